@@ -1,0 +1,129 @@
+//! Actions: what the agent did with one tool call.
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ActionType {
+    /// Changes an existing file (Edit, MultiEdit, NotebookEdit).
+    Edit,
+    /// Writes a whole file (Write).
+    Write,
+    /// Reads a file (Read).
+    Read,
+    /// Looks for files or text (Glob, Grep, LS).
+    Search,
+    /// Runs a command (Bash, BashOutput, KillShell).
+    Bash,
+    /// Starts or talks to a subagent (Task, Agent).
+    Task,
+    /// Reaches out to the web (WebFetch, WebSearch).
+    Web,
+    /// Keeps the agent's own list of work (TodoWrite, TaskCreate, TaskUpdate).
+    Todo,
+    /// Calls a tool of an MCP server (`mcp__server__tool`).
+    Mcp,
+    /// Anything else, unknown tools included.
+    Other,
+}
+
+impl ActionType {
+    /// The name under which the type is stored and shown.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Edit => "edit",
+            Self::Write => "write",
+            Self::Read => "read",
+            Self::Search => "search",
+            Self::Bash => "bash",
+            Self::Task => "task",
+            Self::Web => "web",
+            Self::Todo => "todo",
+            Self::Mcp => "mcp",
+            Self::Other => "other",
+        }
+    }
+
+    /// The type of that name; unknown names (a newer writer's) are [`ActionType::Other`].
+    pub fn from_name(name: &str) -> Self {
+        match name {
+            "edit" => Self::Edit,
+            "write" => Self::Write,
+            "read" => Self::Read,
+            "search" => Self::Search,
+            "bash" => Self::Bash,
+            "task" => Self::Task,
+            "web" => Self::Web,
+            "todo" => Self::Todo,
+            "mcp" => Self::Mcp,
+            _ => Self::Other,
+        }
+    }
+
+    /// Whether the action changes files by itself. What a command changes is told by its effects.
+    pub fn modifies_files(self) -> bool {
+        matches!(self, Self::Edit | Self::Write)
+    }
+}
+
+/// What a command line does to the world, as far as the line itself shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectKind {
+    /// Reads files or lists folders.
+    Read,
+    /// Creates or overwrites files.
+    Write,
+    /// Changes files in place.
+    Modify,
+    /// Removes files or folders.
+    Delete,
+    /// Renames or moves; paths are source then target.
+    Move,
+    /// Copies; paths are source then target.
+    Copy,
+    /// Changes owner or permission.
+    Permission,
+    /// Changes version-control state (commit, checkout, reset, push).
+    VersionControl,
+    /// Talks to other machines.
+    Network,
+    /// Installs or removes packages.
+    Install,
+    /// Runs tests, linters or type checks.
+    Test,
+    /// Builds the project.
+    Build,
+    /// Runs some program whose effect the line does not show.
+    Execute,
+}
+
+/// One effect of a command and the paths it names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// What happens.
+    pub kind: EffectKind,
+    /// The paths named, in order, as resolved against the working directory where that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+}
+
+/// One tool call, understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Action {
+    /// The tool's name as the client sent it.
+    pub tool: String,
+    /// The id of the tool call, where there is one.
+    pub tool_use_id: Option<String>,
+    /// The kind of action.
+    pub action_type: ActionType,
+    /// Files that the action touches, in order, without repetition.
+    pub files: Vec<String>,
+    /// Folders that the action touches or searches.
+    pub folders: Vec<String>,
+    /// The command line, for commands; the pattern, query, URL or delegated prompt for other tools that have one.
+    pub command: Option<String>,
+    /// What the command line shows of its effects, in order.
+    pub effects: Vec<Effect>,
+}

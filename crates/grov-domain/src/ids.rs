@@ -1,0 +1,101 @@
+//! Identifiers. Each is its own type, so that a session id cannot be passed where a task id is meant.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use uuid::Uuid;
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps an identifier that was read from the wire or from a store.
+            pub fn new(value: impl Into<String>) -> Self {
+                Self(value.into())
+            }
+
+            /// The identifier as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+macro_rules! fresh_id {
+    ($name:ident) => {
+        impl $name {
+            /// A new identifier: a version 7 UUID, so that identifiers sort by the time they were made.
+            pub fn fresh() -> Self {
+                Self(Uuid::now_v7().to_string())
+            }
+        }
+    };
+}
+
+text_id! {
+    /// The session id that the client itself uses on the wire, in its transcript and in its hooks.
+    ClientSessionId
+}
+text_id! {
+    /// One task of a client session: the key of `session_states`. The first task's id equals the client's session id.
+    SessionId
+}
+text_id! {
+    /// A subagent inside a client session.
+    AgentId
+}
+text_id! {
+    /// One request and its response.
+    ExchangeId
+}
+text_id! {
+    /// One action of the agent.
+    StepId
+}
+text_id! {
+    /// One finished task in team memory.
+    TaskId
+}
+text_id! {
+    /// One entry of the drift log.
+    DriftEventId
+}
+fresh_id!(SessionId);
+fresh_id!(ExchangeId);
+fresh_id!(TaskId);
+fresh_id!(DriftEventId);
+
+impl StepId {
+    /// The id of the `index`-th action of an exchange. Derived, so that recording an exchange twice yields the same rows.
+    pub fn of(exchange: &ExchangeId, index: usize) -> Self {
+        Self(format!("{exchange}-{index:03}"))
+    }
+}
+
+impl ClientSessionId {
+    /// The id of the first task of this client session, which by rule is the same text.
+    pub fn first_task(&self) -> SessionId {
+        SessionId::new(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn step_ids_sort_in_order_of_the_actions() {
+        let exchange = ExchangeId::fresh();
+        assert!(StepId::of(&exchange, 2) < StepId::of(&exchange, 10));
+    }
+}

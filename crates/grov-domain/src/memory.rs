@@ -1,0 +1,173 @@
+//! What outlives a session: finished tasks, drift events, reasoning about files.
+
+use crate::{ActionType, ClientSessionId, DriftEventId, SessionId, TaskId};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+/// How a saved task ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskStatus {
+    /// Done.
+    Complete,
+    /// Done, but to be reviewed.
+    Partial,
+    /// Left lying.
+    Abandoned,
+}
+
+/// Why a task was saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerReason {
+    /// The work was finished.
+    Complete,
+    /// A token threshold was reached.
+    Threshold,
+    /// Nobody came back.
+    Abandoned,
+}
+
+impl TaskStatus {
+    /// The name under which the status is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Partial => "partial",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
+    /// The status of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "complete" => Some(Self::Complete),
+            "partial" => Some(Self::Partial),
+            "abandoned" => Some(Self::Abandoned),
+            _ => None,
+        }
+    }
+}
+
+impl TriggerReason {
+    /// The name under which the reason is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Threshold => "threshold",
+            Self::Abandoned => "abandoned",
+        }
+    }
+
+    /// The reason of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "complete" => Some(Self::Complete),
+            "threshold" => Some(Self::Threshold),
+            "abandoned" => Some(Self::Abandoned),
+            _ => None,
+        }
+    }
+}
+
+/// A choice and why it was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// What was decided.
+    pub choice: String,
+    /// Why this over the alternatives.
+    pub reason: String,
+}
+
+/// A finished task in team memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Key.
+    pub id: TaskId,
+    /// The project's key.
+    pub project_path: String,
+    /// The project's remote, the key that teammates share.
+    pub project_remote: Option<String>,
+    /// Who did it.
+    pub user: Option<String>,
+    /// The client session it came from. With `session_id` it makes saving idempotent.
+    pub client_session_id: Option<ClientSessionId>,
+    /// The task it was while in work.
+    pub session_id: Option<SessionId>,
+    /// What the user typed.
+    pub original_query: String,
+    /// The goal behind it.
+    pub goal: Option<String>,
+    /// What was done and found, in order.
+    pub reasoning_trace: Vec<String>,
+    /// Files touched.
+    pub files_touched: Vec<String>,
+    /// Decisions with reasons.
+    pub decisions: Vec<Decision>,
+    /// Limits that were found.
+    pub constraints: Vec<String>,
+    /// How it ended.
+    pub status: TaskStatus,
+    /// Why it was saved.
+    pub trigger_reason: Option<TriggerReason>,
+    /// The commit that holds the result.
+    pub linked_commit: Option<String>,
+    /// The task that this one served.
+    pub parent_task_id: Option<TaskId>,
+    /// Labels.
+    pub tags: Vec<String>,
+    /// When it was saved.
+    pub created_at: OffsetDateTime,
+}
+
+/// An action that was judged off goal. It outlives its session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriftEvent {
+    /// Key.
+    pub id: DriftEventId,
+    /// The task it happened in; not a foreign key.
+    pub session_id: SessionId,
+    /// When.
+    pub timestamp: OffsetDateTime,
+    /// Kind of action.
+    pub action_type: Option<ActionType>,
+    /// Files touched.
+    pub files: Vec<String>,
+    /// 1 to 10.
+    pub drift_score: Option<u8>,
+    /// `nudge`, `correct`, `intervene` or `halt`.
+    pub level: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// What the agent was told.
+    pub correction_given: Option<String>,
+    /// The way back, step by step.
+    pub recovery_plan: Vec<String>,
+}
+
+/// Why a file is as it is, as captured on the hook path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileReasoning {
+    /// Key.
+    pub id: String,
+    /// The task in team memory it belongs to.
+    pub task_id: Option<TaskId>,
+    /// The project's key.
+    pub project_path: String,
+    /// The file.
+    pub file_path: String,
+    /// The symbol it is about.
+    pub anchor: Option<String>,
+    /// First line, counted from 1.
+    pub line_start: Option<u32>,
+    /// Last line.
+    pub line_end: Option<u32>,
+    /// Hash of the code at that time.
+    pub code_hash: Option<String>,
+    /// `create`, `edit`, `read`, …
+    pub change_type: Option<String>,
+    /// The reasoning.
+    pub reasoning: String,
+    /// When.
+    pub created_at: OffsetDateTime,
+}

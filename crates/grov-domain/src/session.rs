@@ -1,0 +1,171 @@
+//! Sessions as stored and as shown.
+
+use crate::{ActionType, AgentId, ClientSessionId, Effect, ExchangeId, SessionId, StepId, TokenUsage};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+/// The place of a task among the tasks of its client session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskType {
+    /// The main line of work.
+    #[default]
+    Main,
+    /// Work that the parent needs first.
+    Subtask,
+    /// Work beside the parent.
+    Parallel,
+}
+
+/// Whether the agent is on its goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionMode {
+    /// On its goal.
+    #[default]
+    Normal,
+    /// Off its goal, a correction was given.
+    Drifted,
+    /// Corrections failed; one action is demanded.
+    Forced,
+}
+
+/// Life of a task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// In work.
+    #[default]
+    Active,
+    /// Done and saved.
+    Completed,
+    /// Left lying.
+    Abandoned,
+}
+
+macro_rules! named {
+    ($type:ident { $($variant:ident => $name:literal),+ $(,)? }) => {
+        impl $type {
+            /// The name under which the value is stored and shown.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+
+            /// The value of that name; `None` for names this version does not know.
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+named!(TaskType { Main => "main", Subtask => "subtask", Parallel => "parallel" });
+named!(SessionMode { Normal => "normal", Drifted => "drifted", Forced => "forced" });
+named!(SessionStatus { Active => "active", Completed => "completed", Abandoned => "abandoned" });
+
+/// Tokens summed over the exchanges of a task, side requests included: what was billed.
+pub type TokenTotals = TokenUsage;
+
+/// One row of `session_states`: a task of a client session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionState {
+    /// The task.
+    pub session_id: SessionId,
+    /// The client's session.
+    pub client_session_id: ClientSessionId,
+    /// The task this one was started from.
+    pub parent_session_id: Option<SessionId>,
+    /// Place among the tasks.
+    pub task_type: TaskType,
+    /// Who works.
+    pub user_id: Option<String>,
+    /// Key of the project; empty while unknown.
+    pub project_path: String,
+    /// What the user wants.
+    pub original_goal: Option<String>,
+    /// Paths and identifiers the goal names.
+    pub expected_scope: Vec<String>,
+    /// What the user forbade or demanded.
+    pub constraints: Vec<String>,
+    /// Words for search.
+    pub keywords: Vec<String>,
+    /// Size of the context after the newest main turn, in tokens.
+    pub token_count: u64,
+    /// 0 to 3: how often corrections were needed lately.
+    pub escalation_count: u32,
+    /// Whether the agent is on its goal.
+    pub session_mode: SessionMode,
+    /// A recovery plan was given and its first step is awaited.
+    pub waiting_for_recovery: bool,
+    /// Number of prompts at the last drift check.
+    pub last_checked_at: u64,
+    /// When the context was last cleared.
+    pub last_clear_at: Option<OffsetDateTime>,
+    /// First exchange.
+    pub start_time: OffsetDateTime,
+    /// Newest exchange.
+    pub last_update: OffsetDateTime,
+    /// Life.
+    pub status: SessionStatus,
+}
+
+/// A task with its counters, as `grov proxy-status` shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSummary {
+    /// The task.
+    pub state: SessionState,
+    /// Prompts the user typed.
+    pub prompts: u64,
+    /// Actions recorded.
+    pub steps: u64,
+    /// Exchanges recorded, side requests included.
+    pub exchanges: u64,
+    /// Tokens by class.
+    pub tokens: TokenTotals,
+    /// The newest action.
+    pub last_action: Option<StepRow>,
+}
+
+/// One row of `steps`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepRow {
+    /// Key.
+    pub id: StepId,
+    /// The task.
+    pub session_id: SessionId,
+    /// The exchange whose response held the action.
+    pub exchange_id: ExchangeId,
+    /// The subagent that acted, if it was one.
+    pub agent_id: Option<AgentId>,
+    /// The tool's name.
+    pub tool: String,
+    /// The tool call's id.
+    pub tool_use_id: Option<String>,
+    /// Kind of action.
+    pub action_type: ActionType,
+    /// Files touched.
+    pub files: Vec<String>,
+    /// Folders touched or searched.
+    pub folders: Vec<String>,
+    /// Command line, pattern, query, URL or delegated prompt.
+    pub command: Option<String>,
+    /// Effects that the command line shows.
+    pub effects: Vec<Effect>,
+    /// The assistant's text nearest before the action.
+    pub reasoning: Option<String>,
+    /// 1 (critical drift) to 10 (on goal); `None` while unjudged.
+    pub drift_score: Option<u8>,
+    /// `none`, `minor`, `major` or `critical`.
+    pub drift_type: Option<String>,
+    /// Whether the action carries a decision.
+    pub is_key_decision: bool,
+    /// False when the step was judged off goal.
+    pub is_validated: bool,
+    /// Correction that was given because of this step.
+    pub correction_given: Option<String>,
+    /// `nudge`, `correct`, `intervene` or `halt`.
+    pub correction_level: Option<String>,
+    /// Words for search.
+    pub keywords: Vec<String>,
+    /// When the response that holds the action ended.
+    pub timestamp: OffsetDateTime,
+}

@@ -1,0 +1,265 @@
+//! The store ports. Nothing here is particular to one database.
+//!
+//! Every free-text field is redacted by the implementation on its way in ("at the door"): callers hand over
+//! what they saw, and what comes back is what was stored.
+
+use crate::{
+    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, SessionId, SessionState, SessionStatus,
+    SessionSummary, StepRow, Task, TaskId,
+};
+use async_trait::async_trait;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// What can go wrong in a store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another process holds the store; the same call may succeed later.
+    #[error("the store is busy: {0}")]
+    Busy(String),
+    /// The store cannot be written: read-only file, disk full, permission.
+    #[error("the store cannot be written: {0}")]
+    NotWritable(String),
+    /// The store was written by a newer version of Grov.
+    #[error("the store has schema {found}, this version of Grov knows up to {known}; update Grov")]
+    NewerSchema {
+        /// Schema found.
+        found: i64,
+        /// Newest schema this program knows.
+        known: i64,
+    },
+    /// The store's file is damaged.
+    #[error("the store is damaged: {0}")]
+    Corrupt(String),
+    /// Anything else.
+    #[error("the store failed: {0}")]
+    Other(String),
+}
+
+impl StoreError {
+    /// Whether the same call may succeed later without anybody doing anything.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::Busy(_))
+    }
+}
+
+/// Recording exchanges.
+#[async_trait]
+pub trait ExchangeStore: Send + Sync {
+    /// Records a batch in one transaction: exchanges, their steps, and the counters of their sessions (rows are
+    /// created as needed). Exchanges already recorded are skipped. Returns how many were new.
+    async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError>;
+}
+
+/// Which sessions to list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionFilter {
+    /// Only this project.
+    pub project_path: Option<String>,
+    /// Only this status.
+    pub status: Option<SessionStatus>,
+    /// Only sessions updated at or after this time.
+    pub updated_since: Option<OffsetDateTime>,
+    /// At most so many, newest first; `None` for all.
+    pub limit: Option<u32>,
+}
+
+/// Sessions (one row per task) and their steps.
+#[async_trait]
+pub trait SessionStore: Send + Sync {
+    /// Creates or replaces one task's row. Counters kept by [`ExchangeStore::append`] are not touched.
+    async fn save_session(&self, state: &SessionState) -> Result<(), StoreError>;
+    /// One task with its counters.
+    async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError>;
+    /// Tasks with their counters, newest update first.
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError>;
+    /// All tasks of a client session, oldest first.
+    async fn client_session(&self, id: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError>;
+    /// The steps of one task, in order of time.
+    async fn steps(&self, id: &SessionId) -> Result<Vec<StepRow>, StoreError>;
+    /// The steps of all tasks of a client session, in order of time.
+    async fn client_steps(&self, id: &ClientSessionId) -> Result<Vec<StepRow>, StoreError>;
+    /// Steps of a project that touched `file_path` and carry reasoning, newest first.
+    async fn steps_reasoning_by_path(
+        &self,
+        project_path: &str,
+        file_path: &str,
+        limit: u32,
+    ) -> Result<Vec<StepRow>, StoreError>;
+}
+
+/// What is stored for a project.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProjectStatus {
+    /// Finished tasks.
+    pub tasks: u64,
+    /// Memory items distilled from tasks. Zero until a later part fills them.
+    pub memory_items: u64,
+    /// Sessions known.
+    pub sessions: u64,
+    /// Steps kept.
+    pub steps: u64,
+    /// Newest finished task.
+    pub last_task: Option<Task>,
+}
+
+/// Finished tasks: team memory.
+#[async_trait]
+pub trait TaskStore: Send + Sync {
+    /// Saves a task. The same (client session, session) or the same id is replaced, not doubled.
+    async fn save_task(&self, task: &Task) -> Result<(), StoreError>;
+    /// One task.
+    async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError>;
+    /// Tasks of a project, newest first.
+    async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError>;
+    /// Tasks of a project that touched one of these files, newest first.
+    async fn tasks_by_files(
+        &self,
+        project_path: &str,
+        files: &[String],
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError>;
+    /// Counts and the newest task.
+    async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError>;
+}
+
+/// Actions judged off goal.
+#[async_trait]
+pub trait DriftStore: Send + Sync {
+    /// Appends one event.
+    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError>;
+    /// Events, oldest first; of one task or of all.
+    async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError>;
+}
+
+/// Reasoning about files, written on the hook path.
+#[async_trait]
+pub trait FileReasoningStore: Send + Sync {
+    /// Saves one entry, replacing the one of the same id.
+    async fn save_file_reasoning(&self, entry: &FileReasoning) -> Result<(), StoreError>;
+    /// Entries of exactly this file, newest first.
+    async fn file_reasoning_by_path(
+        &self,
+        project_path: &str,
+        file_path: &str,
+        limit: u32,
+    ) -> Result<Vec<FileReasoning>, StoreError>;
+    /// Entries whose file path contains `pattern` literally, newest first.
+    async fn file_reasoning_by_path_pattern(
+        &self,
+        project_path: &str,
+        pattern: &str,
+        limit: u32,
+    ) -> Result<Vec<FileReasoning>, StoreError>;
+}
+
+/// How long records are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Steps and exchanges of sessions that are completed or abandoned, after their last update. Default 24 h.
+    pub completed_sessions: Duration,
+    /// Drift log. Default 30 days.
+    pub drift_log: Duration,
+    /// Sessions still active but not updated for so long count as over. Default 30 days.
+    pub idle_sessions: Duration,
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        const HOUR: u64 = 3600;
+        Self {
+            completed_sessions: Duration::from_secs(24 * HOUR),
+            drift_log: Duration::from_secs(30 * 24 * HOUR),
+            idle_sessions: Duration::from_secs(30 * 24 * HOUR),
+        }
+    }
+}
+
+/// What pruning removed (or would remove).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PruneReport {
+    /// Session rows.
+    pub sessions: u64,
+    /// Exchange rows.
+    pub exchanges: u64,
+    /// Step rows.
+    pub steps: u64,
+    /// Drift log rows.
+    pub drift_events: u64,
+}
+
+/// One table's size.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableStats {
+    /// Name.
+    pub table: String,
+    /// Rows.
+    pub rows: u64,
+}
+
+/// A store's size and state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// What it is: `sqlite`, …
+    pub backend: String,
+    /// Where it is, without credentials.
+    pub location: String,
+    /// Schema version.
+    pub schema_version: i64,
+    /// Bytes on disk, side files included.
+    pub bytes: u64,
+    /// Records waiting in the spool.
+    pub spooled: u64,
+    /// Rows per table.
+    pub tables: Vec<TableStats>,
+}
+
+/// Looking after a store.
+#[async_trait]
+pub trait MaintenanceStore: Send + Sync {
+    /// Size and state.
+    async fn stats(&self) -> Result<StoreStats, StoreError>;
+    /// Removes what is older than `retention`, measured from `now`; with `dry_run` only counts. Finished tasks are
+    /// never removed.
+    async fn prune(
+        &self,
+        retention: &Retention,
+        now: OffsetDateTime,
+        dry_run: bool,
+    ) -> Result<PruneReport, StoreError>;
+}
+
+/// Everything a complete backend offers.
+pub trait Store:
+    ExchangeStore + SessionStore + TaskStore + DriftStore + FileReasoningStore + MaintenanceStore
+{
+}
+
+impl<T> Store for T where
+    T: ExchangeStore + SessionStore + TaskStore + DriftStore + FileReasoningStore + MaintenanceStore
+{
+}
+
+/// State of a record sink, for health and metrics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SinkHealth {
+    /// Records accepted and not yet stored.
+    pub queued: u64,
+    /// Records stored since start.
+    pub stored: u64,
+    /// Records waiting in the spool file.
+    pub spooled: u64,
+    /// Records that could be neither stored nor spooled.
+    pub lost: u64,
+    /// The newest fault, gone after the next success.
+    pub last_error: Option<String>,
+}
+
+/// Takes records off the path of a request: returns at once, never blocks, never fails.
+pub trait RecordSink: Send + Sync {
+    /// Accepts one record for storing within a second.
+    fn submit(&self, record: ExchangeRecord);
+    /// How it goes.
+    fn health(&self) -> SinkHealth;
+}
