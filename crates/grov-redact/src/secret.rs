@@ -1,0 +1,77 @@
+//! A text that does not print.
+
+use std::fmt;
+
+/// A secret held in memory: a key, a token, a password.
+///
+/// `Debug` and `Display` print `[secret]`, and there is no `Serialize`, so that the text reaches a log, an error
+/// message or a file only through [`Secret::expose`], which a reviewer can search for.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes the text into custody.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself, for the one place that must have it.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl From<&str> for Secret {
+    fn from(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[secret]")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_never_prints() {
+        #[derive(Debug)]
+        #[allow(dead_code)]
+        struct Config {
+            key: Option<Secret>,
+        }
+        let key = Secret::new("hunter2");
+        assert_eq!(format!("{key} {key:?} {key:#?}"), "[secret] [secret] [secret]");
+        assert_eq!(
+            format!(
+                "{:?}",
+                Config {
+                    key: Some(key.clone())
+                }
+            ),
+            "Config { key: Some([secret]) }"
+        );
+        assert_eq!(key.expose(), "hunter2");
+    }
+}
