@@ -1,1 +1,53 @@
-fn main() {}
+//! The project's own checks and chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask test`.
+//!
+//! Start at [`ci::run`] for what a change must pass, at [`tidy::check`] for the rules that no compiler knows, at
+//! [`test::run`] for how the tests are started. Nothing here is part of the product, and the product knows nothing of it.
+#![forbid(unsafe_code)]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command-line tool for the terminal of a developer"
+)]
+
+mod ci;
+mod phases;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  ci             all static checks: fmt, tidy, clippy, docs, doctests, examples
+  tidy           the rules of the house that no compiler knows
+  test [ARGS…]   all tests, with cargo-nextest where it is installed; ARGS go to the test runner
+";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let command = arguments.next();
+    let rest: Vec<String> = arguments.collect();
+    let outcome = match (command.as_deref(), rest.is_empty()) {
+        (Some("ci"), true) => Workspace::locate().and_then(|workspace| ci::run(&workspace)),
+        (Some("tidy"), true) => Workspace::locate().and_then(|workspace| tidy::run(&workspace)),
+        (Some("test"), _) => Workspace::locate().and_then(|workspace| test::run(&workspace, &rest)),
+        (Some("help" | "--help" | "-h"), _) => {
+            print!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(64);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! Who may depend on whom. The table is the architecture: a crate that is not in it fails, an edge that points up fails.
+
+use super::Finding;
+use crate::workspace::Package;
+use std::collections::BTreeSet;
+
+/// Where a crate stands. Arrows point down only: binaries, edges, effects, pure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Floor {
+    /// Computes, knows no I/O.
+    Pure,
+    /// Does one kind of I/O behind a port.
+    Effects,
+    /// Faces the client on the wire.
+    ProxyEdge,
+    /// Wires the others together and has an exit code.
+    Binary,
+    /// Tests, simulation and chores: sees everything, is seen by nothing that ships.
+    Development,
+}
+
+struct Crate {
+    name: &'static str,
+    floor: Floor,
+    /// Workspace crates that it may not know although its floor would allow it.
+    blind_to: &'static [&'static str],
+}
+
+const EVERYTHING: &[&str] = &["*"];
+
+const CRATES: &[Crate] = &[
+    Crate {
+        name: "grov-domain",
+        floor: Floor::Pure,
+        blind_to: EVERYTHING,
+    },
+    Crate {
+        name: "grov-redact",
+        floor: Floor::Pure,
+        blind_to: EVERYTHING,
+    },
+    Crate {
+        name: "grov-wire",
+        floor: Floor::Pure,
+        blind_to: &["grov-actions", "grov-redact"],
+    },
+    Crate {
+        name: "grov-actions",
+        floor: Floor::Pure,
+        blind_to: &["grov-redact"],
+    },
+    Crate {
+        name: "grov-runtime",
+        floor: Floor::Effects,
+        blind_to: &["grov-domain", "grov-wire", "grov-actions"],
+    },
+    Crate {
+        name: "grov-project",
+        floor: Floor::Effects,
+        blind_to: &["grov-wire", "grov-actions"],
+    },
+    Crate {
+        name: "grov-store",
+        floor: Floor::Effects,
+        blind_to: &["grov-wire", "grov-actions"],
+    },
+    Crate {
+        name: "grov-proxy-core",
+        floor: Floor::ProxyEdge,
+        blind_to: &["grov-store"],
+    },
+    Crate {
+        name: "grov-proxyd",
+        floor: Floor::Binary,
+        blind_to: &["grov-sim"],
+    },
+    Crate {
+        name: "grov-cli",
+        floor: Floor::Binary,
+        blind_to: &[],
+    },
+    Crate {
+        name: "grov-sim",
+        floor: Floor::Development,
+        blind_to: &["grov-store", "grov-proxy-core"],
+    },
+    Crate {
+        name: "grov-tests",
+        floor: Floor::Development,
+        blind_to: &[],
+    },
+    Crate {
+        name: "xtask",
+        floor: Floor::Development,
+        blind_to: EVERYTHING,
+    },
+];
+
+/// Libraries that only some crates may use, so that what they stand for stays in one place.
+const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
+    (
+        &["sqlx"],
+        &["grov-store"],
+        "SQL stays under grov-store, behind the ports of grov-domain",
+    ),
+    (
+        &["hyper", "hyper-util"],
+        &["grov-proxy-core", "grov-sim", "grov-tests"],
+        "HTTP stays in the proxy and the simulated upstream",
+    ),
+    (
+        &["anyhow"],
+        &["grov-cli", "grov-proxyd", "grov-tests", "xtask"],
+        "libraries name their errors; only programs may erase them",
+    ),
+    (
+        &["clap", "clap_complete"],
+        &["grov-cli", "grov-proxyd"],
+        "command lines belong to the binaries",
+    ),
+];
+
+/// What a crate that does no I/O has no use for.
+const IO_LIBRARIES: &[&str] = &[
+    "tokio",
+    "hyper",
+    "hyper-util",
+    "sqlx",
+    "reqwest",
+    "rustls",
+    "tokio-rustls",
+    "tempfile",
+];
+
+/// `grov demo` plays a session against the simulated upstream: the one shipped use of it.
+const DEMO: (&str, &str) = ("grov-cli", "grov-sim");
+
+fn row(name: &str) -> Option<&'static Crate> {
+    CRATES.iter().find(|row| row.name == name)
+}
+
+/// Why `from` may not depend on `to`, both crates of the workspace.
+fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
+    if from.blind_to.contains(&to.name) || from.blind_to == EVERYTHING {
+        return Some(format!("may not know {}", to.name));
+    }
+    if (from.name, to.name) == DEMO {
+        return None;
+    }
+    let allowed = match from.floor {
+        Floor::Pure => to.floor == Floor::Pure,
+        // Effects meet only through ports, in a binary.
+        Floor::Effects => to.floor == Floor::Pure,
+        Floor::ProxyEdge => matches!(to.floor, Floor::Pure | Floor::Effects | Floor::ProxyEdge),
+        Floor::Binary => !matches!(to.floor, Floor::Binary | Floor::Development),
+        Floor::Development => true,
+    };
+    (!allowed).then(|| {
+        format!(
+            "a crate of the {:?} floor may not depend on {} ({:?})",
+            from.floor, to.name, to.floor
+        )
+    })
+}
+
+/// Checks every declared dependency. Those only for tests, benches and examples are free.
+pub(crate) fn check(packages: &[Package]) -> Vec<Finding> {
+    let members: BTreeSet<&str> = packages.iter().map(|package| package.name.as_str()).collect();
+    let mut findings = Vec::new();
+    for package in packages {
+        let Some(from) = row(&package.name) else {
+            findings.push(Finding::new(
+                &package.name,
+                "has no floor yet: add it to the table in xtask/src/tidy/edges.rs",
+            ));
+            continue;
+        };
+        for dependency in package.dependencies.iter().filter(|dependency| !dependency.dev) {
+            let name = dependency.name.as_str();
+            if members.contains(name) {
+                let reason = row(name).and_then(|to| forbidden(from, to));
+                findings.extend(reason.map(|reason| Finding::new(&package.name, reason)));
+            } else {
+                findings.extend(library(from, name).map(|reason| Finding::new(&package.name, reason)));
+            }
+        }
+    }
+    findings
+}
+
+/// Why `from` may not use the library `name`.
+fn library(from: &Crate, name: &str) -> Option<String> {
+    if from.floor == Floor::Pure && IO_LIBRARIES.contains(&name) {
+        return Some(format!("a pure crate does no I/O and has no use for `{name}`"));
+    }
+    let (_, users, reason) = LIBRARIES
+        .iter()
+        .find(|(libraries, ..)| libraries.contains(&name))?;
+    (!users.contains(&from.name)).then(|| format!("may not use `{name}`: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workspace::Dependency;
+    use std::path::PathBuf;
+
+    fn package(name: &str, dependencies: &[(&str, bool)]) -> Package {
+        Package {
+            name: name.to_owned(),
+            manifest: PathBuf::new(),
+            dependencies: dependencies
+                .iter()
+                .map(|&(name, dev)| Dependency {
+                    name: name.to_owned(),
+                    dev,
+                })
+                .collect(),
+            roots: Vec::new(),
+        }
+    }
+
+    /// Findings of `from` depending on each of `to` alone, with every crate of the table in the workspace.
+    fn findings(from: &str, to: &str, dev: bool) -> Vec<Finding> {
+        let mut packages: Vec<Package> = CRATES
+            .iter()
+            .filter(|row| row.name != from)
+            .map(|row| package(row.name, &[]))
+            .collect();
+        packages.push(package(from, &[(to, dev)]));
+        check(&packages)
+    }
+
+    #[test]
+    fn arrows_point_down() {
+        for (from, to) in [
+            ("grov-wire", "grov-domain"),
+            ("grov-store", "grov-redact"),
+            ("grov-proxy-core", "grov-actions"),
+            ("grov-proxy-core", "grov-runtime"),
+            ("grov-proxyd", "grov-store"),
+            ("grov-cli", "grov-sim"),
+            ("grov-tests", "grov-store"),
+        ] {
+            assert_eq!(findings(from, to, false), [], "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn arrows_that_point_up_or_across_are_found() {
+        for (from, to) in [
+            ("grov-domain", "grov-redact"),
+            ("grov-wire", "grov-store"),
+            ("grov-store", "grov-project"),
+            ("grov-runtime", "grov-domain"),
+            ("grov-proxy-core", "grov-store"),
+            ("grov-proxy-core", "grov-proxyd"),
+            ("grov-proxyd", "grov-sim"),
+            ("grov-proxyd", "grov-tests"),
+            ("grov-cli", "grov-proxyd"),
+            ("xtask", "grov-domain"),
+        ] {
+            assert_eq!(findings(from, to, false).len(), 1, "{from} -> {to}");
+        }
+    }
+
+    #[test]
+    fn tests_may_use_what_they_like() {
+        assert_eq!(findings("grov-proxy-core", "grov-sim", true), []);
+        assert_eq!(findings("grov-wire", "tokio", true), []);
+    }
+
+    #[test]
+    fn libraries_stay_where_they_belong() {
+        for (from, library) in [
+            ("grov-proxyd", "sqlx"),
+            ("grov-cli", "hyper"),
+            ("grov-proxyd", "hyper-util"),
+            ("grov-store", "anyhow"),
+            ("grov-runtime", "clap"),
+            ("grov-wire", "tokio"),
+        ] {
+            assert_eq!(findings(from, library, false).len(), 1, "{from} -> {library}");
+        }
+        assert_eq!(findings("grov-store", "sqlx", false), []);
+        assert_eq!(findings("grov-proxy-core", "hyper", false), []);
+    }
+
+    #[test]
+    fn a_crate_without_a_floor_is_found() {
+        let found = check(&[package("grov-new", &[])]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains("no floor"), "{found:?}");
+    }
+}

@@ -1,0 +1,105 @@
+//! What the manifests must say: lints and versions come from the workspace, every dependency is explained.
+
+use super::Finding;
+use std::path::Path;
+use toml::{Table, Value};
+
+const DEPENDENCY_TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
+
+/// Checks one member's `Cargo.toml`.
+pub(crate) fn member(place: &Path, text: &str) -> Vec<Finding> {
+    let manifest = match text.parse::<Table>() {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![Finding::at(place, format!("is no TOML: {error}"))],
+    };
+    let mut findings = Vec::new();
+    if !inherits(manifest.get("lints")) {
+        findings.push(Finding::at(
+            place,
+            "does not inherit the lints: add `[lints]` with `workspace = true`",
+        ));
+    }
+    let targets = manifest
+        .get("target")
+        .and_then(Value::as_table)
+        .into_iter()
+        .flat_map(|target| target.values());
+    for table in targets.filter_map(Value::as_table).chain([&manifest]) {
+        for kind in DEPENDENCY_TABLES {
+            for (name, dependency) in table.get(kind).and_then(Value::as_table).into_iter().flatten() {
+                if !inherits(Some(dependency)) {
+                    let message =
+                        format!("declares `{name}` itself: put it into the root's [workspace.dependencies]");
+                    findings.push(Finding::at(place, message));
+                }
+            }
+        }
+    }
+    findings
+}
+
+fn inherits(value: Option<&Value>) -> bool {
+    value
+        .and_then(|value| value.get("workspace"))
+        .and_then(Value::as_bool)
+        == Some(true)
+}
+
+/// Checks that each external dependency of the root manifest is named, as code, in `docs/dependencies.md`.
+pub(crate) fn documented(root_manifest: &str, document: &str) -> Vec<Finding> {
+    let manifest = match root_manifest.parse::<Table>() {
+        Ok(manifest) => manifest,
+        Err(error) => return vec![Finding::new("Cargo.toml", format!("is no TOML: {error}"))],
+    };
+    let dependencies = manifest
+        .get("workspace")
+        .and_then(|workspace| workspace.get("dependencies"));
+    dependencies
+        .and_then(Value::as_table)
+        .into_iter()
+        .flatten()
+        .filter(|(_, dependency)| dependency.get("path").is_none())
+        .filter(|(name, _)| !document.contains(&format!("`{name}`")))
+        .map(|(name, _)| {
+            Finding::new(
+                "docs/dependencies.md",
+                format!("does not say why `{name}` is needed"),
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str =
+        "[lints]\nworkspace = true\n[dependencies]\na.workspace = true\nb = { workspace = true }\n";
+
+    #[test]
+    fn a_member_inherits_lints_and_versions() {
+        assert_eq!(member(Path::new("Cargo.toml"), GOOD), []);
+    }
+
+    #[test]
+    fn own_lints_and_own_versions_are_found() {
+        let own = "[lints.rust]\nunsafe_code = \"allow\"\n[dev-dependencies]\na = \"1\"\n\
+                   [target.'cfg(unix)'.dependencies]\nb = { version = \"2\" }\n";
+        let places: Vec<String> = member(Path::new("x/Cargo.toml"), own)
+            .into_iter()
+            .map(|found| found.message)
+            .collect();
+        assert_eq!(places.len(), 3, "{places:?}");
+        assert!(places.iter().any(|message| message.contains("`a`")), "{places:?}");
+        assert!(places.iter().any(|message| message.contains("`b`")), "{places:?}");
+    }
+
+    #[test]
+    fn every_outside_dependency_needs_a_reason() {
+        let root = "[workspace.dependencies]\nours = { path = \"crates/ours\" }\nbytes = \"1\"\ntime = { version = \"0.3\" }\n";
+        assert_eq!(documented(root, "| `bytes` | … |\n| `time` | … |"), []);
+        let found = documented(root, "bytes without backticks, `time`");
+        assert_eq!(found.len(), 1);
+        assert!(found[0].message.contains("`bytes`"), "{found:?}");
+    }
+}
