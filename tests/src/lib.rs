@@ -1,1 +1,26 @@
-//! Whole-system tests of Grov.
+//! What the whole-system tests stand on: the real binaries as processes, the real client, a plain HTTP client and a wire tap.
+//!
+//! Start at [`Daemon`] for a running `grov-proxyd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
+//! itself, [`WireTap`] for the bytes between two of them. The tests are in `e2e/`.
+//!
+//! Everything here is blocking and knows the product only from outside: command lines, sockets, files. It uses none
+//! of the crates it tests.
+#![forbid(unsafe_code)]
+
+mod binaries;
+mod client;
+mod daemon;
+mod grov;
+mod http;
+mod process;
+mod tap;
+mod transcript;
+
+pub use binaries::binary;
+pub use client::{ClientRun, RealClient};
+pub use daemon::{Daemon, DaemonBuilder};
+pub use grov::{Answer, Grov};
+pub use http::{Request, Response, exchange, open, read_response};
+pub use process::{Ended, eventually, signal};
+pub use tap::{Message, WireTap};
+pub use transcript::{ToolUse, tool_uses};

@@ -1,0 +1,157 @@
+//! The real Claude Code client, in a home and a project of its own.
+
+use crate::process::{self, Ended};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A run of the client takes a few seconds; with many model steps or retries some tens.
+const RUN_LIMIT: Duration = Duration::from_secs(150);
+
+/// The client with a throw-away home and an empty project directory.
+pub struct RealClient {
+    program: PathBuf,
+    folder: TempDir,
+    environment: Vec<(String, String)>,
+}
+
+/// What one run of the client showed.
+#[derive(Debug)]
+pub struct ClientRun {
+    /// How the process ended.
+    pub ended: Ended,
+    /// The lines of its `stream-json` output.
+    pub events: Vec<Value>,
+}
+
+impl RealClient {
+    /// The client, if `scripts/install-client` has installed it. Where it is missing the test is skipped with a loud
+    /// word; with `CI` set that is an error.
+    ///
+    /// # Errors
+    /// No throw-away directory can be made, or the client is missing in CI.
+    pub fn installed() -> Result<Option<Self>> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .context("the tests have no parent directory")?;
+        let program = root.join(".tools/client/claude");
+        if !program.exists() {
+            if std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false") {
+                bail!("the real client is not installed: run scripts/install-client");
+            }
+            #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+            {
+                eprintln!("SKIPPED: the real client is not installed: run scripts/install-client");
+            }
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir()?;
+        for name in ["home", "project"] {
+            std::fs::create_dir(folder.path().join(name))?;
+        }
+        Ok(Some(Self {
+            program,
+            folder,
+            environment: Vec::new(),
+        }))
+    }
+
+    /// Sets an environment variable of the client.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// The client's home directory.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// The directory that it works in.
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// The command that runs one prompt against `base_url`.
+    pub fn command(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home());
+        command.envs([
+            ("TERM", "xterm"),
+            ("LANG", "C.UTF-8"),
+            // Lets root skip the permission prompts, which nobody could answer here.
+            ("IS_SANDBOX", "1"),
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+            ("ANTHROPIC_API_KEY", "sk-ant-api03-test-0000"),
+            ("ANTHROPIC_BASE_URL", base_url),
+        ]);
+        command
+            .envs(self.environment.iter().cloned())
+            .current_dir(self.project());
+        command.args([
+            "-p",
+            prompt,
+            "--output-format",
+            "stream-json",
+            "--verbose",
+            "--dangerously-skip-permissions",
+        ]);
+        command.args(arguments);
+        command
+    }
+
+    /// Runs one prompt to its end.
+    ///
+    /// # Errors
+    /// The client does not start, does not end, or prints something else than JSON lines.
+    pub fn prompt(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
+        let ended = process::run(&mut self.command(base_url, prompt, arguments), RUN_LIMIT)?;
+        let events = ended
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).with_context(|| format!("the client printed {line:?}")))
+            .collect::<Result<_>>()?;
+        Ok(ClientRun { ended, events })
+    }
+}
+
+impl ClientRun {
+    /// The session that the client says it was in.
+    ///
+    /// # Errors
+    /// It said none.
+    pub fn session(&self) -> Result<&str> {
+        let session = self.events.iter().find_map(|event| event["session_id"].as_str());
+        session.with_context(|| format!("the client named no session: {}", self.ended.stderr))
+    }
+
+    /// The text that the client ended with.
+    ///
+    /// # Errors
+    /// It did not end well.
+    pub fn result(&self) -> Result<&str> {
+        let last = self.events.last().context("the client printed nothing")?;
+        ensure!(
+            self.ended.code() == Some(0) && last["type"] == "result" && last["is_error"] == false,
+            "the client ended with {:?}: {last} {}",
+            self.ended.status,
+            self.ended.stderr
+        );
+        last["result"].as_str().context("the client ended without a text")
+    }
+
+    /// How often the client said that it tries again.
+    pub fn retries(&self) -> usize {
+        self.events
+            .iter()
+            .filter(|event| event["subtype"] == "api_retry")
+            .count()
+    }
+}

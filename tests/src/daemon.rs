@@ -1,0 +1,209 @@
+//! A running `grov-proxyd`.
+
+use crate::binary;
+use crate::process::{self, Ended, Lines, PATIENCE};
+use anyhow::{Context, Result, bail};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// How to start a daemon: on a home, towards an upstream.
+#[derive(Clone, Debug)]
+pub struct DaemonBuilder {
+    home: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl DaemonBuilder {
+    /// Adds an argument.
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Sets an environment variable; nothing but PATH and HOME is there otherwise.
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    fn command(&self) -> Result<Command> {
+        let mut command = Command::new(binary("grov-proxyd")?);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("HOME", self.home.parent().unwrap_or(&self.home));
+        command
+            .arg("--home")
+            .arg(&self.home)
+            .args(&self.arguments)
+            .envs(self.environment.iter().cloned());
+        Ok(command)
+    }
+
+    /// Starts the daemon and waits until it accepts.
+    ///
+    /// # Errors
+    /// It ends instead, or does not accept in time; the error holds what it said.
+    pub fn start(&self) -> Result<Daemon> {
+        let mut command = self.command()?;
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().context("cannot start grov-proxyd")?;
+        let log = Lines::follow(child.stderr.take());
+        let mut daemon = Daemon {
+            child,
+            log,
+            port: 0,
+            home: self.home.clone(),
+        };
+        let port = process::eventually("the daemon to listen", || {
+            match listening_port(&daemon.log.text()) {
+                Some(port) => Some(Some(port)),
+                None => daemon.child.try_wait().ok().flatten().map(|_| None),
+            }
+        });
+        match port {
+            Ok(Some(port)) => daemon.port = port,
+            _ => bail!("grov-proxyd does not listen: {}", daemon.log.text()),
+        }
+        Ok(daemon)
+    }
+
+    /// Starts the daemon in the expectation that it ends by itself.
+    ///
+    /// # Errors
+    /// It keeps running.
+    pub fn refuse(&self) -> Result<Ended> {
+        process::run(&mut self.command()?, PATIENCE)
+    }
+}
+
+/// The port in `listening on http://127.0.0.1:8080`.
+fn listening_port(log: &str) -> Option<u16> {
+    let mut lines = log.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    lines.find_map(|line| {
+        let (_, address) = line.split_once("listening on http://")?;
+        address.trim_end().rsplit(':').next()?.parse().ok()
+    })
+}
+
+/// A running `grov-proxyd`. Killed when dropped.
+pub struct Daemon {
+    child: Child,
+    log: Lines,
+    port: u16,
+    home: PathBuf,
+}
+
+impl Daemon {
+    /// A daemon on `home` that forwards to `upstream` and listens on a free port.
+    pub fn on(home: &Path, upstream: &str) -> DaemonBuilder {
+        let arguments = ["--port", "0", "--upstream", upstream]
+            .map(OsString::from)
+            .to_vec();
+        DaemonBuilder {
+            home: home.to_owned(),
+            arguments,
+            environment: Vec::new(),
+        }
+    }
+
+    /// A daemon on `home` without any further argument.
+    pub fn bare(home: &Path) -> DaemonBuilder {
+        DaemonBuilder {
+            home: home.to_owned(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        }
+    }
+
+    /// Where it listens.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The base URL for a client.
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its home.
+    pub fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// What it has said so far.
+    pub fn log(&self) -> String {
+        self.log.text()
+    }
+
+    /// Whether it still runs.
+    pub fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Sends a signal, by its name without `SIG`.
+    ///
+    /// # Errors
+    /// It has ended already.
+    pub fn signal(&self, name: &str) -> Result<()> {
+        process::signal(self.pid(), name)
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// It is still running after `limit`.
+    pub fn ended(mut self, limit: Duration) -> Result<Ended> {
+        let status = process::wait(&mut self.child, limit).with_context(|| self.log.text())?;
+        Ok(Ended {
+            status,
+            stdout: String::new(),
+            stderr: self.log.finish(),
+        })
+    }
+
+    /// Asks it to stop and waits for its end.
+    ///
+    /// # Errors
+    /// It does not stop.
+    pub fn stop(self) -> Result<Ended> {
+        self.signal("TERM")?;
+        self.ended(PATIENCE)
+    }
+
+    /// Ends it at once, as a crash would.
+    ///
+    /// # Errors
+    /// It had ended before.
+    pub fn kill(self) -> Result<Ended> {
+        self.signal("KILL")?;
+        self.ended(PATIENCE)
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if std::thread::panicking() {
+            #[expect(
+                clippy::print_stderr,
+                reason = "the log of the daemon belongs to the report of a failed test"
+            )]
+            {
+                eprintln!("--- log of grov-proxyd ---\n{}---", self.log.text());
+            }
+        }
+    }
+}

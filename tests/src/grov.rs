@@ -1,0 +1,125 @@
+//! The command line `grov`.
+
+use crate::binary;
+use crate::process::{self, Ended, PATIENCE};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `grov` on one home.
+#[derive(Clone, Debug)]
+pub struct Grov {
+    home: PathBuf,
+    directory: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+}
+
+/// What a command with `--json` answered.
+#[derive(Debug)]
+pub struct Answer {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// The one JSON object on standard output.
+    pub json: Value,
+}
+
+impl Grov {
+    /// The command line on `home`, run in `home`.
+    pub fn on(home: &Path) -> Self {
+        let directory = home.parent().unwrap_or(home).to_owned();
+        Self {
+            home: home.to_owned(),
+            directory,
+            environment: Vec::new(),
+        }
+    }
+
+    /// Runs in another directory.
+    pub fn within(mut self, directory: &Path) -> Self {
+        directory.clone_into(&mut self.directory);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// Runs a command to its end.
+    ///
+    /// # Errors
+    /// It does not start or does not end.
+    pub fn run(&self, arguments: &[&str]) -> Result<Ended> {
+        let mut command = Command::new(binary("grov")?);
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command
+            .env("HOME", self.home.parent().unwrap_or(&self.home))
+            .env("GROV_HOME", &self.home);
+        command
+            .envs(self.environment.iter().cloned())
+            .current_dir(&self.directory)
+            .args(arguments);
+        process::run(&mut command, 2 * PATIENCE)
+    }
+
+    /// Runs a command with `--json`.
+    ///
+    /// # Errors
+    /// Standard output is not one JSON object with `"schema": 1`.
+    pub fn ask(&self, arguments: &[&str]) -> Result<Answer> {
+        let ended = self.run(&[arguments, &["--json"]].concat())?;
+        let json: Value = serde_json::from_str(&ended.stdout).with_context(|| {
+            format!(
+                "{arguments:?} --json printed {:?} and {:?}",
+                ended.stdout, ended.stderr
+            )
+        })?;
+        ensure!(json["schema"] == 1, "{arguments:?} --json has no schema: {json}");
+        Ok(Answer {
+            code: ended.code(),
+            json,
+        })
+    }
+
+    /// The steps of a session as `grov steps` tells them; empty while the session is unknown.
+    ///
+    /// # Errors
+    /// The command fails otherwise.
+    pub fn steps(&self, session: &str) -> Result<Vec<Value>> {
+        let answer = self.ask(&["steps", session])?;
+        ensure!(
+            matches!(answer.code, Some(0 | 1)),
+            "grov steps failed: {}",
+            answer.json
+        );
+        Ok(answer.json["steps"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// The steps of a session as soon as there are at least `count`.
+    ///
+    /// # Errors
+    /// There never are.
+    pub fn steps_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
+        let mut newest = Vec::new();
+        process::eventually("the steps to be stored", || {
+            newest = self.steps(session).unwrap_or_default();
+            (newest.len() >= count).then_some(())
+        })
+        .with_context(|| format!("{} of {count} steps are there", newest.len()))?;
+        Ok(newest)
+    }
+
+    /// The sessions as `grov proxy-status` tells them.
+    ///
+    /// # Errors
+    /// The command fails.
+    pub fn sessions(&self) -> Result<Vec<Value>> {
+        let answer = self.ask(&["proxy-status"])?;
+        Ok(answer.json["sessions"].as_array().cloned().unwrap_or_default())
+    }
+}
