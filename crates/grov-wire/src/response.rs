@@ -1,0 +1,15 @@
+//! Responses: server-sent events, content codings, and the [`Turn`] that a response amounts to.
+
+mod assemble;
+mod body;
+mod canonical;
+mod coding;
+mod event;
+mod sse;
+mod tap;
+mod turn;
+
+pub use coding::{DecodeFault, MAX_DECODED_BYTES};
+pub use sse::{MAX_EVENT_BYTES, SseDecoder, SseEvent};
+pub use tap::{MAX_JSON_BYTES, ResponseKind, ResponseTap};
+pub use turn::{ApiError, Block, Irregularities, Turn, TurnEnd, Unrecognised, Usage};

@@ -1,0 +1,244 @@
+//! The JSON of events, messages and errors, read leniently: a field of the wrong type counts as absent.
+
+use super::turn::{ApiError, Block, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// An event of the stream, or a whole JSON body: every field that any of them has, unread.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Envelope<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) delta: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// A message: the whole answer, or what `message_start` has of it.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) model: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) role: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_sequence: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) usage: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// A delta of any kind: of a block (`text_delta` …) or of the message (`stop_reason` …).
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Delta<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub(super) kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) thinking: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) partial_json: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) stop_sequence: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawBlock<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    text: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawUsage<'a> {
+    #[serde(borrow, default)]
+    input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    output_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cache_read_input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cache_creation_input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cache_creation: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    server_tool_use: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawCacheCreation<'a> {
+    #[serde(borrow, default)]
+    ephemeral_5m_input_tokens: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    ephemeral_1h_input_tokens: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawServerToolUse<'a> {
+    #[serde(borrow, default)]
+    web_search_requests: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    web_fetch_requests: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct RawError<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+}
+
+/// Reads a JSON object; `None` if it is none. (Serde would take an array for a struct as well.)
+pub(super) fn object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Malformed> {
+    if json.trim_ascii_start().first() != Some(&b'{') {
+        return Err(Malformed {
+            is_cut: json.trim_ascii().is_empty(),
+        });
+    }
+    serde_json::from_slice(json).map_err(|error| Malformed {
+        is_cut: error.is_eof(),
+    })
+}
+
+/// JSON that could not be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Malformed {
+    /// It is the beginning of a JSON document.
+    pub(super) is_cut: bool,
+}
+
+/// Reads an object inside a document; absent if it is of another type.
+pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    object(raw?.get().as_bytes()).ok()
+}
+
+/// A string, its escapes resolved.
+pub(super) fn text<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+    let json = raw?.get();
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        Some(_) => serde_json::from_str(json).ok().map(Cow::Owned),
+        None => None,
+    }
+}
+
+pub(super) fn owned_text(raw: Option<&RawValue>) -> Option<String> {
+    text(raw).map(Cow::into_owned)
+}
+
+/// A count; some gateways write `12.0`.
+pub(super) fn count(raw: Option<&RawValue>) -> Option<u64> {
+    let json = raw?.get();
+    json.parse().ok().or_else(|| {
+        let number: f64 = json.parse().ok()?;
+        // Past 2^53 a float no longer tells counts apart; no count of tokens comes near.
+        (number.fract() == 0.0 && (0.0..9.0e15).contains(&number)).then_some(number as u64)
+    })
+}
+
+impl Usage {
+    /// Takes over what `raw` says; what it does not mention stays. The counts of a stream are cumulative, so the
+    /// newest statement stands.
+    pub(super) fn update(&mut self, raw: Option<&RawValue>) {
+        let Some(usage) = inner::<RawUsage<'_>>(raw) else {
+            return;
+        };
+        let set = |target: &mut u64, raw| *target = count(raw).unwrap_or(*target);
+        set(&mut self.input, usage.input_tokens);
+        set(&mut self.output, usage.output_tokens);
+        set(&mut self.cache_read, usage.cache_read_input_tokens);
+        set(&mut self.cache_creation, usage.cache_creation_input_tokens);
+        if let Some(lifetimes) = inner::<RawCacheCreation<'_>>(usage.cache_creation) {
+            set(&mut self.cache_creation_5m, lifetimes.ephemeral_5m_input_tokens);
+            set(&mut self.cache_creation_1h, lifetimes.ephemeral_1h_input_tokens);
+        }
+        if let Some(tools) = inner::<RawServerToolUse<'_>>(usage.server_tool_use) {
+            set(&mut self.web_search_requests, tools.web_search_requests);
+            set(&mut self.web_fetch_requests, tools.web_fetch_requests);
+        }
+    }
+}
+
+impl ApiError {
+    /// Reads an error object (`{"type":…,"message":…}`).
+    pub(super) fn read(raw: Option<&RawValue>) -> Option<Self> {
+        let error: RawError<'_> = inner(raw)?;
+        let kind = owned_text(error.kind);
+        let message = owned_text(error.message);
+        if kind.is_none() && message.is_none() {
+            return None;
+        }
+        Some(Self {
+            kind: kind.unwrap_or_else(|| "error".to_owned()),
+            message: message.unwrap_or_default(),
+        })
+    }
+}
+
+/// Reads a content block. `complete` is as given: true for a JSON answer, false at a block's start in a stream.
+pub(super) fn block(raw: &RawValue, complete: bool) -> Option<Block> {
+    let block: RawBlock<'_> = object(raw.get().as_bytes()).ok()?;
+    let text_of = |raw| owned_text(raw).unwrap_or_default();
+    let input_of = |raw: Option<&RawValue>| raw.map_or_else(String::new, |raw| raw.get().to_owned());
+    let kind = text(block.kind)?;
+    Some(match &*kind {
+        "text" => Block::Text {
+            text: text_of(block.text),
+            complete,
+        },
+        "thinking" => Block::Thinking {
+            text: text_of(block.thinking),
+            complete,
+        },
+        "redacted_thinking" => Block::RedactedThinking { complete },
+        "tool_use" => Block::ToolUse {
+            id: text_of(block.id),
+            name: text_of(block.name),
+            input: input_of(block.input),
+            complete,
+        },
+        "server_tool_use" => Block::ServerToolUse {
+            id: text_of(block.id),
+            name: text_of(block.name),
+            input: input_of(block.input),
+            complete,
+        },
+        _ => Block::Other {
+            kind: kind.into_owned(),
+            json: raw.get().to_owned(),
+            complete,
+        },
+    })
+}
