@@ -1,0 +1,375 @@
+//! The cursor: walks a document once, checks its grammar, reports spans.
+
+use super::block::{BLOCK, marks, marks_of_tail};
+use super::{JsonError, JsonProblem, Span};
+
+/// What kind of value starts at the cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Object,
+    Array,
+    String,
+    /// A number, `true`, `false`, `null`, or no value at all.
+    Scalar,
+}
+
+/// A cursor over one document.
+///
+/// The caller enters the objects and arrays it cares for and skips every other value; what is skipped is checked as
+/// strictly as what is entered. The document's encoding is not checked here.
+pub(crate) struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Start of the block that `marks` describes; `usize::MAX` before the first.
+    block: usize,
+    marks: u64,
+}
+
+impl<'a> Scanner<'a> {
+    /// A cursor at the start of `text`.
+    ///
+    /// # Errors
+    /// [`JsonProblem::TooLong`] where offsets would not fit 32 bits.
+    pub(crate) fn new(text: &'a [u8]) -> Result<Self, JsonError> {
+        if u32::try_from(text.len()).is_err() {
+            return Err(JsonError {
+                offset: 0,
+                problem: JsonProblem::TooLong,
+            });
+        }
+        Ok(Self {
+            text,
+            at: 0,
+            block: usize::MAX,
+            marks: 0,
+        })
+    }
+
+    /// Passes white space and tells what kind of value starts there.
+    #[inline]
+    pub(crate) fn kind(&mut self) -> Kind {
+        match self.peek() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            _ => Kind::Scalar,
+        }
+    }
+
+    /// Where the cursor stands.
+    #[inline]
+    pub(crate) fn offset(&self) -> u32 {
+        // `new` has checked that every offset fits.
+        self.at as u32
+    }
+
+    /// Passes one value of any kind; its span.
+    pub(crate) fn skip_value(&mut self) -> Result<Span, JsonError> {
+        self.pass_space();
+        let start = self.offset();
+        self.pass_value()?;
+        Ok(Span {
+            start,
+            end: self.offset(),
+        })
+    }
+
+    /// Passes a string; the span between its quotes.
+    #[inline]
+    pub(crate) fn string(&mut self) -> Result<Span, JsonError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.error(JsonProblem::ExpectedValue));
+        }
+        self.pass_string()
+    }
+
+    /// Enters an object or array, the bracket of which is next. Then come [`Self::next_key`] or [`Self::next_element`].
+    #[inline]
+    pub(crate) fn enter(&mut self) {
+        self.pass_space();
+        self.at += 1;
+    }
+
+    /// The next key of the object that was entered, with the cursor before its value; `None` behind the closing brace.
+    #[inline]
+    pub(crate) fn next_key(&mut self, first: &mut bool) -> Result<Option<Span>, JsonError> {
+        if !self.next_item(first, b'}')? {
+            return Ok(None);
+        }
+        self.pass_key().map(Some)
+    }
+
+    /// Whether another element follows in the array that was entered; `false` behind the closing bracket.
+    #[inline]
+    pub(crate) fn next_element(&mut self, first: &mut bool) -> Result<bool, JsonError> {
+        self.next_item(first, b']')
+    }
+
+    /// Checks that nothing but white space is left.
+    pub(crate) fn finish(&mut self) -> Result<(), JsonError> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.error(JsonProblem::TrailingCharacters)),
+        }
+    }
+
+    #[inline]
+    fn next_item(&mut self, first: &mut bool, close: u8) -> Result<bool, JsonError> {
+        let is_first = std::mem::replace(first, false);
+        match self.peek() {
+            Some(byte) if byte == close => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b',') if !is_first => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(_) if is_first => Ok(true),
+            _ => Err(self.error(JsonProblem::ExpectedCommaOrEnd)),
+        }
+    }
+
+    /// Passes a key and its colon.
+    #[inline]
+    fn pass_key(&mut self) -> Result<Span, JsonError> {
+        if self.peek() != Some(b'"') {
+            return Err(self.error(JsonProblem::ExpectedKey));
+        }
+        let key = self.pass_string()?;
+        if self.peek() != Some(b':') {
+            return Err(self.error(JsonProblem::ExpectedColon));
+        }
+        self.at += 1;
+        Ok(key)
+    }
+
+    /// Passes a value whose first byte is next.
+    fn pass_value(&mut self) -> Result<(), JsonError> {
+        let mut nest = Nest::default();
+        loop {
+            // A value starts here.
+            match self.peek() {
+                Some(b'"') => {
+                    self.pass_string()?;
+                }
+                Some(b'{') => {
+                    self.at += 1;
+                    if self.peek() == Some(b'}') {
+                        self.at += 1;
+                    } else {
+                        nest.push(true);
+                        self.pass_key()?;
+                        continue;
+                    }
+                }
+                Some(b'[') => {
+                    self.at += 1;
+                    if self.peek() == Some(b']') {
+                        self.at += 1;
+                    } else {
+                        nest.push(false);
+                        continue;
+                    }
+                }
+                _ => self.pass_scalar()?,
+            }
+            // A value has ended: close what closes with it, up to the next value.
+            loop {
+                let Some(in_object) = nest.top() else {
+                    return Ok(());
+                };
+                match (self.peek(), in_object) {
+                    (Some(b','), true) => {
+                        self.at += 1;
+                        self.pass_key()?;
+                        break;
+                    }
+                    (Some(b','), false) => {
+                        self.at += 1;
+                        break;
+                    }
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.at += 1;
+                        nest.pop();
+                    }
+                    _ => return Err(self.error(JsonProblem::ExpectedCommaOrEnd)),
+                }
+            }
+        }
+    }
+
+    /// Passes a string whose opening quote is next; the span between the quotes.
+    #[inline]
+    fn pass_string(&mut self) -> Result<Span, JsonError> {
+        let start = self.at + 1;
+        let mut at = start;
+        loop {
+            let block = at & !(BLOCK - 1);
+            if block != self.block {
+                self.load(block);
+            }
+            let rest = self.marks & (u64::MAX << (at - block));
+            if rest == 0 {
+                at = block + BLOCK;
+                if at >= self.text.len() {
+                    return Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString));
+                }
+                continue;
+            }
+            let hit = block + rest.trailing_zeros() as usize;
+            match self.text.get(hit) {
+                Some(b'"') => {
+                    self.at = hit + 1;
+                    return Ok(Span {
+                        start: start as u32,
+                        end: hit as u32,
+                    });
+                }
+                Some(b'\\') => {
+                    at = hit + self.escape_length(hit)?;
+                    if at >= self.text.len() {
+                        return Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString));
+                    }
+                }
+                _ => return Err(self.error_at(hit, JsonProblem::ControlCharacter)),
+            }
+        }
+    }
+
+    /// Length of the escape whose backslash is at `backslash`.
+    #[inline]
+    fn escape_length(&self, backslash: usize) -> Result<usize, JsonError> {
+        match self.text.get(backslash + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
+            Some(b'u') => match self.text.get(backslash + 2..backslash + 6) {
+                Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(6),
+                _ => Err(self.error_at(backslash, JsonProblem::BadEscape)),
+            },
+            Some(_) => Err(self.error_at(backslash, JsonProblem::BadEscape)),
+            None => Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString)),
+        }
+    }
+
+    #[inline]
+    fn load(&mut self, block: usize) {
+        self.block = block;
+        let bytes = self.text.get(block..).unwrap_or_default();
+        self.marks = match bytes.first_chunk::<BLOCK>() {
+            Some(whole) => marks(whole),
+            None => marks_of_tail(bytes),
+        };
+    }
+
+    /// Passes a number or literal.
+    fn pass_scalar(&mut self) -> Result<(), JsonError> {
+        let literal: &[u8] = match self.text.get(self.at) {
+            Some(b't') => b"true",
+            Some(b'f') => b"false",
+            Some(b'n') => b"null",
+            Some(b'-' | b'0'..=b'9') => return self.pass_number(),
+            _ => return Err(self.error(JsonProblem::ExpectedValue)),
+        };
+        if self.text.get(self.at..self.at + literal.len()) != Some(literal) {
+            return Err(self.error(JsonProblem::ExpectedValue));
+        }
+        self.at += literal.len();
+        Ok(())
+    }
+
+    fn pass_number(&mut self) -> Result<(), JsonError> {
+        if self.text.get(self.at) == Some(&b'-') {
+            self.at += 1;
+        }
+        let leading_zero = self.text.get(self.at) == Some(&b'0');
+        let digits = self.pass_digits()?;
+        if leading_zero && digits > 1 {
+            return Err(self.error(JsonProblem::BadNumber));
+        }
+        if self.text.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.pass_digits()?;
+        }
+        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.text.get(self.at), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.pass_digits()?;
+        }
+        Ok(())
+    }
+
+    /// Passes one or more digits; how many.
+    fn pass_digits(&mut self) -> Result<usize, JsonError> {
+        let start = self.at;
+        while matches!(self.text.get(self.at), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.error(JsonProblem::BadNumber));
+        }
+        Ok(self.at - start)
+    }
+
+    /// The next byte that is no white space, left in place.
+    #[inline]
+    fn peek(&mut self) -> Option<u8> {
+        self.pass_space();
+        self.text.get(self.at).copied()
+    }
+
+    #[inline]
+    fn pass_space(&mut self) {
+        while matches!(self.text.get(self.at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    #[cold]
+    fn error(&self, problem: JsonProblem) -> JsonError {
+        self.error_at(self.at, problem)
+    }
+
+    #[cold]
+    fn error_at(&self, offset: usize, problem: JsonProblem) -> JsonError {
+        JsonError {
+            offset: offset.min(self.text.len()),
+            problem,
+        }
+    }
+}
+
+/// The open brackets around the cursor, one bit each: set for an object. The newest is the lowest bit of `top`.
+#[derive(Default)]
+struct Nest {
+    depth: usize,
+    top: u64,
+    below: Vec<u64>,
+}
+
+impl Nest {
+    #[inline]
+    fn push(&mut self, object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(u64::BITS as usize) {
+            self.below.push(self.top);
+        }
+        self.depth += 1;
+        self.top = self.top << 1 | u64::from(object);
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        self.depth -= 1;
+        self.top >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(u64::BITS as usize) {
+            self.top = self.below.pop().unwrap_or_default();
+        }
+    }
+
+    /// Whether the innermost bracket is an object's; `None` outside of all brackets.
+    #[inline]
+    fn top(&self) -> Option<bool> {
+        (self.depth > 0).then_some(self.top & 1 == 1)
+    }
+}

@@ -1,0 +1,411 @@
+//! The pass that fills the index. Each function reads one kind of object of the request, knows its keys and nothing else.
+
+use super::index::{
+    BlockEntry, ContentEntry, Field, IndexError, MessageEntry, RequestIndex, SystemEntry, ToolEntry,
+    enter_document,
+};
+use super::view::{BlockKind, Role};
+use crate::json::{self, Kind, Scanner, Span};
+use bytes::Bytes;
+use std::borrow::Cow;
+
+/// Reads a whole request, the encoding of which was checked.
+pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
+    let mut pass = Pass {
+        document: body,
+        scanner: enter_document(body)?,
+    };
+    let mut index = RequestIndex {
+        body: body.clone(),
+        fields: Vec::with_capacity(16),
+        model: None,
+        stream: false,
+        max_tokens: None,
+        user_id: None,
+        system: SystemEntry::Absent,
+        tools: 0,
+        first_tool: None,
+        output_format: None,
+        messages: Vec::new(),
+        blocks: Vec::new(),
+    };
+    let mut first = true;
+    while let Some(key) = pass.scanner.next_key(&mut first)? {
+        let kind = pass.scanner.kind();
+        let start = pass.scanner.offset();
+        match (&*pass.text(key), kind) {
+            ("model", Kind::String) => index.model = Some(pass.scanner.string()?),
+            ("stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
+            ("max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
+            ("metadata", Kind::Object) => index.user_id = pass.metadata()?,
+            ("system", _) => index.system = pass.system(kind)?,
+            ("tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
+            ("output_config", Kind::Object) => index.output_format = pass.output_config()?,
+            ("messages", Kind::Array) => pass.messages(&mut index)?,
+            _ => {
+                pass.scanner.skip_value()?;
+            }
+        }
+        let value = Span {
+            start,
+            end: pass.scanner.offset(),
+        };
+        index.fields.push(Field { key, value });
+    }
+    pass.scanner.finish()?;
+    pass.check_fields(&index.fields)?;
+    Ok(index)
+}
+
+/// The `session_id` of the JSON document that `metadata.user_id` holds; `None` where it is no such document.
+pub(super) fn session_id(user_id: &str) -> Option<String> {
+    let document = user_id.as_bytes();
+    let mut scanner = enter_document(document).ok()?;
+    let mut session = None;
+    let mut first = true;
+    while let Some(key) = scanner.next_key(&mut first).ok()? {
+        if json::decode(document, key) == "session_id" && scanner.kind() == Kind::String {
+            let id = scanner.string().ok()?;
+            if session.replace(id).is_some() {
+                return None;
+            }
+        } else {
+            scanner.skip_value().ok()?;
+        }
+    }
+    scanner.finish().ok()?;
+    session.map(|id| json::decode(document, id).into_owned())
+}
+
+/// The scanner, and the document for looking at what it found.
+struct Pass<'a> {
+    document: &'a [u8],
+    scanner: Scanner<'a>,
+}
+
+impl<'a> Pass<'a> {
+    /// `metadata`, entered here: the span of `user_id`.
+    fn metadata(&mut self) -> Result<Option<Span>, IndexError> {
+        let mut seen = Seen::default();
+        let mut user_id = None;
+        self.scanner.enter();
+        let mut first = true;
+        while let Some(key) = self.scanner.next_key(&mut first)? {
+            if &*self.text(key) == "user_id" {
+                seen.note(0, self, key)?;
+                user_id = self.string_or_skip()?;
+            } else {
+                self.scanner.skip_value()?;
+            }
+        }
+        Ok(user_id)
+    }
+
+    /// `output_config`, entered here: the span of `format.type`.
+    fn output_config(&mut self) -> Result<Option<Span>, IndexError> {
+        let mut seen = Seen::default();
+        let mut format = None;
+        self.scanner.enter();
+        let mut first = true;
+        while let Some(key) = self.scanner.next_key(&mut first)? {
+            if &*self.text(key) == "format" {
+                seen.note(0, self, key)?;
+                if self.scanner.kind() == Kind::Object {
+                    format = self.tool()?.type_name;
+                    continue;
+                }
+            }
+            self.scanner.skip_value()?;
+        }
+        Ok(format)
+    }
+
+    fn system(&mut self, kind: Kind) -> Result<SystemEntry, IndexError> {
+        match kind {
+            Kind::String => Ok(SystemEntry::Text(self.scanner.string()?)),
+            Kind::Array => {
+                let mut blocks = Vec::new();
+                self.blocks(&mut blocks)?;
+                Ok(SystemEntry::Blocks(blocks))
+            }
+            Kind::Object | Kind::Scalar => {
+                self.scanner.skip_value()?;
+                Ok(SystemEntry::Other)
+            }
+        }
+    }
+
+    /// `tools`: how many, and what the first one is.
+    fn tools(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
+        let mut count = 0;
+        let mut first_tool = None;
+        self.scanner.enter();
+        let mut first = true;
+        while self.scanner.next_element(&mut first)? {
+            if count == 0 && self.scanner.kind() == Kind::Object {
+                first_tool = Some(self.tool()?);
+            } else {
+                self.scanner.skip_value()?;
+            }
+            count += 1;
+        }
+        Ok((count, first_tool))
+    }
+
+    /// An object's `type` and `name`.
+    fn tool(&mut self) -> Result<ToolEntry, IndexError> {
+        let mut seen = Seen::default();
+        let mut tool = ToolEntry::default();
+        self.scanner.enter();
+        let mut first = true;
+        while let Some(key) = self.scanner.next_key(&mut first)? {
+            match &*self.text(key) {
+                "type" => {
+                    seen.note(0, self, key)?;
+                    tool.type_name = self.string_or_skip()?;
+                }
+                "name" => {
+                    seen.note(1, self, key)?;
+                    tool.name = self.string_or_skip()?;
+                }
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        Ok(tool)
+    }
+
+    fn messages(&mut self, index: &mut RequestIndex) -> Result<(), IndexError> {
+        self.scanner.enter();
+        let mut first = true;
+        while self.scanner.next_element(&mut first)? {
+            let message = self.message(&mut index.blocks)?;
+            index.messages.push(message);
+        }
+        Ok(())
+    }
+
+    fn message(&mut self, blocks: &mut Vec<BlockEntry>) -> Result<MessageEntry, IndexError> {
+        let mut role = Role::Other;
+        let mut content = ContentEntry::Other;
+        if self.scanner.kind() != Kind::Object {
+            return Ok(MessageEntry {
+                span: self.scanner.skip_value()?,
+                role,
+                content,
+            });
+        }
+        let start = self.scanner.offset();
+        let mut seen = Seen::default();
+        self.scanner.enter();
+        let mut first = true;
+        while let Some(key) = self.scanner.next_key(&mut first)? {
+            match &*self.text(key) {
+                "role" => {
+                    seen.note(0, self, key)?;
+                    if let Some(name) = self.string_or_skip()? {
+                        role = Role::from_name(&self.text(name));
+                    }
+                }
+                "content" => {
+                    seen.note(1, self, key)?;
+                    content = self.content(blocks)?;
+                }
+                _ => {
+                    self.scanner.skip_value()?;
+                }
+            }
+        }
+        Ok(MessageEntry {
+            span: Span {
+                start,
+                end: self.scanner.offset(),
+            },
+            role,
+            content,
+        })
+    }
+
+    fn content(&mut self, blocks: &mut Vec<BlockEntry>) -> Result<ContentEntry, IndexError> {
+        match self.scanner.kind() {
+            Kind::String => Ok(ContentEntry::Text(self.scanner.string()?)),
+            Kind::Array => {
+                let start = self.scanner.offset();
+                let first = blocks.len();
+                self.blocks(blocks)?;
+                let array = Span {
+                    start,
+                    end: self.scanner.offset(),
+                };
+                Ok(ContentEntry::Blocks {
+                    array,
+                    first,
+                    count: blocks.len() - first,
+                })
+            }
+            Kind::Object | Kind::Scalar => {
+                self.scanner.skip_value()?;
+                Ok(ContentEntry::Other)
+            }
+        }
+    }
+
+    fn blocks(&mut self, blocks: &mut Vec<BlockEntry>) -> Result<(), IndexError> {
+        self.scanner.enter();
+        let mut first = true;
+        while self.scanner.next_element(&mut first)? {
+            blocks.push(self.block()?);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self) -> Result<BlockEntry, IndexError> {
+        let mut found = FoundInBlock::default();
+        let start = {
+            if self.scanner.kind() != Kind::Object {
+                return Ok(found.entry(self.scanner.skip_value()?, BlockKind::Other));
+            }
+            self.scanner.offset()
+        };
+        let mut seen = Seen::default();
+        self.scanner.enter();
+        let mut first = true;
+        while let Some(key) = self.scanner.next_key(&mut first)? {
+            let text = self.text(key);
+            let Some(bit) = BLOCK_KEYS.iter().position(|known| *known == text) else {
+                self.scanner.skip_value()?;
+                continue;
+            };
+            seen.note(bit, self, key)?;
+            match &*text {
+                "type" => found.type_name = self.string_or_skip()?,
+                "text" => found.text = self.string_or_skip()?,
+                "id" => found.id = self.string_or_skip()?,
+                "tool_use_id" => found.tool_use_id = self.string_or_skip()?,
+                "name" => found.name = self.string_or_skip()?,
+                "input" => found.input = Some(self.scanner.skip_value()?),
+                "content" => found.content = Some(self.scanner.skip_value()?),
+                "is_error" => found.is_error = self.scalar()? == b"true",
+                _ => found.cache_control = self.scalar()? != b"null",
+            }
+        }
+        let span = Span {
+            start,
+            end: self.scanner.offset(),
+        };
+        let kind = found
+            .type_name
+            .map_or(BlockKind::Other, |name| BlockKind::from_name(&self.text(name)));
+        Ok(found.entry(span, kind))
+    }
+
+    /// Passes a value; its span between the quotes, if it is a string.
+    fn string_or_skip(&mut self) -> Result<Option<Span>, IndexError> {
+        if self.scanner.kind() == Kind::String {
+            return Ok(Some(self.scanner.string()?));
+        }
+        self.scanner.skip_value()?;
+        Ok(None)
+    }
+
+    /// Passes a value; its bytes.
+    fn scalar(&mut self) -> Result<&'a [u8], IndexError> {
+        let span = self.scanner.skip_value()?;
+        Ok(self.document.get(span.range()).unwrap_or_default())
+    }
+
+    /// Passes a value; the number, if it is an unsigned integer.
+    fn unsigned(&mut self) -> Result<Option<u64>, IndexError> {
+        let digits = self.scalar()?;
+        Ok(std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse().ok()))
+    }
+
+    fn text(&self, span: Span) -> Cow<'a, str> {
+        json::decode(self.document, span)
+    }
+
+    /// Top-level fields are handed out by name, so every one of them must be the only one of its name.
+    fn check_fields(&self, fields: &[Field]) -> Result<(), IndexError> {
+        let mut keys: Vec<_> = fields
+            .iter()
+            .map(|field| (self.text(field.key), field.key.start))
+            .collect();
+        keys.sort_unstable();
+        for pair in keys.windows(2) {
+            if let [(one, _), (two, offset)] = pair
+                && one == two
+            {
+                return Err(IndexError::DuplicateKey {
+                    key: one.to_string(),
+                    offset: *offset as usize,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys of a content block that are read; every other is passed over.
+const BLOCK_KEYS: [&str; 9] = [
+    "type",
+    "text",
+    "id",
+    "tool_use_id",
+    "name",
+    "input",
+    "content",
+    "is_error",
+    "cache_control",
+];
+
+/// What a block holds, before its type is known.
+#[derive(Default)]
+struct FoundInBlock {
+    type_name: Option<Span>,
+    text: Option<Span>,
+    id: Option<Span>,
+    tool_use_id: Option<Span>,
+    name: Option<Span>,
+    input: Option<Span>,
+    content: Option<Span>,
+    is_error: bool,
+    cache_control: bool,
+}
+
+impl FoundInBlock {
+    fn entry(self, span: Span, kind: BlockKind) -> BlockEntry {
+        let is_result = kind == BlockKind::ToolResult;
+        BlockEntry {
+            span,
+            kind,
+            type_name: self.type_name,
+            text: self.text,
+            tool_use_id: if is_result { self.tool_use_id } else { self.id },
+            name: self.name,
+            payload: if is_result { self.content } else { self.input },
+            is_error: self.is_error,
+            cache_control: self.cache_control,
+        }
+    }
+}
+
+/// Which of the keys that an object is read for have come by.
+#[derive(Default)]
+struct Seen(u16);
+
+impl Seen {
+    fn note(&mut self, bit: usize, pass: &Pass<'_>, key: Span) -> Result<(), IndexError> {
+        let mask = 1 << bit;
+        if self.0 & mask != 0 {
+            return Err(IndexError::DuplicateKey {
+                key: pass.text(key).into_owned(),
+                offset: key.start as usize,
+            });
+        }
+        self.0 |= mask;
+        Ok(())
+    }
+}

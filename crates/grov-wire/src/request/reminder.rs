@@ -1,0 +1,92 @@
+//! Reminders: text that the client puts into the user's messages, between tags of its own.
+
+use std::borrow::Cow;
+
+const OPEN: &str = "<system-reminder>";
+const CLOSE: &str = "</system-reminder>";
+
+/// Whether a text is a reminder as a whole: it begins and ends with the client's tags.
+pub fn is_system_reminder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with(OPEN) && text.ends_with(CLOSE)
+}
+
+/// The text without its reminders, trimmed; empty where nothing else is in it.
+///
+/// A reminder that begins and never ends is left in: it is more likely that somebody writes about the tag.
+pub fn without_system_reminders(text: Cow<'_, str>) -> Cow<'_, str> {
+    if is_system_reminder(&text) {
+        return Cow::Borrowed("");
+    }
+    if !text.contains(OPEN) {
+        return trimmed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    let mut rest: &str = &text;
+    while let Some((before, reminder)) = rest.split_once(OPEN) {
+        let Some((_, after)) = reminder.split_once(CLOSE) else {
+            break;
+        };
+        kept.push_str(before);
+        rest = after;
+    }
+    kept.push_str(rest);
+    trimmed(Cow::Owned(kept))
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) if text.trim().len() == text.len() => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without(text: &str) -> String {
+        without_system_reminders(Cow::Borrowed(text)).into_owned()
+    }
+
+    #[test]
+    fn a_reminder_is_recognised_as_a_whole() {
+        assert!(is_system_reminder(
+            "<system-reminder>\nbe kind\n</system-reminder>\n"
+        ));
+        assert!(!is_system_reminder(
+            "fix it <system-reminder>be kind</system-reminder>"
+        ));
+        assert!(!is_system_reminder("what is a <system-reminder>?"));
+    }
+
+    #[test]
+    fn what_is_no_reminder_stays() {
+        assert_eq!(without("  fix it\n"), "fix it");
+        assert_eq!(without("<system-reminder>a</system-reminder>\nfix it"), "fix it");
+        assert_eq!(without("fix it\n<system-reminder>a</system-reminder>"), "fix it");
+        assert_eq!(without("one <system-reminder>a</system-reminder>two"), "one two");
+        assert_eq!(without("<system-reminder>a</system-reminder>"), "");
+    }
+
+    #[test]
+    fn a_reminder_that_quotes_its_own_end_is_still_one() {
+        assert_eq!(
+            without("<system-reminder>ends with </system-reminder> it says</system-reminder>"),
+            ""
+        );
+    }
+
+    #[test]
+    fn a_tag_that_is_only_spoken_of_stays() {
+        assert_eq!(
+            without("what is a <system-reminder> for?"),
+            "what is a <system-reminder> for?"
+        );
+        assert_eq!(
+            without("<system-reminder>a</system-reminder> what is a <system-reminder> for?"),
+            "what is a <system-reminder> for?"
+        );
+    }
+}

@@ -1,0 +1,268 @@
+//! The skeleton of a history: what stays the same of it when the client sends it again.
+//!
+//! Between two requests of one conversation the client rewrites much of what it already sent: it moves cache breakpoints,
+//! turns a lone text block into a plain string, re-serialises tool inputs, clears results, folds reminders into results or
+//! moves them into system messages, and orders parallel results as they came in. What stays are the ids of tool calls and
+//! the words that were said. A [`Skeleton`] is a chain of hashes over these, so that equal keys mean equal histories up to
+//! that point.
+
+use super::edit::Seam;
+use super::index::RequestIndex;
+use super::reminder::without_system_reminders;
+use super::view::{Block, BlockKind, Content, Message, Role};
+use std::fmt;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A hash of a history up to some point. Not for security: an adversary can make two histories collide.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key128(u128);
+
+impl Key128 {
+    /// The key as a number.
+    pub fn as_u128(self) -> u128 {
+        self.0
+    }
+
+    /// The key that was written down as that number.
+    pub fn from_u128(number: u128) -> Self {
+        Self(number)
+    }
+
+    /// The key of a history that continues this one by one part.
+    fn then(self, part: PartTag, content: &[u8]) -> Self {
+        let mut link = [0; 41];
+        let (before, rest) = link.split_at_mut(16);
+        let (tag, rest) = rest.split_at_mut(1);
+        let (length, digest) = rest.split_at_mut(8);
+        before.copy_from_slice(&self.0.to_le_bytes());
+        tag.copy_from_slice(&[part as u8]);
+        length.copy_from_slice(&(content.len() as u64).to_le_bytes());
+        digest.copy_from_slice(&xxh3_128(content).to_le_bytes());
+        Self(xxh3_128(&link))
+    }
+}
+
+impl fmt::Display for Key128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+impl fmt::Debug for Key128 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Key128({self})")
+    }
+}
+
+/// What a part of the chain is; hashed before it, so that parts of different kinds never look alike. Stored keys depend on
+/// these numbers.
+#[derive(Clone, Copy)]
+enum PartTag {
+    AssistantText = 1,
+    ToolUse = 2,
+    ToolResults = 3,
+    UserText = 4,
+}
+
+/// Who said a part of the history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Speaker {
+    /// The user, or a tool on the user's machine.
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One part of the history, and the key of the history up to and including it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Number of the message.
+    pub message: usize,
+    /// Number of the block behind which something can be added that belongs to this part: the block itself, or the last
+    /// tool result of the message where that comes later. `None` where the content is a plain string.
+    pub block: Option<usize>,
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// The key.
+    pub key: Key128,
+}
+
+impl Link {
+    /// The seam directly behind this part.
+    pub fn seam(&self) -> Seam {
+        match self.block {
+            Some(block) => Seam::after_block(self.message, block),
+            None => Seam::end(self.message),
+        }
+    }
+}
+
+/// The chain of one request's history.
+///
+/// Parts are: each text and each tool call of the assistant; the set of tool results of a user message; each text of a user
+/// message that is no reminder. Texts are trimmed and empty ones left out. Nothing else counts, so a message of reminders
+/// alone, or one with the role `system`, leaves the chain as it is. Message boundaries do not count either: two user
+/// messages in a row say the same as one that holds both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skeleton {
+    root: Key128,
+    links: Vec<Link>,
+}
+
+impl Skeleton {
+    fn of(index: &RequestIndex) -> Self {
+        let root = Key128(xxh3_128(b"grov history skeleton, form 1"));
+        let mut skeleton = Self {
+            root,
+            links: Vec::with_capacity(index.messages.len() * 2),
+        };
+        for message in index.messages() {
+            match message.role() {
+                Role::Assistant => skeleton.hear_assistant(message),
+                Role::User => skeleton.hear_user(message),
+                Role::System | Role::Other => {}
+            }
+        }
+        skeleton
+    }
+
+    /// The parts in their order.
+    pub fn links(&self) -> &[Link] {
+        &self.links
+    }
+
+    /// The key of the whole history.
+    pub fn tip(&self) -> Key128 {
+        self.links.last().map_or(self.root, |link| link.key)
+    }
+
+    /// The key of the history up to the last thing that the assistant said; `None` before it has said anything.
+    pub fn tip_at_last_assistant(&self) -> Option<Key128> {
+        self.links
+            .iter()
+            .rfind(|link| link.speaker == Speaker::Assistant)
+            .map(|link| link.key)
+    }
+
+    /// The newest part, if the user's: where something new can be said in this turn.
+    pub fn newest_user_link(&self) -> Option<&Link> {
+        self.links.last().filter(|link| link.speaker == Speaker::User)
+    }
+
+    /// The part up to which the history has that key.
+    pub fn find(&self, key: Key128) -> Option<&Link> {
+        self.links.iter().find(|link| link.key == key)
+    }
+
+    fn hear_assistant(&mut self, message: Message<'_>) {
+        if let Content::Text(text) = message.content() {
+            self.hear_text(
+                PartTag::AssistantText,
+                Speaker::Assistant,
+                message.number(),
+                None,
+                text.trim(),
+            );
+        }
+        for block in message.blocks() {
+            let place = Some(block.number());
+            match block.kind() {
+                BlockKind::Text => {
+                    let text = block.text().unwrap_or_default();
+                    self.hear_text(
+                        PartTag::AssistantText,
+                        Speaker::Assistant,
+                        message.number(),
+                        place,
+                        text.trim(),
+                    );
+                }
+                BlockKind::ToolUse => {
+                    let id = block.tool_use_id().unwrap_or_default();
+                    self.hear(
+                        PartTag::ToolUse,
+                        Speaker::Assistant,
+                        message.number(),
+                        place,
+                        id.as_bytes(),
+                    );
+                }
+                BlockKind::Thinking | BlockKind::ToolResult | BlockKind::Other => {}
+            }
+        }
+    }
+
+    fn hear_user(&mut self, message: Message<'_>) {
+        if let Content::Text(text) = message.content() {
+            let text = without_system_reminders(text);
+            self.hear_text(PartTag::UserText, Speaker::User, message.number(), None, &text);
+        }
+        let is_result = |block: &Block<'_>| block.kind() == BlockKind::ToolResult;
+        let last_result = message.blocks().rfind(is_result).map(|block| block.number());
+        if last_result.is_some() {
+            let mut ids: Vec<_> = message
+                .blocks()
+                .filter(is_result)
+                .map(|block| block.tool_use_id().unwrap_or_default())
+                .collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let mut set = Vec::new();
+            for id in &ids {
+                set.extend_from_slice(&(id.len() as u64).to_le_bytes());
+                set.extend_from_slice(id.as_bytes());
+            }
+            self.hear(
+                PartTag::ToolResults,
+                Speaker::User,
+                message.number(),
+                last_result,
+                &set,
+            );
+        }
+        for block in message.blocks() {
+            let Some(text) = block.text().map(without_system_reminders) else {
+                continue;
+            };
+            let place = Some(block.number()).max(last_result);
+            self.hear_text(PartTag::UserText, Speaker::User, message.number(), place, &text);
+        }
+    }
+
+    fn hear_text(
+        &mut self,
+        part: PartTag,
+        speaker: Speaker,
+        message: usize,
+        block: Option<usize>,
+        text: &str,
+    ) {
+        if !text.is_empty() {
+            self.hear(part, speaker, message, block, text.as_bytes());
+        }
+    }
+
+    fn hear(
+        &mut self,
+        part: PartTag,
+        speaker: Speaker,
+        message: usize,
+        block: Option<usize>,
+        content: &[u8],
+    ) {
+        let key = self.tip().then(part, content);
+        self.links.push(Link {
+            message,
+            block,
+            speaker,
+            key,
+        });
+    }
+}
+
+impl RequestIndex {
+    /// The skeleton of this request's history. Computed at each call.
+    pub fn skeleton(&self) -> Skeleton {
+        Skeleton::of(self)
+    }
+}
