@@ -1,1 +1,26 @@
-//! (charter to come)
+//! What every Grov process needs before it does anything: its configuration (every name declared once, every
+//! value with its origin), its home directory, its log, and tracked tasks that can be drained.
+//!
+//! Entry points: [`Home::locate`] and [`Settings::load`] at start, [`logging::init`] once, [`Tasks`] for anything
+//! that runs in the background, [`daemon::Lock`] for the one proxy daemon of a home.
+//!
+//! This crate does not know what Grov is about: no session, no request, no database.
+#![forbid(unsafe_code)]
+
+pub mod daemon;
+mod dotenv;
+mod environment;
+mod home;
+pub mod logging;
+mod settings;
+mod tasks;
+mod url;
+
+pub use environment::Environment;
+pub use home::{Home, HomeError};
+pub use settings::{
+    Candidate, EXIT_USAGE, Explanation, HeaderPolicy, Inputs, KEYS, Key, Kind, LogSettings, Origin,
+    ProxySettings, Settings, SettingsError, Standing, StoreSettings, UserMode, Value, Warning,
+};
+pub use tasks::{Shutdown, Tasks};
+pub use url::{Url, UrlError};

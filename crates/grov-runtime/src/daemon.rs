@@ -1,0 +1,197 @@
+//! The one proxy daemon of a home: its lock, and the record by which others find it.
+
+use crate::Home;
+use crate::home::{create_private, write_private};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use time::OffsetDateTime;
+
+/// No record of ours is longer; a longer file is not ours.
+const RECORD_LIMIT: u64 = 64 * 1024;
+
+/// What a running daemon says of itself in `daemon.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Where it listens: `http://127.0.0.1:8080`.
+    pub url: String,
+    /// Version of the daemon.
+    pub version: String,
+    /// When it began to listen.
+    #[serde(with = "time::serde::rfc3339")]
+    pub started_at: OffsetDateTime,
+}
+
+impl Record {
+    /// The record of this process.
+    pub fn of_this_process(
+        url: impl Into<String>,
+        version: impl Into<String>,
+        started_at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            schema: 1,
+            pid: std::process::id(),
+            url: url.into(),
+            version: version.into(),
+            started_at,
+        }
+    }
+}
+
+/// The newest daemon's record. `None` if there is none or it is not readable as one: it is only a pointer, and
+/// whoever follows it asks the daemon itself.
+pub fn read(home: &Home) -> Option<Record> {
+    let mut content = Vec::new();
+    File::open(home.daemon_record())
+        .ok()?
+        .take(RECORD_LIMIT)
+        .read_to_end(&mut content)
+        .ok()?;
+    serde_json::from_slice(&content).ok()
+}
+
+/// Why this process cannot be the daemon.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Another daemon works in this home.
+    #[error("another grov-proxyd works in {}: {}", home.display(), describe(record.as_ref()))]
+    Held {
+        /// The home.
+        home: PathBuf,
+        /// The other daemon; `None` while it is still starting.
+        record: Option<Record>,
+    },
+    /// The lock file or the record cannot be written.
+    #[error("{} cannot be written: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn describe(record: Option<&Record>) -> String {
+    match record {
+        Some(record) => format!("process {} at {}", record.pid, record.url),
+        None => "it is just starting".to_owned(),
+    }
+}
+
+/// Held by the daemon for its life; the system releases it also when the process is killed.
+#[derive(Debug)]
+pub struct Lock {
+    home: Home,
+    file: File,
+}
+
+impl Lock {
+    /// Becomes the daemon of `home`, which must exist.
+    pub fn acquire(home: &Home) -> Result<Self, LockError> {
+        let path = home.daemon_lock();
+        let failed = |path: &Path, source| LockError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        // Never removed: two processes could otherwise each lock a file of that name.
+        let file = create_private(&path, OpenOptions::new().write(true).create(true).truncate(false))
+            .map_err(|source| failed(&path, source))?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self {
+                home: home.clone(),
+                file,
+            }),
+            Err(TryLockError::WouldBlock) => Err(LockError::Held {
+                home: home.root().to_owned(),
+                record: read(home),
+            }),
+            Err(TryLockError::Error(source)) => Err(failed(&path, source)),
+        }
+    }
+
+    /// Writes `daemon.json`. To be called once the daemon accepts connections; dropping the lock removes the file.
+    pub fn publish(&self, record: &Record) -> Result<(), LockError> {
+        let path = self.home.daemon_record();
+        serde_json::to_vec(record)
+            .map_err(io::Error::from)
+            .and_then(|content| write_private(&path, &content))
+            .map_err(|source| LockError::Io { path, source })
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Both are a courtesy: readers verify the record and the system releases the lock.
+        let _ = std::fs::remove_file(self.home.daemon_record());
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+
+    fn home(directory: &Path) -> Home {
+        Home::locate(Some(directory), &Environment::default()).unwrap()
+    }
+
+    fn record() -> Record {
+        Record::of_this_process("http://127.0.0.1:8080", "1.2.3", OffsetDateTime::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn a_second_daemon_is_told_about_the_first() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        let lock = Lock::acquire(&home).unwrap();
+        let starting = Lock::acquire(&home).unwrap_err();
+        assert!(starting.to_string().contains("just starting"), "{starting}");
+        lock.publish(&record()).unwrap();
+        assert_eq!(read(&home), Some(record()));
+        let refused = Lock::acquire(&home).unwrap_err().to_string();
+        assert!(refused.contains("http://127.0.0.1:8080"), "{refused}");
+        assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        drop(lock);
+        assert_eq!(read(&home), None);
+        Lock::acquire(&home).unwrap();
+    }
+
+    #[test]
+    fn the_record_has_its_documented_shape() {
+        let text = serde_json::to_string(&record()).unwrap();
+        let pid = std::process::id();
+        assert_eq!(
+            text,
+            format!(
+                r#"{{"schema":1,"pid":{pid},"url":"http://127.0.0.1:8080","version":"1.2.3","started_at":"1970-01-01T00:00:00Z"}}"#
+            )
+        );
+    }
+
+    #[test]
+    fn a_damaged_record_is_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        for content in ["", "{", "[]", "{\"schema\":1}"] {
+            std::fs::write(home.daemon_record(), content).unwrap();
+            assert_eq!(read(&home), None);
+        }
+    }
+
+    #[test]
+    fn a_home_that_does_not_exist_is_a_clear_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = Lock::acquire(&home(&directory.path().join("gone")))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("daemon.lock"), "{error}");
+    }
+}

@@ -1,0 +1,248 @@
+//! The one directory in which a user's Grov keeps everything.
+
+use crate::Environment;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Directories of Grov are for their owner alone.
+const PRIVATE_DIRECTORY: u32 = 0o700;
+/// Files of Grov are for their owner alone.
+const PRIVATE_FILE: u32 = 0o600;
+
+/// Where configuration, database and logs are. Holding one does not mean that the directory exists.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    root: PathBuf,
+}
+
+/// Why there is no usable home.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HomeError {
+    /// Neither `--home` nor `GROV_HOME` nor `HOME` says where it is.
+    #[error("there is no home directory to work in: HOME is not set to an absolute path")]
+    Unknown,
+    /// A relative path was given and the working directory is gone.
+    #[error("the home {} is relative and the working directory cannot be found: {source}", path.display())]
+    Relative {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The directory does not exist and cannot be made, or is no directory.
+    #[error("the home {} cannot be used: {source}", path.display())]
+    Unusable {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl HomeError {
+    /// What the user can do.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Unknown => "set GROV_HOME, or pass --home DIR",
+            Self::Relative { .. } => "give an absolute path",
+            Self::Unusable { .. } => {
+                "check the path and its permissions, or name another with GROV_HOME or --home DIR"
+            }
+        }
+    }
+}
+
+impl Home {
+    /// The home that `--home` names, else `GROV_HOME`, else `.grov` in the user's home directory. Touches no file.
+    pub fn locate(flag: Option<&Path>, environment: &Environment) -> Result<Self, HomeError> {
+        let named = flag
+            .map(Path::to_path_buf)
+            .or_else(|| environment.get("GROV_HOME").map(PathBuf::from));
+        let root = match named {
+            Some(path) => {
+                std::path::absolute(&path).map_err(|source| HomeError::Relative { path, source })?
+            }
+            None => environment
+                .get("HOME")
+                .map(Path::new)
+                .filter(|home| home.is_absolute())
+                .ok_or(HomeError::Unknown)?
+                .join(".grov"),
+        };
+        Ok(Self { root })
+    }
+
+    /// Makes the directory (mode 0700) unless it exists. An existing one keeps its mode: it may be somebody's choice.
+    pub fn create(&self) -> Result<(), HomeError> {
+        self.create_directory(&self.root)
+    }
+
+    /// Makes the log directory, and the home if needed.
+    pub fn create_logs(&self) -> Result<PathBuf, HomeError> {
+        let logs = self.logs();
+        self.create_directory(&logs)?;
+        Ok(logs)
+    }
+
+    fn create_directory(&self, path: &Path) -> Result<(), HomeError> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE_DIRECTORY)
+            .create(path)
+            .map_err(|source| HomeError::Unusable {
+                path: path.to_owned(),
+                source,
+            })
+    }
+
+    /// Whether users other than the owner may enter the directory; `false` if it does not exist.
+    pub fn is_open_to_others(&self) -> bool {
+        std::fs::metadata(&self.root).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
+    }
+
+    /// The directory itself, absolute.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.root.join("grov.db")
+    }
+
+    /// Records that could not be stored at once.
+    pub fn spool(&self) -> PathBuf {
+        self.root.join("spool.jsonl")
+    }
+
+    /// What the running daemon says of itself.
+    pub fn daemon_record(&self) -> PathBuf {
+        self.root.join("daemon.json")
+    }
+
+    /// Held by the running daemon for its life.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.root.join("daemon.lock")
+    }
+
+    /// The user's configuration, unless `GROV_CONFIG` names another.
+    pub fn config_file(&self) -> PathBuf {
+        self.root.join("config.toml")
+    }
+
+    /// Variables that rank below those of the real environment.
+    pub fn env_file(&self) -> PathBuf {
+        self.root.join(".env")
+    }
+
+    /// The directory of log files.
+    pub fn logs(&self) -> PathBuf {
+        self.root.join("logs")
+    }
+}
+
+/// Writes a file that only its owner may read, whole or not at all: readers see the old content or the new.
+pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}-{number}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = create_private(
+        &temporary,
+        OpenOptions::new().write(true).create(true).truncate(true),
+    )
+    .and_then(|mut file| file.write_all(content))
+    .and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first error is the one to tell; a file that was never made cannot be removed.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// Opens a file with `options`, for its owner alone if it is made or was made wider before.
+pub(crate) fn create_private(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    let file = options.mode(PRIVATE_FILE).open(path)?;
+    if file.metadata()?.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(Permissions::from_mode(PRIVATE_FILE))?;
+    }
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn locate(flag: Option<&str>, variables: &[(&str, &str)]) -> Result<Home, HomeError> {
+        Home::locate(flag.map(Path::new), &variables.iter().copied().collect())
+    }
+
+    #[test]
+    fn the_flag_ranks_above_the_variable_above_the_default() {
+        let variables = [("GROV_HOME", "/g"), ("HOME", "/h")];
+        assert_eq!(locate(Some("/f"), &variables).unwrap().root(), Path::new("/f"));
+        assert_eq!(locate(None, &variables).unwrap().root(), Path::new("/g"));
+        assert_eq!(
+            locate(None, &[("HOME", "/h")]).unwrap().root(),
+            Path::new("/h/.grov")
+        );
+        assert_eq!(
+            locate(None, &[("GROV_HOME", ""), ("HOME", "/h")]).unwrap().root(),
+            Path::new("/h/.grov")
+        );
+        assert!(locate(Some("here"), &[]).unwrap().root().is_absolute());
+    }
+
+    #[test]
+    fn no_home_is_a_clear_error() {
+        assert!(matches!(locate(None, &[]), Err(HomeError::Unknown)));
+        assert!(matches!(
+            locate(None, &[("HOME", "relative")]),
+            Err(HomeError::Unknown)
+        ));
+    }
+
+    #[test]
+    fn directories_and_files_are_private() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = locate(Some(directory.path().join("a/b").to_str().unwrap()), &[]).unwrap();
+        assert!(!home.is_open_to_others());
+        let logs = home.create_logs().unwrap();
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(home.root()), mode(&logs)), (0o700, 0o700));
+
+        let file = home.daemon_record();
+        std::fs::write(&file, "old and longer").unwrap();
+        write_private(&file, b"new").unwrap();
+        assert_eq!(
+            (std::fs::read(&file).unwrap().as_slice(), mode(&file)),
+            (b"new".as_slice(), 0o600)
+        );
+        assert_eq!(
+            std::fs::read_dir(home.root()).unwrap().count(),
+            2,
+            "no temporary file is left"
+        );
+
+        std::fs::set_permissions(home.root(), Permissions::from_mode(0o755)).unwrap();
+        home.create().unwrap();
+        assert!(home.is_open_to_others(), "an existing directory keeps its mode");
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_a_clear_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        std::fs::write(&path, "").unwrap();
+        let error = Home::locate(Some(&path), &Environment::default())
+            .unwrap()
+            .create()
+            .unwrap_err();
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    }
+}

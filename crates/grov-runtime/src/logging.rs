@@ -1,0 +1,170 @@
+//! The log: to standard error, or to a file that does not grow without end.
+
+use crate::home::create_private;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tracing_subscriber::Layer;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::LogSettings;
+
+/// A log file is set aside as `NAME.1` when it has grown to 10 MiB: with the older one 20 MiB at most.
+const FILE_LIMIT: u64 = 10 * 1024 * 1024;
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The levels are not understood.
+    #[error("{levels:?} names no levels of logging: {reason}")]
+    Levels {
+        /// As given.
+        levels: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The file cannot be written.
+    #[error("the log file {} cannot be written: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Something else has set up logging in this process.
+    #[error("logging was already set up in this process")]
+    Twice,
+}
+
+/// Starts the log of this process: plain lines, without colour. Also logs panics, by place only: what a panic says
+/// may hold what a user wrote.
+pub fn init(settings: &LogSettings) -> Result<(), LogError> {
+    let levels: Targets = settings.levels.parse().map_err(|error| LogError::Levels {
+        levels: settings.levels.clone(),
+        reason: format!("{error}"),
+    })?;
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false);
+    let layer = match &settings.file {
+        None => lines.with_writer(io::stderr).boxed(),
+        Some(path) => {
+            let file = CappedFile::open(path, FILE_LIMIT).map_err(|source| LogError::File {
+                path: path.clone(),
+                source,
+            })?;
+            lines.with_writer(SharedFile(Mutex::new(file))).boxed()
+        }
+    };
+    tracing_subscriber::registry()
+        .with(layer.with_filter(levels))
+        .try_init()
+        .map_err(|_| LogError::Twice)?;
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string);
+        tracing::error!(place, "a panic was met; this is a fault in Grov");
+    }));
+    Ok(())
+}
+
+/// A file that is set aside when it has grown to its limit.
+struct CappedFile {
+    path: PathBuf,
+    file: File,
+    length: u64,
+    limit: u64,
+}
+
+impl CappedFile {
+    fn open(path: &Path, limit: u64) -> io::Result<Self> {
+        let file = create_private(path, OpenOptions::new().append(true).create(true))?;
+        let length = file.metadata()?.len();
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            length,
+            limit,
+        })
+    }
+
+    fn set_aside(&mut self) -> io::Result<()> {
+        let mut aside = self.path.clone().into_os_string();
+        aside.push(".1");
+        std::fs::rename(&self.path, aside)?;
+        *self = Self::open(&self.path, self.limit)?;
+        Ok(())
+    }
+}
+
+impl Write for CappedFile {
+    /// Takes the whole line or nothing, so that no line is torn between two files.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.length > 0 && self.length + line.len() as u64 > self.limit {
+            self.set_aside()?;
+        }
+        self.file.write_all(line)?;
+        self.length += line.len() as u64;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+struct SharedFile(Mutex<CappedFile>);
+
+struct SharedWriter<'a>(std::sync::MutexGuard<'a, CappedFile>);
+
+impl Write for SharedWriter<'_> {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        self.0.write(line)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<'a> MakeWriter<'a> for SharedFile {
+    type Writer = SharedWriter<'a>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        // A panic while a line was written leaves at worst half a line.
+        SharedWriter(self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_file_is_set_aside_at_its_limit_and_lines_stay_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("log");
+        let mut file = CappedFile::open(&path, 10).unwrap();
+        for line in ["first\n", "second\n", "third\n"] {
+            file.write_all(line.as_bytes()).unwrap();
+        }
+        let read = |path: &Path| std::fs::read_to_string(path).unwrap();
+        assert_eq!(
+            (read(&path), read(&path.with_extension("1"))),
+            ("third\n".into(), "second\n".into())
+        );
+        drop(file);
+        let mut file = CappedFile::open(&path, 100).unwrap();
+        file.write_all(b"more\n").unwrap();
+        assert_eq!(read(&path), "third\nmore\n");
+    }
+
+    #[test]
+    fn levels_that_settings_accept_are_levels_here() {
+        for text in ["off", "info", "warn,grov_store=debug", "off,a::b=trace"] {
+            text.parse::<Targets>().unwrap();
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! Configuration: flags > environment > `.env` of the home > project's file > user's file > default, each value with
+//! its origin.
+
+mod error;
+mod file;
+mod keys;
+mod origin;
+mod value;
+mod views;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{EXIT_USAGE, SettingsError};
+pub use keys::{KEYS, Key};
+pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
+pub use value::{Kind, Value};
+pub use views::{HeaderPolicy, LogSettings, ProxySettings, StoreSettings, UserMode};
+
+use crate::dotenv::{self, Assignment};
+use crate::{Environment, Home};
+use file::{Found, Owner};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// What configuration is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs<'a> {
+    /// The home, whose `config.toml` and `.env` are read. It need not exist.
+    pub home: &'a Home,
+    /// The environment of the process.
+    pub environment: &'a Environment,
+    /// The directory whose project may have a configuration of its own. `None` for a process that serves many
+    /// projects: such a one must not take the settings of the directory that it was started in.
+    pub directory: Option<&'a Path>,
+    /// Name of a setting and the text that a flag gave for it.
+    pub flags: &'a [(&'static str, String)],
+}
+
+/// A complete and valid configuration.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// In the order of [`KEYS`].
+    resolved: Vec<Resolved>,
+    warnings: Vec<Warning>,
+    proxy: ProxySettings,
+    log: LogSettings,
+    store: StoreSettings,
+    user: UserMode,
+}
+
+#[derive(Clone, Debug)]
+struct Resolved {
+    key: &'static Key,
+    value: Value,
+    origin: Origin,
+    candidates: Vec<Candidate>,
+}
+
+impl Settings {
+    /// Reads the files and puts everything together.
+    ///
+    /// A value of the wrong type is an error if it is in a file or would be used; unknown names in files, and values
+    /// that a project's file may not set, are ignored with a warning.
+    pub fn load(inputs: Inputs<'_>) -> Result<Self, SettingsError> {
+        let mut warnings = Vec::new();
+        let env_path = inputs.home.env_file();
+        let env_file = read_env_file(&env_path, &mut warnings)?;
+        let sources = Sources {
+            inputs,
+            env_path: &env_path,
+            env_file: &env_file,
+        };
+
+        let project = match sources.project_file() {
+            Some(path) => sources.file(&path, Owner::Project, false, &mut warnings)?,
+            None => Vec::new(),
+        };
+        let (user_path, is_named) = match sources.config_variable() {
+            Some(path) => (PathBuf::from(path), true),
+            None => (inputs.home.config_file(), false),
+        };
+        let user = sources.file(&user_path, Owner::User, is_named, &mut warnings)?;
+
+        let resolved = KEYS
+            .iter()
+            .map(|key| resolve(key, sources.offers(key, &project, &user)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let views = views::Views::of(&resolved, inputs.home)?;
+        Ok(Self {
+            resolved,
+            warnings,
+            proxy: views.proxy,
+            log: views.log,
+            store: views.store,
+            user: views.user,
+        })
+    }
+
+    /// What was ignored in the files. To be told on standard error once.
+    pub fn warnings(&self) -> &[Warning] {
+        &self.warnings
+    }
+
+    /// Settings of the proxy.
+    pub fn proxy(&self) -> &ProxySettings {
+        &self.proxy
+    }
+
+    /// Settings of the log.
+    pub fn log(&self) -> &LogSettings {
+        &self.log
+    }
+
+    /// Settings of the store.
+    pub fn store(&self) -> &StoreSettings {
+        &self.store
+    }
+
+    /// How the user is recorded.
+    pub fn user(&self) -> UserMode {
+        self.user
+    }
+
+    /// Whether the setting has another than its default value.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.resolved
+            .iter()
+            .any(|resolved| resolved.key.name == name && resolved.origin != Origin::Default)
+    }
+
+    /// Where a setting's value came from, and what it was chosen over.
+    pub fn explain(&self, name: &str) -> Result<Explanation<'_>, SettingsError> {
+        self.explain_all()
+            .find(|explanation| explanation.key.name == name)
+            .ok_or_else(|| SettingsError::UnknownKey {
+                name: value::quote(name),
+                nearest: keys::nearest(name),
+            })
+    }
+
+    /// Every setting, in the order of its name.
+    pub fn explain_all(&self) -> impl Iterator<Item = Explanation<'_>> {
+        self.resolved.iter().map(|resolved| Explanation {
+            key: resolved.key,
+            value: &resolved.value,
+            origin: &resolved.origin,
+            candidates: &resolved.candidates,
+        })
+    }
+
+    /// Whether a proxy may be started like this. Refused are settings whose protection is not built (so that nobody
+    /// relies on it), addresses that other machines can reach, and loops: an upstream, or an `HTTPS_PROXY`, that is
+    /// the proxy itself.
+    pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
+        for resolved in &self.resolved {
+            let what = match resolved.key.name {
+                "proxy.enable_auth" => "authentication",
+                "proxy.enable_rate_limit" => "a rate limit",
+                "proxy.enable_tls" => "TLS on the listener",
+                _ => continue,
+            };
+            if resolved.value == Value::Boolean(true) {
+                return Err(SettingsError::Refused {
+                    origin: resolved.origin.clone(),
+                    reason: format!(
+                        "asks for {what}, which this version does not have ({})",
+                        resolved.key.name
+                    ),
+                    hint: "unset it, or set it to false, and let the proxy listen on loopback only",
+                });
+            }
+        }
+        if !self.proxy.host.to_canonical().is_loopback() {
+            return Err(self.refusal(
+                "proxy.host",
+                format!(
+                    "the proxy would listen on {}, where other machines can reach it without any authentication",
+                    self.proxy.host
+                ),
+                "use 127.0.0.1",
+            )?);
+        }
+        if self.is_own_listener(&self.proxy.upstream) {
+            return Err(self.refusal(
+                "proxy.upstream",
+                format!("the upstream {} is the proxy itself", self.proxy.upstream),
+                "set proxy.upstream to the address that requests shall end at, or choose another port",
+            )?);
+        }
+        for name in PROXY_VARIABLES {
+            if environment
+                .get(name)
+                .is_some_and(|value| self.is_own_listener_text(value))
+            {
+                return Err(SettingsError::Refused {
+                    origin: Origin::Environment(name),
+                    reason: "the proxy would send its own requests to itself".to_owned(),
+                    hint: "unset the variable for the proxy, or choose another port",
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn refusal(
+        &self,
+        name: &str,
+        reason: String,
+        hint: &'static str,
+    ) -> Result<SettingsError, SettingsError> {
+        Ok(SettingsError::Refused {
+            origin: self.explain(name)?.origin.clone(),
+            reason,
+            hint,
+        })
+    }
+
+    /// Whether the text of a proxy variable is the address that the proxy would listen on.
+    pub fn is_own_listener_text(&self, text: &OsStr) -> bool {
+        let Some(text) = text.to_str() else { return false };
+        // The scheme may be left out in these variables.
+        let url = if text.contains("://") {
+            crate::Url::parse(text)
+        } else {
+            crate::Url::parse(&format!("http://{text}"))
+        };
+        url.is_ok_and(|url| self.is_own_listener(&url))
+    }
+
+    fn is_own_listener(&self, url: &crate::Url) -> bool {
+        self.proxy.port != 0 && url.port() == self.proxy.port && url.is_loopback()
+    }
+}
+
+/// The variables by which processes are told of an HTTP proxy.
+pub(crate) const PROXY_VARIABLES: [&str; 6] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+];
+
+/// A value as found: text still to be understood, or already a value.
+enum Offer {
+    Text(OsString),
+    Value(Value),
+    Refused,
+}
+
+fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Resolved, SettingsError> {
+    let mut chosen = None;
+    let mut candidates = Vec::with_capacity(offers.len());
+    for (origin, offer, mut shown) in offers {
+        let standing = match offer {
+            Offer::Refused => Standing::Refused("a project's file may not set it"),
+            Offer::Text(text) => {
+                let parsed = parse(key, &text);
+                shown = match &parsed {
+                    Ok(value) => value.to_string(),
+                    Err(found) => found.clone(),
+                };
+                if chosen.is_some() {
+                    // A value that is not used is not judged either: several of these names are common ones.
+                    Standing::Overridden
+                } else {
+                    let value = parsed.map_err(|found| SettingsError::Invalid {
+                        key: key.name,
+                        origin: origin.clone(),
+                        expected: key.kind.expected(),
+                        found,
+                    })?;
+                    chosen = Some((value, origin.clone()));
+                    Standing::Used
+                }
+            }
+            Offer::Value(_) if chosen.is_some() => Standing::Overridden,
+            Offer::Value(value) => {
+                chosen = Some((value, origin.clone()));
+                Standing::Used
+            }
+        };
+        candidates.push(Candidate {
+            origin,
+            shown,
+            standing,
+        });
+    }
+    let (value, origin) = chosen.unwrap_or_else(|| (key.kind.unset(), Origin::Default));
+    Ok(Resolved {
+        key,
+        value,
+        origin,
+        candidates,
+    })
+}
+
+fn parse(key: &Key, text: &OsStr) -> Result<Value, String> {
+    text.to_str()
+        .ok_or_else(|| "not UTF-8".to_owned())
+        .and_then(|text| key.kind.parse_text(text))
+}
+
+/// Everything that can offer a value.
+struct Sources<'a> {
+    inputs: Inputs<'a>,
+    env_path: &'a Path,
+    env_file: &'a [Assignment],
+}
+
+impl Sources<'_> {
+    /// What is on offer for `key`, highest rank first.
+    fn offers(&self, key: &'static Key, project: &[Found], user: &[Found]) -> Vec<(Origin, Offer, String)> {
+        let text = |origin, text: &OsStr| (origin, Offer::Text(text.to_owned()), String::new());
+        let mut offers = Vec::new();
+        let flag = key.flag.and_then(|flag| {
+            Some((
+                flag,
+                self.inputs.flags.iter().find(|(name, _)| *name == key.name)?,
+            ))
+        });
+        if let Some((flag, (_, value))) = flag {
+            offers.push(text(Origin::Flag(flag), OsStr::new(value)));
+        }
+        for &name in key.environment {
+            if let Some(value) = self.inputs.environment.get(name) {
+                offers.push(text(Origin::Environment(name), value));
+            }
+        }
+        for &name in key.environment {
+            if let Some(assignment) = self.env_assignment(name) {
+                let origin = Origin::EnvFile {
+                    name,
+                    path: self.env_path.to_owned(),
+                    line: assignment.line,
+                };
+                offers.push(text(origin, OsStr::new(&assignment.value)));
+            }
+        }
+        for found in project
+            .iter()
+            .chain(user)
+            .filter(|found| found.key.name == key.name)
+        {
+            let offer = found.value.clone().map_or(Offer::Refused, Offer::Value);
+            offers.push((found.origin.clone(), offer, found.shown.clone()));
+        }
+        if !key.default.is_empty() {
+            offers.push(text(Origin::Default, OsStr::new(key.default)));
+        }
+        offers
+    }
+
+    /// As in the real environment, a variable set to nothing counts as not set.
+    fn env_assignment(&self, name: &str) -> Option<&Assignment> {
+        self.env_file
+            .iter()
+            .find(|assignment| assignment.name == name && !assignment.value.is_empty())
+    }
+
+    fn config_variable(&self) -> Option<&OsStr> {
+        let real = self.inputs.environment.get("GROV_CONFIG");
+        real.or_else(|| {
+            self.env_assignment("GROV_CONFIG")
+                .map(|assignment| OsStr::new(&assignment.value))
+        })
+    }
+
+    fn project_file(&self) -> Option<PathBuf> {
+        let user_home = self.inputs.environment.get("HOME").map(Path::new);
+        file::find_project_file(self.inputs.directory?, user_home, self.inputs.home.root())
+    }
+
+    fn file(
+        &self,
+        path: &Path,
+        owner: Owner,
+        must_exist: bool,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Vec<Found>, SettingsError> {
+        let Some(text) = file::read_text(path)? else {
+            if must_exist {
+                let reason = "GROV_CONFIG names it, but it does not exist".to_owned();
+                return Err(SettingsError::Unreadable {
+                    path: path.to_owned(),
+                    reason,
+                });
+            }
+            return Ok(Vec::new());
+        };
+        let contents = file::read(&text, path, owner)?;
+        warnings.extend(contents.warnings);
+        Ok(contents.found)
+    }
+}
+
+fn read_env_file(path: &Path, warnings: &mut Vec<Warning>) -> Result<Vec<Assignment>, SettingsError> {
+    let Some(text) = file::read_text(path)? else {
+        return Ok(Vec::new());
+    };
+    let contents = dotenv::parse(&text);
+    // The line itself is not repeated: it may hold a secret.
+    warnings.extend(contents.broken_lines.into_iter().map(|line| Warning {
+        path: path.to_owned(),
+        line,
+        message: "the line is no NAME=VALUE and is ignored".to_owned(),
+    }));
+    Ok(contents.assignments)
+}

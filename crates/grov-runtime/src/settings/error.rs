@@ -1,0 +1,88 @@
+//! What can be wrong with a configuration.
+
+use super::origin::Origin;
+use std::path::PathBuf;
+
+/// Exit code for bad usage and bad configuration (`EX_USAGE` of sysexits.h).
+pub const EXIT_USAGE: u8 = 64;
+
+/// A configuration that cannot be used. A program that meets one ends with [`EXIT_USAGE`].
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingsError {
+    /// A value is of the wrong type or out of range.
+    #[error("{origin}: {key} must be {expected}, but is {found}")]
+    Invalid {
+        /// The setting.
+        key: &'static str,
+        /// Where the value was found.
+        origin: Origin,
+        /// What it must be.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// A file is no TOML.
+    #[error("{}:{line}: {message}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line, from one.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A file cannot be read.
+    #[error("{} cannot be read: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A setting asks for something that this version must not do.
+    #[error("{origin}: {reason}")]
+    Refused {
+        /// Where the value was found.
+        origin: Origin,
+        /// Why it is refused.
+        reason: String,
+        /// What to do.
+        hint: &'static str,
+    },
+    /// There is no setting of that name.
+    #[error("there is no setting {name}")]
+    UnknownKey {
+        /// The name asked for.
+        name: String,
+        /// The known name nearest to it.
+        nearest: Option<&'static str>,
+    },
+    /// A setting was asked for as something that it is not; a fault of the program.
+    #[error("the setting {0} was asked for as a type that it does not have")]
+    Mistyped(&'static str),
+}
+
+impl SettingsError {
+    /// What the user can do.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Invalid { key, .. } => Some(format!(
+                "`grov config list` shows every setting; {key} is one of them"
+            )),
+            Self::Syntax { .. } => {
+                Some("the file must be TOML: [section] lines and key = value lines".to_owned())
+            }
+            Self::Unreadable { .. } => Some("check the path and its permissions".to_owned()),
+            Self::Refused { hint, .. } => Some((*hint).to_owned()),
+            Self::UnknownKey {
+                nearest: Some(nearest),
+                ..
+            } => Some(format!("did you mean {nearest}?")),
+            Self::UnknownKey { nearest: None, .. } => {
+                Some("`grov config list` shows every setting".to_owned())
+            }
+            Self::Mistyped(_) => None,
+        }
+    }
+}

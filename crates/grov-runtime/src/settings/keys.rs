@@ -1,0 +1,354 @@
+//! Every setting, declared once: names, type, default, meaning, and who may set it.
+
+use super::value::Kind;
+
+/// One setting.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Dotted name, as written in a configuration file.
+    pub name: &'static str,
+    /// Names in the environment; of several that are set, the first counts.
+    pub environment: &'static [&'static str],
+    /// The command-line flag, if there is one.
+    pub flag: Option<&'static str>,
+    /// Type and range.
+    pub kind: Kind,
+    /// The default, as it would be written in the environment. Empty: none.
+    pub default: &'static str,
+    /// What it does, one line.
+    pub doc: &'static str,
+    /// Whether the file of a project may set it. A cloned repository must not redirect traffic, weaken privacy or
+    /// delete records, so this is the exception.
+    pub project: bool,
+}
+
+const MEBIBYTE: u64 = 1024 * 1024;
+
+/// All settings, sorted by name.
+pub static KEYS: &[Key] = &[
+    Key {
+        name: "context.clear_threshold",
+        environment: &[
+            "GROV_CONTEXT_CLEAR_THRESHOLD",
+            "GROV_TOKEN_CLEAR_THRESHOLD",
+            "TOKEN_CLEAR_THRESHOLD",
+        ],
+        flag: None,
+        kind: Kind::Integer {
+            least: 1,
+            most: 1_000_000_000,
+        },
+        default: "180000",
+        doc: "Context size in tokens at which a session's context would be cleared. Accepted; this version never clears",
+        project: true,
+    },
+    Key {
+        name: "context.warning_threshold",
+        environment: &[
+            "GROV_CONTEXT_WARNING_THRESHOLD",
+            "GROV_TOKEN_WARNING_THRESHOLD",
+            "TOKEN_WARNING_THRESHOLD",
+        ],
+        flag: None,
+        kind: Kind::Integer {
+            least: 1,
+            most: 1_000_000_000,
+        },
+        default: "160000",
+        doc: "Context size in tokens at which a session would be warned about. Accepted; this version never warns",
+        project: true,
+    },
+    Key {
+        name: "drift.check_interval",
+        environment: &["GROV_DRIFT_CHECK_INTERVAL", "DRIFT_CHECK_INTERVAL"],
+        flag: None,
+        kind: Kind::Integer {
+            least: 1,
+            most: 1_000_000,
+        },
+        default: "3",
+        doc: "Prompts between two drift checks. Accepted; this version makes no drift checks",
+        project: true,
+    },
+    Key {
+        name: "log.file",
+        environment: &["GROV_LOG_FILE"],
+        flag: None,
+        kind: Kind::Path,
+        default: "",
+        doc: "File that grov-proxyd logs to, relative to the home; standard error if not set",
+        project: false,
+    },
+    Key {
+        name: "log.level",
+        environment: &["GROV_LOG", "GROV_LOG_LEVEL"],
+        flag: Some("--log-level"),
+        kind: Kind::Levels,
+        default: "info",
+        doc: "What is logged: off, error, warn, info, debug or trace, also as TARGET=LEVEL, separated by commas",
+        project: true,
+    },
+    Key {
+        name: "proxy.allowed_hosts",
+        environment: &["GROV_PROXY_ALLOWED_HOSTS"],
+        flag: None,
+        kind: Kind::List,
+        default: "",
+        doc: "Names besides loopback ones under which clients may address the proxy (its Host header)",
+        project: false,
+    },
+    Key {
+        name: "proxy.body_limit",
+        environment: &["GROV_PROXY_BODY_LIMIT"],
+        flag: None,
+        kind: Kind::Size {
+            least: 1024,
+            most: 1024 * MEBIBYTE,
+        },
+        default: "32MiB",
+        doc: "Largest request body on /v1/messages paths; other bodies stream through unlimited",
+        project: false,
+    },
+    Key {
+        name: "proxy.connect_timeout",
+        environment: &["GROV_PROXY_CONNECT_TIMEOUT"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 1 },
+        default: "30s",
+        doc: "How long a connection to the upstream may take to be made",
+        project: false,
+    },
+    Key {
+        name: "proxy.enable_auth",
+        environment: &["GROV_PROXY_ENABLE_AUTH", "GROV_ENABLE_AUTH", "ENABLE_AUTH"],
+        flag: None,
+        kind: Kind::Boolean,
+        default: "false",
+        doc: "Not built yet: the proxy refuses to start rather than run without authentication that was asked for",
+        project: false,
+    },
+    Key {
+        name: "proxy.enable_rate_limit",
+        environment: &[
+            "GROV_PROXY_ENABLE_RATE_LIMIT",
+            "GROV_ENABLE_RATE_LIMIT",
+            "ENABLE_RATE_LIMIT",
+        ],
+        flag: None,
+        kind: Kind::Boolean,
+        default: "false",
+        doc: "Not built yet: the proxy refuses to start rather than run without a rate limit that was asked for",
+        project: false,
+    },
+    Key {
+        name: "proxy.enable_tls",
+        environment: &["GROV_PROXY_ENABLE_TLS", "GROV_ENABLE_TLS", "ENABLE_TLS"],
+        flag: None,
+        kind: Kind::Boolean,
+        default: "false",
+        doc: "Not built yet: the proxy refuses to start rather than listen without TLS that was asked for",
+        project: false,
+    },
+    Key {
+        name: "proxy.headers",
+        environment: &["GROV_PROXY_HEADERS"],
+        flag: None,
+        kind: Kind::Choice(&["open", "strict"]),
+        default: "open",
+        doc: "Request headers that are forwarded: open = all end-to-end ones, strict = a short list",
+        project: false,
+    },
+    Key {
+        name: "proxy.host",
+        environment: &["GROV_PROXY_HOST", "PROXY_HOST"],
+        flag: Some("--host"),
+        kind: Kind::Address,
+        default: "127.0.0.1",
+        doc: "Address that the proxy listens on; only loopback addresses are accepted",
+        project: false,
+    },
+    Key {
+        name: "proxy.idle_timeout",
+        environment: &["GROV_PROXY_IDLE_TIMEOUT"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 1 },
+        default: "5m",
+        doc: "How long a response may pause between two frames",
+        project: false,
+    },
+    Key {
+        name: "proxy.port",
+        environment: &["GROV_PROXY_PORT", "PROXY_PORT"],
+        flag: Some("--port"),
+        kind: Kind::Integer {
+            least: 0,
+            most: 65_535,
+        },
+        default: "8080",
+        doc: "Port that the proxy listens on; 0 = any free one",
+        project: false,
+    },
+    Key {
+        name: "proxy.response_timeout",
+        environment: &["GROV_PROXY_RESPONSE_TIMEOUT"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 1 },
+        default: "15m",
+        doc: "How long the upstream may take until its response begins",
+        project: false,
+    },
+    Key {
+        name: "proxy.shutdown_grace",
+        environment: &["GROV_PROXY_SHUTDOWN_GRACE"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 0 },
+        default: "30s",
+        doc: "How long running responses may go on after the proxy was told to stop",
+        project: false,
+    },
+    Key {
+        name: "proxy.upstream",
+        environment: &["GROV_PROXY_UPSTREAM", "GROV_ANTHROPIC_TARGET", "ANTHROPIC_TARGET"],
+        flag: Some("--upstream"),
+        kind: Kind::Url,
+        default: "https://api.anthropic.com",
+        doc: "Base address that requests are forwarded to",
+        project: false,
+    },
+    Key {
+        name: "store.retention_completed",
+        environment: &["GROV_STORE_RETENTION_COMPLETED"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 0 },
+        default: "24h",
+        doc: "How long the steps of completed sessions are kept",
+        project: false,
+    },
+    Key {
+        name: "store.retention_drift",
+        environment: &["GROV_STORE_RETENTION_DRIFT"],
+        flag: None,
+        kind: Kind::Duration { least_seconds: 0 },
+        default: "30d",
+        doc: "How long the drift log is kept",
+        project: false,
+    },
+    Key {
+        name: "user",
+        environment: &["GROV_USER"],
+        flag: None,
+        kind: Kind::Choice(&["plain", "hash", "off"]),
+        default: "plain",
+        doc: "How the project's git user is recorded: plain = name and e-mail, hash = a hash of them, off = not at all",
+        project: false,
+    },
+];
+
+/// The key of that name.
+pub(super) fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
+
+/// The known name nearest to `name`: a few typing errors away, or equal to it but for its section.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    // Nothing of ours is near a name that long, and comparing it would take long.
+    if name.len() > 64 {
+        return None;
+    }
+    let allowed = (name.chars().count() / 3).clamp(1, 4);
+    let last = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    let by_distance = KEYS
+        .iter()
+        .map(|key| (distance(name, key.name), key.name))
+        .filter(|&(distance, _)| distance <= allowed)
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name);
+    by_distance.or_else(|| {
+        KEYS.iter()
+            .map(|key| key.name)
+            .find(|known| last(known) == last(name))
+    })
+}
+
+/// How many insertions, deletions and replacements of a character lead from `left` to `right` (Levenshtein).
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, from) in left.chars().enumerate() {
+        let mut diagonal = i;
+        row[0] = i + 1;
+        for (j, to) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_follows_its_naming_rule() {
+        assert!(KEYS.is_sorted_by(|a, b| a.name < b.name));
+        for key in KEYS {
+            let derived = format!("GROV_{}", key.name.replace('.', "_").to_uppercase());
+            assert!(key.environment.contains(&derived.as_str()), "{derived}");
+            assert!(!key.doc.is_empty() && !key.doc.ends_with('.'), "{}", key.name);
+        }
+        let mut names: Vec<_> = KEYS.iter().flat_map(|key| key.environment).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count, "an environment name stands for two settings");
+    }
+
+    #[test]
+    fn every_default_is_valid() {
+        for key in KEYS.iter().filter(|key| !key.default.is_empty()) {
+            key.kind.parse_text(key.default).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_project_may_set_nothing_of_the_proxy() {
+        let allowed: Vec<_> = KEYS
+            .iter()
+            .filter(|key| key.project)
+            .map(|key| key.name)
+            .collect();
+        assert_eq!(
+            allowed,
+            [
+                "context.clear_threshold",
+                "context.warning_threshold",
+                "drift.check_interval",
+                "log.level"
+            ]
+        );
+    }
+
+    #[test]
+    fn nearest_names() {
+        assert_eq!(nearest("proxy.prot"), Some("proxy.port"));
+        assert_eq!(nearest("porxy.body_limt"), Some("proxy.body_limit"));
+        assert_eq!(nearest("upstream"), Some("proxy.upstream"));
+        assert_eq!(nearest("users"), Some("user"));
+        assert_eq!(nearest("colour"), None);
+        assert_eq!(nearest(""), None);
+    }
+
+    #[test]
+    fn distances() {
+        assert_eq!(
+            (
+                distance("", "abc"),
+                distance("abc", ""),
+                distance("kitten", "sitting")
+            ),
+            (3, 3, 3)
+        );
+    }
+}

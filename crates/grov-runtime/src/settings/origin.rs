@@ -1,0 +1,131 @@
+//! Where a value came from, and what else was on offer.
+
+use super::keys::Key;
+use super::value::Value;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a value was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A command-line flag.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Environment(&'static str),
+    /// A variable in the home's `.env` file.
+    EnvFile {
+        /// The variable.
+        name: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Line, from one.
+        line: usize,
+    },
+    /// The project's file.
+    Project {
+        /// The file.
+        path: PathBuf,
+        /// Line, from one.
+        line: usize,
+    },
+    /// The user's file.
+    User {
+        /// The file.
+        path: PathBuf,
+        /// Line, from one.
+        line: usize,
+    },
+    /// The default.
+    Default,
+}
+
+impl Origin {
+    /// The rank's name: `flag`, `environment`, `env_file`, `project`, `user` or `default`.
+    pub fn rank(&self) -> &'static str {
+        match self {
+            Self::Flag(_) => "flag",
+            Self::Environment(_) => "environment",
+            Self::EnvFile { .. } => "env_file",
+            Self::Project { .. } => "project",
+            Self::User { .. } => "user",
+            Self::Default => "default",
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Environment(name) => write!(f, "environment variable {name}"),
+            Self::EnvFile { name, path, line } => write!(f, "{}:{line} ({name})", path.display()),
+            Self::Project { path, line } | Self::User { path, line } => {
+                write!(f, "{}:{line}", path.display())
+            }
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// What became of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// This is the value.
+    Used,
+    /// A candidate of higher rank is the value.
+    Overridden,
+    /// Not allowed to be the value; why.
+    Refused(&'static str),
+}
+
+impl Standing {
+    /// `used`, `overridden` or `refused`.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Overridden => "overridden",
+            Self::Refused(_) => "refused",
+        }
+    }
+}
+
+/// A value that was found somewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where.
+    pub origin: Origin,
+    /// The value as shown, without credentials.
+    pub shown: String,
+    /// What became of it.
+    pub standing: Standing,
+}
+
+/// A setting's value, where it came from and what it was chosen over.
+#[derive(Clone, Debug)]
+pub struct Explanation<'a> {
+    /// The setting.
+    pub key: &'static Key,
+    /// Its value.
+    pub value: &'a Value,
+    /// Where the value came from.
+    pub origin: &'a Origin,
+    /// Everything that was found, highest rank first, the default last.
+    pub candidates: &'a [Candidate],
+}
+
+/// Something in a file that was ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// The file.
+    pub path: PathBuf,
+    /// Line, from one.
+    pub line: usize,
+    /// What was ignored and why. Holds no values.
+    pub message: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.message)
+    }
+}

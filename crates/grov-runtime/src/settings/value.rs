@@ -1,0 +1,461 @@
+//! Types of settings: what a text or a TOML value must look like to be one, and how it is shown.
+
+use crate::url::Url;
+use std::fmt;
+use std::net::IpAddr;
+use std::time::Duration;
+use toml::de::DeValue;
+
+/// The type of a setting and its range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Boolean,
+    /// A whole number in a range.
+    Integer {
+        /// Smallest allowed.
+        least: u64,
+        /// Largest allowed.
+        most: u64,
+    },
+    /// A number of bytes: `33554432`, `32MiB`.
+    Size {
+        /// Smallest allowed.
+        least: u64,
+        /// Largest allowed.
+        most: u64,
+    },
+    /// A span of time: `30s`, `15m`, `24h`, `30d`, or a number of seconds; at most ten years.
+    Duration {
+        /// Smallest allowed.
+        least_seconds: u64,
+    },
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// An IP address, or `localhost` for 127.0.0.1.
+    Address,
+    /// An http or https base address.
+    Url,
+    /// Levels of logging: `info`, `warn,grov_store=debug`.
+    Levels,
+    /// The path of a file.
+    Path,
+    /// Several texts: a TOML array, or separated by commas.
+    List,
+}
+
+/// A setting's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// Of [`Kind::Boolean`].
+    Boolean(bool),
+    /// Of [`Kind::Integer`].
+    Integer(u64),
+    /// Of [`Kind::Size`], in bytes.
+    Size(u64),
+    /// Of [`Kind::Duration`].
+    Duration(Duration),
+    /// Of [`Kind::Address`].
+    Address(IpAddr),
+    /// Of [`Kind::Url`].
+    Url(Url),
+    /// Of the other kinds; empty where a setting without default is not set.
+    Text(String),
+    /// Of [`Kind::List`].
+    List(Vec<String>),
+}
+
+/// Ten years: longer is a slip, and sums of times must not overflow.
+const LONGEST_SECONDS: u64 = 10 * 365 * 24 * 3600;
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+const SIZE_UNITS: [(&str, u64); 7] = [
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1000),
+    ("B", 1),
+];
+const DURATION_UNITS: [(&str, u64); 4] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)];
+
+impl Kind {
+    /// What a value must be, to follow "must be".
+    pub fn expected(&self) -> String {
+        match self {
+            Self::Boolean => "true or false".to_owned(),
+            Self::Integer { least, most } => format!("a whole number from {least} to {most}"),
+            Self::Size { least, most } => {
+                format!(
+                    "a size like 32MiB or a number of bytes, from {} to {}",
+                    show_size(*least),
+                    show_size(*most)
+                )
+            }
+            Self::Duration { least_seconds } => {
+                format!(
+                    "a time like 30s, 15m, 24h or 30d or a number of seconds, from {least_seconds}s to 3650d"
+                )
+            }
+            Self::Choice(words) => format!("one of {}", words.join(", ")),
+            Self::Address => "an IP address or localhost".to_owned(),
+            Self::Url => "an http:// or https:// address without query".to_owned(),
+            Self::Levels => format!(
+                "one of {}, or TARGET=LEVEL, separated by commas",
+                LEVELS.join(", ")
+            ),
+            Self::Path => "a path".to_owned(),
+            Self::List => "a list of texts".to_owned(),
+        }
+    }
+
+    /// Reads a value from a flag or a variable. The error says what was found instead, to follow "but is".
+    pub fn parse_text(&self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let otherwise = || quote(text);
+        match self {
+            Self::Boolean => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" => Ok(Value::Boolean(true)),
+                "false" | "0" | "no" | "off" => Ok(Value::Boolean(false)),
+                _ => Err(otherwise()),
+            },
+            Self::Integer { .. } => self.ranged(digits(text).ok_or_else(otherwise)?, text),
+            Self::Size { .. } => self.ranged(with_unit(text, &SIZE_UNITS).ok_or_else(otherwise)?, text),
+            Self::Duration { .. } => {
+                self.ranged(with_unit(text, &DURATION_UNITS).ok_or_else(otherwise)?, text)
+            }
+            Self::Choice(words) => {
+                let word = words
+                    .iter()
+                    .find(|word| word.eq_ignore_ascii_case(text))
+                    .ok_or_else(otherwise)?;
+                Ok(Value::Text((*word).to_owned()))
+            }
+            Self::Address if text.eq_ignore_ascii_case("localhost") => {
+                Ok(Value::Address([127, 0, 0, 1].into()))
+            }
+            Self::Address => text.parse().map(Value::Address).map_err(|_| otherwise()),
+            // The text may hold a password and is therefore not repeated.
+            Self::Url => Url::parse(text)
+                .map(Value::Url)
+                .map_err(|error| format!("not usable: {error}")),
+            Self::Levels => are_levels(text)
+                .then(|| Value::Text(text.to_ascii_lowercase()))
+                .ok_or_else(otherwise),
+            Self::Path => Ok(Value::Text(text.to_owned())),
+            Self::List => Ok(Value::List(
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|item| !item.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
+            )),
+        }
+    }
+
+    /// Reads a value from a TOML file. The error says what was found instead, to follow "but is".
+    pub(super) fn parse_toml(&self, value: &DeValue<'_>) -> Result<Value, String> {
+        match (self, value) {
+            (Self::Boolean, DeValue::Boolean(boolean)) => Ok(Value::Boolean(*boolean)),
+            (Self::Integer { .. } | Self::Size { .. } | Self::Duration { .. }, DeValue::Integer(integer)) => {
+                let number = u64::from_str_radix(integer.as_str(), integer.radix());
+                self.ranged(number.map_err(|_| integer.to_string())?, &integer.to_string())
+            }
+            (Self::Integer { .. } | Self::Boolean | Self::List, DeValue::String(text)) => {
+                Err(format!("the text {}", quote(text)))
+            }
+            (_, DeValue::String(text)) => self.parse_text(text),
+            (Self::List, DeValue::Array(items)) => items
+                .iter()
+                .map(|item| match item.get_ref() {
+                    DeValue::String(text) => Ok(text.clone().into_owned()),
+                    other => Err(format!("a list that holds {}", name_of(other))),
+                })
+                .collect::<Result<_, _>>()
+                .map(Value::List),
+            (_, other) => Err(name_of(other)),
+        }
+    }
+
+    /// The value of a setting that is not set and has no default.
+    pub(super) fn unset(&self) -> Value {
+        match self {
+            Self::List => Value::List(Vec::new()),
+            _ => Value::Text(String::new()),
+        }
+    }
+
+    fn ranged(&self, number: u64, written: &str) -> Result<Value, String> {
+        let (least, most, value) = match self {
+            Self::Size { least, most } => (*least, *most, Value::Size(number)),
+            Self::Duration { least_seconds } => (
+                *least_seconds,
+                LONGEST_SECONDS,
+                Value::Duration(Duration::from_secs(number)),
+            ),
+            Self::Integer { least, most } => (*least, *most, Value::Integer(number)),
+            _ => (0, u64::MAX, Value::Integer(number)),
+        };
+        if (least..=most).contains(&number) {
+            Ok(value)
+        } else {
+            Err(quote(written))
+        }
+    }
+}
+
+impl Value {
+    /// The value for a machine: numbers as numbers (sizes in bytes), times as they are written in a file, no
+    /// credentials.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self {
+            Self::Boolean(boolean) => (*boolean).into(),
+            Self::Integer(number) | Self::Size(number) => (*number).into(),
+            Self::List(items) => items.as_slice().into(),
+            Self::Duration(_) | Self::Address(_) | Self::Url(_) | Self::Text(_) => self.to_string().into(),
+        }
+    }
+}
+
+/// As it may be written in the environment, except that credentials are left out of addresses.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(boolean) => write!(f, "{boolean}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Size(bytes) => f.write_str(&show_size(*bytes)),
+            Self::Duration(duration) => {
+                let seconds = duration.as_secs();
+                let (unit, size) = largest_unit(seconds, &DURATION_UNITS);
+                write!(f, "{}{unit}", seconds / size)
+            }
+            Self::Address(address) => write!(f, "{address}"),
+            Self::Url(url) => write!(f, "{url}"),
+            Self::Text(text) => f.write_str(text),
+            Self::List(items) => f.write_str(&items.join(",")),
+        }
+    }
+}
+
+fn show_size(bytes: u64) -> String {
+    let (unit, size) = largest_unit(bytes, &SIZE_UNITS[..3]);
+    if unit.is_empty() {
+        bytes.to_string()
+    } else {
+        format!("{}{unit}", bytes / size)
+    }
+}
+
+/// The largest unit that divides `number` without rest.
+fn largest_unit(number: u64, units: &[(&'static str, u64)]) -> (&'static str, u64) {
+    let smallest = units
+        .last()
+        .filter(|(_, size)| *size == 1)
+        .copied()
+        .unwrap_or(("", 1));
+    units
+        .iter()
+        .copied()
+        .find(|(_, size)| number != 0 && number.is_multiple_of(*size))
+        .unwrap_or(smallest)
+}
+
+/// A number and an optional unit, in the smallest unit; without unit the number itself.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = unit.trim_start();
+    let size = match unit {
+        "" => 1,
+        unit => units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1,
+    };
+    digits(number)?.checked_mul(size)
+}
+
+/// Only digits: `parse` alone would also take a plus sign.
+fn digits(text: &str) -> Option<u64> {
+    text.bytes()
+        .all(|byte| byte.is_ascii_digit())
+        .then(|| text.parse().ok())?
+}
+
+fn are_levels(text: &str) -> bool {
+    let is_level = |word: &str| LEVELS.iter().any(|level| level.eq_ignore_ascii_case(word));
+    text.split(',')
+        .map(str::trim)
+        .all(|part| match part.split_once('=') {
+            Some((target, level)) => {
+                is_level(level)
+                    && !target.is_empty()
+                    && target
+                        .chars()
+                        .all(|c| c.is_ascii_alphanumeric() || "_:-".contains(c))
+            }
+            None => is_level(part),
+        })
+}
+
+/// The text in quotes, shortened and without control characters: it came from outside and goes to a terminal.
+pub(super) fn quote(text: &str) -> String {
+    let mut shown: String = text
+        .chars()
+        .take(60)
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect();
+    if text.chars().nth(60).is_some() {
+        shown.push('…');
+    }
+    format!("{shown:?}")
+}
+
+fn name_of(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("the text {}", quote(text)),
+        DeValue::Integer(integer) => format!("the number {integer}"),
+        DeValue::Float(_) => "a number with a fraction".to_owned(),
+        DeValue::Boolean(boolean) => boolean.to_string(),
+        DeValue::Datetime(_) => "a date or time".to_owned(),
+        DeValue::Array(_) => "a list".to_owned(),
+        DeValue::Table(_) => "a section".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SIZE: Kind = Kind::Size {
+        least: 0,
+        most: 1 << 40,
+    };
+    const TIME: Kind = Kind::Duration { least_seconds: 0 };
+
+    fn toml(kind: Kind, text: &str) -> Result<Value, String> {
+        kind.parse_toml(DeValue::parse(text).unwrap().get_ref())
+    }
+
+    #[test]
+    fn sizes_and_times_have_units() {
+        for (text, bytes) in [
+            ("0", 0),
+            ("33554432", 1 << 25),
+            ("32MiB", 1 << 25),
+            ("32 mib", 1 << 25),
+            ("5kB", 5000),
+            ("7B", 7),
+        ] {
+            assert_eq!(SIZE.parse_text(text), Ok(Value::Size(bytes)), "{text}");
+        }
+        for (text, seconds) in [
+            ("90", 90),
+            ("90s", 90),
+            ("15m", 900),
+            ("24h", 86_400),
+            ("30d", 2_592_000),
+            ("0", 0),
+        ] {
+            assert_eq!(
+                TIME.parse_text(text),
+                Ok(Value::Duration(Duration::from_secs(seconds))),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "s",
+            "-1s",
+            "+1",
+            "1.5h",
+            "1x",
+            "99999999999999999999",
+            "18446744073709551615d",
+            "1h30m",
+            "4000d",
+        ] {
+            assert!(TIME.parse_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_shown_as_they_are_written() {
+        let shown = |kind: Kind, text: &str| kind.parse_text(text).unwrap().to_string();
+        assert_eq!(shown(SIZE, "33554432"), "32MiB");
+        assert_eq!(shown(SIZE, "1000"), "1000");
+        assert_eq!(shown(TIME, "86400"), "1d");
+        assert_eq!(shown(TIME, "90"), "90s");
+        assert_eq!(shown(TIME, "0"), "0s");
+        assert_eq!(shown(Kind::List, " a, b ,,c "), "a,b,c");
+        assert_eq!(shown(Kind::Address, "LOCALHOST"), "127.0.0.1");
+        assert_eq!(shown(Kind::Url, "https://u:p@h/x"), "https://h/x");
+    }
+
+    #[test]
+    fn levels_are_levels() {
+        for text in ["info", "WARN", "warn,grov_store=debug", "off, a::b=trace"] {
+            assert!(Kind::Levels.parse_text(text).is_ok(), "{text}");
+        }
+        for text in ["", "verbose", "grov=loud", "=info", "info,", "a b=info"] {
+            assert!(Kind::Levels.parse_text(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn toml_types_are_kept_apart() {
+        let port = Kind::Integer {
+            least: 0,
+            most: 65_535,
+        };
+        assert_eq!(toml(port, "0x1F90"), Ok(Value::Integer(8080)));
+        assert_eq!(toml(port, "'8080'"), Err("the text \"8080\"".to_owned()));
+        assert_eq!(toml(port, "65536"), Err("\"65536\"".to_owned()));
+        assert_eq!(toml(port, "-1"), Err("-1".to_owned()));
+        assert_eq!(toml(port, "1.5"), Err("a number with a fraction".to_owned()));
+        assert_eq!(toml(Kind::Boolean, "true"), Ok(Value::Boolean(true)));
+        assert_eq!(toml(Kind::Boolean, "1"), Err("the number 1".to_owned()));
+        assert_eq!(toml(TIME, "30"), Ok(Value::Duration(Duration::from_secs(30))));
+        assert_eq!(toml(TIME, "'30s'"), Ok(Value::Duration(Duration::from_secs(30))));
+        assert_eq!(
+            toml(Kind::List, "['a', 'b']"),
+            Ok(Value::List(vec!["a".into(), "b".into()]))
+        );
+        assert_eq!(
+            toml(Kind::List, "['a', 1]"),
+            Err("a list that holds the number 1".to_owned())
+        );
+        assert_eq!(toml(Kind::Url, "{}"), Err("a section".to_owned()));
+    }
+
+    #[test]
+    fn what_is_repeated_is_short_and_harmless() {
+        let error = Kind::Address
+            .parse_text(&format!("\u{1b}[31m{}", "x".repeat(500)))
+            .unwrap_err();
+        assert!(!error.contains('\u{1b}') && error.chars().count() < 80, "{error}");
+        let error = Kind::Url.parse_text("https://user:pa55@").unwrap_err();
+        assert!(!error.contains("pa55"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_can_be_read_again(number in 0_u64..LONGEST_SECONDS) {
+            for kind in [SIZE, TIME] {
+                let value = kind.parse_text(&number.to_string()).unwrap();
+                prop_assert_eq!(kind.parse_text(&value.to_string()), Ok(value));
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in any::<String>()) {
+            for key in super::super::KEYS {
+                let _ = key.kind.parse_text(&text);
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Settings as the parts of the program want them: typed, each part its slice.
+
+use super::error::SettingsError;
+use super::value::Value;
+use super::{Home, Resolved};
+use crate::Url;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which request headers are forwarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderPolicy {
+    /// All end-to-end ones.
+    Open,
+    /// A short list.
+    Strict,
+}
+
+/// How the project's git user is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserMode {
+    /// Name and e-mail.
+    Plain,
+    /// A hash of them.
+    Hash,
+    /// Not at all.
+    Off,
+}
+
+/// Settings of the proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxySettings {
+    /// Address to listen on.
+    pub host: IpAddr,
+    /// Port to listen on; 0 = any free one.
+    pub port: u16,
+    /// Base address that requests go to.
+    pub upstream: Url,
+    /// Which request headers are forwarded.
+    pub headers: HeaderPolicy,
+    /// Largest request body on `/v1/messages` paths, in bytes.
+    pub body_limit: u64,
+    /// Time for a connection to the upstream.
+    pub connect_timeout: Duration,
+    /// Time until the upstream's response begins.
+    pub response_timeout: Duration,
+    /// Time between two frames of a response.
+    pub idle_timeout: Duration,
+    /// Time that running responses have after the proxy was told to stop.
+    pub shutdown_grace: Duration,
+    /// Names besides loopback ones that the `Host` header may carry.
+    pub allowed_hosts: Vec<String>,
+}
+
+/// Settings of the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// Levels, as [`crate::logging::init`] takes them.
+    pub levels: String,
+    /// The file to log to; `None` for standard error.
+    pub file: Option<PathBuf>,
+}
+
+/// Settings of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreSettings {
+    /// How long the steps of completed sessions are kept.
+    pub retention_completed: Duration,
+    /// How long the drift log is kept.
+    pub retention_drift: Duration,
+}
+
+pub(super) struct Views {
+    pub(super) proxy: ProxySettings,
+    pub(super) log: LogSettings,
+    pub(super) store: StoreSettings,
+    pub(super) user: UserMode,
+}
+
+impl Views {
+    pub(super) fn of(resolved: &[Resolved], home: &Home) -> Result<Self, SettingsError> {
+        let values = Values(resolved);
+        let proxy = ProxySettings {
+            host: values.get("proxy.host", |value| match value {
+                Value::Address(address) => Some(*address),
+                _ => None,
+            })?,
+            port: values.get("proxy.port", |value| match value {
+                Value::Integer(number) => u16::try_from(*number).ok(),
+                _ => None,
+            })?,
+            upstream: values.get("proxy.upstream", |value| match value {
+                Value::Url(url) => Some(url.clone()),
+                _ => None,
+            })?,
+            headers: values.choice("proxy.headers", |word| match word {
+                "open" => Some(HeaderPolicy::Open),
+                "strict" => Some(HeaderPolicy::Strict),
+                _ => None,
+            })?,
+            body_limit: values.get("proxy.body_limit", |value| match value {
+                Value::Size(bytes) => Some(*bytes),
+                _ => None,
+            })?,
+            connect_timeout: values.duration("proxy.connect_timeout")?,
+            response_timeout: values.duration("proxy.response_timeout")?,
+            idle_timeout: values.duration("proxy.idle_timeout")?,
+            shutdown_grace: values.duration("proxy.shutdown_grace")?,
+            allowed_hosts: values.get("proxy.allowed_hosts", |value| match value {
+                Value::List(items) => Some(items.clone()),
+                _ => None,
+            })?,
+        };
+        let log = LogSettings {
+            levels: values.choice("log.level", |text| Some(text.to_owned()))?,
+            file: values.choice("log.file", |text| {
+                Some((!text.is_empty()).then(|| home.root().join(text)))
+            })?,
+        };
+        let store = StoreSettings {
+            retention_completed: values.duration("store.retention_completed")?,
+            retention_drift: values.duration("store.retention_drift")?,
+        };
+        let user = values.choice("user", |word| match word {
+            "plain" => Some(UserMode::Plain),
+            "hash" => Some(UserMode::Hash),
+            "off" => Some(UserMode::Off),
+            _ => None,
+        })?;
+        Ok(Self {
+            proxy,
+            log,
+            store,
+            user,
+        })
+    }
+}
+
+/// Typed access; the wrong type is a fault of this program, which the tests of the defaults would show.
+struct Values<'a>(&'a [Resolved]);
+
+impl Values<'_> {
+    fn get<T>(&self, name: &'static str, convert: impl Fn(&Value) -> Option<T>) -> Result<T, SettingsError> {
+        let found = self.0.iter().find(|resolved| resolved.key.name == name);
+        found
+            .and_then(|resolved| convert(&resolved.value))
+            .ok_or(SettingsError::Mistyped(name))
+    }
+
+    fn choice<T>(&self, name: &'static str, convert: impl Fn(&str) -> Option<T>) -> Result<T, SettingsError> {
+        self.get(name, |value| match value {
+            Value::Text(text) => convert(text),
+            _ => None,
+        })
+    }
+
+    fn duration(&self, name: &'static str) -> Result<Duration, SettingsError> {
+        self.get(name, |value| match value {
+            Value::Duration(duration) => Some(*duration),
+            _ => None,
+        })
+    }
+}

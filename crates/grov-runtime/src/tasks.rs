@@ -1,0 +1,198 @@
+//! Tracked background work: everything spawned is counted, told to stop and waited for.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
+
+/// The tasks of one process. Clones share the same set.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    tracker: Arc<Tracker>,
+}
+
+#[derive(Debug)]
+struct Tracker {
+    live: AtomicUsize,
+    ended: Notify,
+    stop: watch::Sender<bool>,
+}
+
+/// Says when to stop. Cheap to clone, one for each task that wants to know.
+#[derive(Clone, Debug)]
+pub struct Shutdown {
+    stop: watch::Receiver<bool>,
+}
+
+impl Tasks {
+    /// An empty set.
+    pub fn new() -> Self {
+        let tracker = Tracker {
+            live: AtomicUsize::new(0),
+            ended: Notify::new(),
+            stop: watch::Sender::new(false),
+        };
+        Self {
+            tracker: Arc::new(tracker),
+        }
+    }
+
+    /// Runs `future` in the background of the current tokio runtime, counted until it ends. A panic ends this task
+    /// alone and is logged under `name`.
+    pub fn spawn<F>(&self, name: &'static str, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.tracker.live.fetch_add(1, Ordering::AcqRel);
+        let guard = LiveTask {
+            tracker: Arc::clone(&self.tracker),
+            name,
+        };
+        let tracked = async move {
+            // Dropped when the future ends, panics, is aborted, or is never polled at all.
+            let _guard = guard;
+            future.await
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the one place that spawns, so that everything is tracked"
+        )]
+        tokio::spawn(tracked)
+    }
+
+    /// How many tasks are running.
+    pub fn live(&self) -> usize {
+        self.tracker.live.load(Ordering::Acquire)
+    }
+
+    /// A handle that tells when [`Tasks::shut_down`] was called.
+    pub fn shutdown(&self) -> Shutdown {
+        Shutdown {
+            stop: self.tracker.stop.subscribe(),
+        }
+    }
+
+    /// Asks everybody to stop. Nothing is interrupted.
+    pub fn shut_down(&self) {
+        self.tracker.stop.send_replace(true);
+    }
+
+    /// Waits until no task is running, at most for `grace`. Returns how many are left: those end with the runtime.
+    pub async fn drain(&self, grace: Duration) -> usize {
+        let all_ended = async {
+            loop {
+                let ended = self.tracker.ended.notified();
+                tokio::pin!(ended);
+                // Registered before the count is read, so that an end in between is not missed.
+                ended.as_mut().enable();
+                if self.live() == 0 {
+                    return;
+                }
+                ended.await;
+            }
+        };
+        match tokio::time::timeout(grace, all_ended).await {
+            Ok(()) => 0,
+            Err(_) => self.live(),
+        }
+    }
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Shutdown {
+    /// Whether stopping was asked for.
+    pub fn is_requested(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// Returns when stopping is asked for, at once if it already was; also when every [`Tasks`] is gone.
+    pub async fn requested(&mut self) {
+        // An error means that the sender is gone: nobody is left who could ask.
+        let _ = self.stop.wait_for(|stop| *stop).await;
+    }
+}
+
+struct LiveTask {
+    tracker: Arc<Tracker>,
+    name: &'static str,
+}
+
+impl Drop for LiveTask {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            tracing::error!(task = self.name, "a background task panicked");
+        }
+        if self.tracker.live.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.tracker.ended.notify_waiters();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::pending;
+
+    const SOON: Duration = Duration::from_secs(20);
+
+    #[tokio::test]
+    async fn drain_waits_for_what_ends_after_the_signal() {
+        let tasks = Tasks::new();
+        for _ in 0..50 {
+            let mut shutdown = tasks.shutdown();
+            tasks.spawn("waiter", async move { shutdown.requested().await });
+        }
+        assert_eq!(tasks.live(), 50);
+        tasks.shut_down();
+        assert_eq!(tasks.drain(SOON).await, 0);
+        assert!(tasks.shutdown().is_requested());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn drain_gives_up_after_the_grace_period_and_counts_what_is_left() {
+        let tasks = Tasks::new();
+        let stuck = tasks.spawn("stuck", pending::<()>());
+        tasks.spawn("stuck", pending::<()>());
+        assert_eq!(tasks.drain(SOON).await, 2);
+        stuck.abort();
+        assert!(stuck.await.is_err());
+        assert_eq!(tasks.live(), 1, "an aborted task is no longer counted");
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_only_its_own_task() {
+        let tasks = Tasks::new();
+        let other = tasks.clone();
+        let broken = tasks.spawn("broken", async { panic!("on purpose") });
+        let whole = tasks.spawn("whole", async { 7 });
+        assert!(broken.await.is_err());
+        assert_eq!(whole.await.ok(), Some(7));
+        assert_eq!(other.drain(SOON).await, 0);
+    }
+
+    #[tokio::test]
+    async fn tasks_may_spawn_tasks_while_draining() {
+        let tasks = Tasks::new();
+        let inner = tasks.clone();
+        tasks.spawn("outer", async move {
+            tokio::task::yield_now().await;
+            inner.spawn("inner", tokio::task::yield_now());
+        });
+        assert_eq!(tasks.drain(SOON).await, 0);
+        assert_eq!(tasks.live(), 0);
+    }
+
+    #[tokio::test]
+    async fn shutdown_is_requested_when_nobody_is_left_to_ask() {
+        let mut shutdown = Tasks::new().shutdown();
+        shutdown.requested().await;
+    }
+}
