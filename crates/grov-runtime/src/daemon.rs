@@ -1,7 +1,8 @@
 //! The one proxy daemon of a home: its lock, and the record by which others find it.
 
-use crate::Home;
 use crate::home::{create_private, write_private};
+use crate::settings::PROXY_VARIABLES;
+use crate::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -54,6 +55,17 @@ pub fn read(home: &Home) -> Option<Record> {
         .read_to_end(&mut content)
         .ok()?;
     serde_json::from_slice(&content).ok()
+}
+
+/// The environment for a daemon that is started from within somebody's session: without the session's keys, tokens and
+/// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself.
+pub fn scrubbed(environment: &Environment, settings: &Settings) -> Environment {
+    environment.filtered(|name, value| {
+        let is_clients =
+            name.starts_with("CLAUDE") || (name.starts_with("ANTHROPIC_") && name != "ANTHROPIC_TARGET");
+        let is_loop = PROXY_VARIABLES.contains(&name) && settings.is_own_listener_text(value);
+        !is_clients && !is_loop
+    })
 }
 
 /// Why this process cannot be the daemon.
@@ -137,7 +149,7 @@ impl Drop for Lock {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Environment;
+    use crate::Inputs;
 
     fn home(directory: &Path) -> Home {
         Home::locate(Some(directory), &Environment::default()).unwrap()
@@ -162,6 +174,38 @@ mod tests {
         drop(lock);
         assert_eq!(read(&home), None);
         Lock::acquire(&home).unwrap();
+    }
+
+    #[test]
+    fn the_environment_of_a_daemon_holds_nothing_of_the_client() {
+        let kept = [
+            ("ANTHROPIC_TARGET", "https://gate.example"),
+            ("HOME", "/h"),
+            ("HTTPS_PROXY", "http://127.0.0.1:3128"),
+            ("PROXY_PORT", "8080"),
+        ];
+        let dropped = [
+            ("ANTHROPIC_API_KEY", "k"),
+            ("ANTHROPIC_AUTH_TOKEN", "k"),
+            ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080"),
+            ("ANTHROPIC_CUSTOM_HEADERS", "x"),
+            ("CLAUDECODE", "1"),
+            ("CLAUDE_CODE_OAUTH_TOKEN", "k"),
+            ("http_proxy", "localhost:8080"),
+            ("ALL_PROXY", "http://u:p@[::1]:8080/"),
+        ];
+        let environment: Environment = kept.into_iter().chain(dropped).collect();
+        let directory = tempfile::tempdir().unwrap();
+        let inputs = Inputs {
+            home: &home(directory.path()),
+            environment: &environment,
+            directory: None,
+            flags: &[],
+        };
+        assert_eq!(
+            scrubbed(&environment, &Settings::load(inputs).unwrap()),
+            kept.into_iter().collect()
+        );
     }
 
     #[test]
