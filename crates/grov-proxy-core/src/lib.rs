@@ -1,1 +1,41 @@
-//! (charter to come)
+//! The embeddable proxy: relay, exchange, identity and the recorder, between a coding agent and its model.
+//!
+//! Entry points: [`Proxy::builder`] takes an [`Upstream`], any number of [`RequestPolicy`] (what may be added to a
+//! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener.
+//! Everything Grov does on the wire is one or the other; a program that embeds the proxy brings its own.
+//! [`Recorder`] is the observer that turns exchanges into records.
+//!
+//! It knows HTTP and the ports of `grov-domain`. It does not know SQL, hooks, configuration files or the terminal.
+#![forbid(unsafe_code)]
+
+mod admission;
+mod answer;
+mod body;
+mod error;
+mod exchange;
+mod headers;
+mod identity;
+mod metrics;
+mod observe;
+mod own;
+mod policy;
+mod prompts;
+mod proxy;
+mod recorder;
+mod relay;
+mod request;
+mod rescue;
+mod server;
+pub mod upstream;
+mod working_directory;
+
+pub use error::{BuildError, ServeError};
+pub use headers::HeaderPolicy;
+pub use identity::{Identity, Lineage};
+pub use metrics::Metrics;
+pub use observe::{ObservedExchange, TurnObserver};
+pub use policy::RequestPolicy;
+pub use proxy::{Limits, Proxy, ProxyBuilder};
+pub use recorder::{Recorder, UserNaming};
+pub use request::MessagesRequest;
+pub use upstream::Upstream;

@@ -1,0 +1,163 @@
+//! Who may talk to the listener: programs on this machine, and no web page of another host.
+//!
+//! A page in the user's browser can reach loopback, by name rebinding (foreign `Host`) or directly (foreign `Origin`).
+
+use crate::answer::Refusal;
+use http::{HeaderMap, Method, Uri, header};
+use std::net::IpAddr;
+
+/// The host names that are answered, loopback always included.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Admission {
+    allowed_hosts: Vec<String>,
+}
+
+impl Admission {
+    pub(crate) fn new(allowed_hosts: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            allowed_hosts: allowed_hosts
+                .into_iter()
+                .map(|host| host.to_ascii_lowercase())
+                .collect(),
+        }
+    }
+
+    /// `Err` with the reason when the request is not to be served.
+    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+        if method == Method::CONNECT {
+            return Err(Refusal::NotAForwardProxy);
+        }
+        if let Some(authority) = uri.authority() {
+            self.host(authority.as_str(), Refusal::NotAForwardProxy)?;
+        }
+        let mut hosts = headers.get_all(header::HOST).iter();
+        if let Some(host) = hosts.next() {
+            let host = host.to_str().map_err(|_| Refusal::ForeignHost)?;
+            self.host(host, Refusal::ForeignHost)?;
+            if hosts.next().is_some() {
+                return Err(Refusal::BadFraming);
+            }
+        }
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let origin = origin.to_str().map_err(|_| Refusal::ForeignOrigin)?;
+            self.origin(origin)?;
+        }
+        Ok(())
+    }
+
+    fn host(&self, authority: &str, refusal: Refusal) -> Result<(), Refusal> {
+        let host = host_of(authority);
+        if is_loopback(host)
+            || self
+                .allowed_hosts
+                .iter()
+                .any(|allowed| allowed.eq_ignore_ascii_case(host))
+        {
+            Ok(())
+        } else {
+            Err(refusal)
+        }
+    }
+
+    fn origin(&self, origin: &str) -> Result<(), Refusal> {
+        let lower = origin.to_ascii_lowercase();
+        let Some(authority) = lower
+            .strip_prefix("http://")
+            .or_else(|| lower.strip_prefix("https://"))
+        else {
+            return Ok(()); // "null", editor extensions and the like are no web pages
+        };
+        self.host(authority, Refusal::ForeignOrigin)
+    }
+}
+
+/// The host part of `host`, `host:port` or `[v6]:port`, without brackets and without a trailing dot.
+fn host_of(authority: &str) -> &str {
+    let authority = authority.trim();
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, rest)| rest);
+    let host = if let Some(rest) = authority.strip_prefix('[') {
+        rest.split(']').next().unwrap_or(rest)
+    } else {
+        authority.split(':').next().unwrap_or(authority)
+    };
+    host.strip_suffix('.').unwrap_or(host)
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.to_ascii_lowercase().ends_with(".localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.to_canonical().is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn check(host: &str, origin: Option<&str>) -> Result<(), Refusal> {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
+        if let Some(origin) = origin {
+            headers.insert(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+        }
+        Admission::new(["grov.internal".to_owned()]).check(&Method::POST, &Uri::from_static("/"), &headers)
+    }
+
+    #[test]
+    fn this_machine_and_allowed_hosts_are_served() {
+        for host in [
+            "127.0.0.1:8080",
+            "localhost",
+            "LOCALHOST:1",
+            "[::1]:8080",
+            "127.9.9.9",
+            "grov.internal:80",
+            "localhost.",
+        ] {
+            assert_eq!(check(host, None), Ok(()), "{host}");
+        }
+    }
+
+    #[test]
+    fn rebound_names_are_refused() {
+        for host in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:8080",
+            "10.0.0.1",
+            "",
+        ] {
+            assert_eq!(check(host, None), Err(Refusal::ForeignHost), "{host}");
+        }
+    }
+
+    #[test]
+    fn foreign_pages_are_refused_and_other_origins_pass() {
+        let at = |origin| check("127.0.0.1:8080", Some(origin));
+        assert_eq!(at("https://evil.example"), Err(Refusal::ForeignOrigin));
+        assert_eq!(at("http://127.0.0.1@evil.example"), Err(Refusal::ForeignOrigin));
+        assert_eq!(at("http://localhost:3000"), Ok(()));
+        assert_eq!(at("null"), Ok(()));
+        assert_eq!(at("vscode-webview://abc"), Ok(()));
+    }
+
+    #[test]
+    fn forward_proxy_use_is_named_as_such() {
+        let headers = HeaderMap::new();
+        let admission = Admission::default();
+        let uri = Uri::from_static("http://api.example/v1/messages");
+        assert_eq!(
+            admission.check(&Method::POST, &uri, &headers),
+            Err(Refusal::NotAForwardProxy)
+        );
+        let own = Uri::from_static("http://127.0.0.1:8080/v1/messages");
+        assert_eq!(admission.check(&Method::POST, &own, &headers), Ok(()));
+        let tunnel = Uri::from_static("api.example:443");
+        assert_eq!(
+            admission.check(&Method::CONNECT, &tunnel, &headers),
+            Err(Refusal::NotAForwardProxy)
+        );
+    }
+}

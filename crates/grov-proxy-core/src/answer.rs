@@ -1,0 +1,128 @@
+//! Our own answers: errors in the shape the client knows from the model's API.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode};
+
+/// Why we answer ourselves. The status is chosen here and nowhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The request is not valid HTTP.
+    BadFraming,
+    /// The listener was used as a forward proxy.
+    NotAForwardProxy,
+    /// `Host` names neither this machine nor an allowed host.
+    ForeignHost,
+    /// `Origin` is a web page that is not served by this machine.
+    ForeignOrigin,
+    /// The body is over the limit.
+    TooLarge,
+    /// No connection to the upstream, or it broke before it answered.
+    Unreachable,
+    /// The upstream did not answer in time.
+    TimedOut,
+    /// Nothing of ours lives at this path below `/_grov/`.
+    NoSuchPage,
+}
+
+impl Refusal {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::BadFraming | Self::NotAForwardProxy => StatusCode::BAD_REQUEST,
+            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Unreachable => StatusCode::BAD_GATEWAY,
+            Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+            Self::NoSuchPage => StatusCode::NOT_FOUND,
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::BadFraming | Self::NotAForwardProxy => "invalid_request_error",
+            Self::ForeignHost | Self::ForeignOrigin => "permission_error",
+            Self::TooLarge => "request_too_large",
+            Self::Unreachable => "api_error",
+            Self::TimedOut => "timeout_error",
+            Self::NoSuchPage => "not_found_error",
+        }
+    }
+
+    /// What the client is told. No internals: the log line with the same request id has them.
+    fn message(self) -> &'static str {
+        match self {
+            Self::BadFraming => "grov-proxyd: the request is not valid HTTP/1.1.",
+            Self::NotAForwardProxy => {
+                "grov-proxyd: this port takes API requests (ANTHROPIC_BASE_URL), not forward-proxy requests. \
+                 Add 127.0.0.1 and localhost to NO_PROXY."
+            }
+            Self::ForeignHost => {
+                "grov-proxyd: the Host header names neither this machine nor one of proxy.allowed_hosts."
+            }
+            Self::ForeignOrigin => "grov-proxyd: web pages of other hosts may not use this proxy.",
+            Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
+            Self::Unreachable => "grov-proxyd: the upstream cannot be reached or closed the connection.",
+            Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
+            Self::NoSuchPage => "grov-proxyd: no such page.",
+        }
+    }
+
+    /// The body, in the error shape of the Messages API.
+    pub(crate) fn body(self) -> Bytes {
+        let shape = serde_json::json!({
+            "type": "error",
+            "error": { "type": self.kind(), "message": self.message() },
+        });
+        Bytes::from(shape.to_string())
+    }
+
+    /// The answer; `request_id` is the one in the log line.
+    pub(crate) fn response(self, request_id: &str) -> Response<Bytes> {
+        let mut response = Response::new(self.body());
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
+        headers.insert(
+            http::header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Ok(value) = HeaderValue::from_str(request_id) {
+            headers.insert("x-grov-request-id", value);
+        }
+        if matches!(self, Self::TooLarge | Self::BadFraming) {
+            headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// A short id for one request, unique within this process's life and unlikely to repeat across processes.
+pub(crate) fn request_id() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("grov-{:x}-{ordinal:x}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_the_shape_of_the_messages_api() {
+        for refusal in [
+            Refusal::BadFraming,
+            Refusal::TooLarge,
+            Refusal::Unreachable,
+            Refusal::TimedOut,
+        ] {
+            let response = refusal.response("grov-1-2");
+            let value: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+            assert_eq!(value["type"], "error");
+            assert!(value["error"]["type"].is_string());
+            assert!(value["error"]["message"].is_string());
+            assert_eq!(response.headers()["x-grov-request-id"], "grov-1-2");
+        }
+        assert_eq!(Refusal::TooLarge.status(), 413);
+        assert_eq!(Refusal::Unreachable.status(), 502);
+        assert_eq!(Refusal::TimedOut.status(), 504);
+    }
+}

@@ -1,0 +1,107 @@
+//! Request bodies on their way to the upstream.
+
+use bytes::{Bytes, BytesMut};
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// What is sent upstream: a chain of slices held in memory, or the client's own stream.
+pub(crate) enum UpstreamBody {
+    Slices(VecDeque<Bytes>),
+    Stream(Incoming),
+}
+
+impl UpstreamBody {
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        Self::slices([bytes])
+    }
+
+    pub(crate) fn slices(slices: impl IntoIterator<Item = Bytes>) -> Self {
+        Self::Slices(slices.into_iter().filter(|slice| !slice.is_empty()).collect())
+    }
+}
+
+impl Body for UpstreamBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        match self.get_mut() {
+            Self::Slices(slices) => Poll::Ready(slices.pop_front().map(|slice| Ok(Frame::data(slice)))),
+            Self::Stream(stream) => Pin::new(stream).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Slices(slices) => slices.is_empty(),
+            Self::Stream(stream) => stream.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Slices(slices) => SizeHint::with_exact(slices.iter().map(|slice| slice.len() as u64).sum()),
+            Self::Stream(stream) => stream.size_hint(),
+        }
+    }
+}
+
+/// Why a body could not be collected.
+#[derive(Debug)]
+pub(crate) enum CollectError {
+    /// Over the limit.
+    TooLarge,
+    /// The client broke off, or its framing is wrong.
+    Broken(hyper::Error),
+}
+
+/// What is read and thrown away of a body over the limit, so that the client gets to read the answer.
+const DRAIN_LIMIT: u64 = 256 * 1024 * 1024;
+
+/// Collects a body of at most `limit` bytes into one piece of memory.
+pub(crate) async fn collect(mut body: Incoming, limit: u64) -> Result<Bytes, CollectError> {
+    let announced = body.size_hint().lower();
+    if announced > limit {
+        drain(body).await;
+        return Err(CollectError::TooLarge);
+    }
+    let mut only: Option<Bytes> = None;
+    let mut joined = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
+            continue;
+        };
+        match only.take() {
+            None if joined.is_empty() => only = Some(data),
+            first => {
+                if let Some(first) = first {
+                    joined.reserve((announced as usize).max(first.len() + data.len()));
+                    joined.extend_from_slice(&first);
+                }
+                joined.extend_from_slice(&data);
+            }
+        }
+        if (joined.len() + only.as_ref().map_or(0, Bytes::len)) as u64 > limit {
+            drain(body).await;
+            return Err(CollectError::TooLarge);
+        }
+    }
+    Ok(only.unwrap_or_else(|| joined.freeze()))
+}
+
+async fn drain(mut body: Incoming) {
+    let mut read = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        read += frame.data_ref().map_or(0, |data| data.len() as u64);
+        if read > DRAIN_LIMIT {
+            return;
+        }
+    }
+}

@@ -1,0 +1,381 @@
+//! One exchange: admit, plan, splice, forward, relay.
+
+use crate::admission::Admission;
+use crate::answer::{Refusal, request_id};
+use crate::body::{CollectError, UpstreamBody, collect};
+use crate::headers::{self, HeaderPolicy};
+use crate::identity::Lineage;
+use crate::metrics::Metrics;
+use crate::observe::Observation;
+use crate::own::{self, OwnPages};
+use crate::policy::{self, RequestPolicy};
+use crate::proxy::Limits;
+use crate::relay::{Relay, RelayError, Watched};
+use crate::request::MessagesRequest;
+use crate::rescue::ServingGuard;
+use crate::upstream::{Link, Pool};
+use bytes::Bytes;
+use grov_wire::Splice;
+use grov_wire::response::ResponseTap;
+use http::header::{self, HeaderValue};
+use http::{Method, Request, Response, StatusCode};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::collections::HashSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use time::OffsetDateTime;
+
+/// Lineages remembered as "edited no more"; the number is far above what a day brings.
+const MAX_UNEDITABLE: usize = 4096;
+
+/// Everything an exchange needs to know.
+pub(crate) struct Service {
+    pub(crate) admission: Admission,
+    pub(crate) header_policy: HeaderPolicy,
+    pub(crate) limits: Limits,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
+    /// `None`: nobody observes.
+    pub(crate) observation: Option<Observation>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) own: OwnPages,
+    /// Lineages whose edited requests the upstream refused.
+    pub(crate) uneditable: Mutex<HashSet<Lineage>>,
+}
+
+/// The body of a response to the client.
+pub(crate) struct ClientBody {
+    kind: Kind,
+    _serving: ServingGuard,
+}
+
+enum Kind {
+    Own(Option<Bytes>),
+    Relay(Box<Relay>),
+}
+
+/// Why an exchange ended without an answer of the upstream, with what only the log is told.
+struct Failure {
+    refusal: Refusal,
+    detail: String,
+}
+
+impl Failure {
+    fn new(refusal: Refusal, detail: impl ToString) -> Self {
+        Self {
+            refusal,
+            detail: detail.to_string(),
+        }
+    }
+}
+
+impl Service {
+    /// Serves one request. Never fails: what goes wrong becomes an answer.
+    pub(crate) async fn serve(
+        &self,
+        request: Request<Incoming>,
+        serving: ServingGuard,
+    ) -> Response<ClientBody> {
+        let response = match self.exchange(request).await {
+            Ok(response) => response,
+            Err(Failure { refusal, detail }) => {
+                let id = request_id();
+                tracing::warn!(request_id = id, refusal = ?refusal, detail, "answered without the upstream");
+                refusal.response(&id).map(|bytes| Kind::Own(Some(bytes)))
+            }
+        };
+        self.metrics.responded(response.status().as_u16());
+        response.map(|kind| ClientBody {
+            kind,
+            _serving: serving,
+        })
+    }
+
+    async fn exchange(&self, request: Request<Incoming>) -> Result<Response<Kind>, Failure> {
+        self.admission
+            .check(request.method(), request.uri(), request.headers())
+            .map_err(|refusal| Failure::new(refusal, "not admitted"))?;
+        let path = request.uri().path();
+        if path.starts_with(own::PREFIX) {
+            let page = self
+                .own
+                .answer(request.method(), path)
+                .map_err(|refusal| Failure::new(refusal, "own page"))?;
+            return Ok(page.map(|bytes| Kind::Own(Some(bytes))));
+        }
+        if has_two_framings(&request) {
+            return Err(Failure::new(
+                Refusal::BadFraming,
+                "both content-length and transfer-encoding",
+            ));
+        }
+        match MessagesPath::of(request.method(), path) {
+            MessagesPath::Elsewhere => self.pass(request).await,
+            messages => self.messages(request, messages == MessagesPath::Create).await,
+        }
+    }
+
+    /// Any other path: both bodies stream.
+    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Kind>, Failure> {
+        let (parts, body) = request.into_parts();
+        let (link, response) = self.forward(parts, UpstreamBody::Stream(body)).await?;
+        Ok(self.relay(link, response, None))
+    }
+
+    /// `/v1/messages` and what is below: the body is collected, and turns are observed.
+    async fn messages(&self, request: Request<Incoming>, is_turn: bool) -> Result<Response<Kind>, Failure> {
+        let received_at = OffsetDateTime::now_utc();
+        let (parts, body) = request.into_parts();
+        let body = collect(body, self.limits.body)
+            .await
+            .map_err(|error| match error {
+                CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
+                CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
+            })?;
+        let bypassed = parts
+            .headers
+            .get("x-grov-bypass")
+            .is_some_and(|value| value == "1");
+        if !is_turn || bypassed {
+            let (link, response) = self.forward(parts, UpstreamBody::whole(body)).await?;
+            return Ok(self.relay(link, response, None));
+        }
+        let request = Arc::new(MessagesRequest::new(&parts.headers, body.clone(), received_at));
+        let (link, response) = match self.edited(&request).await {
+            None => self.forward(parts, UpstreamBody::whole(body)).await?,
+            Some(slices) => self.forward_edited(parts, slices, &request).await?,
+        };
+        let watched = self.observation.as_ref().map(|observation| {
+            let text = |name| {
+                response
+                    .headers()
+                    .get(name)
+                    .and_then(|value: &HeaderValue| value.to_str().ok())
+            };
+            let status = response.status().as_u16();
+            let tap = ResponseTap::new(status, text(header::CONTENT_TYPE), text(header::CONTENT_ENCODING));
+            Watched {
+                request: Arc::clone(&request),
+                status,
+                tap,
+                observation: observation.clone(),
+            }
+        });
+        Ok(self.relay(link, response, watched))
+    }
+
+    /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
+    async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
+        if self.policies.is_empty() {
+            return None;
+        }
+        let index = request.index()?;
+        if self.is_uneditable(&request.identity().lineage()) {
+            return None;
+        }
+        let planned = policy::plan(&self.policies, request).await;
+        for name in planned.panicked {
+            self.metrics.fault("policy_panic");
+            tracing::error!(policy = name, "a policy panicked; its part is left out");
+        }
+        if planned.over_budget {
+            self.metrics.fault("policy_over_budget");
+            tracing::warn!("the policies took longer than allowed; new text is left out");
+        }
+        if planned.edits.is_empty() {
+            return None;
+        }
+        match Splice::apply(index, &planned.edits) {
+            Ok(chunks) => {
+                self.metrics.edited();
+                Some(chunks.into_vec())
+            }
+            Err(error) => {
+                self.metrics.fault("splice_refused");
+                tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
+                None
+            }
+        }
+    }
+
+    /// Sends an edited body. If the upstream calls it invalid, the original is sent once; if that is accepted, the
+    /// fault was ours and this lineage is edited no more.
+    async fn forward_edited(
+        &self,
+        parts: http::request::Parts,
+        slices: Vec<Bytes>,
+        request: &MessagesRequest,
+    ) -> Result<(Link, Response<Incoming>), Failure> {
+        let mut edited = parts.clone();
+        edited.headers.remove(header::CONTENT_LENGTH);
+        let (link, response) = self.forward(edited, UpstreamBody::slices(slices)).await?;
+        if response.status() != StatusCode::BAD_REQUEST {
+            return Ok((link, response));
+        }
+        drop((link, response));
+        let (link, response) = self
+            .forward(parts, UpstreamBody::whole(request.body().clone()))
+            .await?;
+        if response.status() != StatusCode::BAD_REQUEST {
+            self.metrics.fault("edit_refused_upstream");
+            tracing::error!(
+                "the upstream refused an edited request and took the original; this history is edited no more"
+            );
+            let mut uneditable = self.uneditable.lock().unwrap_or_else(PoisonError::into_inner);
+            if uneditable.len() < MAX_UNEDITABLE {
+                uneditable.insert(request.identity().lineage());
+            }
+        }
+        Ok((link, response))
+    }
+
+    fn is_uneditable(&self, lineage: &Lineage) -> bool {
+        self.uneditable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(lineage)
+    }
+
+    /// Sends a request and waits for the head of its answer.
+    async fn forward(
+        &self,
+        mut parts: http::request::Parts,
+        body: UpstreamBody,
+    ) -> Result<(Link, Response<Incoming>), Failure> {
+        let upstream = self.pool.connector().upstream();
+        parts.uri = upstream
+            .request_target(&parts.uri)
+            .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
+        parts.version = http::Version::HTTP_11;
+        headers::for_upstream(&mut parts.headers, self.header_policy, upstream.host_header());
+        let mut request = Request::from_parts(parts, body);
+        let sent = async {
+            if let Some(mut link) = self.pool.take() {
+                match link.send(request).await {
+                    Ok(response) => return Ok((link, response)),
+                    Err(failed) => match failed.unsent {
+                        // The kept connection was closed under us and nothing was written: once more on a new one.
+                        Some(unsent) => request = *unsent,
+                        None => return Err(Failure::new(Refusal::Unreachable, failed.error)),
+                    },
+                }
+            }
+            let mut link = self
+                .pool
+                .open()
+                .await
+                .map_err(|error| Failure::new(Refusal::Unreachable, error))?;
+            match link.send(request).await {
+                Ok(response) => Ok((link, response)),
+                Err(failed) => Err(Failure::new(Refusal::Unreachable, failed.error)),
+            }
+        };
+        match tokio::time::timeout(self.limits.response, sent).await {
+            Ok(Ok(answered)) => Ok(answered),
+            Ok(Err(failure)) => {
+                self.metrics.fault("upstream_unreachable");
+                Err(failure)
+            }
+            Err(_) => {
+                self.metrics.fault("upstream_timeout");
+                Err(Failure::new(
+                    Refusal::TimedOut,
+                    "no response head within the limit",
+                ))
+            }
+        }
+    }
+
+    fn relay(&self, link: Link, response: Response<Incoming>, watched: Option<Watched>) -> Response<Kind> {
+        let (mut parts, body) = response.into_parts();
+        headers::for_client(&mut parts.headers);
+        parts.version = http::Version::HTTP_11;
+        let pool = Arc::clone(&self.pool);
+        let relay = Relay::new(
+            link,
+            body,
+            pool,
+            Arc::clone(&self.metrics),
+            watched,
+            self.limits.idle,
+        );
+        Response::from_parts(parts, Kind::Relay(Box::new(relay)))
+    }
+}
+
+/// What a path is to the proxy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MessagesPath {
+    /// `POST …/v1/messages`: a turn or a side request.
+    Create,
+    /// Below it (`count_tokens`, batches) or another method.
+    Below,
+    /// Anything else.
+    Elsewhere,
+}
+
+impl MessagesPath {
+    fn of(method: &Method, path: &str) -> Self {
+        let Some(at) = path.find("/v1/messages") else {
+            return Self::Elsewhere;
+        };
+        match &path[at + "/v1/messages".len()..] {
+            "" | "/" if method == Method::POST => Self::Create,
+            rest if rest.is_empty() || rest.starts_with('/') => Self::Below,
+            _ => Self::Elsewhere,
+        }
+    }
+}
+
+/// Both ways to say where a body ends: a way to smuggle a second request past one of two readers.
+fn has_two_framings<B>(request: &Request<B>) -> bool {
+    request.headers().contains_key(header::CONTENT_LENGTH)
+        && request.headers().contains_key(header::TRANSFER_ENCODING)
+}
+
+impl Body for ClientBody {
+    type Data = Bytes;
+    type Error = RelayError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+        match &mut self.get_mut().kind {
+            Kind::Own(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Kind::Relay(relay) => Pin::new(relay.as_mut()).poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.kind {
+            Kind::Own(bytes) => bytes.is_none(),
+            Kind::Relay(relay) => relay.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.kind {
+            Kind::Own(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Kind::Relay(relay) => relay.size_hint(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_messages_path_is_recognised_with_any_prefix() {
+        let of = |path| MessagesPath::of(&Method::POST, path);
+        assert!(of("/v1/messages") == MessagesPath::Create);
+        assert!(of("/some/prefix/v1/messages") == MessagesPath::Create);
+        assert!(of("/v1/messages/count_tokens") == MessagesPath::Below);
+        assert!(of("/v1/messages_other") == MessagesPath::Elsewhere);
+        assert!(of("/v1/files") == MessagesPath::Elsewhere);
+        assert!(MessagesPath::of(&Method::GET, "/v1/messages") == MessagesPath::Below);
+    }
+}

@@ -1,0 +1,146 @@
+//! Which headers cross the proxy.
+
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+
+/// Which request headers are forwarded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HeaderPolicy {
+    /// Every end-to-end header. The client's features depend on headers that no list can know.
+    #[default]
+    Open,
+    /// Only what the Messages API cannot do without.
+    Strict,
+}
+
+/// Names that [`HeaderPolicy::Strict`] lets through.
+const STRICT: &[&str] = &[
+    "x-api-key",
+    "anthropic-version",
+    "anthropic-beta",
+    "content-type",
+    "content-length",
+    "authorization",
+    "accept-encoding",
+    "user-agent",
+];
+
+/// Headers that belong to one connection (RFC 9110 §7.6.1), `te` being handled apart.
+const HOP_BY_HOP: [HeaderName; 7] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// Prefix of the headers by which a client talks to Grov itself.
+const OWN_PREFIX: &str = "x-grov-";
+
+/// Makes the client's headers fit for the upstream: hop-by-hop and our own ones go, `host` becomes the upstream's.
+pub(crate) fn for_upstream(headers: &mut HeaderMap, policy: HeaderPolicy, host: &HeaderValue) {
+    strip_hop_by_hop(headers);
+    if headers.get(header::TE).is_some_and(|te| te != "trailers") {
+        headers.remove(header::TE);
+    }
+    let unwanted: Vec<HeaderName> = headers
+        .keys()
+        .filter(|name| {
+            name.as_str().starts_with(OWN_PREFIX)
+                || (policy == HeaderPolicy::Strict && !STRICT.contains(&name.as_str()))
+        })
+        .cloned()
+        .collect();
+    for name in unwanted {
+        headers.remove(name);
+    }
+    headers.insert(header::HOST, host.clone());
+}
+
+/// Makes the upstream's headers fit for the client: only hop-by-hop ones go.
+pub(crate) fn for_client(headers: &mut HeaderMap) {
+    strip_hop_by_hop(headers);
+}
+
+fn strip_hop_by_hop(headers: &mut HeaderMap) {
+    if headers.contains_key(header::CONNECTION) {
+        let named: Vec<HeaderName> = headers
+            .get_all(header::CONNECTION)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
+            // A peer must not be able to have the framing of the message removed.
+            .filter(|name| *name != header::CONTENT_LENGTH && *name != header::HOST)
+            .collect();
+        for name in named {
+            headers.remove(name);
+        }
+    }
+    for name in &HOP_BY_HOP {
+        headers.remove(name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    const HOST: HeaderValue = HeaderValue::from_static("api.example");
+
+    #[test]
+    fn only_connection_headers_and_our_own_are_taken_out() {
+        let mut headers = map(&[
+            ("host", "127.0.0.1:8080"),
+            ("connection", "keep-alive, x-hop"),
+            ("x-hop", "1"),
+            ("x-grov-project", "/p"),
+            ("x-grov-bypass", "1"),
+            ("anthropic-beta", "a,b"),
+            ("x-api-key", "k"),
+            ("accept-encoding", "gzip, br"),
+            ("x-unknown", "kept"),
+            ("x-unknown", "twice"),
+        ]);
+        for_upstream(&mut headers, HeaderPolicy::Open, &HOST);
+        let expected = map(&[
+            ("host", "api.example"),
+            ("anthropic-beta", "a,b"),
+            ("x-api-key", "k"),
+            ("accept-encoding", "gzip, br"),
+            ("x-unknown", "kept"),
+            ("x-unknown", "twice"),
+        ]);
+        assert_eq!(headers, expected);
+    }
+
+    #[test]
+    fn strict_keeps_what_the_api_needs() {
+        let mut headers = map(&[
+            ("authorization", "Bearer x"),
+            ("anthropic-beta", "oauth"),
+            ("x-stainless-os", "Linux"),
+            ("user-agent", "claude-cli"),
+        ]);
+        for_upstream(&mut headers, HeaderPolicy::Strict, &HOST);
+        let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["anthropic-beta", "authorization", "host", "user-agent"]);
+    }
+
+    #[test]
+    fn connection_cannot_name_the_framing_headers_away() {
+        let mut headers = map(&[("connection", "content-length, host"), ("content-length", "5")]);
+        for_client(&mut headers);
+        assert_eq!(headers.get("content-length").unwrap(), "5");
+    }
+}

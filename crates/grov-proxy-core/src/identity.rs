@@ -1,0 +1,111 @@
+//! Whose request it is and what it is for.
+
+use crate::request::MessagesRequest;
+use grov_domain::{AgentId, ClientSessionId, ExchangeKind, SideRequest};
+use grov_wire::RequestIndex;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// A message list that grows: the main conversation of a client session, or one of its subagents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lineage {
+    /// The client's session.
+    pub session: ClientSessionId,
+    /// The subagent, if it is one.
+    pub agent: Option<AgentId>,
+}
+
+/// Whose request it is and what it is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The client's session.
+    pub session: ClientSessionId,
+    /// Whether the client named its session. If not, the id is derived from the beginning of the conversation: good
+    /// enough to observe by, not to add anything by.
+    pub session_is_named: bool,
+    /// The subagent, if it is one.
+    pub agent: Option<AgentId>,
+    /// What the request is for.
+    pub kind: ExchangeKind,
+}
+
+impl Identity {
+    /// The message list that the request belongs to.
+    pub fn lineage(&self) -> Lineage {
+        Lineage {
+            session: self.session.clone(),
+            agent: self.agent.clone(),
+        }
+    }
+}
+
+/// Beginning of the text that asks for a suggestion of the next prompt.
+const SUGGESTION: &str = "[SUGGESTION MODE:";
+/// Beginning of the text that asks for a summary of the conversation.
+const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
+
+pub(crate) fn identify(request: &MessagesRequest) -> Identity {
+    let index = request.index();
+    let agent = request.agent_header().map(AgentId::new);
+    let named = request
+        .session_header()
+        .map(str::to_owned)
+        .or_else(|| index.and_then(RequestIndex::metadata_session_id));
+    let session_is_named = named.is_some();
+    let session = named.unwrap_or_else(|| derived_session(request, index));
+    let kind = match (index.and_then(side_request), &agent) {
+        (Some(side), _) => ExchangeKind::Side(side),
+        (None, _) if index.is_none() => ExchangeKind::Side(SideRequest::Other),
+        (None, Some(_)) => ExchangeKind::Subagent,
+        (None, None) => ExchangeKind::Main,
+    };
+    Identity {
+        session: ClientSessionId::new(session),
+        session_is_named,
+        agent,
+        kind,
+    }
+}
+
+/// An id from the beginning of the conversation, which stays while the conversation grows.
+fn derived_session(request: &MessagesRequest, index: Option<&RequestIndex>) -> String {
+    let first = index.and_then(|index| index.skeleton().links().first().map(|link| link.key.as_u128()));
+    format!(
+        "unnamed-{:032x}",
+        first.unwrap_or_else(|| xxh3_128(request.body()))
+    )
+}
+
+/// What the request is for, if it is not a step of a conversation.
+fn side_request(index: &RequestIndex) -> Option<SideRequest> {
+    if index.tool_count() == 0 {
+        let is_title = index.output_format().as_deref() == Some("json_schema");
+        return Some(if is_title {
+            SideRequest::Title
+        } else {
+            SideRequest::Other
+        });
+    }
+    if index.tool_count() == 1 && is_web_tool(index) {
+        return Some(SideRequest::WebTool);
+    }
+    let last_text = index.newest_user_message()?.texts().last()?;
+    let last_text = last_text.trim_start();
+    if last_text.starts_with(SUGGESTION) {
+        Some(SideRequest::Suggestion)
+    } else if last_text.starts_with(COMPACTION) {
+        Some(SideRequest::Compaction)
+    } else {
+        None
+    }
+}
+
+/// A tool that the upstream runs itself: `web_search_20250305` and its kin.
+fn is_web_tool(index: &RequestIndex) -> bool {
+    index
+        .first_tool()
+        .and_then(|tool| tool.type_name())
+        .is_some_and(|kind| kind.starts_with("web_"))
+}
+
+#[cfg(test)]
+mod tests;

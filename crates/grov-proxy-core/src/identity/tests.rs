@@ -1,0 +1,124 @@
+use super::*;
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+fn request(headers: &[(&'static str, &str)], body: &Value) -> MessagesRequest {
+    let mut map = HeaderMap::new();
+    for (name, value) in headers {
+        map.insert(*name, HeaderValue::from_str(value).unwrap());
+    }
+    MessagesRequest::new(&map, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH)
+}
+
+fn tools(count: usize) -> Value {
+    (0..count)
+        .map(|n| json!({"name": format!("T{n}"), "input_schema": {"type": "object"}}))
+        .collect()
+}
+
+fn body(tools: Value, last_text: &str) -> Value {
+    json!({
+        "model": "claude-haiku-4-5",
+        "messages": [{"role": "user", "content": [{"type": "text", "text": last_text}]}],
+        "tools": tools,
+        "metadata": {"user_id": "{\"device_id\":\"d\",\"account_uuid\":\"\",\"session_id\":\"in-metadata\"}"},
+    })
+}
+
+fn kind(body: &Value) -> ExchangeKind {
+    request(&[], body).identity().kind
+}
+
+#[test]
+fn the_header_names_the_session_before_the_metadata() {
+    let body = body(tools(20), "hi");
+    let named = request(&[("x-claude-code-session-id", "in-header")], &body);
+    assert_eq!(named.identity().session.as_str(), "in-header");
+    assert_eq!(request(&[], &body).identity().session.as_str(), "in-metadata");
+}
+
+#[test]
+fn an_unnamed_conversation_keeps_its_derived_id_while_it_grows() {
+    let first = json!({"tools": tools(3), "messages": [{"role": "user", "content": "fix it"}]});
+    let later = json!({"tools": tools(3), "messages": [
+        {"role": "user", "content": [{"type": "text", "text": "fix it"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "done"}]},
+        {"role": "user", "content": "thanks"},
+    ]});
+    let other = json!({"tools": tools(3), "messages": [{"role": "user", "content": "something else"}]});
+    let session = |body: &Value| {
+        let request = request(&[], body);
+        assert!(!request.identity().session_is_named);
+        request.identity().session.clone()
+    };
+    assert_eq!(session(&first), session(&later));
+    assert_ne!(session(&first), session(&other));
+}
+
+#[test]
+fn a_model_called_haiku_is_a_turn_like_any_other() {
+    assert_eq!(kind(&body(tools(20), "do it")), ExchangeKind::Main);
+}
+
+#[test]
+fn a_subagent_is_told_by_its_header() {
+    let request = request(&[("x-claude-code-agent-id", "a826")], &body(tools(20), "do it"));
+    assert_eq!(request.identity().kind, ExchangeKind::Subagent);
+    assert_eq!(request.identity().agent, Some(AgentId::new("a826")));
+}
+
+#[test]
+fn side_requests_are_no_turns() {
+    let side = |side| ExchangeKind::Side(side);
+    let mut title = body(json!([]), "<session>\nfix it\n</session>");
+    title["output_config"] = json!({"format": {"type": "json_schema", "schema": {}}});
+    assert_eq!(kind(&title), side(SideRequest::Title));
+    assert_eq!(
+        kind(&body(json!([]), "Summarise this page")),
+        side(SideRequest::Other)
+    );
+    let search = json!([{"type": "web_search_20250305", "name": "web_search"}]);
+    assert_eq!(
+        kind(&body(search, "Perform a web search")),
+        side(SideRequest::WebTool)
+    );
+    assert_eq!(
+        kind(&body(
+            tools(28),
+            "[SUGGESTION MODE: Suggest what the user might type next]"
+        )),
+        side(SideRequest::Suggestion)
+    );
+    assert_eq!(
+        kind(&body(
+            tools(28),
+            "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task…"
+        )),
+        side(SideRequest::Compaction)
+    );
+}
+
+#[test]
+fn a_trailing_system_message_does_not_hide_a_compaction() {
+    let mut body = body(
+        tools(28),
+        "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
+    );
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages
+        .push(json!({"role": "system", "content": "The user sent a new message while you were working:\nx"}));
+    assert_eq!(kind(&body), ExchangeKind::Side(SideRequest::Compaction));
+}
+
+#[test]
+fn a_body_that_is_no_json_is_observed_as_no_turn() {
+    let request = MessagesRequest::new(
+        &HeaderMap::new(),
+        Bytes::from_static(b"{oops"),
+        OffsetDateTime::UNIX_EPOCH,
+    );
+    assert_eq!(request.identity().kind, ExchangeKind::Side(SideRequest::Other));
+    assert!(!request.identity().session_is_named);
+}

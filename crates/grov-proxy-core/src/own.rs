@@ -1,0 +1,131 @@
+//! The pages below `/_grov/`: the only path prefix that is ours.
+
+use crate::answer::Refusal;
+use crate::metrics::Metrics;
+use crate::upstream::Pool;
+use bytes::Bytes;
+use grov_domain::{RecordSink, SinkHealth};
+use http::{HeaderValue, Method, Response, header};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Prefix of our own pages.
+pub(crate) const PREFIX: &str = "/_grov/";
+
+/// Answers questions about the proxy itself.
+pub(crate) struct OwnPages {
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) sink: Option<Arc<dyn RecordSink>>,
+    pub(crate) version: String,
+    pub(crate) started: Instant,
+}
+
+impl OwnPages {
+    pub(crate) fn answer(&self, method: &Method, path: &str) -> Result<Response<Bytes>, Refusal> {
+        let readable = method == Method::GET || method == Method::HEAD;
+        match path {
+            "/_grov/health" if readable => Ok(page("application/json", self.health())),
+            "/_grov/metrics" if readable => Ok(page(
+                "application/openmetrics-text; version=1.0.0; charset=utf-8",
+                self.prometheus(),
+            )),
+            _ => Err(Refusal::NoSuchPage),
+        }
+    }
+
+    fn health(&self) -> String {
+        let store = self.sink.as_ref().map(|sink| {
+            let SinkHealth {
+                queued,
+                stored,
+                spooled,
+                lost,
+                last_error,
+            } = sink.health();
+            serde_json::json!({
+                "ok": last_error.is_none() && lost == 0,
+                "queued": queued,
+                "stored": stored,
+                "spooled": spooled,
+                "lost": lost,
+                "last_error": last_error,
+            })
+        });
+        serde_json::json!({
+            "schema": 1,
+            "status": "ok",
+            "version": self.version,
+            "pid": std::process::id(),
+            "uptime_seconds": self.started.elapsed().as_secs(),
+            "upstream": self.pool.connector().upstream().uri().to_string(),
+            "streams": self.metrics.streams(),
+            "exchanges_observed": self.metrics.exchanges_observed(),
+            "store": store,
+        })
+        .to_string()
+    }
+
+    fn prometheus(&self) -> String {
+        self.metrics.render(|registry| {
+            let (reused, opened) = self.pool.counts();
+            counter(
+                registry,
+                "upstream_connections_reused",
+                "Requests that found a connection ready",
+                reused,
+            );
+            counter(
+                registry,
+                "upstream_connections_opened",
+                "Connections opened to the upstream",
+                opened,
+            );
+            if let Some(sink) = &self.sink {
+                let health = sink.health();
+                gauge(
+                    registry,
+                    "records_queued",
+                    "Records accepted and not yet stored",
+                    health.queued,
+                );
+                gauge(
+                    registry,
+                    "records_spooled",
+                    "Records waiting in the spool file",
+                    health.spooled,
+                );
+                counter(registry, "records_stored", "Records stored", health.stored);
+                counter(
+                    registry,
+                    "records_lost",
+                    "Records neither stored nor spooled",
+                    health.lost,
+                );
+            }
+        })
+    }
+}
+
+fn counter(registry: &mut Registry, name: &str, help: &str, value: u64) {
+    let counter = Counter::<u64>::default();
+    counter.inc_by(value);
+    registry.register(name, help, counter);
+}
+
+fn gauge(registry: &mut Registry, name: &str, help: &str, value: u64) {
+    let gauge = Gauge::<i64>::default();
+    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+    registry.register(name, help, gauge);
+}
+
+fn page(content_type: &'static str, text: String) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(text));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

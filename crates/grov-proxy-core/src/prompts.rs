@@ -1,0 +1,129 @@
+//! What the user typed, told apart from what the client put into the user's mouth.
+
+use grov_wire::{BlockKind, Link, RequestIndex, Role};
+use xxhash_rust::xxh3::Xxh3;
+
+/// A prompt found in the newest part of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundPrompt {
+    /// The text without reminders and other text of the client.
+    pub(crate) text: String,
+    /// Typed while a turn was running.
+    pub(crate) queued: bool,
+    /// The same prompt at the same place of the history has the same key, however often the request is repeated.
+    pub(crate) key: u128,
+}
+
+/// Texts that the client writes into user messages by itself.
+const OF_THE_CLIENT: &[&str] = &[
+    "<local-command-caveat>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+    "<command-name>",
+    "<command-message>",
+    "<bash-input>",
+    "<bash-stdout>",
+    "<bash-stderr>",
+    "<task-notification>",
+    "<system-reminder>",
+    INTERRUPTED,
+    "Stop hook feedback:",
+    "Output token limit hit.",
+    "This session is being continued from a previous conversation",
+];
+
+/// Beginning of the note that the user broke off the turn.
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// How a prompt typed during a turn is introduced, and what the client says after it.
+const QUEUED: &str = "The user sent a new message while you were working:\n";
+const QUEUED_END: &str = "\n\nIMPORTANT:";
+
+/// The prompts that lie behind the newest answer of the assistant, oldest first.
+pub(crate) fn newest(index: &RequestIndex) -> Vec<FoundPrompt> {
+    let newest_answer = index
+        .messages()
+        .rev()
+        .find(|message| message.role() == Role::Assistant);
+    let start = newest_answer.map_or(0, |message| message.number() + 1);
+    let skeleton = index.skeleton();
+    let mut found = Vec::new();
+    for message in index.messages().skip(start) {
+        let before_or_in = |link: &&Link| link.message <= message.number();
+        let place = skeleton
+            .links()
+            .iter()
+            .rfind(before_or_in)
+            .map_or(0, |link| link.key.as_u128());
+        match message.role() {
+            Role::User => {
+                let texts: Vec<String> = message.texts().map(|text| text.into_owned()).collect();
+                found.extend(texts.iter().filter_map(|text| queued(text, place)));
+                let answers_tools = message
+                    .blocks()
+                    .any(|block| block.kind() == BlockKind::ToolResult);
+                let text = typed(&texts, answers_tools);
+                if !text.is_empty() {
+                    found.push(FoundPrompt {
+                        key: key(place, &text),
+                        text,
+                        queued: false,
+                    });
+                }
+            }
+            Role::System => found.extend(message.texts().filter_map(|text| queued(&text, place))),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// What of these text blocks the user typed. Beside tool results the client puts texts of its own (a skill's body,
+/// a note that tools were loaded), so there only what follows an interruption counts.
+fn typed(texts: &[String], beside_tool_results: bool) -> String {
+    let from = if beside_tool_results {
+        match texts
+            .iter()
+            .rposition(|text| text.trim_start().starts_with(INTERRUPTED))
+        {
+            Some(at) => at + 1,
+            None => return String::new(),
+        }
+    } else {
+        0
+    };
+    let parts: Vec<&str> = texts[from..]
+        .iter()
+        .map(|text| text.trim())
+        .filter(|text| !text.is_empty() && !OF_THE_CLIENT.iter().any(|beginning| text.starts_with(beginning)))
+        .collect();
+    parts.join("\n")
+}
+
+/// The prompt inside the client's note about a message typed during the turn.
+fn queued(text: &str, place: u128) -> Option<FoundPrompt> {
+    let text = text.trim_start();
+    let note = text
+        .strip_prefix("<system-reminder>")
+        .map_or(text, str::trim_start);
+    let rest = note.strip_prefix(QUEUED)?;
+    let end = rest
+        .rfind(QUEUED_END)
+        .unwrap_or_else(|| rest.rfind("</system-reminder>").unwrap_or(rest.len()));
+    let text = rest[..end].trim().to_owned();
+    (!text.is_empty()).then(|| FoundPrompt {
+        key: key(place, &text),
+        text,
+        queued: true,
+    })
+}
+
+fn key(place: u128, text: &str) -> u128 {
+    let mut hash = Xxh3::new();
+    hash.update(&place.to_le_bytes());
+    hash.update(text.as_bytes());
+    hash.digest128()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+use super::*;
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+fn index(messages: &Value) -> RequestIndex {
+    RequestIndex::parse(&Bytes::from(json!({"messages": messages}).to_string())).unwrap()
+}
+
+fn found(messages: &Value) -> Vec<(String, bool)> {
+    newest(&index(messages))
+        .into_iter()
+        .map(|prompt| (prompt.text, prompt.queued))
+        .collect()
+}
+
+fn text(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn result(id: &str) -> Value {
+    json!({"type": "tool_result", "tool_use_id": id, "content": "ok"})
+}
+
+fn call(id: &str) -> Value {
+    json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "Bash", "input": {}}]})
+}
+
+const REMINDER: &str = "<system-reminder>\nAs you answer…\n</system-reminder>\n\n";
+
+#[test]
+fn the_first_prompt_is_told_from_the_reminders_around_it() {
+    let messages = json!([
+        {"role": "user", "content": [text(REMINDER), text("fix the bug")]},
+        {"role": "system", "content": "Available agent types for the Agent tool:\n…"},
+    ]);
+    assert_eq!(found(&messages), [("fix the bug".to_owned(), false)]);
+}
+
+#[test]
+fn steps_of_a_tool_loop_carry_no_prompt() {
+    let messages = json!([
+        {"role": "user", "content": "fix the bug"}, call("t1"),
+        {"role": "user", "content": [result("t1"), text(REMINDER)]},
+    ]);
+    assert_eq!(found(&messages), []);
+}
+
+#[test]
+fn texts_of_the_client_beside_tool_results_are_no_prompts() {
+    for note in [
+        "Tool loaded.",
+        "`/simplify` → 4 cleanup agents in parallel\n\nbody of the skill",
+    ] {
+        let messages = json!([
+            {"role": "user", "content": "go"}, call("t1"), {"role": "user", "content": [result("t1"), text(note)]},
+        ]);
+        assert_eq!(found(&messages), []);
+    }
+}
+
+#[test]
+fn what_follows_an_interruption_is_a_prompt() {
+    let after_denial = json!([
+        {"role": "user", "content": "go"}, call("t1"),
+        {"role": "user", "content": [
+            result("t1"), text("[Request interrupted by user for tool use]\n"), text("no, the other file"),
+        ]},
+    ]);
+    assert_eq!(found(&after_denial), [("no, the other file".to_owned(), false)]);
+    let after_escape = json!([
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "content": [text("I am goi")]},
+        {"role": "user", "content": [text("[Request interrupted by user]\n"), text("stop, do this")]},
+    ]);
+    assert_eq!(found(&after_escape), [("stop, do this".to_owned(), false)]);
+}
+
+#[test]
+fn a_prompt_typed_during_the_turn_counts() {
+    let note = "The user sent a new message while you were working:\nalso update the docs\n\nIMPORTANT: After \
+                completing your current task, you MUST address the user's message above.";
+    let with = |last: Value| json!([{"role": "user", "content": "go"}, call("t1"), {"role": "user", "content": [result("t1")]}, last]);
+    let expected = [("also update the docs".to_owned(), true)];
+    assert_eq!(found(&with(json!({"role": "system", "content": note}))), expected);
+    let reminder = format!("<system-reminder>\n{note}\n</system-reminder>");
+    assert_eq!(
+        found(&with(json!({"role": "user", "content": [text(&reminder)]}))),
+        expected
+    );
+}
+
+#[test]
+fn command_blocks_and_notifications_are_no_prompts() {
+    let after_clear = json!([{"role": "user", "content": [
+        text(REMINDER),
+        text("<local-command-caveat>Caveat: …</local-command-caveat>"),
+        text("<command-name>/clear</command-name>\n"),
+        text("<local-command-stdout></local-command-stdout>\n"),
+        text("after clear"),
+    ]}]);
+    assert_eq!(found(&after_clear), [("after clear".to_owned(), false)]);
+    let notification = json!([
+        {"role": "user", "content": "go"}, {"role": "assistant", "content": [text("started")]},
+        {"role": "user", "content": [text("<task-notification>\n<task-id>a</task-id></task-notification>")]},
+    ]);
+    assert_eq!(found(&notification), []);
+    let continued = json!([{"role": "user", "content": [
+        text(REMINDER), text("This session is being continued from a previous conversation that ran out of context."),
+    ]}]);
+    assert_eq!(found(&continued), []);
+}
+
+#[test]
+fn a_repeated_request_finds_the_same_prompt_and_a_later_equal_one_is_another() {
+    let first = json!([{"role": "user", "content": [text("again"), ]}]);
+    let as_string = json!([{"role": "user", "content": "again"}]);
+    let later = json!([
+        {"role": "user", "content": "again"},
+        {"role": "assistant", "content": [text("done")]},
+        {"role": "user", "content": "again"},
+    ]);
+    let key = |messages: &Value| newest(&index(messages))[0].key;
+    assert_eq!(key(&first), key(&as_string));
+    assert_ne!(key(&first), key(&later));
+}

@@ -1,0 +1,187 @@
+//! The proxy as a library: built from parts, run on a listener.
+
+use crate::admission::Admission;
+use crate::error::{BuildError, ServeError};
+use crate::exchange::Service;
+use crate::headers::HeaderPolicy;
+use crate::metrics::Metrics;
+use crate::observe::{Observation, TurnObserver};
+use crate::own::OwnPages;
+use crate::policy::RequestPolicy;
+use crate::server;
+use crate::upstream::{Connector, Pool, Upstream};
+use grov_domain::RecordSink;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+
+/// How much and how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest body for `/v1/messages` and below, in bytes. Other bodies stream through unlimited.
+    pub body: u64,
+    /// Time to reach the upstream.
+    pub connect: Duration,
+    /// Time from the request to the head of the response.
+    pub response: Duration,
+    /// Longest silence inside a response.
+    pub idle: Duration,
+    /// How long running responses may go on after shutdown was asked for.
+    pub grace: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            body: 32 * 1024 * 1024,
+            connect: Duration::from_secs(30),
+            response: Duration::from_secs(15 * 60),
+            idle: Duration::from_secs(5 * 60),
+            grace: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A proxy between clients and one upstream.
+pub struct Proxy {
+    service: Service,
+    observers: Vec<Arc<dyn TurnObserver>>,
+    grace: Duration,
+}
+
+/// Builds a [`Proxy`].
+pub struct ProxyBuilder {
+    upstream: Upstream,
+    limits: Limits,
+    header_policy: HeaderPolicy,
+    allowed_hosts: Vec<String>,
+    policies: Vec<Arc<dyn RequestPolicy>>,
+    observers: Vec<Arc<dyn TurnObserver>>,
+    sink: Option<Arc<dyn RecordSink>>,
+    version: String,
+}
+
+impl Proxy {
+    /// Begins to build a proxy for this upstream.
+    pub fn builder(upstream: Upstream) -> ProxyBuilder {
+        ProxyBuilder {
+            upstream,
+            limits: Limits::default(),
+            header_policy: HeaderPolicy::default(),
+            allowed_hosts: Vec::new(),
+            policies: Vec::new(),
+            observers: Vec::new(),
+            sink: None,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// What the proxy counts; may be kept while it serves.
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.service.metrics)
+    }
+
+    /// Serves clients until `shutdown` resolves, then lets running responses end within the grace period.
+    /// Returns when every observer was told of every exchange. The result counts the responses that were cut off.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<usize, ServeError> {
+        let address = listener.local_addr()?;
+        if let Some(what) = self.service.pool.connector().points_at(address) {
+            return Err(ServeError::Loop { what, address });
+        }
+        let Self {
+            mut service,
+            observers,
+            grace,
+        } = self;
+        let observing = (!observers.is_empty()).then(|| {
+            let (handle, observing) = Observation::new(observers, Arc::clone(&service.metrics));
+            service.observation = Some(handle);
+            observing
+        });
+        let mut tasks = tokio::task::JoinSet::new();
+        if let Some(observing) = observing {
+            tasks.spawn(observing);
+        }
+        let cut = server::serve(listener, Arc::new(service), shutdown, grace).await;
+        // The service is gone, and with it the last handle: observing ends once its queue is empty.
+        while tasks.join_next().await.is_some() {}
+        Ok(cut)
+    }
+}
+
+impl ProxyBuilder {
+    /// Adds a policy. Policies are asked in the order in which they were added.
+    pub fn policy(mut self, policy: impl RequestPolicy) -> Self {
+        self.policies.push(Arc::new(policy));
+        self
+    }
+
+    /// Adds an observer.
+    pub fn observer(mut self, observer: impl TurnObserver) -> Self {
+        self.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Sets sizes and times.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Sets which request headers are forwarded.
+    pub fn headers(mut self, policy: HeaderPolicy) -> Self {
+        self.header_policy = policy;
+        self
+    }
+
+    /// Host names that are answered besides loopback.
+    pub fn allowed_hosts(mut self, hosts: impl IntoIterator<Item = String>) -> Self {
+        self.allowed_hosts.extend(hosts);
+        self
+    }
+
+    /// The sink whose state `/_grov/health` and `/_grov/metrics` show.
+    pub fn sink(mut self, sink: Arc<dyn RecordSink>) -> Self {
+        self.sink = Some(sink);
+        self
+    }
+
+    /// The version that `/_grov/health` shows.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// The proxy, ready to serve. Nothing is opened or resolved yet.
+    pub fn build(self) -> Result<Proxy, BuildError> {
+        let metrics = Arc::new(Metrics::default());
+        let pool = Arc::new(Pool::new(Connector::new(self.upstream, self.limits.connect)));
+        let own = OwnPages {
+            metrics: Arc::clone(&metrics),
+            pool: Arc::clone(&pool),
+            sink: self.sink,
+            version: self.version,
+            started: Instant::now(),
+        };
+        let service = Service {
+            admission: Admission::new(self.allowed_hosts),
+            header_policy: self.header_policy,
+            limits: self.limits,
+            pool,
+            policies: self.policies,
+            observation: None,
+            metrics,
+            own,
+            uneditable: Mutex::default(),
+        };
+        Ok(Proxy {
+            service,
+            observers: self.observers,
+            grace: self.limits.grace,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! Turns exchanges into records: whose they are, what the user typed, what the agent did.
+
+mod sessions;
+mod steps;
+
+use crate::observe::{ObservedExchange, TurnObserver};
+use crate::prompts;
+use crate::working_directory;
+use grov_domain::{
+    ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Project, Prompt, RecordSink, Step, TokenUsage,
+};
+use grov_wire::response::Usage;
+use grov_wire::{BlockKind, RequestIndex};
+use sessions::{SessionMemory, Sessions};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How the user is named in records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserNaming {
+    /// Name and e-mail as the project's git configuration has them.
+    #[default]
+    Plain,
+    /// A hash of them.
+    Hash,
+    /// Not at all.
+    Off,
+}
+
+/// The observer that records every exchange.
+pub struct Recorder {
+    sink: Arc<dyn RecordSink>,
+    sessions: Mutex<Sessions>,
+    user_naming: UserNaming,
+    /// Where the user's own git configuration lies.
+    home: Option<PathBuf>,
+}
+
+impl Recorder {
+    /// A recorder that hands its records to `sink`. `home` is the user's home directory: its git configuration names
+    /// the user where the project's does not.
+    pub fn new(sink: Arc<dyn RecordSink>, user_naming: UserNaming, home: Option<PathBuf>) -> Self {
+        Self {
+            sink,
+            sessions: Mutex::default(),
+            user_naming,
+            home,
+        }
+    }
+
+    /// Learns the project once per session: the directory the request names, resolved to its repository.
+    fn locate(&self, session: &mut SessionMemory, exchange: &ObservedExchange) {
+        if session.project.path.is_some() {
+            return;
+        }
+        let request = &exchange.request;
+        let directory = request
+            .project_header()
+            .map(str::to_owned)
+            .or_else(|| request.index().and_then(working_directory::find));
+        let Some(directory) = directory else { return };
+        session.project = Project { path: Some(directory.clone()), remote: None };
+        session.working_directory = Some(directory);
+    }
+}
+
+impl TurnObserver for Recorder {
+    fn name(&self) -> &'static str {
+        "recorder"
+    }
+
+    fn observe(&self, exchange: &ObservedExchange) {
+        let identity = exchange.request.identity();
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = sessions.session(&identity.session, exchange.ended_at);
+        self.locate(session, exchange);
+        let id = ExchangeId::fresh();
+        let prompts = if identity.kind == ExchangeKind::Main {
+            new_prompts(session, exchange)
+        } else {
+            Vec::new()
+        };
+        let steps = if identity.kind.is_turn() {
+            performed(session, exchange, &id)
+        } else {
+            Vec::new()
+        };
+        let record = ExchangeRecord {
+            id,
+            session_id: identity.session.first_task(),
+            client_session_id: identity.session.clone(),
+            agent_id: identity.agent.clone(),
+            kind: identity.kind,
+            project: session.project.clone(),
+            user: session.user.clone(),
+            model: model(exchange),
+            started_at: exchange.request.received_at(),
+            ended_at: exchange.ended_at,
+            prompts,
+            steps,
+            usage: token_usage(&exchange.turn.usage),
+            stop_reason: exchange.turn.stop_reason.clone(),
+            outcome: exchange.outcome,
+        };
+        drop(sessions);
+        self.sink.submit(record);
+    }
+}
+
+/// Prompts that no earlier request of the session carried: a repeated body is no new turn.
+fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<Prompt> {
+    let Some(index) = exchange.request.index() else {
+        return Vec::new();
+    };
+    prompts::newest(index)
+        .into_iter()
+        .filter(|found| session.is_new_prompt(found.key))
+        .map(|found| Prompt {
+            text: found.text,
+            queued: found.queued,
+        })
+        .collect()
+}
+
+/// The actions that were performed as far as is known now: those of a whole answer at once, those of a broken one
+/// when the next request of the lineage brings their results.
+fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &ExchangeId) -> Vec<Step> {
+    let agent = exchange.request.identity().agent.clone();
+    let mut steps = Vec::new();
+    if let Some(index) = exchange.request.index() {
+        let waiting = session.take_unconfirmed(agent.as_ref());
+        if !waiting.is_empty() {
+            let answered = newest_tool_results(index);
+            steps.extend(waiting.into_iter().filter(|step| {
+                step.action
+                    .tool_use_id
+                    .as_ref()
+                    .is_some_and(|tool_use| answered.contains(tool_use))
+            }));
+        }
+    }
+    let found = steps::of_turn(
+        &exchange.turn,
+        id,
+        exchange.ended_at,
+        session.working_directory.as_deref(),
+    );
+    if exchange.outcome == Outcome::Complete {
+        steps.extend(found);
+    } else if !found.is_empty() {
+        session.keep_unconfirmed(agent, found);
+    }
+    steps
+}
+
+/// The tool calls that the newest user message answers.
+fn newest_tool_results(index: &RequestIndex) -> Vec<String> {
+    let newest = index.newest_user_message();
+    let blocks = newest.iter().flat_map(|message| message.blocks());
+    blocks
+        .filter(|block| block.kind() == BlockKind::ToolResult)
+        .filter_map(|block| block.tool_use_id().map(|id| id.into_owned()))
+        .collect()
+}
+
+fn model(exchange: &ObservedExchange) -> Option<String> {
+    exchange.turn.model.clone().or_else(|| {
+        exchange
+            .request
+            .index()
+            .and_then(|index| index.model().map(|model| model.into_owned()))
+    })
+}
+
+fn token_usage(usage: &Usage) -> TokenUsage {
+    TokenUsage {
+        input: usage.input,
+        cache_read: usage.cache_read,
+        cache_creation: usage.cache_creation,
+        cache_creation_5m: usage.cache_creation_5m,
+        cache_creation_1h: usage.cache_creation_1h,
+        output: usage.output,
+    }
+}

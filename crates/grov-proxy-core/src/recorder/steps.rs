@@ -1,0 +1,51 @@
+//! The actions of an answer.
+
+use grov_actions::{ToolCall, ToolInput, is_key_decision, keywords, understand};
+use grov_domain::{ExchangeId, Step, StepId};
+use grov_wire::response::{Block, Turn};
+use time::OffsetDateTime;
+
+/// Longest reasoning kept with a step, in characters.
+const MAX_REASONING: usize = 1000;
+
+/// One step per whole tool call, with the text nearest before it.
+pub(super) fn of_turn(
+    turn: &Turn,
+    exchange: &ExchangeId,
+    timestamp: OffsetDateTime,
+    working_directory: Option<&str>,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut nearest_text: Option<String> = None;
+    for block in &turn.blocks {
+        match block {
+            Block::Text { text, .. } if !text.trim().is_empty() => {
+                nearest_text = Some(text.trim().chars().take(MAX_REASONING).collect());
+            }
+            Block::ToolUse {
+                id,
+                name,
+                input,
+                complete: true,
+            } => {
+                let call = ToolCall {
+                    name,
+                    id: Some(id),
+                    input: ToolInput::Text(input),
+                    working_directory,
+                };
+                let action = understand(&call);
+                steps.push(Step {
+                    id: StepId::of(exchange, steps.len()),
+                    keywords: keywords(&action),
+                    is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
+                    reasoning: nearest_text.clone(),
+                    action,
+                    timestamp,
+                });
+            }
+            _ => {}
+        }
+    }
+    steps
+}

@@ -1,0 +1,294 @@
+//! The response body on its way to the client.
+//!
+//! The upstream connection is driven from here, in the exchange's own task. Frames that are already there leave as
+//! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
+
+use crate::metrics::Metrics;
+use crate::observe::{Ended, Observation};
+use crate::request::MessagesRequest;
+use crate::upstream::{Link, Pool};
+use bytes::{Bytes, BytesMut};
+use grov_wire::response::ResponseTap;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use time::OffsetDateTime;
+use tokio::time::{Instant, Sleep};
+
+/// Frames are joined up to this size; a bigger frame goes alone.
+const JOIN_LIMIT: usize = 32 * 1024;
+
+/// First size of the memory in which frames are joined.
+const JOIN_START: usize = 8 * 1024;
+
+/// Why a response body broke.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RelayError {
+    #[error("the upstream broke the response: {0}")]
+    Upstream(#[from] hyper::Error),
+    #[error("the upstream cut the response")]
+    Cut,
+    #[error("the upstream sent nothing for {0:?}")]
+    Idle(Duration),
+}
+
+/// The part of an exchange that is observed.
+pub(crate) struct Watched {
+    pub(crate) request: Arc<MessagesRequest>,
+    pub(crate) status: u16,
+    pub(crate) tap: ResponseTap,
+    pub(crate) observation: Observation,
+}
+
+/// A response body, relayed.
+pub(crate) struct Relay {
+    link: Option<Link>,
+    body: Incoming,
+    pool: Arc<Pool>,
+    metrics: Arc<Metrics>,
+    watched: Option<Watched>,
+    /// Sent to the client and not yet fed to the tap.
+    unfed: Option<Bytes>,
+    /// Came behind data that had to leave first.
+    trailers: Option<Frame<Bytes>>,
+    /// The client's write had its turn since the last frame.
+    yielded: bool,
+    state: State,
+    idle_limit: Duration,
+    idle: Option<Pin<Box<Sleep>>>,
+    last_frame: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Flowing,
+    Ended,
+    Broken,
+}
+
+impl Relay {
+    pub(crate) fn new(
+        link: Link,
+        body: Incoming,
+        pool: Arc<Pool>,
+        metrics: Arc<Metrics>,
+        watched: Option<Watched>,
+        idle_limit: Duration,
+    ) -> Self {
+        metrics.stream_opened();
+        Self {
+            link: Some(link),
+            body,
+            pool,
+            metrics,
+            watched,
+            unfed: None,
+            trailers: None,
+            yielded: false,
+            state: State::Flowing,
+            idle_limit,
+            idle: None,
+            last_frame: Instant::now(),
+        }
+    }
+
+    /// Takes what is there, joined. `Pending` with nothing: the upstream is silent.
+    fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+        let mut first: Option<Bytes> = None;
+        let mut joined = BytesMut::new();
+        loop {
+            if self.link.as_mut().is_some_and(|link| link.poll_drive(cx)) {
+                self.link = None;
+            }
+            match Pin::new(&mut self.body).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) => {
+                        match first.take() {
+                            None if joined.is_empty() => first = Some(data),
+                            head => {
+                                if let Some(head) = head {
+                                    joined.reserve(JOIN_START.max(head.len() + data.len()));
+                                    joined.extend_from_slice(&head);
+                                }
+                                joined.extend_from_slice(&data);
+                            }
+                        }
+                        if joined.len().max(first.as_ref().map_or(0, Bytes::len)) >= JOIN_LIMIT {
+                            break;
+                        }
+                    }
+                    Err(trailers) if first.is_none() && joined.is_empty() => {
+                        return Poll::Ready(Some(Ok(trailers)));
+                    }
+                    // Data that is already joined leaves before them.
+                    Err(trailers) => {
+                        self.trailers = Some(trailers);
+                        break;
+                    }
+                },
+                Poll::Ready(Some(Err(error))) => {
+                    self.state = State::Broken;
+                    self.link = None;
+                    if first.is_none() && joined.is_empty() {
+                        return Poll::Ready(Some(Err(error.into())));
+                    }
+                    // What came before the break is the client's; the break follows with the next poll.
+                    break;
+                }
+                Poll::Ready(None) => {
+                    self.end();
+                    break;
+                }
+                Poll::Pending => break,
+            }
+        }
+        let data = first.or_else(|| (!joined.is_empty()).then(|| joined.freeze()));
+        match data {
+            Some(data) => Poll::Ready(Some(Ok(Frame::data(data)))),
+            None if self.state == State::Ended => Poll::Ready(None),
+            None => Poll::Pending,
+        }
+    }
+
+    fn end(&mut self) {
+        self.state = State::Ended;
+        if let Some(link) = self.link.take() {
+            self.pool.give_back(link);
+        }
+    }
+
+    fn feed(&mut self, bytes: &Bytes) {
+        let Some(watched) = &mut self.watched else { return };
+        let fed = std::panic::catch_unwind(AssertUnwindSafe(|| watched.tap.feed(bytes)));
+        if fed.is_err() {
+            self.metrics.fault("response_parser_panic");
+            tracing::error!("the response parser panicked; the exchange is not recorded");
+            self.watched = None;
+        }
+    }
+
+    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<RelayError> {
+        let limit = self.idle_limit;
+        let deadline = self.last_frame + limit;
+        let timer = self
+            .idle
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        while timer.as_mut().poll(cx).is_ready() {
+            // The timer is not moved with every frame: it looks again when it fires.
+            if Instant::now() >= deadline {
+                return Poll::Ready(RelayError::Idle(limit));
+            }
+            timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+}
+
+impl Body for Relay {
+    type Data = Bytes;
+    type Error = RelayError;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+        let this = self.get_mut();
+        if let Some(bytes) = this.unfed.take() {
+            if !this.yielded {
+                // Being pending once lets the connection flush what it has before we look into it.
+                this.unfed = Some(bytes);
+                this.yielded = true;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            this.feed(&bytes);
+        }
+        if let Some(trailers) = this.trailers.take() {
+            return Poll::Ready(Some(Ok(trailers)));
+        }
+        match this.state {
+            State::Flowing => {}
+            State::Ended => return Poll::Ready(None),
+            State::Broken if !this.yielded => {
+                // What came before the break has to be flushed: an error ends the connection at once.
+                this.yielded = true;
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            State::Broken => return Poll::Ready(Some(Err(RelayError::Cut))),
+        }
+        let polled = this.poll_ready_frames(cx);
+        match &polled {
+            Poll::Ready(Some(Ok(frame))) => {
+                this.last_frame = Instant::now();
+                this.yielded = false;
+                if this.watched.is_some() {
+                    this.unfed = frame.data_ref().cloned();
+                }
+            }
+            Poll::Ready(Some(Err(error))) => {
+                this.metrics.fault("upstream_broke");
+                tracing::warn!(%error, "the upstream broke a response");
+            }
+            Poll::Ready(None) => {}
+            Poll::Pending => {
+                if let Poll::Ready(error) = this.poll_idle(cx) {
+                    this.state = State::Broken;
+                    this.link = None;
+                    this.metrics.fault("upstream_idle");
+                    tracing::warn!(%error, "the upstream went silent in the middle of a response");
+                    return Poll::Ready(Some(Err(error)));
+                }
+            }
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.state == State::Flowing && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.metrics.stream_closed();
+        if self.state == State::Flowing {
+            // With a known length the connection stops polling at the last byte, so the end shows only here.
+            if let Some(link) = self.link.as_mut() {
+                let _ = link.poll_drive(&mut Context::from_waker(Waker::noop()));
+            }
+            if self.body.is_end_stream() {
+                self.end();
+            }
+        }
+        let client_gone = self.state == State::Flowing;
+        if client_gone {
+            self.metrics.client_gone();
+        }
+        if let Some(watched) = self.watched.take() {
+            let Watched {
+                request,
+                status,
+                tap,
+                observation,
+            } = watched;
+            observation.submit(Ended {
+                request,
+                status,
+                tap,
+                unfed: self.unfed.take(),
+                body_ended: self.state == State::Ended,
+                client_gone,
+                ended_at: OffsetDateTime::now_utc(),
+            });
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A request to the Messages API, as policies and observers see it.
+
+use crate::identity::{self, Identity};
+use bytes::Bytes;
+use grov_wire::RequestIndex;
+use http::{HeaderMap, HeaderValue};
+use std::sync::OnceLock;
+use time::OffsetDateTime;
+
+/// Header by which the client names its session.
+pub(crate) const SESSION_HEADER: &str = "x-claude-code-session-id";
+/// Header by which the client names a subagent.
+pub(crate) const AGENT_HEADER: &str = "x-claude-code-agent-id";
+/// Header by which a hook or the user names the project's directory.
+pub(crate) const PROJECT_HEADER: &str = "x-grov-project";
+
+/// One request to the Messages API. The body is indexed when somebody first asks, and once.
+#[derive(Debug)]
+pub struct MessagesRequest {
+    body: Bytes,
+    session_header: Option<String>,
+    agent_header: Option<String>,
+    project_header: Option<String>,
+    received_at: OffsetDateTime,
+    index: OnceLock<Option<RequestIndex>>,
+    identity: OnceLock<Identity>,
+}
+
+impl MessagesRequest {
+    /// A request as it arrived: the client's headers and its body, byte for byte.
+    pub fn new(headers: &HeaderMap, body: Bytes, received_at: OffsetDateTime) -> Self {
+        let text = |name: &str| {
+            headers
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+                .map(|value| value.trim().to_owned())
+        };
+        Self {
+            body,
+            session_header: text(SESSION_HEADER).filter(|id| !id.is_empty()),
+            agent_header: text(AGENT_HEADER).filter(|id| !id.is_empty()),
+            project_header: text(PROJECT_HEADER).filter(|path| !path.is_empty()),
+            received_at,
+            index: OnceLock::new(),
+            identity: OnceLock::new(),
+        }
+    }
+
+    /// The body as the client sent it.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// When the request arrived.
+    pub fn received_at(&self) -> OffsetDateTime {
+        self.received_at
+    }
+
+    /// The body's structure; `None` when it is no valid Messages request.
+    pub fn index(&self) -> Option<&RequestIndex> {
+        self.index
+            .get_or_init(|| {
+                RequestIndex::parse(&self.body)
+                    .inspect_err(|error| tracing::debug!(%error, "a request body cannot be indexed; it passes untouched"))
+                    .ok()
+            })
+            .as_ref()
+    }
+
+    /// Whose request it is and what for.
+    pub fn identity(&self) -> &Identity {
+        self.identity.get_or_init(|| identity::identify(self))
+    }
+
+    /// The session id of the client's header.
+    pub fn session_header(&self) -> Option<&str> {
+        self.session_header.as_deref()
+    }
+
+    /// The subagent id of the client's header.
+    pub fn agent_header(&self) -> Option<&str> {
+        self.agent_header.as_deref()
+    }
+
+    /// The project's directory as named by `x-grov-project`.
+    pub fn project_header(&self) -> Option<&str> {
+        self.project_header.as_deref()
+    }
+}

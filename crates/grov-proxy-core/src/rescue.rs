@@ -1,0 +1,157 @@
+//! Broken HTTP is answered in the API's own error shape.
+//!
+//! hyper answers a request it cannot parse by itself, with an empty body. This stream sits between hyper and the
+//! socket and puts our answer in that place. It looks at a write only while no request of the connection is being
+//! served, and only for the exact bytes that hyper writes.
+
+use crate::answer::{Refusal, request_id};
+use http::StatusCode;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// How many requests of one connection are being served: 0 or 1.
+#[derive(Clone, Default)]
+pub(crate) struct Serving(Arc<AtomicUsize>);
+
+impl Serving {
+    /// A request has reached the service; it is served until the guard goes, with the response's body.
+    pub(crate) fn enter(&self) -> ServingGuard {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        ServingGuard(self.clone())
+    }
+
+    fn is_idle(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+}
+
+/// See [`Serving::enter`].
+pub(crate) struct ServingGuard(Serving);
+
+impl Drop for ServingGuard {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A client's socket that replaces hyper's bare refusals.
+pub(crate) struct Rescue<S> {
+    socket: S,
+    serving: Serving,
+    /// Our answer while it is being written, and how much of it is out.
+    own: Option<(Vec<u8>, usize)>,
+}
+
+impl<S> Rescue<S> {
+    pub(crate) fn new(socket: S, serving: Serving) -> Self {
+        Self {
+            socket,
+            serving,
+            own: None,
+        }
+    }
+}
+
+/// The statuses with which hyper's HTTP/1 server refuses what it cannot parse.
+const REFUSALS: [StatusCode; 3] = [
+    StatusCode::BAD_REQUEST,
+    StatusCode::URI_TOO_LONG,
+    StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+];
+
+/// Our answer, if `bytes` is exactly what hyper writes for a request that never reached the service.
+fn replacement(bytes: &[u8]) -> Option<Vec<u8>> {
+    let status = REFUSALS.into_iter().find(|status| {
+        let reason = status.canonical_reason().unwrap_or_default();
+        [
+            "connection: close\r\ncontent-length: 0",
+            "content-length: 0\r\nconnection: close",
+            "content-length: 0",
+        ]
+        .iter()
+        .any(|fields| {
+            bytes == format!("HTTP/1.1 {} {reason}\r\n{fields}\r\n\r\n", status.as_u16()).as_bytes()
+        })
+    })?;
+    let id = request_id();
+    tracing::warn!(
+        request_id = id,
+        status = status.as_u16(),
+        "refused a request that is not valid HTTP/1.1"
+    );
+    let body = Refusal::BadFraming.body();
+    let mut answer = format!(
+        "HTTP/1.1 {} {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
+         x-grov-request-id: {id}\r\ncontent-length: {}\r\n\r\n",
+        status.as_u16(),
+        status.canonical_reason().unwrap_or_default(),
+        body.len()
+    )
+    .into_bytes();
+    answer.extend_from_slice(&body);
+    Some(answer)
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Rescue<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_read(cx, buf)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Rescue<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = &mut *self;
+        if this.own.is_none() && this.serving.is_idle() {
+            this.own = replacement(buf).map(|answer| (answer, 0));
+        }
+        let Some((answer, written)) = &mut this.own else {
+            return Pin::new(&mut this.socket).poll_write(cx, buf);
+        };
+        while *written < answer.len() {
+            match Pin::new(&mut this.socket).poll_write(cx, &answer[*written..]) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(count)) => *written += count,
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+        this.own = None;
+        Poll::Ready(Ok(buf.len()))
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if self.own.is_some() || self.serving.is_idle() {
+            // Possibly hyper's own refusal, which is a single piece.
+            let first = bufs
+                .iter()
+                .find(|piece| !piece.is_empty())
+                .map_or(&[][..], |piece| piece);
+            return self.poll_write(cx, first);
+        }
+        Pin::new(&mut self.socket).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.socket.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.socket).poll_shutdown(cx)
+    }
+}

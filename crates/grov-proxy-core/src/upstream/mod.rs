@@ -1,0 +1,44 @@
+//! The way to the model's API: where it is, how it is connected to, and the connections kept ready.
+
+mod connect;
+mod link;
+mod pool;
+mod target;
+mod transport;
+
+pub use connect::Connector;
+pub(crate) use link::Link;
+pub(crate) use pool::Pool;
+pub use target::Upstream;
+
+use std::time::Duration;
+
+/// Why no connection to the upstream could be had.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectError {
+    /// The upstream, or the proxy before it, refused or could not be found.
+    #[error("cannot connect to {to}: {reason}")]
+    Connect {
+        /// Host and port tried.
+        to: String,
+        /// What the system or the proxy said.
+        reason: String,
+    },
+    /// No connection within the time allowed.
+    #[error("no connection to {to} within {limit:?}")]
+    TimedOut {
+        /// Host and port tried.
+        to: String,
+        /// Time allowed.
+        limit: Duration,
+    },
+    /// The certificates of this machine could not be used, or the upstream's was refused.
+    #[error("no secure connection to {to}: {reason}")]
+    Tls {
+        /// Host tried.
+        to: String,
+        /// What the TLS library said.
+        reason: String,
+    },
+}

@@ -1,0 +1,80 @@
+//! The directory the agent works in, as the request itself names it.
+
+use grov_wire::RequestIndex;
+
+/// How clients introduce the directory in the environment part of the prompt. The longest spelling comes first.
+const INTRODUCTIONS: &[&str] = &[
+    "Primary working directory: ",
+    "Current working directory: ",
+    "Working directory: ",
+];
+
+/// Messages that are looked through, counted from the first: the environment is told at the beginning.
+const MESSAGES: usize = 3;
+
+/// The working directory named in the system prompt or in the first messages.
+pub(crate) fn find(index: &RequestIndex) -> Option<String> {
+    index
+        .system_texts()
+        .find_map(|text| introduced(&text))
+        .or_else(|| {
+            let first = index.messages().take(MESSAGES);
+            first
+                .flat_map(|message| message.texts())
+                .find_map(|text| introduced(&text))
+        })
+}
+
+/// The path behind an introduction at the beginning of a line (list marks aside).
+fn introduced(text: &str) -> Option<String> {
+    INTRODUCTIONS.iter().find_map(|introduction| {
+        text.match_indices(introduction).find_map(|(at, _)| {
+            let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+            let only_marks = text[line_start..at]
+                .chars()
+                .all(|c| matches!(c, ' ' | '\t' | '-' | '*'));
+            let path = text[at + introduction.len()..]
+                .lines()
+                .next()
+                .unwrap_or("")
+                .trim();
+            (only_marks && is_absolute(path)).then(|| path.to_owned())
+        })
+    })
+}
+
+fn is_absolute(path: &str) -> bool {
+    let bytes = path.as_bytes();
+    path.starts_with('/')
+        || path.starts_with("\\\\")
+        || (bytes.len() > 2
+            && bytes[0].is_ascii_alphabetic()
+            && bytes[1] == b':'
+            && matches!(bytes[2], b'\\' | b'/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spellings_of_the_environment_block_are_understood() {
+        for text in [
+            "<env>\nWorking directory: /home/dev/project\nIs directory a git repo: Yes\n</env>",
+            "# Environment\n - Primary working directory: /home/dev/project\n   - Is a git repository: false\n",
+            "Current working directory: /home/dev/project",
+        ] {
+            assert_eq!(introduced(text).as_deref(), Some("/home/dev/project"), "{text}");
+        }
+        assert_eq!(
+            introduced("Working directory: C:\\code\\x\n").as_deref(),
+            Some("C:\\code\\x")
+        );
+    }
+
+    #[test]
+    fn prose_about_working_directories_is_no_introduction() {
+        assert_eq!(introduced("Set the Working directory: /tmp to run it"), None);
+        assert_eq!(introduced("Working directory: unknown"), None);
+    }
+}

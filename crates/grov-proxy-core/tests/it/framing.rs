@@ -1,0 +1,137 @@
+//! Broken and smuggling HTTP gets a clear refusal and never reaches the upstream.
+
+use crate::support::{Act, Client, Running, Scripted, json_answer};
+
+async fn setup() -> (Scripted, Running) {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    (upstream, proxy)
+}
+
+async fn refused(proxy: &Running, request: &str) -> String {
+    let mut client: Client = proxy.client().await;
+    client.send(request).await;
+    let answer = String::from_utf8(client.rest().await).unwrap();
+    let (head, body) = answer
+        .split_once("\r\n\r\n")
+        .unwrap_or_else(|| panic!("no answer to {request:?}: {answer:?}"));
+    assert!(head.starts_with("HTTP/1.1 4"), "{request:?}: {head}");
+    let value: serde_json::Value =
+        serde_json::from_str(body).unwrap_or_else(|_| panic!("{request:?}: {answer}"));
+    assert_eq!(value["type"], "error");
+    assert_eq!(value["error"]["type"], "invalid_request_error");
+    assert!(head.contains("x-grov-request-id: "), "{head}");
+    head.to_owned()
+}
+
+#[tokio::test]
+async fn broken_requests_are_refused_in_the_api_s_own_shape() {
+    let (upstream, proxy) = setup().await;
+    for request in [
+        "GARBAGE\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: abc\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nX\u{0}Y: 1\r\n\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        refused(&proxy, request).await;
+    }
+    assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_body_with_broken_chunks_is_refused() {
+    let (upstream, proxy) = setup().await;
+    for chunks in [
+        "zz\r\nhello\r\n0\r\n\r\n",
+        "5\r\nhelloXX0\r\n\r\n",
+        "fffffffffffffffff\r\nx",
+    ] {
+        let request = format!(
+            "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}"
+        );
+        refused(&proxy, &request).await;
+    }
+    assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn two_framings_never_reach_the_upstream_as_two_requests() {
+    let (upstream, proxy) = setup().await;
+    let smuggled = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    for fields in [
+        "Content-Length: 4\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked\r\nContent-Length: 4",
+        "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+        "Transfer-Encoding: identity, chunked\r\nContent-Length: 4",
+    ] {
+        let mut client = proxy.client().await;
+        client
+            .send(format!(
+                "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\n0\r\n\r\n{smuggled}"
+            ))
+            .await;
+        client.receive().await;
+        drop(client);
+        for request in upstream.requests() {
+            assert!(
+                !request.head.contains("smuggled") || !String::from_utf8_lossy(&request.body).contains("GET"),
+                "{fields}"
+            );
+            let head = request.head.to_ascii_lowercase();
+            assert!(
+                !(head.contains("content-length") && head.contains("transfer-encoding")),
+                "{fields}: {head}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn equal_lengths_twice_become_one() {
+    let (upstream, proxy) = setup().await;
+    let mut client = proxy.client().await;
+    client
+        .send("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}")
+        .await;
+    let (head, _) = client.receive().await.unwrap();
+    for request in upstream.requests() {
+        assert_eq!(
+            request
+                .head
+                .to_ascii_lowercase()
+                .matches("content-length")
+                .count(),
+            1,
+            "{}",
+            request.head
+        );
+        assert_eq!(request.body, b"{}");
+    }
+    assert!(
+        head.starts_with("HTTP/1.1 200") || head.starts_with("HTTP/1.1 400"),
+        "{head}"
+    );
+}
+
+#[tokio::test]
+async fn an_upstream_answer_that_looks_like_a_refusal_is_not_replaced() {
+    let upstream = Scripted::start(|_, _| {
+        vec![Act::Write(
+            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
+        )]
+    })
+    .await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    client
+        .send("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+        .await;
+    let (head, body) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{head}");
+    assert!(body.is_empty());
+    assert!(!head.contains("x-grov-request-id"), "{head}");
+}

@@ -1,0 +1,367 @@
+//! A hand-made upstream and a hand-made client: every byte under the test's control.
+
+use grov_proxy_core::{Limits, Metrics, Proxy, ProxyBuilder, Upstream};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+
+/// Longest wait for something that is expected to happen.
+pub const SOON: Duration = Duration::from_secs(20);
+
+/// What the upstream does after it has read a request.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// Writes these bytes.
+    Write(Vec<u8>),
+    /// Writes them in pieces of this size, each its own write, with a short pause between.
+    Drip(Vec<u8>, usize),
+    /// Waits.
+    Pause(Duration),
+    /// Waits for `release`.
+    Hold,
+    /// Closes the connection.
+    Close,
+    /// Closes it with a reset.
+    Reset,
+    /// Waits until the peer closes, and notes that it did.
+    AwaitClose,
+}
+
+/// A request as it arrived.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// Ordinal of the connection it came on.
+    pub connection: usize,
+    /// Head, as sent.
+    pub head: String,
+    /// Body, as sent (chunked framing taken away).
+    pub body: Vec<u8>,
+}
+
+impl Received {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+}
+
+#[derive(Default)]
+struct Seen {
+    requests: Vec<Received>,
+    closed_by_peer: usize,
+}
+
+/// An upstream that answers by script.
+#[derive(Clone)]
+pub struct Scripted {
+    pub address: SocketAddr,
+    seen: Arc<Mutex<Seen>>,
+    release: Arc<tokio::sync::Notify>,
+}
+
+impl Scripted {
+    pub async fn start(script: impl Fn(usize, &Received) -> Vec<Act> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let release = Arc::new(tokio::sync::Notify::new());
+        let this = Self {
+            address,
+            seen,
+            release,
+        };
+        let server = this.clone();
+        let script = Arc::new(script);
+        let serving = async move {
+            let mut connection = 0;
+            let mut running = tokio::task::JoinSet::new();
+            while let Ok((socket, _)) = listener.accept().await {
+                let server = server.clone();
+                let script = Arc::clone(&script);
+                running.spawn(async move { server.connection(connection, socket, script).await });
+                connection += 1;
+            }
+        };
+        std::thread::spawn(move || {
+            tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap()
+                .block_on(async {
+                    // The listener was made in another runtime; it is only used from here on.
+                    serving.await;
+                });
+        });
+        this
+    }
+
+    async fn connection<S>(&self, ordinal: usize, mut socket: TcpStream, script: Arc<S>)
+    where
+        S: Fn(usize, &Received) -> Vec<Act> + ?Sized,
+    {
+        let mut buffer = Vec::new();
+        while let Some((head, body)) = read_message(&mut socket, &mut buffer).await {
+            let received = Received {
+                connection: ordinal,
+                head,
+                body,
+            };
+            let number = {
+                let mut seen = self.seen.lock().unwrap();
+                seen.requests.push(received.clone());
+                seen.requests.len() - 1
+            };
+            for act in script(number, &received) {
+                match act {
+                    Act::Write(bytes) => {
+                        if socket.write_all(&bytes).await.is_err() {
+                            return;
+                        }
+                    }
+                    Act::Drip(bytes, size) => {
+                        for piece in bytes.chunks(size) {
+                            if socket.write_all(piece).await.is_err() {
+                                return;
+                            }
+                            tokio::time::sleep(Duration::from_micros(200)).await;
+                        }
+                    }
+                    Act::Pause(time) => tokio::time::sleep(time).await,
+                    Act::Hold => self.release.notified().await,
+                    Act::Close => return,
+                    Act::Reset => {
+                        let _ = socket.set_zero_linger();
+                        return;
+                    }
+                    Act::AwaitClose => {
+                        let mut byte = [0; 64];
+                        while matches!(socket.read(&mut byte).await, Ok(count) if count > 0) {}
+                        self.seen.lock().unwrap().closed_by_peer += 1;
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn requests(&self) -> Vec<Received> {
+        self.seen.lock().unwrap().requests.clone()
+    }
+
+    pub fn closed_by_peer(&self) -> usize {
+        self.seen.lock().unwrap().closed_by_peer
+    }
+
+    /// Lets everybody who holds go on.
+    pub fn release(&self) {
+        self.release.notify_waiters();
+        self.release.notify_one();
+    }
+}
+
+/// Reads one HTTP/1.1 message: head as text, body without its framing. `None` at the end of the connection.
+pub async fn read_message(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+    let head_end = loop {
+        if let Some(at) = find(buffer, b"\r\n\r\n") {
+            break at + 4;
+        }
+        if socket.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
+    buffer.drain(..head_end);
+    let header = |name: &str| {
+        head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim().to_owned())
+        })
+    };
+    let mut body = Vec::new();
+    if header("transfer-encoding").is_some() {
+        loop {
+            let line_end = loop {
+                if let Some(at) = find(buffer, b"\r\n") {
+                    break at;
+                }
+                if socket.read_buf(buffer).await.ok()? == 0 {
+                    return None;
+                }
+            };
+            let line = String::from_utf8_lossy(&buffer[..line_end]).into_owned();
+            let size = usize::from_str_radix(line.split(';').next().unwrap().trim(), 16).ok()?;
+            while buffer.len() < line_end + 2 + size + 2 {
+                if socket.read_buf(buffer).await.ok()? == 0 {
+                    return None;
+                }
+            }
+            body.extend_from_slice(&buffer[line_end + 2..line_end + 2 + size]);
+            buffer.drain(..line_end + 2 + size + 2);
+            if size == 0 {
+                return Some((head, body));
+            }
+        }
+    }
+    let length: usize = header("content-length")
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(0);
+    while buffer.len() < length {
+        if socket.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    body.extend(buffer.drain(..length));
+    Some((head, body))
+}
+
+fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
+    haystack.windows(needle.len()).position(|window| window == needle)
+}
+
+/// A proxy that serves in the background.
+pub struct Running {
+    pub address: SocketAddr,
+    pub metrics: Arc<Metrics>,
+    stop: Option<oneshot::Sender<()>>,
+    done: std::thread::JoinHandle<usize>,
+}
+
+impl Running {
+    pub async fn start(builder: ProxyBuilder) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let proxy = builder.build().unwrap();
+        let metrics = proxy.metrics();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let done = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async move {
+                let listener = TcpListener::from_std(listener).unwrap();
+                let shutdown = async {
+                    let _ = stopped.await;
+                };
+                proxy.serve(listener, shutdown).await.unwrap()
+            })
+        });
+        Self {
+            address,
+            metrics,
+            stop: Some(stop),
+            done,
+        }
+    }
+
+    pub async fn before(upstream: &Scripted) -> Self {
+        Self::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap())).await
+    }
+
+    pub async fn with_limits(upstream: &Scripted, limits: Limits) -> Self {
+        Self::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).limits(limits)).await
+    }
+
+    pub async fn client(&self) -> Client {
+        Client {
+            socket: TcpStream::connect(self.address).await.unwrap(),
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Asks for shutdown.
+    pub fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+    }
+
+    /// Asks for shutdown and waits for its end; how many responses were cut off.
+    pub fn finish(mut self) -> usize {
+        self.stop();
+        self.done.join().unwrap()
+    }
+}
+
+/// A client on one connection.
+pub struct Client {
+    pub socket: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Client {
+    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        self.socket.write_all(bytes.as_ref()).await.unwrap();
+    }
+
+    /// The next whole response.
+    pub async fn receive(&mut self) -> Option<(String, Vec<u8>)> {
+        tokio::time::timeout(SOON, read_message(&mut self.socket, &mut self.buffer))
+            .await
+            .expect("an answer in time")
+    }
+
+    /// Everything until the peer closes, as raw bytes.
+    pub async fn rest(&mut self) -> Vec<u8> {
+        let mut all = std::mem::take(&mut self.buffer);
+        let _ = tokio::time::timeout(SOON, self.socket.read_to_end(&mut all))
+            .await
+            .expect("a close in time");
+        all
+    }
+
+    /// Reads until `count` bytes are there, as raw bytes.
+    pub async fn at_least(&mut self, count: usize) -> Vec<u8> {
+        while self.buffer.len() < count {
+            let read = tokio::time::timeout(SOON, self.socket.read_buf(&mut self.buffer))
+                .await
+                .expect("bytes in time");
+            assert!(
+                read.unwrap() > 0,
+                "closed after {}",
+                String::from_utf8_lossy(&self.buffer)
+            );
+        }
+        self.buffer.clone()
+    }
+}
+
+/// A `POST` of this body with the fewest headers.
+pub fn post(path: &str, body: &[u8]) -> Vec<u8> {
+    let mut bytes = format!(
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    )
+    .into_bytes();
+    bytes.extend_from_slice(body);
+    bytes
+}
+
+/// A JSON answer.
+pub fn json_answer(body: &str) -> Vec<u8> {
+    format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// Waits until the condition holds.
+pub async fn until(what: &str, condition: impl Fn() -> bool) {
+    let start = std::time::Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < SOON, "waited in vain for {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
