@@ -1,1 +1,25 @@
-//! (charter to come)
+//! Records in SQLite: migrations, spool, redaction at the door.
+//!
+//! Entry points: [`SqliteStore`] implements the store ports of `grov-domain`; [`BatchWriter`] is the sink that a
+//! long-running process hands its records to; [`ReopeningStore`] stands in front of a store that may not be there
+//! yet; [`Spool`] keeps records while no store takes them; `contract` (feature of that name) is the test suite that
+//! any backend must pass.
+//!
+//! This crate knows no HTTP, ranks nothing and asks no model. No SQL is written anywhere else.
+#![forbid(unsafe_code)]
+
+mod door;
+mod files;
+mod reopening;
+mod spool;
+mod sqlite;
+mod writer;
+
+#[cfg(feature = "contract")]
+pub mod contract;
+
+pub use files::set_aside;
+pub use reopening::{OnCorruption, ReopeningStore};
+pub use spool::{DrainReport, Spool, SpoolError, drain_spool, spool_append};
+pub use sqlite::{OpenOptions, SqliteStore};
+pub use writer::{BatchWriter, WriterOptions};

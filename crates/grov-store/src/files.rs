@@ -1,0 +1,193 @@
+//! The files of a store: created private, recognised, set aside.
+
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+/// The path with `suffix` behind its name: `grov.db` and `-wal` give `grov.db-wal`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Creates the folder that will hold `path`, for this user alone. A folder that is there is left as it is.
+pub(crate) fn create_folder_of(path: &Path) -> io::Result<()> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Creates an empty file that only this user may read, or takes group and others off the one that is there.
+///
+/// A file that is there is not opened: closing it would drop the locks that SQLite holds on it in this process.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => tighten(path),
+        Err(error) => Err(error),
+    }
+}
+
+/// How to open one of our files.
+#[derive(Clone, Copy)]
+pub(crate) enum Mode {
+    /// For locking and reading; created empty when missing.
+    ReadWrite,
+    /// Writes go to the end; created empty when missing.
+    Append,
+}
+
+/// Opens a file that only this user may read, creating it if it is missing.
+pub(crate) fn open_private(path: &Path, mode: Mode) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).create(true);
+    match mode {
+        Mode::ReadWrite => options.write(true),
+        Mode::Append => options.append(true),
+    };
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    tighten(path)?;
+    Ok(file)
+}
+
+/// Takes group and others off a file of ours that has them.
+#[cfg(unix)]
+fn tighten(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = fs::metadata(path)?;
+    let mode = metadata.permissions().mode();
+    if metadata.is_file() && mode & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode & 0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn tighten(_path: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Which file a path names, so that a file that was moved or replaced is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity(u64, u64);
+
+impl Identity {
+    /// The identity of the file at `path`; `None` when there is none.
+    #[cfg(unix)]
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        fs::metadata(path)
+            .ok()
+            .map(|metadata| Self::from_metadata(&metadata))
+    }
+
+    /// The identity of an open file.
+    #[cfg(unix)]
+    pub(crate) fn of_file(file: &File) -> Option<Self> {
+        file.metadata()
+            .ok()
+            .map(|metadata| Self::from_metadata(&metadata))
+    }
+
+    #[cfg(unix)]
+    fn from_metadata(metadata: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self(metadata.dev(), metadata.ino())
+    }
+
+    /// Only tells whether there is a file: this system has no cheap identity.
+    #[cfg(not(unix))]
+    pub(crate) fn of(path: &Path) -> Option<Self> {
+        path.exists().then_some(Self(0, 0))
+    }
+
+    /// See [`Identity::of`].
+    #[cfg(not(unix))]
+    pub(crate) fn of_file(_file: &File) -> Option<Self> {
+        Some(Self(0, 0))
+    }
+}
+
+/// Waits until the file's lock is ours; `false` when `patience` ran out first.
+///
+/// Holders keep these locks for a rename or one write, so polling each millisecond is enough.
+pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(fs::TryLockError::WouldBlock) if start.elapsed() >= patience => return Ok(false),
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// What a process waits for another one that is migrating or replacing a database; either takes milliseconds.
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+
+/// The lock under which a database is migrated or set aside. Held while the file is open.
+pub(crate) fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
+    let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
+    if lock_within(&file, patience.max(LOCK_PATIENCE))? {
+        return Ok(file);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::WouldBlock,
+        "another process is migrating or replacing the database",
+    ))
+}
+
+/// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can take its place.
+/// Nothing is deleted. Returns the new path of the database.
+///
+/// # Errors
+/// When a file cannot be renamed, or another process is at it.
+pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let _lock = lock_database(path, LOCK_PATIENCE)?;
+    rename_aside(path)
+}
+
+/// The same, but only while the database is still the damaged one: another process may have replaced it meanwhile.
+pub(crate) fn set_aside_if(path: &Path, damaged: Option<Identity>) -> io::Result<Option<PathBuf>> {
+    let _lock = lock_database(path, LOCK_PATIENCE)?;
+    if damaged.is_none() || Identity::of(path) != damaged {
+        return Ok(None);
+    }
+    rename_aside(path).map(Some)
+}
+
+fn rename_aside(path: &Path) -> io::Result<PathBuf> {
+    let stamp = OffsetDateTime::now_utc()
+        .format(format_description!(
+            "[year][month][day]T[hour][minute][second].[subsecond digits:6]Z"
+        ))
+        .map_err(io::Error::other)?;
+    let target = beside(path, &format!(".corrupt-{stamp}"));
+    // The database goes last: a new one must never meet the old one's write-ahead log.
+    for suffix in ["-wal", "-shm", "-journal", ""] {
+        match fs::rename(beside(path, suffix), beside(&target, suffix)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && !suffix.is_empty() => {}
+            other => other?,
+        }
+    }
+    Ok(target)
+}

@@ -1,0 +1,199 @@
+//! The spool: a file of JSON lines that keeps records while no store takes them.
+//!
+//! Any process may append, any may drain. A drain first renames the file away (`….draining`), under the same short
+//! lock that appending takes, and deletes it when every record in it is stored; a process that dies in between
+//! leaves it to the next one. Storing a record twice changes nothing, so nothing is lost and nothing doubled.
+//! Lines that are no record (a process died while writing) are kept in `….rejected`.
+
+mod drain;
+
+pub(crate) use drain::Drain;
+pub use drain::{DrainReport, drain_spool};
+
+use crate::door;
+use crate::files::{self, Mode};
+use grov_domain::ExchangeRecord;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long an append waits for the lock, which others hold for one write or one rename.
+const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+
+/// Bound of the file, so that a store that never comes back does not fill the disk.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Why the spool took no record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpoolError {
+    /// Others held the lock too long.
+    #[error("the spool {0} is locked by another process")]
+    Locked(PathBuf),
+    /// The file has reached its bound.
+    #[error(
+        "the spool {path} has reached its bound of {max_bytes} bytes; see why the store takes no records"
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// Its bound.
+        max_bytes: u64,
+    },
+    /// The file cannot be read or written.
+    #[error("the spool {path} failed: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// One line as written.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum LineOut<'a> {
+    Exchange(&'a ExchangeRecord),
+}
+
+/// One line as read.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LineIn {
+    Exchange(Box<ExchangeRecord>),
+}
+
+/// A spool file.
+#[derive(Clone, Debug)]
+pub struct Spool {
+    path: PathBuf,
+    max_bytes: u64,
+}
+
+impl Spool {
+    /// The spool at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            max_bytes: MAX_BYTES,
+        }
+    }
+
+    /// The spool that belongs to a database: `spool.jsonl` in its folder.
+    pub fn beside(database: &Path) -> Self {
+        Self::new(database.with_file_name("spool.jsonl"))
+    }
+
+    /// Sets the bound of the file; 256 MiB without.
+    pub fn with_max_bytes(mut self, max_bytes: u64) -> Self {
+        self.max_bytes = max_bytes;
+        self
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds records, redacted, all of them or none. The file is created as needed, readable by this user alone.
+    ///
+    /// # Errors
+    /// When the file is locked, full or cannot be written.
+    pub fn append(&self, records: &[ExchangeRecord]) -> Result<(), SpoolError> {
+        let mut lines = vec![b'\n'];
+        for record in records {
+            serde_json::to_writer(&mut lines, &LineOut::Exchange(&door::exchange(record)))
+                .map_err(|error| self.fault(error.into()))?;
+            lines.push(b'\n');
+        }
+        let _lock = self.lock()?;
+        let mut file = files::open_private(&self.path, Mode::Append).map_err(|error| self.fault(error))?;
+        let length = file.metadata().map_err(|error| self.fault(error))?.len();
+        if length + lines.len() as u64 > self.max_bytes {
+            return Err(SpoolError::Full {
+                path: self.path.clone(),
+                max_bytes: self.max_bytes,
+            });
+        }
+        // A torn line at the end is closed first, so that it spoils nothing but itself.
+        let torn = ends_torn(&mut file, length).map_err(|error| self.fault(error))?;
+        let lines = if torn { &lines[..] } else { &lines[1..] };
+        file.write_all(lines).map_err(|error| {
+            // Best effort: a part that stays behind is a torn line.
+            let _ = file.set_len(length);
+            self.fault(error)
+        })
+    }
+
+    /// Records that wait, also in a drain that is under way.
+    pub fn waiting(&self) -> u64 {
+        count_lines(&self.path) + count_lines(&self.draining_path())
+    }
+
+    /// Whether records wait; cheaper than counting them.
+    pub(crate) fn is_empty(&self) -> bool {
+        let holds =
+            |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        !holds(&self.path) && !holds(&self.draining_path())
+    }
+
+    fn draining_path(&self) -> PathBuf {
+        files::beside(&self.path, ".draining")
+    }
+
+    fn rejected_path(&self) -> PathBuf {
+        files::beside(&self.path, ".rejected")
+    }
+
+    fn lock(&self) -> Result<File, SpoolError> {
+        let path = files::beside(&self.path, ".lock");
+        files::create_folder_of(&path).map_err(|error| self.fault(error))?;
+        let file = files::open_private(&path, Mode::ReadWrite).map_err(|error| self.fault(error))?;
+        match files::lock_within(&file, LOCK_PATIENCE) {
+            Ok(true) => Ok(file),
+            Ok(false) => Err(SpoolError::Locked(self.path.clone())),
+            Err(error) => Err(self.fault(error)),
+        }
+    }
+
+    fn fault(&self, source: io::Error) -> SpoolError {
+        SpoolError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// Appends one record to the spool at `path`: for short processes that found the store busy.
+///
+/// # Errors
+/// See [`Spool::append`].
+pub fn spool_append(path: &Path, record: &ExchangeRecord) -> Result<(), SpoolError> {
+    Spool::new(path).append(std::slice::from_ref(record))
+}
+
+fn ends_torn(file: &mut File, length: u64) -> io::Result<bool> {
+    if length == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != [b'\n'])
+}
+
+fn count_lines(path: &Path) -> u64 {
+    let Ok(mut file) = File::open(path) else { return 0 };
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return 0;
+    }
+    let mut buffer = [0; 16 * 1024];
+    let mut lines = 0;
+    while let Ok(length @ 1..) = file.read(&mut buffer) {
+        lines += buffer[..length].iter().filter(|byte| **byte == b'\n').count() as u64;
+    }
+    lines
+}

@@ -1,0 +1,47 @@
+//! What SQLite's errors mean for a caller.
+
+use grov_domain::StoreError;
+use std::path::Path;
+
+/// Primary result codes, from <https://sqlite.org/rescode.html>; the low byte of an extended code.
+const PERM: i32 = 3;
+const BUSY: i32 = 5;
+const LOCKED: i32 = 6;
+const READONLY: i32 = 8;
+const IOERR: i32 = 10;
+const CORRUPT: i32 = 11;
+const FULL: i32 = 13;
+const CANTOPEN: i32 = 14;
+const NOTADB: i32 = 26;
+/// A page that should be there is not: the file was cut.
+const IOERR_SHORT_READ: i32 = 522;
+
+/// The error with its place and what can be done about it.
+pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
+    let place = path.display();
+    let code = match &error {
+        sqlx::Error::Database(database) => database.code().and_then(|code| code.parse::<i32>().ok()),
+        sqlx::Error::Io(_) => {
+            return StoreError::NotWritable(format!(
+                "{place}: {error}; check that the folder exists and is yours"
+            ));
+        }
+        _ => None,
+    };
+    let Some(code) = code else {
+        return StoreError::Other(format!("{place}: {error}"));
+    };
+    match (code, code & 0xff) {
+        (IOERR_SHORT_READ, _) | (_, CORRUPT | NOTADB) => StoreError::Corrupt(format!(
+            "{place}: {error}; move it away (do not delete it) to start a new one"
+        )),
+        (_, BUSY | LOCKED) => StoreError::Busy(format!(
+            "{place}: {error}; another process is writing, the call can be repeated"
+        )),
+        (_, FULL) => StoreError::NotWritable(format!("{place}: {error}; free some space")),
+        (_, READONLY | PERM | CANTOPEN | IOERR) => StoreError::NotWritable(format!(
+            "{place}: {error}; check the file's and the folder's permissions"
+        )),
+        _ => StoreError::Other(format!("{place}: {error}")),
+    }
+}

@@ -1,0 +1,194 @@
+//! Size, state and age of a store.
+
+use super::values::{Columns, duration_millis, millis};
+use super::{SqliteStore, StoreError, schema};
+use crate::Spool;
+use crate::files;
+use async_trait::async_trait;
+use grov_domain::{MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Executor, Row};
+use time::OffsetDateTime;
+
+/// Rows removed per transaction: in between, other processes get their turn.
+const SESSIONS_AT_ONCE: u32 = 16;
+const EVENTS_AT_ONCE: u32 = 1600;
+
+/// Sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
+macro_rules! sessions_over {
+    () => {
+        "(status <> 'active' AND last_update < ?1) OR (status = 'active' AND last_update < ?2)"
+    };
+}
+
+#[async_trait]
+impl MaintenanceStore for SqliteStore {
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        const COUNTS: &str = "SELECT 'session_states' AS name, count(*) AS size FROM session_states \
+             UNION ALL SELECT 'exchanges', count(*) FROM exchanges \
+             UNION ALL SELECT 'prompts', count(*) FROM prompts \
+             UNION ALL SELECT 'steps', count(*) FROM steps \
+             UNION ALL SELECT 'tasks', count(*) FROM tasks \
+             UNION ALL SELECT 'drift_log', count(*) FROM drift_log \
+             UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning";
+        let mut reader = self.reader().await?;
+        let schema_version = schema::version(reader.connection()?)
+            .await
+            .map_err(|error| self.error(error))?;
+        let rows = reader.rows(self, sqlx::query(COUNTS)).await?;
+        let tables = rows
+            .iter()
+            .map(|row| {
+                let columns = Columns(row);
+                Ok(TableStats {
+                    table: columns.get("name")?,
+                    rows: columns.count("size")?,
+                })
+            })
+            .collect::<Result<_, StoreError>>()?;
+        let bytes = ["", "-wal", "-shm"]
+            .iter()
+            .filter_map(|suffix| std::fs::metadata(files::beside(&self.path, suffix)).ok())
+            .map(|metadata| metadata.len())
+            .sum();
+        Ok(StoreStats {
+            backend: "sqlite".to_owned(),
+            location: self.path.display().to_string(),
+            schema_version,
+            bytes,
+            spooled: Spool::beside(&self.path).waiting(),
+            tables,
+        })
+    }
+
+    async fn prune(
+        &self,
+        retention: &Retention,
+        now: OffsetDateTime,
+        dry_run: bool,
+    ) -> Result<PruneReport, StoreError> {
+        let before = |age| millis(now).saturating_sub(duration_millis(age));
+        let cutoffs = Cutoffs {
+            over: before(retention.completed_sessions),
+            idle: before(retention.idle_sessions),
+            drift: before(retention.drift_log),
+        };
+        if dry_run {
+            self.count_old(&cutoffs).await
+        } else {
+            self.remove_old(&cutoffs).await
+        }
+    }
+}
+
+/// What is older, in Unix milliseconds, goes.
+struct Cutoffs {
+    over: i64,
+    idle: i64,
+    drift: i64,
+}
+
+impl SqliteStore {
+    async fn count_old(&self, cutoffs: &Cutoffs) -> Result<PruneReport, StoreError> {
+        const SQL: &str = concat!(
+            "WITH gone AS (SELECT session_id FROM session_states WHERE ",
+            sessions_over!(),
+            ") SELECT (SELECT count(*) FROM gone) AS sessions, \
+             (SELECT count(*) FROM exchanges WHERE session_id IN gone) AS exchanges, \
+             (SELECT count(*) FROM steps WHERE session_id IN gone) AS steps, \
+             (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events"
+        );
+        let query = sqlx::query(SQL)
+            .bind(cutoffs.over)
+            .bind(cutoffs.idle)
+            .bind(cutoffs.drift);
+        let rows = self.reader().await?.rows(self, query).await?;
+        let mut report = PruneReport::default();
+        for row in &rows {
+            let columns = Columns(row);
+            report.sessions = columns.count("sessions")?;
+            report.exchanges = columns.count("exchanges")?;
+            report.steps = columns.count("steps")?;
+            report.drift_events = columns.count("drift_events")?;
+        }
+        Ok(report)
+    }
+
+    async fn remove_old(&self, cutoffs: &Cutoffs) -> Result<PruneReport, StoreError> {
+        let fault = |error| self.error(error);
+        let mut report = PruneReport::default();
+        loop {
+            let mut writer = self.writer().await?;
+            let sessions = remove_sessions(writer.connection()?, cutoffs, &mut report)
+                .await
+                .map_err(fault)?;
+            let events = remove_events(writer.connection()?, cutoffs)
+                .await
+                .map_err(fault)?;
+            writer.commit().await.map_err(fault)?;
+            report.sessions += sessions;
+            report.drift_events += events;
+            if sessions < u64::from(SESSIONS_AT_ONCE) && events < u64::from(EVENTS_AT_ONCE) {
+                break;
+            }
+        }
+        let mut reader = self.reader().await?;
+        let connection = reader.connection()?;
+        connection
+            .execute("PRAGMA incremental_vacuum")
+            .await
+            .map_err(fault)?;
+        connection.execute("PRAGMA optimize").await.map_err(fault)?;
+        Ok(report)
+    }
+}
+
+async fn remove_sessions(
+    connection: &mut SqliteConnection,
+    cutoffs: &Cutoffs,
+    report: &mut PruneReport,
+) -> Result<u64, sqlx::Error> {
+    const SQL: &str = concat!(
+        "SELECT session_id FROM session_states WHERE ",
+        sessions_over!(),
+        " ORDER BY last_update LIMIT ?3"
+    );
+    let gone = sqlx::query(SQL)
+        .bind(cutoffs.over)
+        .bind(cutoffs.idle)
+        .bind(SESSIONS_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in &gone {
+        let session: &str = row.try_get(0)?;
+        sqlx::query(
+            "DELETE FROM step_files WHERE (path, timestamp, step_id) IN \
+             (SELECT f.value, st.timestamp, st.id FROM steps st, json_each(st.files) f WHERE st.session_id = ?1); \
+             DELETE FROM prompts WHERE session_id = ?1",
+        )
+        .bind(session)
+        .execute(&mut *connection)
+        .await?;
+        let exchanges = sqlx::query("DELETE FROM exchanges WHERE session_id = ?").bind(session);
+        report.exchanges += exchanges.execute(&mut *connection).await?.rows_affected();
+        let steps = sqlx::query("DELETE FROM steps WHERE session_id = ?").bind(session);
+        report.steps += steps.execute(&mut *connection).await?.rows_affected();
+        sqlx::query("DELETE FROM session_states WHERE session_id = ?")
+            .bind(session)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(gone.len() as u64)
+}
+
+async fn remove_events(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
+    let events = sqlx::query(
+        "DELETE FROM drift_log WHERE id IN (SELECT id FROM drift_log WHERE timestamp < ? LIMIT ?)",
+    );
+    Ok(events
+        .bind(cutoffs.drift)
+        .bind(EVENTS_AT_ONCE)
+        .execute(connection)
+        .await?
+        .rows_affected())
+}

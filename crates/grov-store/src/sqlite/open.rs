@@ -1,0 +1,125 @@
+//! Opening a database.
+
+use super::{SqliteStore, schema, store_error};
+use crate::files::{self, Identity};
+use grov_domain::StoreError;
+use sqlx::ConnectOptions;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
+use std::path::Path;
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+/// How to open a database.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// How long a call waits for another process that is writing. A daemon can afford two seconds (the default), a
+    /// short process started by a hook 20 ms.
+    pub busy_timeout: Duration,
+    /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own bound. What would
+    /// exceed it fails as on a full disk.
+    pub max_pages: Option<u32>,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(2),
+            max_pages: None,
+        }
+    }
+}
+
+impl OpenOptions {
+    /// For short processes, which must not keep anybody waiting: 20 ms.
+    pub fn brief() -> Self {
+        Self {
+            busy_timeout: Duration::from_millis(20),
+            ..Self::default()
+        }
+    }
+
+    fn connect(&self, path: &Path) -> SqliteConnectOptions {
+        let mut options = SqliteConnectOptions::new()
+            .filename(path)
+            .busy_timeout(self.busy_timeout)
+            // Survives the death of the process, though not a power cut; no sync per transaction.
+            .synchronous(SqliteSynchronous::Normal)
+            // A log that one burst made large does not stay so.
+            .pragma("journal_size_limit", "4194304")
+            .row_buffer_size(512)
+            .disable_statement_logging();
+        if let Some(pages) = self.max_pages {
+            options = options.pragma("max_page_count", pages.to_string());
+        }
+        options
+    }
+}
+
+impl SqliteStore {
+    /// Opens the database for reading and writing, creating it (file 0600, folder 0700) and bringing its schema up
+    /// to date as needed.
+    ///
+    /// # Errors
+    /// [`StoreError::NotWritable`] when the folder or file cannot be created or written, [`StoreError::Busy`] when
+    /// another process holds it, [`StoreError::Corrupt`] when it is no database (see [`crate::set_aside`]),
+    /// [`StoreError::NewerSchema`] when a newer Grov wrote it.
+    pub async fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
+        let not_writable = |error| StoreError::NotWritable(format!("{}: {error}", path.display()));
+        files::create_folder_of(path).map_err(not_writable)?;
+        // SQLite gives its side files the permissions of the database.
+        files::create_private(path).map_err(not_writable)?;
+        let connect = options.connect(path);
+        let mut connection = connected(&connect, path).await?;
+        if checked_version(&mut connection, path).await? < schema::KNOWN {
+            schema::migrate(path, &mut connection, options.busy_timeout).await?;
+        }
+        Ok(Self::over(path, connect, connection))
+    }
+
+    /// Opens a database that is there, for reading alone; `None` when there is none.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open`].
+    pub async fn open_existing(path: &Path, options: &OpenOptions) -> Result<Option<Self>, StoreError> {
+        match std::fs::metadata(path) {
+            Ok(metadata) if metadata.len() > 0 => {}
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::Other(format!("{}: {error}", path.display()))),
+        }
+        let connect = options.connect(path).read_only(true);
+        let mut connection = connected(&connect, path).await?;
+        match checked_version(&mut connection, path).await? {
+            0 => Ok(None),
+            schema::KNOWN => Ok(Some(Self::over(path, connect, connection))),
+            // Written by an older version: what is asked for may not be in it yet.
+            _ => Self::open(path, options).await.map(Some),
+        }
+    }
+
+    fn over(path: &Path, connect: SqliteConnectOptions, connection: SqliteConnection) -> Self {
+        Self {
+            path: path.to_owned(),
+            connect,
+            identity: Identity::of(path),
+            connection: Mutex::new(Some(connection)),
+        }
+    }
+}
+
+async fn connected(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
+    options.connect().await.map_err(|error| store_error(path, error))
+}
+
+async fn checked_version(connection: &mut SqliteConnection, path: &Path) -> Result<i64, StoreError> {
+    let found = schema::version(connection)
+        .await
+        .map_err(|error| store_error(path, error))?;
+    if found > schema::KNOWN {
+        return Err(StoreError::NewerSchema {
+            found,
+            known: schema::KNOWN,
+        });
+    }
+    Ok(found)
+}

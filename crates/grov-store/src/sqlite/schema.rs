@@ -1,0 +1,72 @@
+//! The schema and its migrations: numbered files, applied in order, never changed once released.
+
+use super::store_error;
+use crate::files;
+use grov_domain::StoreError;
+use sqlx::sqlite::SqliteConnection;
+use sqlx::{Executor, Row};
+use std::path::Path;
+use std::time::Duration;
+
+/// Migration N stands at index N - 1.
+const MIGRATIONS: [&str; 1] = [include_str!("../../../../migrations/sqlite/0001_records.sql")];
+
+/// The newest schema this program knows.
+pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
+
+/// The schema of an open database; 0 for an empty one.
+pub(super) async fn version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    connection.fetch_one("PRAGMA user_version").await?.try_get(0)
+}
+
+/// Brings the database to [`KNOWN`]. One process at a time, under a lock on a file beside the database.
+pub(super) async fn migrate(
+    path: &Path,
+    connection: &mut SqliteConnection,
+    patience: Duration,
+) -> Result<(), StoreError> {
+    let _lock = files::lock_database(path, patience).map_err(|error| match error.kind() {
+        std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
+        _ => StoreError::NotWritable(format!("{}: {error}", path.display())),
+    })?;
+    let fault = |error| store_error(path, error);
+    let found = version(connection).await.map_err(fault)?;
+    if found == 0 {
+        // Both are kept in the file: the first only takes effect before the first table, the second not inside a
+        // transaction.
+        connection
+            .execute("PRAGMA auto_vacuum = INCREMENTAL")
+            .await
+            .map_err(fault)?;
+        connection
+            .execute("PRAGMA journal_mode = WAL")
+            .await
+            .map_err(fault)?;
+    }
+    for (number, migration) in (1..).zip(MIGRATIONS) {
+        if number > found {
+            apply(connection, number, migration).await.map_err(fault)?;
+        }
+    }
+    Ok(())
+}
+
+async fn apply(
+    connection: &mut SqliteConnection,
+    number: i64,
+    migration: &'static str,
+) -> Result<(), sqlx::Error> {
+    // The caller drops the connection when this fails, which rolls back.
+    connection.execute("BEGIN IMMEDIATE").await?;
+    connection.execute(migration).await?;
+    // A pragma takes no bound value; the number is ours.
+    let mut record = sqlx::QueryBuilder::<sqlx::Sqlite>::new("PRAGMA user_version = ");
+    record
+        .push(number)
+        .build()
+        .persistent(false)
+        .execute(&mut *connection)
+        .await?;
+    connection.execute("COMMIT").await?;
+    Ok(())
+}

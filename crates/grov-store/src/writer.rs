@@ -1,0 +1,106 @@
+//! The batching writer: takes records off the path of a request and sees to it that they are kept.
+//!
+//! It runs on a thread of its own, with a small runtime of its own: the files it writes and the secrets it looks for
+//! then never hold up a thread that serves requests. Per batch, not per record, it costs a wake-up.
+
+mod queue;
+mod task;
+
+use crate::Spool;
+use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, SinkHealth};
+use queue::Queue;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings of a [`BatchWriter`].
+#[derive(Clone, Debug)]
+pub struct WriterOptions {
+    /// Where records go that the store does not take.
+    pub spool: Spool,
+    /// Bound of the records held in memory, in bytes (approximate); past half of it they go to the spool even when the
+    /// store works, past all of it new ones are lost and counted. Default 64 MiB.
+    pub max_held_bytes: usize,
+    /// Most records in one transaction. Default 256.
+    pub max_batch: usize,
+    /// Least time between two batches: records that arrive meanwhile share the next one. The first record after a
+    /// pause does not wait. Default 50 ms.
+    pub linger: Duration,
+    /// How long a batch may take before its records, and those behind it, go to the spool. Default 500 ms, so that a
+    /// record is on disk within a second whatever the store does.
+    pub slow_after: Duration,
+    /// Longest pause between attempts to reach a store that failed; the first is a twentieth of it. Default 5 s.
+    pub retry_after: Duration,
+}
+
+impl WriterOptions {
+    /// The defaults, with this spool.
+    pub fn new(spool: Spool) -> Self {
+        Self {
+            spool,
+            max_held_bytes: 64 * 1024 * 1024,
+            max_batch: 256,
+            linger: Duration::from_millis(50),
+            slow_after: Duration::from_millis(500),
+            retry_after: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The record sink of a long-running process.
+///
+/// Records are stored in batches. While the store is busy, slow, broken or absent they go to the spool, redacted, and
+/// from there into the store once it works again; so do the leftovers of other processes. While the spool fails too
+/// they stay in memory, up to a bound.
+///
+/// Dropping it lets the thread finish what it has in the background; [`BatchWriter::shutdown`] waits for that.
+pub struct BatchWriter {
+    queue: Arc<Queue>,
+}
+
+impl BatchWriter {
+    /// Starts the writer's thread.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(store: Arc<dyn ExchangeStore>, options: WriterOptions) -> io::Result<Self> {
+        let queue = Arc::new(Queue::new(options.max_held_bytes));
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()?;
+        let task = task::Task::new(store, options, Arc::clone(&queue));
+        std::thread::Builder::new()
+            .name("grov-writer".to_owned())
+            .spawn(move || runtime.block_on(task.run()))?;
+        Ok(Self { queue })
+    }
+
+    /// Waits until everything submitted so far is stored or in the spool, at most `deadline`. Whether it is.
+    pub async fn flush(&self, deadline: Duration) -> bool {
+        self.queue.flush(deadline).await
+    }
+
+    /// Takes no more records, and stores or spools those it has. Returns the final state; records still `queued` in it
+    /// did not make it within `deadline`.
+    pub async fn shutdown(&self, deadline: Duration) -> SinkHealth {
+        self.queue.close();
+        self.queue.flush(deadline).await;
+        self.queue.health()
+    }
+}
+
+impl Drop for BatchWriter {
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
+impl RecordSink for BatchWriter {
+    fn submit(&self, record: ExchangeRecord) {
+        self.queue.push(record);
+    }
+
+    fn health(&self) -> SinkHealth {
+        self.queue.health()
+    }
+}

@@ -1,0 +1,168 @@
+//! What the writer's callers and its thread share.
+
+use grov_domain::{ExchangeRecord, SinkHealth};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, watch};
+
+/// Memory of a record beside its texts.
+const RECORD_BYTES: usize = 1024;
+const STEP_BYTES: usize = 512;
+
+pub(super) struct Queue {
+    state: Mutex<State>,
+    max_bytes: usize,
+    /// Told when the queue stops being empty.
+    arrived: Notify,
+    /// Told when somebody waits for the queue to be worked off.
+    hurried: Notify,
+    /// Records that left the memory for store or spool, or were lost after they had been accepted.
+    settled: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct State {
+    records: Vec<ExchangeRecord>,
+    /// Bytes of all records accepted and not settled.
+    held_bytes: usize,
+    accepted: u64,
+    closed: bool,
+    health: SinkHealth,
+}
+
+/// Where a batch ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    Stored,
+    Spooled,
+    Lost,
+}
+
+impl Queue {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self {
+            state: Mutex::default(),
+            max_bytes,
+            arrived: Notify::new(),
+            hurried: Notify::new(),
+            settled: watch::Sender::new(0),
+        }
+    }
+
+    /// Nothing that can panic runs under this lock, so a poisoned one is as good as any.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn push(&self, record: ExchangeRecord) {
+        let bytes = weight(&record);
+        let mut state = self.state();
+        if state.closed || state.held_bytes + bytes > self.max_bytes {
+            state.health.lost += 1;
+            return;
+        }
+        let first = state.records.is_empty();
+        state.records.push(record);
+        state.held_bytes += bytes;
+        state.accepted += 1;
+        drop(state);
+        if first {
+            self.arrived.notify_one();
+        }
+    }
+
+    pub(super) fn take(&self) -> Vec<ExchangeRecord> {
+        std::mem::take(&mut self.state().records)
+    }
+
+    /// Whether so much is held that even a working store is too slow.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.state().held_bytes > self.max_bytes / 2
+    }
+
+    /// Whether no record will follow those in the queue.
+    pub(super) fn is_closed(&self) -> bool {
+        self.state().closed
+    }
+
+    pub(super) fn close(&self) {
+        self.state().closed = true;
+        self.hurried.notify_one();
+        self.arrived.notify_one();
+    }
+
+    pub(super) async fn arrived(&self) {
+        self.arrived.notified().await;
+    }
+
+    pub(super) async fn hurried(&self) {
+        self.hurried.notified().await;
+    }
+
+    pub(super) async fn flush(&self, deadline: Duration) -> bool {
+        let target = self.state().accepted;
+        let mut settled = self.settled.subscribe();
+        self.hurried.notify_one();
+        tokio::time::timeout(deadline, settled.wait_for(|settled| *settled >= target))
+            .await
+            .is_ok_and(|seen| seen.is_ok())
+    }
+
+    /// Accounts for records that have left the memory.
+    pub(super) fn settle(&self, records: &[ExchangeRecord], how: Settled) {
+        let bytes: usize = records.iter().map(weight).sum();
+        let count = records.len() as u64;
+        {
+            let mut state = self.state();
+            state.held_bytes = state.held_bytes.saturating_sub(bytes);
+            match how {
+                Settled::Stored => state.health.stored += count,
+                Settled::Spooled => state.health.spooled += count,
+                Settled::Lost => state.health.lost += count,
+            }
+        }
+        self.settled.send_modify(|settled| *settled += count);
+    }
+
+    /// Accounts for records that went from the spool to the store.
+    pub(super) fn drained(&self, count: u64) {
+        let mut state = self.state();
+        state.health.stored += count;
+        state.health.spooled = state.health.spooled.saturating_sub(count);
+    }
+
+    pub(super) fn set_spooled(&self, count: u64) {
+        self.state().health.spooled = count;
+    }
+
+    pub(super) fn set_error(&self, error: Option<String>) {
+        self.state().health.last_error = error;
+    }
+
+    pub(super) fn health(&self) -> SinkHealth {
+        let settled = *self.settled.borrow();
+        let state = self.state();
+        SinkHealth {
+            queued: state.accepted.saturating_sub(settled),
+            ..state.health.clone()
+        }
+    }
+}
+
+/// Approximate bytes of a record in memory.
+fn weight(record: &ExchangeRecord) -> usize {
+    let prompts: usize = record.prompts.iter().map(|prompt| prompt.text.len()).sum();
+    let steps: usize = record
+        .steps
+        .iter()
+        .map(|step| {
+            let action = &step.action;
+            let texts = action.files.iter().chain(&action.folders).chain(&step.keywords);
+            STEP_BYTES
+                + texts.map(String::len).sum::<usize>()
+                + action.command.as_ref().map_or(0, String::len)
+                + step.reasoning.as_ref().map_or(0, String::len)
+        })
+        .sum();
+    RECORD_BYTES + prompts + steps
+}

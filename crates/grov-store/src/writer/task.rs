@@ -1,0 +1,304 @@
+//! The writer's thread.
+
+use super::WriterOptions;
+use super::queue::{Queue, Settled};
+use crate::spool::{Drain, Spool, SpoolError};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use grov_domain::{ExchangeRecord, ExchangeStore, StoreError};
+use std::collections::VecDeque;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
+
+/// Pause before a busy store is asked again with the same batch.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// An append under way.
+type Attempt = BoxFuture<'static, Result<usize, StoreError>>;
+
+pub(super) struct Task {
+    store: Arc<dyn ExchangeStore>,
+    options: WriterOptions,
+    queue: Arc<Queue>,
+    /// Accepted and not settled, oldest first.
+    held: VecDeque<ExchangeRecord>,
+    /// An append that takes too long. Its records are in the spool already; until it ends the store is left alone.
+    slow: Option<Attempt>,
+    drain: Option<Drain>,
+    /// The store failed and is not asked again before this time.
+    retry_at: Option<Instant>,
+    backoff: Duration,
+    last_batch: Option<Instant>,
+    last_look_for_spool: Option<Instant>,
+}
+
+/// What became of an append.
+enum Tried {
+    Done,
+    Failed(StoreError),
+    Slow,
+}
+
+impl Task {
+    pub(super) fn new(store: Arc<dyn ExchangeStore>, options: WriterOptions, queue: Arc<Queue>) -> Self {
+        let backoff = options.retry_after / 20;
+        Self {
+            store,
+            options,
+            queue,
+            held: VecDeque::new(),
+            slow: None,
+            drain: None,
+            retry_at: None,
+            backoff,
+            last_batch: None,
+            last_look_for_spool: None,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        self.queue.set_spooled(self.options.spool.waiting());
+        loop {
+            // What others left in the spool is taken up before the first record arrives.
+            self.drain_some().await;
+            if self.drain.is_none() {
+                self.wait().await;
+            }
+            let closed = self.queue.is_closed();
+            self.held.extend(self.queue.take());
+            self.work_off().await;
+            if closed {
+                break;
+            }
+        }
+        let rest: Vec<_> = self.held.drain(..).collect();
+        self.queue.settle(&rest, Settled::Lost);
+    }
+
+    /// Waits until there is something to do.
+    async fn wait(&mut self) {
+        let next_batch = self.last_batch.map(|last| last + self.options.linger);
+        let has_waiting = !self.held.is_empty() || !self.options.spool.is_empty();
+        let retry = if has_waiting && self.slow.is_none() {
+            self.retry_at
+        } else {
+            None
+        };
+        tokio::select! {
+            biased;
+            () = self.queue.hurried() => {}
+            result = attempt(&mut self.slow) => {
+                self.slow = None;
+                match result {
+                    Ok(_) => self.recovered(),
+                    Err(error) => self.failed(&error),
+                }
+            }
+            () = until(retry) => {}
+            () = async {
+                if let Some(time) = next_batch {
+                    sleep_until(time).await;
+                }
+                self.queue.arrived().await;
+            } => {}
+        }
+    }
+
+    /// Whether the store may be asked now.
+    fn store_is_due(&self) -> bool {
+        self.slow.is_none() && self.retry_at.is_none_or(|time| time <= Instant::now())
+    }
+
+    /// Stores what is held, or spools it.
+    async fn work_off(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        self.last_batch = Some(Instant::now());
+        let due = Instant::now() + self.options.slow_after;
+        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.queue.is_crowded()
+        {
+            let count = self.held.len().min(self.options.max_batch);
+            let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
+            match self.try_store(&batch, due).await {
+                Tried::Done => self.queue.settle(&batch, Settled::Stored),
+                Tried::Failed(error) => {
+                    self.failed(&error);
+                    self.put_back(batch);
+                }
+                Tried::Slow => self.put_back(batch),
+            }
+        }
+        self.spool_held();
+    }
+
+    fn put_back(&mut self, batch: Arc<Vec<ExchangeRecord>>) {
+        for record in Arc::unwrap_or_clone(batch).into_iter().rev() {
+            self.held.push_front(record);
+        }
+    }
+
+    /// Offers a batch to the store until `due`.
+    async fn try_store(&mut self, batch: &Arc<Vec<ExchangeRecord>>, due: Instant) -> Tried {
+        loop {
+            let mut append = self.append(Arc::clone(batch));
+            match timeout_at(due, &mut append).await {
+                Ok(Ok(_)) => {
+                    self.recovered();
+                    return Tried::Done;
+                }
+                Ok(Err(error)) if error.is_transient() && Instant::now() + BUSY_PAUSE < due => {
+                    sleep(BUSY_PAUSE).await
+                }
+                Ok(Err(error)) => return Tried::Failed(error),
+                Err(_) => {
+                    self.slow = Some(append);
+                    self.report(format!(
+                        "the store took longer than {:?}",
+                        self.options.slow_after
+                    ));
+                    return Tried::Slow;
+                }
+            }
+        }
+    }
+
+    fn append(&self, batch: Arc<Vec<ExchangeRecord>>) -> Attempt {
+        let store = Arc::clone(&self.store);
+        let append = async move { store.append(&batch).await };
+        Box::pin(
+            AssertUnwindSafe(append).catch_unwind().map(|result| {
+                result.unwrap_or_else(|_| Err(StoreError::Other("the store panicked".to_owned())))
+            }),
+        )
+    }
+
+    fn spool_held(&mut self) {
+        while !self.held.is_empty() {
+            let count = self.held.len().min(self.options.max_batch);
+            let batch = &self.held.make_contiguous()[..count];
+            match spool(&self.options.spool, batch) {
+                Ok(()) => {
+                    self.queue.settle(batch, Settled::Spooled);
+                    self.held.drain(..count);
+                }
+                Err(error) => {
+                    self.failed(&StoreError::NotWritable(error));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Moves one chunk from the spool to the store.
+    async fn drain_some(&mut self) {
+        if !self.store_is_due() {
+            self.drain = None;
+            return;
+        }
+        if self.drain.is_none() && !self.look_for_spool() {
+            return;
+        }
+        let Some(drain) = &mut self.drain else { return };
+        match drain.read_chunk() {
+            Ok(chunk) if chunk.is_empty() => self.finish_drain(),
+            Ok(chunk) => {
+                let batch = Arc::new(chunk);
+                match self
+                    .try_store(&batch, Instant::now() + self.options.slow_after)
+                    .await
+                {
+                    Tried::Done => self.queue.drained(batch.len() as u64),
+                    Tried::Failed(error) => {
+                        self.drain = None;
+                        self.failed(&error);
+                    }
+                    Tried::Slow => self.drain = None,
+                }
+            }
+            Err(error) => {
+                self.drain = None;
+                self.failed(&StoreError::Other(error.to_string()));
+            }
+        }
+    }
+
+    /// Looks whether there is something to drain, at most once per pause. Whether there is.
+    fn look_for_spool(&mut self) -> bool {
+        let now = Instant::now();
+        let retrying = self.retry_at.is_some();
+        if !retrying
+            && self
+                .last_look_for_spool
+                .is_some_and(|last| now < last + self.options.retry_after)
+        {
+            return false;
+        }
+        self.last_look_for_spool = Some(now);
+        match self.options.spool.drain() {
+            Ok(drain) => self.drain = drain,
+            Err(error) => self.failed(&StoreError::Other(error.to_string())),
+        }
+        self.drain.is_some()
+    }
+
+    fn finish_drain(&mut self) {
+        let Some(drain) = self.drain.take() else { return };
+        if drain.rejected > 0 {
+            tracing::warn!(
+                lines = drain.rejected,
+                "the spool held lines that are no records; they are kept beside it"
+            );
+        }
+        if let Err(error) = drain.finish() {
+            self.failed(&StoreError::Other(error.to_string()));
+        }
+        self.queue.set_spooled(self.options.spool.waiting());
+        // What was appended meanwhile follows at once.
+        self.last_look_for_spool = None;
+    }
+
+    fn failed(&mut self, error: &StoreError) {
+        self.retry_at = Some(Instant::now() + self.backoff);
+        self.backoff = (self.backoff * 2).min(self.options.retry_after);
+        self.report(error.to_string());
+    }
+
+    fn report(&self, fault: String) {
+        tracing::warn!(%fault, spool = %self.options.spool.path().display(), "records go to the spool for now");
+        self.queue.set_error(Some(fault));
+    }
+
+    fn recovered(&mut self) {
+        if self.retry_at.take().is_some() {
+            tracing::info!("the store takes records again");
+            self.last_look_for_spool = None;
+        }
+        self.backoff = self.options.retry_after / 20;
+        self.queue.set_error(None);
+    }
+}
+
+/// Writes to the spool; a panic on the way is a failure like any other.
+fn spool(spool: &Spool, batch: &[ExchangeRecord]) -> Result<(), String> {
+    std::panic::catch_unwind(AssertUnwindSafe(|| spool.append(batch)))
+        .map_err(|_| "writing to the spool panicked".to_owned())?
+        .map_err(|error: SpoolError| error.to_string())
+}
+
+/// The end of the attempt, never if there is none.
+async fn attempt(attempt: &mut Option<Attempt>) -> Result<usize, StoreError> {
+    match attempt {
+        Some(attempt) => attempt.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
