@@ -7,6 +7,8 @@ mod coding;
 mod event;
 mod sse;
 mod tap;
+#[cfg(test)]
+mod testing;
 mod turn;
 
 pub use coding::{DecodeFault, MAX_DECODED_BYTES};

@@ -26,7 +26,7 @@ pub struct SseEvent<'a> {
 ///
 /// Line ends may be LF, CRLF or CR. Comments, unknown fields, and `id:` and `retry:` (they concern reconnection,
 /// which a message stream never does) are skipped; blocks without a `data:` line yield no event.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SseDecoder {
     /// The bytes of the event that is not whole yet; of a skipped one only the last byte.
     pending: Vec<u8>,
@@ -36,21 +36,33 @@ pub struct SseDecoder {
     joined: Vec<u8>,
     /// The last event ended in CR: a LF right behind it belongs to the same line end.
     after_carriage_return: bool,
-    /// How many bytes of the byte order mark were seen; `None` once it is past.
     mark: Mark,
     oversized: u32,
+    /// [`MAX_EVENT_BYTES`]; tests set it lower.
+    limit: usize,
 }
 
+impl Default for SseDecoder {
+    fn default() -> Self {
+        Self {
+            pending: Vec::new(),
+            skipping: false,
+            joined: Vec::new(),
+            after_carriage_return: false,
+            mark: Mark::Seen(0),
+            oversized: 0,
+            limit: MAX_EVENT_BYTES,
+        }
+    }
+}
+
+/// The byte order mark that may start a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
+    /// So many bytes of it were seen and nothing else.
     Seen(usize),
+    /// It is past, or there was none.
     Past,
-}
-
-impl Default for Mark {
-    fn default() -> Self {
-        Self::Seen(0)
-    }
 }
 
 /// Where the parts of an event lie.
@@ -99,7 +111,7 @@ impl SseDecoder {
             };
             let (event, behind) = rest.split_at(layout.length);
             self.after_carriage_return = event.last() == Some(&b'\r');
-            if event.len() > MAX_EVENT_BYTES {
+            if event.len() > self.limit {
                 self.oversized = self.oversized.saturating_add(1);
             } else {
                 emit(event, &layout, &self.joined, &mut on_event);
@@ -157,7 +169,7 @@ impl SseDecoder {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if !self.skipping && self.pending.len() + bytes.len() > MAX_EVENT_BYTES {
+        if !self.skipping && self.pending.len() + bytes.len() > self.limit {
             self.skipping = true;
         }
         if self.skipping {
@@ -255,3 +267,6 @@ fn value_start(line: &[u8], field: &[u8]) -> Option<usize> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,8 +4,12 @@ use super::deflate::inflate;
 use super::{Coding, Corrupt, Step};
 use flate2::{Crc, Decompress};
 
-const HEADER_CRC: u8 = 1 << 1;
-const EXTRA: u8 = 1 << 2;
+/// Members that one body may have: some servers write one per flush. Without a limit, twenty bytes of empty member
+/// would cost a reset of the inflater's 32 KiB window each.
+pub(super) const MAX_MEMBERS: usize = 16 * 1024;
+
+pub(super) const HEADER_CRC: u8 = 1 << 1;
+pub(super) const EXTRA: u8 = 1 << 2;
 const NAME: u8 = 1 << 3;
 const COMMENT: u8 = 1 << 4;
 
@@ -68,7 +72,7 @@ impl Gzip {
             State::Fixed(0) if byte == 0 && self.members > 0 => {}
             State::Fixed(seen) => {
                 let is_wrong = match *seen {
-                    0 => byte != 0x1F,
+                    0 => byte != 0x1F || self.members == MAX_MEMBERS,
                     1 => byte != 0x8B,
                     2 => byte != 8,
                     3 => byte & 0b1110_0000 != 0,
