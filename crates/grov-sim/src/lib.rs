@@ -1,1 +1,32 @@
-//! (charter to come)
+//! A simulated Anthropic Messages API, a model of its prompt cache, and a scripted client that behaves like Claude
+//! Code on the wire: everything needed to run and test a proxy between the two without a network or a key.
+//!
+//! - [`Sim::start`] runs the API in this process on a free port; the binary `grov-sim` runs it on its own.
+//! - [`scenario`] says what the simulated model answers, [`behaviour`] how an answer is delivered or spoiled.
+//! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] tell who broke it.
+//! - [`wire`] is HTTP/1.1 with every byte in sight, for tests that need it.
+//!
+//! It knows nothing of Grov's own crates but the clock port: what it finds out about a proxy, it finds out by itself.
+#![forbid(unsafe_code)]
+
+pub mod behaviour;
+pub mod cache;
+mod clock;
+pub mod json;
+mod message;
+mod record;
+pub mod request;
+pub mod scenario;
+mod script;
+mod server;
+mod sim;
+mod state;
+mod transmit;
+mod validate;
+pub mod wire;
+
+pub use behaviour::{Behaviour, Rule, When};
+pub use clock::ManualClock;
+pub use record::{Delivery, End, RecordedRequest, Recording};
+pub use scenario::{Scenario, ScenarioSet, Step};
+pub use sim::{Sim, SimConfig, StartError};

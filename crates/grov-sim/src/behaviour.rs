@@ -1,0 +1,369 @@
+//! How one answer is delivered: faults, encodings, sizes of frames and writes, pacing.
+//!
+//! Written as a comma-separated list, in a rule, a scenario step, the header [`HEADER`], or a prompt marker
+//! `[[sim:LIST]]`:
+//!
+//! | word | effect |
+//! |---|---|
+//! | `status=N` | an error of that status instead of the answer; `retry-after=SECONDS` adds the header |
+//! | `reset` / `hangup` | the connection is reset / closed before any byte |
+//! | `cut=N` / `cut-events=N` | the connection ends after N bytes of the response, head included / after N events; `cut-reset` makes it a reset |
+//! | `stall=N` / `stall-events=N` | nothing more comes after N bytes / events, the connection stays open |
+//! | `malformed=N` | after N events comes a `data:` line that is no JSON, then the stream ends |
+//! | `error-event=N` | after N events comes an `error` event, then the stream ends |
+//! | `html` / `empty` / `json` | 200 with a web page / with nothing / with a JSON message, whatever was asked |
+//! | `encoding=gzip`, `deflate`, `br`, `zstd` | content encoding, flushed after every event |
+//! | `frame=event`, `whole`, N | one HTTP chunk per event (the default), for the whole body, for N bytes |
+//! | `write=frame`, `whole`, N | one write per chunk (the default), for the whole response, for N bytes |
+//! | `head-delay=MS` / `event-delay=MS` | waits before the head / before every event but the first |
+//! | `length` / `until-close` | delimited by `Content-Length` / by the end of the connection, instead of chunked |
+//! | `http10` | an HTTP/1.0 response, delimited by the end of the connection |
+//! | `connection-close` | `Connection: close`, and so it happens |
+//! | `trailer=NAME:VALUE` | a trailer behind the last chunk |
+//! | `interim=N` | an interim response (100, 103) before the head |
+//! | `crlf` / `comments` | SSE lines end with CRLF / comment lines and pings stand between the events |
+//! | `times=N` | only for the first N requests that it would apply to |
+//! | `step=N` | only for the N-th step (from 1) of a prompt |
+
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The request header that holds a behaviour.
+pub const HEADER: &str = "x-sim-behaviour";
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An error response of that status.
+    Status(u16),
+    /// The connection ends before the first byte.
+    NoAnswer(Ending),
+    /// The connection ends after this point.
+    Cut(Point),
+    /// Nothing comes after this point.
+    Stall(Point),
+    /// A broken line after so many events.
+    MalformedLine(usize),
+    /// An `error` event after so many events.
+    ErrorEvent(usize),
+    /// 200 with a web page.
+    Html,
+    /// 200 with an empty body.
+    Empty,
+    /// 200 with a JSON message although a stream was asked for.
+    JsonToStream,
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// In order, with FIN.
+    #[default]
+    Close,
+    /// With RST. What the other side has not read yet may be lost with it.
+    Reset,
+}
+
+/// A point in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Point {
+    /// After so many bytes, counted on the wire from the first byte of the head.
+    Bytes(usize),
+    /// After the head and so many events.
+    Events(usize),
+}
+
+/// A content encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// `gzip`
+    Gzip,
+    /// `deflate`, which HTTP defines as the zlib format.
+    Deflate,
+    /// `br`
+    Brotli,
+    /// `zstd`
+    Zstd,
+}
+
+impl Encoding {
+    /// The value of `Content-Encoding`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Deflate => "deflate",
+            Self::Brotli => "br",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The encoding of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Gzip, Self::Deflate, Self::Brotli, Self::Zstd]
+            .into_iter()
+            .find(|it| it.as_str() == name)
+    }
+}
+
+/// A size of HTTP chunks or of writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Size {
+    /// As the layer above made the pieces: a chunk per event, a write per chunk.
+    #[default]
+    Natural,
+    /// Everything in one piece.
+    Whole,
+    /// So many bytes a piece.
+    Bytes(usize),
+}
+
+/// How the end of a body is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Delimiter {
+    /// Chunked for streams, by length for everything else.
+    #[default]
+    Natural,
+    /// By `Content-Length`.
+    Length,
+    /// By the end of the connection.
+    UntilClose,
+    /// As an HTTP/1.0 response, by the end of the connection.
+    Http10,
+}
+
+/// How one answer is delivered. The default is: properly, one chunk and one write per event, no delay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Behaviour {
+    /// What goes wrong.
+    pub fault: Option<Fault>,
+    /// How the connection ends after a cut.
+    pub ending: Ending,
+    /// Value of `retry-after`, in seconds, for error responses.
+    pub retry_after: Option<u32>,
+    /// Content encoding.
+    pub encoding: Option<Encoding>,
+    /// Size of HTTP chunks.
+    pub frame: Size,
+    /// Size of writes to the socket.
+    pub write: Size,
+    /// Wait before the head.
+    pub head_delay: Duration,
+    /// Wait before every event but the first.
+    pub event_delay: Duration,
+    /// How the end of the body is told.
+    pub delimiter: Delimiter,
+    /// Say `Connection: close` and close.
+    pub connection_close: bool,
+    /// Trailers.
+    pub trailers: Vec<(String, String)>,
+    /// Status of an interim response.
+    pub interim: Option<u16>,
+    /// SSE lines end with CRLF.
+    pub crlf: bool,
+    /// Comment lines and pings between the events.
+    pub comments: bool,
+    /// Apply to so many requests only.
+    pub times: Option<u32>,
+    /// Apply to this step of a prompt only, from 1.
+    pub step: Option<usize>,
+}
+
+/// A word that is no behaviour.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{word:?} is no behaviour; see the table in the documentation of grov_sim::behaviour")]
+pub struct UnknownBehaviour {
+    /// The word.
+    pub word: String,
+}
+
+impl Behaviour {
+    /// Only this fault.
+    pub fn fault(fault: Fault) -> Self {
+        Self {
+            fault: Some(fault),
+            ..Self::default()
+        }
+    }
+
+    fn apply(&mut self, name: &str, value: Option<&str>) -> Option<()> {
+        let number = || value.and_then(|value| value.parse::<usize>().ok());
+        let millis = || Some(Duration::from_millis(value?.parse().ok()?));
+        match (name, value) {
+            ("status", _) => self.fault = Some(Fault::Status(error_status(value)?)),
+            ("reset", None) => self.fault = Some(Fault::NoAnswer(Ending::Reset)),
+            ("hangup", None) => self.fault = Some(Fault::NoAnswer(Ending::Close)),
+            ("cut", _) => self.fault = Some(Fault::Cut(Point::Bytes(number()?))),
+            ("cut-events", _) => self.fault = Some(Fault::Cut(Point::Events(number()?))),
+            ("cut-reset", None) => self.ending = Ending::Reset,
+            ("stall", _) => self.fault = Some(Fault::Stall(Point::Bytes(number()?))),
+            ("stall-events", _) => self.fault = Some(Fault::Stall(Point::Events(number()?))),
+            ("malformed", _) => self.fault = Some(Fault::MalformedLine(number()?)),
+            ("error-event", _) => self.fault = Some(Fault::ErrorEvent(number()?)),
+            ("html", None) => self.fault = Some(Fault::Html),
+            ("empty", None) => self.fault = Some(Fault::Empty),
+            ("json", None) => self.fault = Some(Fault::JsonToStream),
+            ("retry-after", _) => self.retry_after = Some(value?.parse().ok()?),
+            ("encoding", _) => self.encoding = Some(Encoding::from_name(value?)?),
+            ("frame", _) => self.frame = size(value?, "event")?,
+            ("write", _) => self.write = size(value?, "frame")?,
+            ("head-delay", _) => self.head_delay = millis()?,
+            ("event-delay", _) => self.event_delay = millis()?,
+            ("length", None) => self.delimiter = Delimiter::Length,
+            ("until-close", None) => self.delimiter = Delimiter::UntilClose,
+            ("http10", None) => self.delimiter = Delimiter::Http10,
+            ("connection-close", None) => self.connection_close = true,
+            ("trailer", _) => {
+                let (name, value) = value?.split_once(':')?;
+                self.trailers.push((name.to_owned(), value.to_owned()));
+            }
+            ("interim", _) => {
+                self.interim = Some(value?.parse().ok().filter(|status| (100..200).contains(status))?);
+            }
+            ("crlf", None) => self.crlf = true,
+            ("comments", None) => self.comments = true,
+            ("times", _) => self.times = Some(value?.parse().ok()?),
+            ("step", _) => self.step = Some(number().filter(|step| *step > 0)?),
+            _ => return None,
+        }
+        Some(())
+    }
+}
+
+fn error_status(value: Option<&str>) -> Option<u16> {
+    value?.parse().ok().filter(|status| (400..600).contains(status))
+}
+
+fn size(value: &str, natural: &str) -> Option<Size> {
+    match value {
+        "whole" => Some(Size::Whole),
+        value if value == natural => Some(Size::Natural),
+        value => value.parse().ok().filter(|bytes| *bytes > 0).map(Size::Bytes),
+    }
+}
+
+impl FromStr for Behaviour {
+    type Err = UnknownBehaviour;
+
+    fn from_str(text: &str) -> Result<Self, UnknownBehaviour> {
+        let mut behaviour = Self::default();
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            let (name, value) = match word.split_once('=') {
+                Some((name, value)) => (name, Some(value)),
+                None => (word, None),
+            };
+            behaviour.apply(name, value).ok_or_else(|| UnknownBehaviour {
+                word: word.to_owned(),
+            })?;
+        }
+        Ok(behaviour)
+    }
+}
+
+/// Which requests a rule is for. Requests are counted over the life of the simulation, `POST /v1/messages` only.
+#[derive(Clone, Debug, PartialEq)]
+pub enum When {
+    /// Every one.
+    Always,
+    /// The n-th, from 1.
+    Nth(u64),
+    /// Every n-th.
+    EveryNth(u64),
+    /// With this probability, decided by the request's number and `seed`, so that a run can be repeated.
+    Probability {
+        /// From 0 to 1.
+        chance: f64,
+        /// Any number.
+        seed: u64,
+    },
+    /// Requests to this path, counted or not.
+    Path(String),
+}
+
+/// A behaviour for the requests that a condition chooses. The first rule that fits is taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rule {
+    /// The condition.
+    pub when: When,
+    /// What happens; its `times` and `step` are part of the condition.
+    pub behaviour: Behaviour,
+}
+
+impl Rule {
+    /// A rule.
+    pub fn new(when: When, behaviour: Behaviour) -> Self {
+        Self { when, behaviour }
+    }
+
+    /// Whether the rule is for the request of that number (0 when it is not counted) and path.
+    pub(crate) fn fits(&self, number: u64, path: &str) -> bool {
+        match &self.when {
+            When::Always => number > 0,
+            When::Nth(wanted) => number == *wanted,
+            When::EveryNth(step) => number > 0 && *step > 0 && number % step == 0,
+            When::Probability { chance, seed } => {
+                let draw = xxhash_rust::xxh3::xxh3_64_with_seed(&number.to_le_bytes(), *seed);
+                number > 0 && (draw as f64) < chance * (u64::MAX as f64)
+            }
+            When::Path(wanted) => path == wanted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_words_is_read() {
+        let read: Behaviour =
+            "cut=120, cut-reset,encoding=br,frame=1,write=whole,event-delay=5,trailer=x-a:b,times=2,step=3"
+                .parse()
+                .unwrap();
+        assert_eq!(read.fault, Some(Fault::Cut(Point::Bytes(120))));
+        assert_eq!(read.ending, Ending::Reset);
+        assert_eq!(read.encoding, Some(Encoding::Brotli));
+        assert_eq!((read.frame, read.write), (Size::Bytes(1), Size::Whole));
+        assert_eq!(read.event_delay, Duration::from_millis(5));
+        assert_eq!(read.trailers, [("x-a".to_owned(), "b".to_owned())]);
+        assert_eq!((read.times, read.step), (Some(2), Some(3)));
+        assert_eq!("".parse::<Behaviour>().unwrap(), Behaviour::default());
+    }
+
+    #[test]
+    fn unknown_words_are_named() {
+        for word in [
+            "dance",
+            "cut",
+            "cut=x",
+            "status=200",
+            "reset=1",
+            "frame=0",
+            "step=0",
+            "interim=200",
+            "encoding=lzma",
+        ] {
+            let error = format!("crlf,{word}").parse::<Behaviour>().unwrap_err();
+            assert_eq!(error.word, word);
+        }
+    }
+
+    #[test]
+    fn chance_is_repeatable_and_about_right() {
+        let rule = Rule::new(When::Probability { chance: 0.3, seed: 7 }, Behaviour::default());
+        let hits: Vec<u64> = (1..=1000).filter(|number| rule.fits(*number, "/")).collect();
+        assert!((250..350).contains(&hits.len()), "{}", hits.len());
+        assert_eq!(
+            hits,
+            (1..=1000)
+                .filter(|number| rule.fits(*number, "/"))
+                .collect::<Vec<_>>()
+        );
+        let other = Rule::new(When::Probability { chance: 0.3, seed: 8 }, Behaviour::default());
+        assert_ne!(
+            hits,
+            (1..=1000)
+                .filter(|number| other.fits(*number, "/"))
+                .collect::<Vec<_>>()
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! Finds the answer to a request: which scenario, which step. Nothing is remembered between requests; the
+//! conversation itself tells how far it has come, so a repeated request gets the same answer.
+
+use crate::json::Json;
+use crate::request::{Message, MessagesRequest, Purpose, Role, is_type};
+use crate::scenario::{Block, Scenario, ScenarioSet, Step};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Beginnings of user texts that the client writes by itself: no prompts.
+const NOT_TYPED: [&str; 11] = [
+    "<system-reminder>",
+    "<task-notification>",
+    "<local-command-caveat>",
+    "<local-command-stdout>",
+    "<command-name>",
+    "[Request interrupted by user",
+    "[SUGGESTION MODE:",
+    "CRITICAL: Respond with TEXT ONLY",
+    "Stop hook feedback:",
+    "Output token limit hit.",
+    "Continue from where you left off.",
+];
+/// How a message begins that replaces a conversation by its summary.
+const CONTINUED: &str = "This session is being continued from a previous conversation";
+
+/// What the simulated model says to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Reply {
+    /// Blocks as they stand in a message: placeholders filled, ids and signatures given.
+    pub(crate) blocks: Vec<Json>,
+    /// Why the model stops.
+    pub(crate) stop_reason: String,
+    /// How the answer is to be delivered, if the script or the prompt says so.
+    pub(crate) behaviour: Option<String>,
+    /// The delivery of the scenario's step.
+    pub(crate) step: Step,
+    /// Index of the step in its prompt.
+    pub(crate) index: usize,
+}
+
+/// Where a conversation stands in its script.
+#[derive(Debug, PartialEq, Eq)]
+struct Place<'a> {
+    scenario: &'a str,
+    index: usize,
+    behaviour: Option<String>,
+}
+
+/// The answer to a request. `conversation` names the session and subagent, for the ids of tool calls.
+pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: &str) -> Reply {
+    let place = place(set, request);
+    let fallback = Scenario::default();
+    let scenario = set.get(place.scenario).unwrap_or(&fallback);
+    let step = match request.purpose() {
+        Purpose::Step => scenario.step(place.index),
+        Purpose::Title => {
+            let title = scenario.title.as_deref().unwrap_or("Simulated session");
+            Step::of(vec![Block::Text(
+                Json::object([("title", title.into())]).to_string(),
+            )])
+        }
+        Purpose::Suggestion => {
+            let suggestion = scenario.suggestion.as_deref().unwrap_or("go on");
+            Step::of(vec![Block::Text(suggestion.to_owned())])
+        }
+        Purpose::Compaction => Step::of(vec![Block::Text(summary(scenario, &place))]),
+        Purpose::WebSearch => web_search(request),
+    };
+    let fill = |text: &str| {
+        let text = text.replace("{step}", &(place.index + 1).to_string());
+        match request.working_directory() {
+            Some(directory) => text.replace("{cwd}", directory),
+            None => text,
+        }
+    };
+    let blocks = step
+        .blocks
+        .iter()
+        .enumerate()
+        .map(|(at, block)| {
+            let id = block_id(conversation, request.messages.len(), place.index, at);
+            match block {
+                Block::Text(text) => Json::object([("type", "text".into()), ("text", fill(text).into())]),
+                Block::Thinking(text) => Json::object([
+                    ("type", "thinking".into()),
+                    ("thinking", fill(text).into()),
+                    ("signature", signature(&id).into()),
+                ]),
+                Block::ToolUse { name, input } => Json::object([
+                    ("type", "tool_use".into()),
+                    ("id", format!("toolu_01{id}").into()),
+                    ("name", name.as_str().into()),
+                    ("input", input.map_strings(&fill)),
+                ]),
+                Block::Other(value) => value.map_strings(&fill),
+            }
+        })
+        .collect();
+    Reply {
+        blocks,
+        stop_reason: step.stop_reason().to_owned(),
+        behaviour: place.behaviour,
+        step,
+        index: place.index,
+    }
+}
+
+/// Finds the newest prompt and counts the assistant's messages behind it.
+fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
+    let mut answered: Vec<&Message> = Vec::new();
+    for message in request.messages.iter().rev() {
+        match message.role {
+            Role::Assistant => answered.push(message),
+            Role::System => {}
+            Role::User => {
+                let Some(text) = message.texts().rev().find(|text| is_anchor(text)) else {
+                    continue;
+                };
+                let marked = marker(text, "scenario").unwrap_or_default();
+                let (name, start) = parse_place(&marked);
+                let name = set.names().find(|known| *known == name);
+                // Behind a summary the client keeps the last exchange, which the summary has counted already.
+                let counted = answered
+                    .iter()
+                    .filter(|message| start == 0 || step_of(message).is_some_and(|step| step >= start))
+                    .count();
+                return Place {
+                    scenario: name.unwrap_or(set.default_name()),
+                    index: start + counted,
+                    behaviour: marker(text, "sim"),
+                };
+            }
+        }
+    }
+    Place {
+        scenario: set.default_name(),
+        index: answered.len(),
+        behaviour: None,
+    }
+}
+
+fn is_anchor(text: &str) -> bool {
+    let text = text.trim_start();
+    !NOT_TYPED.iter().any(|start| text.starts_with(start))
+        && (!text.starts_with(CONTINUED) || marker(text, "scenario").is_some())
+}
+
+/// The content of the last `[[kind:…]]` in a text.
+fn marker(text: &str, kind: &str) -> Option<String> {
+    let start = format!("[[{kind}:");
+    let (_, rest) = text.rsplit_once(&start)?;
+    let (content, _) = rest.split_once("]]")?;
+    Some(content.trim().to_owned())
+}
+
+/// `NAME` or, in a summary, `NAME+STEPS`.
+fn parse_place(marker: &str) -> (&str, usize) {
+    let with_steps = marker
+        .rsplit_once('+')
+        .and_then(|(name, steps)| Some((name, steps.parse().ok()?)));
+    with_steps.unwrap_or((marker, 0))
+}
+
+/// The summary carries the scenario's marker and the steps done, so that the work goes on behind a compaction.
+fn summary(scenario: &Scenario, place: &Place<'_>) -> String {
+    let text = scenario
+        .summary
+        .as_deref()
+        .unwrap_or("The work so far went as planned.");
+    format!(
+        "<summary>\n{text}\n[[scenario:{}+{}]]\n</summary>",
+        place.scenario, place.index
+    )
+}
+
+/// What the API's own search tool answers: the call, the result, and a text about it.
+fn web_search(request: &MessagesRequest) -> Step {
+    let query = request
+        .messages
+        .last()
+        .and_then(|message| message.texts().next_back())
+        .unwrap_or_default();
+    let query = query.rsplit_once(": ").map_or(query, |(_, query)| query);
+    let page = Json::object([
+        ("type", "web_search_result".into()),
+        ("title", "A simulated page".into()),
+        ("url", "https://example.com/simulated".into()),
+        ("encrypted_content", "c2ltdWxhdGVk".into()),
+        ("page_age", Json::Null),
+    ]);
+    Step::of(vec![
+        Block::Other(Json::object([
+            ("type", "server_tool_use".into()),
+            ("id", "srvtoolu_01simulated".into()),
+            ("name", "web_search".into()),
+            ("input", Json::object([("query", query.into())])),
+        ])),
+        Block::Other(Json::object([
+            ("type", "web_search_tool_result".into()),
+            ("tool_use_id", "srvtoolu_01simulated".into()),
+            ("content", Json::Array(vec![page])),
+        ])),
+        Block::Text("One page was found.".to_owned()),
+    ])
+}
+
+/// 22 characters: a hash of the place in the conversation, and the step in the last four, so that the step of a tool
+/// call can be told from its id.
+fn block_id(conversation: &str, messages: usize, step: usize, at: usize) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(conversation.as_bytes());
+    for number in [messages, step, at] {
+        hash.update(&(number as u64).to_le_bytes());
+    }
+    let hash = format!("{:032x}", hash.digest128());
+    format!("{}{:04x}", &hash[..18], step & 0xffff)
+}
+
+/// The step that a message of the simulated model was, told from its tool calls.
+fn step_of(message: &Message) -> Option<usize> {
+    let id = message
+        .blocks
+        .iter()
+        .filter(|block| is_type(block, "tool_use"))
+        .find_map(|block| block.get_str("id")?.strip_prefix("toolu_01"))?;
+    usize::from_str_radix(id.get(18..22)?, 16).ok()
+}
+
+/// A signature as opaque as the real one: the client only carries it.
+fn signature(id: &str) -> String {
+    format!("EqoB{}==", id.repeat(6))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! What a running simulation knows, shared by its connections.
+
+use crate::behaviour::{Behaviour, Rule};
+use crate::cache::Conversations;
+use crate::cache::{CacheObservation, CacheReport, Plan, PromptCache, RenderedPrompt};
+use crate::record::{Delivery, RecordedRequest, Recording, save};
+use crate::request::MessagesRequest;
+use crate::scenario::ScenarioSet;
+use crate::server::Cached;
+use grov_domain::Clock;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use time::OffsetDateTime;
+use tokio::sync::watch;
+
+/// Dead cache entries are swept every so many requests.
+const SWEEP_EVERY: u64 = 256;
+
+pub(crate) struct Shared {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) behaviour: Behaviour,
+    pub(crate) validate: bool,
+    pub(crate) delta: usize,
+    pub(crate) recording: Recording,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) state: Mutex<State>,
+    /// Counts changes of the record, for those who wait for one.
+    pub(crate) changes: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) scenarios: ScenarioSet,
+    pub(crate) rules: Vec<(Rule, u32)>,
+    pub(crate) uses: HashMap<String, u32>,
+    pub(crate) requests: Vec<Arc<RecordedRequest>>,
+    pub(crate) arrived: u64,
+    pub(crate) messages: u64,
+    pub(crate) malformed: u64,
+    pub(crate) connections: u64,
+    pub(crate) cache: PromptCache,
+    pub(crate) conversations: Conversations,
+    pub(crate) report: CacheReport,
+}
+
+/// Locks; a panic of another holder does not make the data unusable here.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn now(&self) -> OffsetDateTime {
+        self.clock.now()
+    }
+
+    /// Numbers a request and keeps it, as far as the recording wants.
+    pub(crate) fn arrive(&self, record: impl FnOnce(u64, String) -> RecordedRequest) -> Arc<RecordedRequest> {
+        let mut state = lock(&self.state);
+        let number = state.arrived;
+        state.arrived += 1;
+        let record = record(number, format!("req_01{number:022}"));
+        state.messages += u64::from(record.is_messages());
+        let record = Arc::new(record);
+        if self.recording != Recording::Nothing {
+            state.requests.push(record.clone());
+        }
+        drop(state);
+        self.changes.send_modify(|changes| *changes += 1);
+        record
+    }
+
+    /// Notes how a response went.
+    pub(crate) async fn answered(&self, record: &Arc<RecordedRequest>, delivery: Delivery) {
+        let _ = record.delivery.set(delivery);
+        if let Some(directory) = self.directory.clone() {
+            let record = record.clone();
+            // A record that cannot be written must not disturb the client that is served.
+            let _ = tokio::task::spawn_blocking(move || save(&directory, &record)).await;
+        }
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// What the cache holds for a request that has just arrived.
+    pub(crate) fn look_up(
+        &self,
+        conversation: &str,
+        request: &MessagesRequest,
+        prompt: &RenderedPrompt,
+        now: OffsetDateTime,
+    ) -> (Plan, CacheObservation) {
+        let state = lock(&self.state);
+        let plan = state.cache.plan(prompt, now);
+        let seen = state
+            .conversations
+            .observe(conversation, request, prompt, &plan, now);
+        (plan, seen)
+    }
+
+    /// The response has begun: what was planned is in the cache.
+    pub(crate) fn begun(&self, cached: Option<Box<Cached>>) {
+        let Some(cached) = cached else { return };
+        let now = self.now();
+        let mut state = lock(&self.state);
+        state.cache.commit(&cached.plan, now);
+        if state.messages % SWEEP_EVERY == 0 {
+            state.cache.sweep(now);
+        }
+        if self.recording != Recording::Nothing {
+            let Cached {
+                conversation,
+                request,
+                prompt,
+                plan,
+                seen,
+            } = *cached;
+            state
+                .conversations
+                .remember(&conversation, &request, &prompt, &plan, now);
+            state.report.requests.push(seen);
+        }
+    }
+}

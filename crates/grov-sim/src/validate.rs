@@ -1,0 +1,269 @@
+//! What the API refuses, as far as a proxy that edits requests could be the cause of it.
+
+use crate::json::Json;
+use crate::request::{Message, MessagesRequest, Role, is_type};
+use crate::wire::Head;
+use std::collections::HashSet;
+
+/// Most `cache_control` marks in a request.
+const MAX_BREAKPOINTS: usize = 4;
+/// Beginnings of the names of models that take `role: "system"` inside `messages`.
+const SYSTEM_ROLE_MODELS: [&str; 6] = [
+    "claude-opus-4-8",
+    "claude-opus-5",
+    "claude-sonnet-5",
+    "claude-haiku-5",
+    "claude-fable-5",
+    "claude-mythos-5",
+];
+
+/// A refusal: status, error type and message as the API words them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+}
+
+fn invalid(message: impl Into<String>) -> Refusal {
+    Refusal {
+        status: 400,
+        kind: "invalid_request_error",
+        message: message.into(),
+    }
+}
+
+/// Checks the headers that every call needs.
+pub(crate) fn check_headers(head: &Head) -> Result<(), Refusal> {
+    let refuse = |message: &str| Refusal {
+        status: 401,
+        kind: "authentication_error",
+        message: message.to_owned(),
+    };
+    let bearer = head
+        .header("authorization")
+        .and_then(|value| value.strip_prefix("Bearer "));
+    if head.header("x-api-key").is_none_or(str::is_empty) && bearer.is_none_or(str::is_empty) {
+        return Err(refuse("x-api-key header is required"));
+    }
+    if bearer.is_some_and(|token| token.starts_with("sk-ant-oat"))
+        && !head.has_token("anthropic-beta", "oauth-2025-04-20")
+    {
+        return Err(refuse("OAuth authentication is currently not supported."));
+    }
+    if head.header("anthropic-version").is_none() {
+        return Err(invalid("anthropic-version: header is required"));
+    }
+    Ok(())
+}
+
+/// Checks a request to `/v1/messages`.
+pub(crate) fn check_messages(head: &Head, request: &MessagesRequest) -> Result<(), Refusal> {
+    if request.body.get("max_tokens").and_then(Json::as_u64).is_none() {
+        return Err(invalid("max_tokens: Field required"));
+    }
+    if request.body.get("context_management").is_some()
+        && !head.has_token("anthropic-beta", "context-management-2025-06-27")
+    {
+        return Err(invalid("context_management: Extra inputs are not permitted"));
+    }
+    check_conversation(request)?;
+    check_texts(request)?;
+    check_breakpoints(request)
+}
+
+/// Checks roles and the pairing of tool calls and results.
+pub(crate) fn check_conversation(request: &MessagesRequest) -> Result<(), Refusal> {
+    let messages = &request.messages;
+    match messages.first() {
+        None => return Err(invalid("messages: at least one message is required")),
+        Some(first) if first.role != Role::User => {
+            return Err(invalid("messages: first message must use the \"user\" role"));
+        }
+        Some(_) => {}
+    }
+    check_system_role(request)?;
+    let mut pending: HashSet<&str> = HashSet::new();
+    for (at, turn) in turns(messages) {
+        let calls: HashSet<&str> = turn.iter().flat_map(|message| message.tool_use_ids()).collect();
+        let results: Vec<&str> = turn
+            .iter()
+            .flat_map(|message| message.tool_result_ids())
+            .collect();
+        if turn[0].role == Role::Assistant {
+            if let Some(id) = results.first() {
+                return Err(invalid(format!(
+                    "messages.{at}: `tool_result` blocks can only be in `user` messages: {id}"
+                )));
+            }
+            pending = calls;
+            continue;
+        }
+        if let Some(id) = calls.iter().next() {
+            return Err(invalid(format!(
+                "messages.{at}: `tool_use` blocks can only be in `assistant` messages: {id}"
+            )));
+        }
+        let mut answered = HashSet::new();
+        for id in results {
+            if !pending.contains(id) {
+                return Err(invalid(format!(
+                    "messages.{at}.content.0: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each \
+                     `tool_result` block must have a corresponding `tool_use` block in the previous message."
+                )));
+            }
+            if !answered.insert(id) {
+                return Err(invalid(format!(
+                    "messages.{at}.content: each tool_use must have a single result. Found multiple `tool_result` \
+                     blocks with id: {id}"
+                )));
+            }
+        }
+        if !pending.is_subset(&answered) {
+            return Err(unanswered(at - 1, pending.difference(&answered)));
+        }
+        let results: Vec<bool> = turn
+            .iter()
+            .flat_map(|message| &message.blocks)
+            .map(|block| is_type(block, "tool_result"))
+            .collect();
+        let first_text = results.iter().position(|is_result| !is_result);
+        let last_result = results.iter().rposition(|is_result| *is_result);
+        if let (Some(text), Some(result)) = (first_text, last_result)
+            && text < result
+        {
+            return Err(unanswered(at - 1, pending.iter()));
+        }
+        pending = HashSet::new();
+    }
+    match pending.is_empty() {
+        true => Ok(()),
+        false => Err(unanswered(messages.len() - 1, pending.iter())),
+    }
+}
+
+fn unanswered<'a>(at: usize, ids: impl Iterator<Item = &'a &'a str>) -> Refusal {
+    let mut ids: Vec<&str> = ids.copied().collect();
+    ids.sort_unstable();
+    invalid(format!(
+        "messages.{at}: `tool_use` ids were found without `tool_result` blocks immediately after: {}. Each `tool_use` \
+         block must have a corresponding `tool_result` block in the next message.",
+        ids.join(", ")
+    ))
+}
+
+/// The messages of user and assistant in turns: neighbours of one role are one turn. System messages stand outside.
+fn turns(messages: &[Message]) -> Vec<(usize, Vec<&Message>)> {
+    let mut turns: Vec<(usize, Vec<&Message>)> = Vec::new();
+    for (at, message) in messages
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message.role != Role::System)
+    {
+        match turns.last_mut() {
+            Some((_, turn)) if turn[0].role == message.role => turn.push(message),
+            _ => turns.push((at, vec![message])),
+        }
+    }
+    turns
+}
+
+/// A system message stands behind a user message (or another system message) and before an assistant's or the end.
+fn check_system_role(request: &MessagesRequest) -> Result<(), Refusal> {
+    let messages = &request.messages;
+    for (at, _) in messages
+        .iter()
+        .enumerate()
+        .filter(|(_, message)| message.role == Role::System)
+    {
+        if !SYSTEM_ROLE_MODELS
+            .iter()
+            .any(|model| request.model.starts_with(model))
+        {
+            return Err(invalid(format!(
+                "messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, not \
+                 \"system\" as an input message role. (messages.{at}, model {})",
+                request.model
+            )));
+        }
+        let before = at.checked_sub(1).map(|at| messages[at].role);
+        let after = messages.get(at + 1).map(|message| message.role);
+        if before == Some(Role::Assistant) || after == Some(Role::User) {
+            return Err(invalid(format!(
+                "messages.{at}: a system message must follow a user message and precede an assistant message or the end"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn check_texts(request: &MessagesRequest) -> Result<(), Refusal> {
+    let last = request.messages.len().saturating_sub(1);
+    for (at, message) in request.messages.iter().enumerate() {
+        if message.blocks.is_empty() && !(at == last && message.role == Role::Assistant) {
+            return Err(invalid(format!(
+                "messages.{at}: all messages must have non-empty content except for the optional final assistant message"
+            )));
+        }
+        if message.texts().any(str::is_empty) {
+            return Err(invalid("messages: text content blocks must be non-empty"));
+        }
+        if at == last
+            && message.role == Role::Assistant
+            && message.texts().any(|text| text.ends_with([' ', '\n', '\t']))
+        {
+            return Err(invalid(
+                "messages: final assistant content cannot end with trailing whitespace",
+            ));
+        }
+    }
+    if request
+        .system
+        .iter()
+        .filter_map(|block| block.get_str("text"))
+        .any(str::is_empty)
+    {
+        return Err(invalid("system: text content blocks must be non-empty"));
+    }
+    Ok(())
+}
+
+fn check_breakpoints(request: &MessagesRequest) -> Result<(), Refusal> {
+    let blocks = request.messages.iter().flat_map(|message| &message.blocks);
+    let nested = request
+        .messages
+        .iter()
+        .flat_map(|message| &message.blocks)
+        .filter(|block| is_type(block, "tool_result"))
+        .filter_map(|block| block.get("content").and_then(Json::as_array))
+        .flatten();
+    let marks: Vec<&Json> = request
+        .tools
+        .iter()
+        .chain(&request.system)
+        .chain(blocks)
+        .chain(nested)
+        .chain(std::iter::once(&request.body))
+        .filter_map(|block| block.get("cache_control"))
+        .filter(|mark| **mark != Json::Null)
+        .collect();
+    if marks.len() > MAX_BREAKPOINTS {
+        return Err(invalid(format!(
+            "A maximum of {MAX_BREAKPOINTS} blocks with cache_control may be provided. Found {}.",
+            marks.len()
+        )));
+    }
+    let hour = |mark: &&Json| mark.get_str("ttl") == Some("1h");
+    let short = marks.iter().position(|mark| !hour(mark));
+    let long = marks.iter().rposition(hour);
+    match (short, long) {
+        (Some(short), Some(long)) if short < long => Err(invalid(
+            "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block. Note that blocks are \
+             processed in the following order: `tools`, `system`, `messages`.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;
