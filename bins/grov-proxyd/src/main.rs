@@ -1,1 +1,41 @@
-fn main() {}
+//! `grov-proxyd`: the proxy between a coding agent and its model, recording what the agent does.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod daemon;
+mod listener;
+mod port_holder;
+mod recording;
+mod signals;
+
+use arguments::Arguments;
+use clap::Parser;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(asked) => {
+            let is_refusal = asked.use_stderr();
+            // A closed terminal must not turn `--help` into a failure.
+            let _ = asked.print();
+            return if is_refusal {
+                ExitCode::from(grov_runtime::EXIT_USAGE)
+            } else {
+                ExitCode::SUCCESS
+            };
+        }
+    };
+    match daemon::run(&arguments) {
+        Ok(code) => code,
+        Err(stop) => {
+            let mut stderr = std::io::stderr();
+            let _ = writeln!(stderr, "grov-proxyd: {:#}", stop.error);
+            if let Some(hint) = stop.hint {
+                let _ = writeln!(stderr, "hint: {hint}");
+            }
+            ExitCode::from(stop.code)
+        }
+    }
+}

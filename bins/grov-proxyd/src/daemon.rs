@@ -1,0 +1,208 @@
+//! The daemon's life: configuration before sockets, recording beside serving, an orderly end.
+
+use crate::arguments::Arguments;
+use crate::listener;
+use crate::recording::Recording;
+use crate::signals::Signals;
+use anyhow::{Context, anyhow};
+use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
+use grov_runtime::daemon::{Lock, LockError, Record};
+use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, Tasks, UserMode};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// What the daemon is called in messages and in its record.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// More threads than this do not help a program that waits for the network.
+const MAX_THREADS: usize = 4;
+
+/// Time for the last records to reach the store after the last response.
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why the daemon stopped, or never started.
+pub(crate) struct Stop {
+    pub(crate) code: u8,
+    pub(crate) error: anyhow::Error,
+    pub(crate) hint: Option<String>,
+}
+
+impl Stop {
+    fn usage(error: impl Into<anyhow::Error>, hint: Option<String>) -> Self {
+        Self {
+            code: EXIT_USAGE,
+            error: error.into(),
+            hint,
+        }
+    }
+
+    pub(crate) fn fault(error: impl Into<anyhow::Error>, hint: Option<String>) -> Self {
+        Self {
+            code: 2,
+            error: error.into(),
+            hint,
+        }
+    }
+}
+
+/// Runs until a signal says stop.
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
+    let environment = Environment::of_process();
+    let home = Home::locate(arguments.home.as_deref(), &environment).map_err(|error| {
+        let hint = error.hint().to_owned();
+        Stop::usage(error, Some(hint))
+    })?;
+    let flags = arguments.flags();
+    let inputs = Inputs {
+        home: &home,
+        environment: &environment,
+        directory: None,
+        flags: &flags,
+    };
+    let settings = Settings::load(inputs).map_err(|error| {
+        let hint = error.hint();
+        Stop::usage(error, hint)
+    })?;
+    settings.ensure_startable(&environment).map_err(|error| {
+        let hint = error.hint();
+        Stop::usage(error, hint)
+    })?;
+    // A home that cannot be written costs the record, not the service.
+    let home_fault = home.create().err();
+    grov_runtime::logging::init(settings.log()).map_err(|error| Stop::usage(error, None))?;
+    for warning in settings.warnings() {
+        tracing::warn!("{warning}");
+    }
+    if let Some(error) = &home_fault {
+        tracing::error!(%error, "the home cannot be used: requests are relayed, nothing is recorded");
+    }
+    let lock = match Lock::acquire(&home) {
+        Ok(lock) => Some(lock),
+        Err(error @ LockError::Held { .. }) => {
+            let hint = "use that one, stop it, or give this one a home of its own with --home";
+            return Err(Stop::fault(error, Some(hint.to_owned())));
+        }
+        Err(error) => {
+            tracing::error!(%error, "other programs will not find this daemon");
+            None
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, MAX_THREADS));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()
+        .context("the system gives no threads")
+        .map_err(|error| Stop::fault(error, None))?;
+    let result = runtime.block_on(serve(&settings, &home, &environment, lock.as_ref()));
+    // After the second signal tasks may still be running; they end here.
+    runtime.shutdown_background();
+    result
+}
+
+async fn serve(
+    settings: &Settings,
+    home: &Home,
+    environment: &Environment,
+    lock: Option<&Lock>,
+) -> Result<ExitCode, Stop> {
+    let proxy_settings = settings.proxy();
+    let (listener, url) = listener::bind(proxy_settings).await?;
+    let recording = Recording::start(home, settings.store()).map_err(|error| Stop::fault(error, None))?;
+    let tasks = Tasks::new();
+    tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
+    let user_home = environment.get("HOME").map(PathBuf::from);
+    let recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home);
+    let upstream = Upstream::parse(&proxy_settings.upstream.to_string());
+    let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
+        .limits(Limits {
+            body: proxy_settings.body_limit,
+            connect: proxy_settings.connect_timeout,
+            response: proxy_settings.response_timeout,
+            idle: proxy_settings.idle_timeout,
+            grace: proxy_settings.shutdown_grace,
+        })
+        .headers(match proxy_settings.headers {
+            grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,
+            grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,
+        })
+        .allowed_hosts(proxy_settings.allowed_hosts.iter().cloned())
+        .observer(recorder)
+        .sink(recording.sink())
+        .version(VERSION)
+        .build()
+        .map_err(|error| Stop::usage(error, None))?;
+    let metrics = proxy.metrics();
+    let mut signals = Signals::listen().map_err(|error| Stop::fault(error, None))?;
+    announce(&url, lock);
+
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let serving = proxy.serve(listener, async move {
+        // The sender goes only with this function, which is a stop as well.
+        let _ = stopped.await;
+    });
+    tokio::pin!(serving);
+    let early = tokio::select! {
+        ended = &mut serving => Some(ended),
+        () = signals.next() => None,
+    };
+    let ended = match early {
+        Some(ended) => ended,
+        None => {
+            say(&format!(
+                "stopping; {} running response(s) may end first, a second signal stops now",
+                metrics.streams()
+            ));
+            let _ = stop.send(());
+            tokio::select! {
+                ended = &mut serving => ended,
+                () = signals.next() => {
+                    recording.stop(Duration::from_millis(500)).await;
+                    return Ok(ExitCode::from(130));
+                }
+            }
+        }
+    };
+    let cut = ended.map_err(|error| Stop::usage(error, None))?;
+    if cut > 0 {
+        tracing::warn!(cut, "responses were cut off at the end of the grace period");
+    }
+    tasks.shut_down();
+    tasks.drain(FLUSH_LIMIT).await;
+    let health = recording.stop(FLUSH_LIMIT).await;
+    if health.queued + health.lost > 0 {
+        return Err(Stop::fault(
+            anyhow!("{} record(s) could not be kept", health.queued + health.lost),
+            None,
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says that the daemon accepts, to people and to other programs.
+fn announce(url: &str, lock: Option<&Lock>) {
+    if let Some(lock) = lock {
+        let record = Record::of_this_process(url, VERSION, OffsetDateTime::now_utc());
+        if let Err(error) = lock.publish(&record) {
+            tracing::error!(%error, "other programs will not find this daemon");
+        }
+    }
+    say(&format!("listening on {url}"));
+}
+
+/// One line for the person who started the daemon.
+fn say(line: &str) {
+    // Nobody may be reading; the daemon goes on.
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn user_naming(mode: UserMode) -> UserNaming {
+    match mode {
+        UserMode::Plain => UserNaming::Plain,
+        UserMode::Hash => UserNaming::Hash,
+        UserMode::Off => UserNaming::Off,
+    }
+}

@@ -1,0 +1,42 @@
+//! The listening socket.
+
+use crate::daemon::Stop;
+use crate::port_holder;
+use anyhow::anyhow;
+use grov_runtime::ProxySettings;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use tokio::net::TcpListener;
+
+/// Binds the configured address; the socket and the URL under which clients reach it.
+pub(crate) async fn bind(settings: &ProxySettings) -> Result<(TcpListener, String), Stop> {
+    let address = SocketAddr::new(settings.host, settings.port);
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|error| match error.kind() {
+            ErrorKind::AddrInUse => in_use(address),
+            ErrorKind::PermissionDenied => Stop::fault(
+                anyhow!("no permission to listen on {address}"),
+                Some("ports below 1024 are reserved: choose another with --port".to_owned()),
+            ),
+            _ => Stop::fault(anyhow!("cannot listen on {address}: {error}"), None),
+        })?;
+    let bound = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
+    Ok((listener, format!("http://{bound}")))
+}
+
+fn in_use(address: SocketAddr) -> Stop {
+    let who = port_holder::find(address)
+        .map(|holder| format!(" by {holder}"))
+        .unwrap_or_default();
+    let hint = format!(
+        "stop it, or choose another port: grov-proxyd --port {}",
+        next_port(address.port())
+    );
+    Stop::fault(anyhow!("{address} is already in use{who}"), Some(hint))
+}
+
+/// A neighbour that is worth a try.
+fn next_port(port: u16) -> u16 {
+    if port < u16::MAX { port + 1 } else { 8080 }
+}

@@ -1,0 +1,119 @@
+//! Who listens on a port that we wanted.
+
+use std::fmt;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// Another grov-proxyd answers within this time, or is taken for something else.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// The process behind a port.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Holder {
+    name: String,
+    pid: Option<u32>,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.pid {
+            Some(pid) => write!(f, "{} (process {pid})", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Finds out who listens on `address`, as far as this user may know.
+pub(crate) fn find(address: SocketAddr) -> Option<Holder> {
+    let holder = process_listening_on(address.port());
+    if answers_as_grov(address) {
+        return Some(Holder {
+            name: "another grov-proxyd".to_owned(),
+            pid: holder.and_then(|holder| holder.pid),
+        });
+    }
+    holder
+}
+
+fn answers_as_grov(address: SocketAddr) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.write_all(b"GET /_grov/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        stream.take(4096).read_to_string(&mut answer)?;
+        Ok(answer.contains("\"exchanges_observed\""))
+    };
+    ask().unwrap_or(false)
+}
+
+/// Looks for the owner of the listening socket in `/proc`. Elsewhere than on Linux nobody is found.
+fn process_listening_on(port: u16) -> Option<Holder> {
+    let sockets: Vec<String> = ["/proc/net/tcp", "/proc/net/tcp6"]
+        .into_iter()
+        .filter_map(|table| fs::read_to_string(table).ok())
+        .flat_map(|table| listening_sockets(&table, port))
+        .map(|inode| format!("socket:[{inode}]"))
+        .collect();
+    if sockets.is_empty() {
+        return None;
+    }
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    processes
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .find_map(|pid: u32| {
+            let mut files = fs::read_dir(format!("/proc/{pid}/fd")).ok()?.flatten();
+            let holds = files.any(|file| {
+                fs::read_link(file.path())
+                    .is_ok_and(|target| sockets.iter().any(|socket| target.as_os_str() == &**socket))
+            });
+            let name = || {
+                fs::read_to_string(format!("/proc/{pid}/comm"))
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            };
+            holds.then(|| Holder {
+                name: name(),
+                pid: Some(pid),
+            })
+        })
+}
+
+/// Inodes of the sockets that listen on `port`, from the text of `/proc/net/tcp`.
+fn listening_sockets(table: &str, port: u16) -> Vec<String> {
+    const LISTEN: &str = "0A";
+    table
+        .lines()
+        .skip(1)
+        .filter_map(|line| {
+            let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+            let (_, local_port) = fields.get(1)?.rsplit_once(':')?;
+            let matches = u16::from_str_radix(local_port, 16).ok()? == port && *fields.get(3)? == LISTEN;
+            matches
+                .then(|| fields.get(9).map(|inode| (*inode).to_owned()))
+                .flatten()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_very_process_is_found() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        if cfg!(target_os = "linux") {
+            assert_eq!(
+                process_listening_on(port).and_then(|holder| holder.pid),
+                Some(std::process::id())
+            );
+        }
+        drop(listener);
+        assert_eq!(process_listening_on(port), None);
+    }
+}

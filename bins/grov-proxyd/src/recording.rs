@@ -1,0 +1,80 @@
+//! Recording beside the relay: the store, its writer, and the removal of what is old.
+
+use grov_domain::{MaintenanceStore, RecordSink, Retention, SinkHealth};
+use grov_runtime::{Home, Shutdown, StoreSettings};
+use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// Pause between two removals of old records.
+const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
+
+/// The first removal waits until the start of the day's work is over.
+const FIRST_PRUNE: Duration = Duration::from_secs(60);
+
+/// The store and its writer.
+pub(crate) struct Recording {
+    store: Arc<ReopeningStore>,
+    writer: Arc<BatchWriter>,
+    retention: Retention,
+}
+
+impl Recording {
+    /// Starts the writer. The store is opened with the first record, so nothing that is wrong with it stops the start.
+    pub(crate) fn start(home: &Home, settings: &StoreSettings) -> io::Result<Self> {
+        let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+        let store = Arc::new(store);
+        let options = WriterOptions::new(Spool::new(home.spool()));
+        let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?;
+        let retention = Retention {
+            completed_sessions: settings.retention_completed,
+            drift_log: settings.retention_drift,
+            ..Retention::default()
+        };
+        Ok(Self {
+            store,
+            writer: Arc::new(writer),
+            retention,
+        })
+    }
+
+    /// Where records go.
+    pub(crate) fn sink(&self) -> Arc<dyn RecordSink> {
+        Arc::clone(&self.writer) as Arc<_>
+    }
+
+    /// Removes what is older than the retention, every hour.
+    pub(crate) fn prune_regularly(
+        &self,
+        mut shutdown: Shutdown,
+    ) -> impl Future<Output = ()> + Send + 'static {
+        let (store, retention) = (Arc::clone(&self.store), self.retention);
+        async move {
+            let mut pause = FIRST_PRUNE;
+            loop {
+                tokio::select! {
+                    () = shutdown.requested() => return,
+                    () = tokio::time::sleep(pause) => {}
+                }
+                pause = PRUNE_INTERVAL;
+                let pruned = match store.store().await {
+                    Ok(store) => store.prune(&retention, OffsetDateTime::now_utc(), false).await,
+                    Err(error) => Err(error),
+                };
+                match pruned {
+                    Ok(report) => tracing::debug!(?report, "removed old records"),
+                    Err(error) => {
+                        tracing::warn!(%error, "old records could not be removed; trying again in an hour")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Stores or spools what is left; the final state.
+    pub(crate) async fn stop(&self, limit: Duration) -> SinkHealth {
+        self.writer.shutdown(limit).await
+    }
+}
