@@ -14,6 +14,7 @@ pub struct DaemonBuilder {
     home: PathBuf,
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
+    largest_file: Option<u32>,
 }
 
 impl DaemonBuilder {
@@ -29,8 +30,25 @@ impl DaemonBuilder {
         self
     }
 
+    /// Lets no file of the daemon grow beyond `blocks` of 512 bytes: a full disk, for this process alone.
+    pub fn largest_file(mut self, blocks: u32) -> Self {
+        self.largest_file = Some(blocks);
+        self
+    }
+
     fn command(&self) -> Result<Command> {
-        let mut command = Command::new(binary("grov-proxyd")?);
+        let program = binary("grov-proxyd")?;
+        let mut command = match self.largest_file {
+            None => Command::new(program),
+            Some(blocks) => {
+                // Beyond the limit a write fails instead of ending the process, as on a full disk: the signal that
+                // tells of it (25, SIGXFSZ) stays ignored in the daemon.
+                let mut shell = Command::new("sh");
+                let script = format!("trap '' 25; ulimit -f {blocks}; exec \"$@\"");
+                shell.args(["-c", &script, "sh"]).arg(program);
+                shell
+            }
+        };
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -110,6 +128,7 @@ impl Daemon {
             home: home.to_owned(),
             arguments,
             environment: Vec::new(),
+            largest_file: None,
         }
     }
 
@@ -119,6 +138,7 @@ impl Daemon {
             home: home.to_owned(),
             arguments: Vec::new(),
             environment: Vec::new(),
+            largest_file: None,
         }
     }
 

@@ -115,7 +115,7 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["clap", "clap_complete"],
-        &["grov-cli", "grov-proxyd"],
+        &["grov-cli", "grov-proxyd", "grov-sim"],
         "command lines belong to the binaries",
     ),
 ];

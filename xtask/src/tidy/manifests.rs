@@ -27,7 +27,7 @@ pub(crate) fn member(place: &Path, text: &str) -> Vec<Finding> {
     for table in targets.filter_map(Value::as_table).chain([&manifest]) {
         for kind in DEPENDENCY_TABLES {
             for (name, dependency) in table.get(kind).and_then(Value::as_table).into_iter().flatten() {
-                if !inherits(Some(dependency)) {
+                if !inherits(Some(dependency)) && !is_itself(dependency) {
                     let message =
                         format!("declares `{name}` itself: put it into the root's [workspace.dependencies]");
                     findings.push(Finding::at(place, message));
@@ -43,6 +43,11 @@ fn inherits(value: Option<&Value>) -> bool {
         .and_then(|value| value.get("workspace"))
         .and_then(Value::as_bool)
         == Some(true)
+}
+
+/// A crate may turn on its own features for its tests.
+fn is_itself(dependency: &Value) -> bool {
+    dependency.get("path").and_then(Value::as_str) == Some(".")
 }
 
 /// Checks that each external dependency of the root manifest is named, as code, in `docs/dependencies.md`.
@@ -73,8 +78,8 @@ pub(crate) fn documented(root_manifest: &str, document: &str) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    const GOOD: &str =
-        "[lints]\nworkspace = true\n[dependencies]\na.workspace = true\nb = { workspace = true }\n";
+    const GOOD: &str = "[lints]\nworkspace = true\n[dependencies]\na.workspace = true\nb = { workspace = true }\n\
+                        [dev-dependencies]\nitself = { path = \".\", features = [\"x\"] }\n";
 
     #[test]
     fn a_member_inherits_lints_and_versions() {

@@ -1,0 +1,88 @@
+//! `grov` where it deals with a running daemon.
+
+use crate::turn;
+use crate::upstream::Upstream;
+use anyhow::{Context, Result};
+use grov_tests::{Grov, eventually, exchange, signal};
+use std::fs;
+use std::time::{Duration, Instant};
+
+/// Ends a detached daemon also when the test fails.
+struct Detached(u32);
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        let _ = signal(self.0, "KILL");
+    }
+}
+
+#[test]
+fn a_detached_daemon_is_found_used_and_missed() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let grov = Grov::on(&home);
+    assert_eq!(grov.ask(&["proxy-status"])?.json["proxy"]["running"], false);
+
+    let started = grov.run(&["proxy", "--detach", "--port", "0", "--upstream", &upstream.url()])?;
+    assert_eq!(started.code(), Some(0), "{}", started.stderr);
+    let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
+    let pid = proxy["pid"]
+        .as_u64()
+        .and_then(|pid| u32::try_from(pid).ok())
+        .context("no pid")?;
+    let _daemon = Detached(pid);
+    assert_eq!(proxy["running"], true, "{proxy}");
+    let url = proxy["url"].as_str().context("no url")?;
+    let port = url
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .context("no port")?;
+    assert_eq!(
+        exchange(port, &turn::prompt(&turn::session(1), "[[scenario:tools]]"))?.status,
+        200
+    );
+    let step = grov.steps_when(&turn::session(1), 1)?.remove(0);
+    assert_eq!(step["action_type"], "write");
+    let answer = grov.ask(&["proxy-status"])?.json;
+    assert_eq!(
+        (&answer["sessions"][0]["prompts"], &answer["sessions"][0]["steps"]),
+        (&1.into(), &1.into())
+    );
+
+    signal(pid, "TERM")?;
+    eventually("the daemon to be gone", || {
+        (grov.ask(&["proxy-status"]).ok()?.json["proxy"]["running"] == false).then_some(())
+    })
+}
+
+#[test]
+fn the_demo_needs_nothing_and_leaves_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let start = Instant::now();
+    let answer = Grov::on(&home).ask(&["demo"])?;
+    assert_eq!(answer.code, Some(0), "{}", answer.json);
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "the demo took {:?}",
+        start.elapsed()
+    );
+    let left: Vec<_> = fs::read_dir(folder.path())?
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert!(left.is_empty(), "the demo left {left:?}");
+    Ok(())
+}
+
+#[test]
+fn an_unknown_session_is_a_negative_result_and_no_error() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let ended = Grov::on(&folder.path().join("grov")).run(&["steps", "no-such-session", "--json"])?;
+    assert_eq!(ended.code(), Some(1), "{} {}", ended.stdout, ended.stderr);
+    let answer: serde_json::Value = serde_json::from_str(&ended.stdout)?;
+    assert_eq!(answer["schema"], 1);
+    Ok(())
+}

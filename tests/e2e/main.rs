@@ -1,0 +1,16 @@
+//! The real binaries as a user meets them.
+#![forbid(unsafe_code)]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    reason = "a test binary has no readers of its interface"
+)]
+
+mod command_line;
+mod load;
+mod real_client;
+mod starting;
+mod stopping;
+mod store_faults;
+mod turn;
+mod upstream;

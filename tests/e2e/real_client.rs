@@ -1,0 +1,413 @@
+//! The real Claude Code works through the real proxy against the simulated API: it must notice nothing, and what it did
+//! must be what Grov recorded, action for action.
+
+use crate::upstream::Upstream;
+use anyhow::{Context, Result};
+use grov_tests::{ClientRun, Daemon, Grov, RealClient, ToolUse, WireTap, eventually, tool_uses};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// Client, proxy and API, wired together.
+struct Work {
+    client: RealClient,
+    upstream: Upstream,
+    daemon: Daemon,
+    home: PathBuf,
+}
+
+impl Work {
+    /// `None` where the client is not installed and need not be.
+    fn begin() -> Result<Option<Self>> {
+        let Some(client) = RealClient::installed()? else {
+            return Ok(None);
+        };
+        let upstream = Upstream::start()?;
+        let home = client.home().join(".grov");
+        let daemon = Daemon::on(&home, &upstream.url()).start()?;
+        Ok(Some(Self {
+            client,
+            upstream,
+            daemon,
+            home,
+        }))
+    }
+
+    fn prompt(&self, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
+        self.client.prompt(&self.daemon.url(), prompt, arguments)
+    }
+
+    fn grov(&self) -> Grov {
+        Grov::on(&self.home).within(&self.client.project())
+    }
+
+    fn file(&self, name: &str) -> Result<String> {
+        fs::read_to_string(self.client.project().join(name))
+            .with_context(|| format!("the client wrote no {name}"))
+    }
+
+    /// Asserts that transcript and records agree, and gives the calls of the session.
+    fn agree(&self, session: &str) -> Result<Vec<ToolUse>> {
+        let mut calls = tool_uses(&self.client.home())?;
+        calls.retain(|call| call.session == session);
+        let steps = self.grov().steps_when(session, calls.len())?;
+        let agents: std::collections::BTreeSet<Option<&str>> =
+            calls.iter().map(|call| call.agent.as_deref()).collect();
+        for agent in agents {
+            let done: Vec<Value> = calls
+                .iter()
+                .filter(|call| call.agent.as_deref() == agent)
+                .map(expected)
+                .collect();
+            let told: Vec<Value> = steps
+                .iter()
+                .filter(|step| step["agent_id"].as_str() == agent)
+                .map(essence)
+                .collect();
+            assert_eq!(told, done, "steps of {agent:?}");
+        }
+        assert_eq!(steps.len(), calls.len(), "{steps:?}");
+        Ok(calls)
+    }
+
+    fn session(&self, session: &str) -> Result<Value> {
+        let mut sessions = self.grov().sessions()?;
+        sessions.retain(|known| known["client_session_id"] == session);
+        assert_eq!(sessions.len(), 1, "one session: {sessions:?}");
+        Ok(sessions.remove(0))
+    }
+}
+
+/// What a recorded step must say of a tool call.
+fn expected(call: &ToolUse) -> Value {
+    let (action, files, command) = match call.name.as_str() {
+        "Write" => ("write", json!([call.input["file_path"]]), Value::Null),
+        "Edit" => ("edit", json!([call.input["file_path"]]), Value::Null),
+        "Read" => ("read", json!([call.input["file_path"]]), Value::Null),
+        "Agent" => ("task", json!([]), call.input["prompt"].clone()),
+        // The files of a command are read from its line, by rules that have tests of their own.
+        "Bash" => ("bash", Value::Null, call.input["command"].clone()),
+        other => unreachable!("no scenario calls {other}"),
+    };
+    json!({"action_type": action, "files": files, "command": command})
+}
+
+/// The same of a recorded step.
+fn essence(step: &Value) -> Value {
+    let files = if step["action_type"] == "bash" {
+        Value::Null
+    } else {
+        step["files"].clone()
+    };
+    json!({"action_type": step["action_type"], "files": files, "command": step["command"]})
+}
+
+#[test]
+fn tools_really_run_and_every_one_is_recorded() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
+    assert_eq!(run.result()?, "The greeting is written, changed and counted.");
+    assert_eq!(work.file("greeting.txt")?, "hello\ngrov\n");
+    let calls = work.agree(run.session()?)?;
+    let names: Vec<&str> = calls.iter().map(|call| call.name.as_str()).collect();
+    assert_eq!(names, ["Write", "Read", "Edit", "Bash"]);
+
+    let session = work.session(run.session()?)?;
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(4)));
+    assert_eq!(run.retries(), 0);
+    Ok(())
+}
+
+#[test]
+fn models_of_the_older_dialect_are_understood_as_well() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt(
+        "Add a greeting. [[scenario:tools]]",
+        &["--model", "claude-sonnet-4-5"],
+    )?;
+    assert_eq!(run.result()?, "The greeting is written, changed and counted.");
+    assert_eq!(work.agree(run.session()?)?.len(), 4);
+    assert_eq!(work.session(run.session()?)?["prompts"], 1);
+    Ok(())
+}
+
+#[test]
+fn parallel_tools_are_all_recorded_in_order() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("Both sides. [[scenario:parallel]]", &[])?;
+    run.result()?;
+    assert_eq!(
+        (work.file("left.txt")?, work.file("right.txt")?),
+        ("left\n".to_owned(), "right\n".to_owned())
+    );
+    assert_eq!(work.agree(run.session()?)?.len(), 5);
+    Ok(())
+}
+
+#[test]
+fn thinking_stands_in_the_way_of_nothing() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("Write a note. [[scenario:thinking]]", &[])?;
+    assert_eq!(run.result()?, "The note says what it should.");
+    assert_eq!(work.agree(run.session()?)?.len(), 2);
+    Ok(())
+}
+
+#[test]
+fn steps_of_a_subagent_carry_its_id() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("Count, with help. [[scenario:subagent]]", &[])?;
+    assert_eq!(run.result()?, "There are three lines.");
+    let calls = work.agree(run.session()?)?;
+    let of_agents = calls.iter().filter(|call| call.agent.is_some()).count();
+    assert_eq!((calls.len(), of_agents), (4, 2));
+    // What was delegated is no prompt of the user.
+    assert_eq!(work.session(run.session()?)?["prompts"], 1);
+    Ok(())
+}
+
+#[test]
+fn seventy_requests_of_one_prompt_are_one_session_and_one_prompt() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("All parts. [[scenario:long]]", &[])?;
+    assert_eq!(run.result()?, "All parts are written.");
+    // The last of the 70 answers calls no tool.
+    assert_eq!(work.agree(run.session()?)?.len(), 69);
+    let session = work.session(run.session()?)?;
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(69)));
+    assert_eq!(work.grov().sessions()?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_continued_session_is_the_same_session_with_one_more_prompt() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let first = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
+    first.result()?;
+    let second = work.prompt("Write a note. [[scenario:thinking]]", &["--continue"])?;
+    second.result()?;
+    assert_eq!(first.session()?, second.session()?);
+    assert_eq!(work.agree(first.session()?)?.len(), 6);
+    let session = work.session(first.session()?)?;
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(2), &json!(6)));
+    Ok(())
+}
+
+#[test]
+fn tokens_are_counted_as_the_client_counts_them() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
+    run.result()?;
+    work.agree(run.session()?)?;
+    let session = eventually("the last exchange to be counted", || {
+        let session = work.session(run.session().ok()?).ok()?;
+        let usage = &run.events.last()?["usage"];
+        (session["tokens"]["output"] == usage["output_tokens"]).then_some(session)
+    })?;
+    let usage = &run.events.last().context("no events")?["usage"];
+    for (ours, theirs) in [
+        ("input", "input_tokens"),
+        ("cache_read", "cache_read_input_tokens"),
+        ("cache_creation", "cache_creation_input_tokens"),
+        ("output", "output_tokens"),
+    ] {
+        assert_eq!(session["tokens"][ours], usage[theirs], "{ours}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_project_is_found_and_told_by_status() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let git = Command::new("git")
+        .args(["init", "--quiet"])
+        .current_dir(work.client.project())
+        .status()?;
+    assert!(git.success());
+    let run = work.prompt("Add a greeting. [[scenario:tools]]", &[])?;
+    run.result()?;
+    work.agree(run.session()?)?;
+    let project = fs::canonicalize(work.client.project())?;
+    let project = project.to_str().context("the project's path is no UTF-8")?;
+    eventually("the project to be known", || {
+        (work.session(run.session().ok()?).ok()?["project_path"] == project).then_some(())
+    })?;
+    assert_eq!(work.grov().ask(&["status"])?.json["project_path"], project);
+    Ok(())
+}
+
+#[test]
+fn a_retried_request_is_one_prompt() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt(
+        "Add a greeting. [[scenario:tools]] [[sim:status=529,times=2]]",
+        &[],
+    )?;
+    assert_eq!(run.result()?, "The greeting is written, changed and counted.");
+    assert_eq!(run.retries(), 2);
+    assert_eq!(work.agree(run.session()?)?.len(), 4);
+    assert_eq!(work.session(run.session()?)?["prompts"], 1);
+    Ok(())
+}
+
+#[test]
+fn a_stream_cut_before_its_first_block_is_repeated_and_counted_once() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let run = work.prompt(
+        "Add a greeting. [[scenario:tools]] [[sim:cut-events=2,times=1]]",
+        &[],
+    )?;
+    assert_eq!(run.result()?, "The greeting is written, changed and counted.");
+    assert_eq!(work.agree(run.session()?)?.len(), 4);
+    assert_eq!(work.session(run.session()?)?["prompts"], 1);
+    Ok(())
+}
+
+#[test]
+fn every_content_coding_is_understood() -> Result<()> {
+    for coding in ["gzip", "deflate", "br", "zstd"] {
+        let Some(work) = Work::begin()? else { return Ok(()) };
+        let run = work.prompt(
+            &format!("Add a greeting. [[scenario:tools]] [[sim:encoding={coding}]]"),
+            &[],
+        )?;
+        assert_eq!(
+            run.result()?,
+            "The greeting is written, changed and counted.",
+            "{coding}"
+        );
+        assert_eq!(work.agree(run.session()?)?.len(), 4, "{coding}");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
+    let Some(client) = RealClient::installed()? else {
+        return Ok(());
+    };
+    let upstream = Upstream::start()?;
+    let behind = WireTap::before(upstream.port())?;
+    let daemon = Daemon::on(&client.home().join(".grov"), &behind.url()).start()?;
+    let before = WireTap::before(daemon.port())?;
+    for prompt in [
+        "Add a greeting. [[scenario:tools]]",
+        "Add a greeting. [[scenario:subagent]] [[sim:encoding=gzip]]",
+    ] {
+        client.prompt(&before.url(), prompt, &[])?.result()?;
+    }
+    let (mut sent, mut arrived) = (before.messages()?, behind.messages()?);
+    assert!(sent.len() > 8, "{} requests", sent.len());
+    for message in sent.iter_mut().chain(&mut arrived) {
+        // What belongs to one connection and not to the request.
+        let own = |name: &str| {
+            [
+                "host",
+                "connection",
+                "keep-alive",
+                "transfer-encoding",
+                "content-length",
+            ]
+            .contains(&name)
+        };
+        message.headers.retain(|(name, _)| !own(name));
+        message.answer_headers.retain(|(name, _)| !own(name));
+    }
+    // Each side may spread its requests over connections in its own way.
+    for message in &sent {
+        let at = arrived.iter().position(|other| other == message);
+        let at =
+            at.with_context(|| format!("{} did not cross unchanged: {:?}", message.line, message.headers))?;
+        arrived.remove(at);
+    }
+    assert!(
+        arrived.is_empty(),
+        "the API saw requests that the client never sent: {arrived:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn the_client_outlives_a_crash_of_the_proxy() -> Result<()> {
+    let Some(work) = Work::begin()? else { return Ok(()) };
+    let Work {
+        client,
+        upstream,
+        daemon,
+        home,
+    } = work;
+    let port = daemon.port();
+    let mut command = client.command(&daemon.url(), "All parts. [[scenario:long]]", &[]);
+    let mut running = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let grov = Grov::on(&home);
+    eventually("some steps", || {
+        grov.sessions()
+            .ok()?
+            .first()
+            .filter(|session| session["steps"].as_u64() >= Some(10))
+            .map(|_| ())
+    })?;
+    daemon.kill()?;
+    let daemon = Daemon::on(&home, &upstream.url())
+        .arg("--port")
+        .arg(port.to_string())
+        .start()?;
+    assert!(running.wait()?.success(), "the client gave up: {}", daemon.log());
+    let session = grov.sessions()?[0]["client_session_id"]
+        .as_str()
+        .context("no session")?
+        .to_owned();
+    let work = Work {
+        client,
+        upstream,
+        daemon,
+        home,
+    };
+    // What ran is recorded, also the calls of an answer whose record died with the first proxy.
+    assert_eq!(work.agree(&session)?.len(), 69);
+    let session = work.session(&session)?;
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(69)));
+    Ok(())
+}
+
+#[test]
+fn what_was_done_before_the_proxy_stopped_for_good_is_there() -> Result<()> {
+    let Some(mut work) = Work::begin()? else {
+        return Ok(());
+    };
+    work.client = work.client.env("CLAUDE_CODE_MAX_RETRIES", "1");
+    let mut command = work
+        .client
+        .command(&work.daemon.url(), "All parts. [[scenario:long]]", &[]);
+    let mut running = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let Work {
+        client,
+        upstream: _upstream,
+        daemon,
+        home,
+    } = work;
+    let grov = Grov::on(&home);
+    eventually("some steps", || {
+        grov.sessions()
+            .ok()?
+            .first()
+            .filter(|session| session["steps"].as_u64() >= Some(5))
+            .map(|_| ())
+    })?;
+    assert_eq!(daemon.stop()?.code(), Some(0));
+    assert!(!running.wait()?.success(), "the client cannot have finished");
+    let calls = tool_uses(&client.home())?;
+    let steps = grov.steps(&calls[0].session)?;
+    let done: Vec<Value> = calls.iter().map(expected).collect();
+    assert_eq!(steps.iter().map(essence).collect::<Vec<_>>(), done);
+    Ok(())
+}

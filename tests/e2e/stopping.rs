@@ -1,0 +1,188 @@
+//! How the daemon ends: in order, at once, or by a crash, and what is there afterwards.
+
+use crate::turn;
+use crate::upstream::{NOWHERE, Upstream};
+use anyhow::{Context, Result};
+use grov_tests::{Daemon, Grov, eventually, exchange, open, read_response};
+use std::io::{BufReader, Write};
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The daemon's own grace period is half a minute: whatever ends sooner ended for another reason.
+const AT_ONCE: Duration = Duration::from_secs(10);
+
+/// Opens a stream and reads until the first piece of its body is there.
+fn started(daemon: &Daemon, prompt: &str) -> Result<BufReader<TcpStream>> {
+    let mut stream = open(daemon.port())?;
+    stream.write_all(&turn::prompt(&turn::session(1), prompt).bytes(daemon.port()))?;
+    let mut stream = BufReader::new(stream);
+    std::io::BufRead::fill_buf(&mut stream).context("no answer began")?;
+    Ok(stream)
+}
+
+#[test]
+fn a_running_stream_ends_before_the_daemon_does() -> Result<()> {
+    for signal in ["TERM", "INT"] {
+        let folder = tempfile::tempdir()?;
+        let home = folder.path().join("grov");
+        let upstream = Upstream::start()?;
+        let daemon = Daemon::on(&home, &upstream.url()).start()?;
+        let port = daemon.port();
+        let mut stream = started(&daemon, "[[scenario:tools]] [[sim:event-delay=100]]")?;
+        daemon.signal(signal)?;
+        eventually("the port to be closed", || {
+            TcpStream::connect(("127.0.0.1", port)).err()
+        })?;
+        let answer = read_response(&mut stream, |_| {})?;
+        assert!(
+            answer.complete && answer.text().contains("message_stop"),
+            "{signal}: {}",
+            answer.text()
+        );
+        let ended = daemon.ended(AT_ONCE)?;
+        assert_eq!(ended.code(), Some(0), "{signal}: {}", ended.stderr);
+        // What the last stream did is stored before the end.
+        assert_eq!(Grov::on(&home).steps(&turn::session(1))?.len(), 1, "{signal}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url()).start()?;
+    let port = daemon.port();
+    let mut stream = started(&daemon, "[[scenario:tools]] [[sim:stall-events=2]]")?;
+    daemon.signal("TERM")?;
+    eventually("the port to be closed", || {
+        TcpStream::connect(("127.0.0.1", port)).err()
+    })?;
+    daemon.signal("TERM")?;
+    daemon.ended(AT_ONCE)?;
+    let answer = read_response(&mut stream, |_| {});
+    assert!(
+        answer.is_err() || answer.is_ok_and(|answer| !answer.complete),
+        "the stalled stream cannot be whole"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_stalled_stream_holds_the_daemon_no_longer_than_the_grace_period() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let upstream = Upstream::start()?;
+    let home = folder.path().join("grov");
+    let daemon = Daemon::on(&home, &upstream.url())
+        .env("GROV_PROXY_SHUTDOWN_GRACE", "1s")
+        .start()?;
+    let stream = started(&daemon, "[[scenario:tools]] [[sim:stall-events=2]]")?;
+    let start = Instant::now();
+    daemon.signal("TERM")?;
+    daemon.ended(AT_ONCE)?;
+    assert!(
+        start.elapsed() >= Duration::from_secs(1),
+        "the stream was given no time"
+    );
+    drop(stream);
+    Ok(())
+}
+
+#[test]
+fn an_idle_daemon_stops_at_once_and_its_home_is_free() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let daemon = Daemon::on(&home, NOWHERE).start()?;
+    // A client that keeps its connection open for the next request does not count as busy.
+    let idle = open(daemon.port())?;
+    daemon.signal("TERM")?;
+    assert_eq!(daemon.ended(AT_ONCE)?.code(), Some(0));
+    drop(idle);
+    Daemon::on(&home, NOWHERE).start()?;
+    Ok(())
+}
+
+#[test]
+fn after_a_crash_under_load_every_step_of_a_second_ago_is_there() -> Result<()> {
+    const CLIENTS: usize = 8;
+    const BEFORE_THE_CRASH: usize = 60;
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    let port = daemon.port();
+    let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    // Sessions whose answer was received whole, and when.
+    let received: Mutex<Vec<(usize, Instant)>> = Mutex::default();
+    let crash = thread::scope(|scope| -> Result<Instant> {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    let answer = exchange(port, &turn::prompt(&turn::session(number), "[[scenario:tools]]"));
+                    if answer.is_ok_and(|answer| answer.complete && answer.text().contains("message_stop")) {
+                        received.lock().unwrap().push((number, Instant::now()));
+                    }
+                }
+            });
+        }
+        eventually("load", || {
+            (received.lock().unwrap().len() >= BEFORE_THE_CRASH).then_some(())
+        })?;
+        // The second within which a step is to be stored, for the steps so far.
+        thread::sleep(Duration::from_secs(1));
+        let crash = Instant::now();
+        let ended = daemon.kill();
+        over.store(true, Ordering::Relaxed);
+        ended.map(|_| crash)
+    })?;
+    let received = received.into_inner().unwrap();
+    let settled = |at: Instant| {
+        crash
+            .checked_duration_since(at)
+            .is_some_and(|age| age >= Duration::from_secs(1))
+    };
+    let owed: Vec<usize> = received
+        .iter()
+        .filter(|(_, at)| settled(*at))
+        .map(|(number, _)| *number)
+        .collect();
+    assert!(
+        owed.len() >= BEFORE_THE_CRASH,
+        "only {} of {} were old enough",
+        owed.len(),
+        received.len()
+    );
+
+    // No daemon has to run for that.
+    let grov = Grov::on(&home);
+    let stored = grov.sessions()?;
+    let missing: Vec<&usize> = owed
+        .iter()
+        .filter(|number| {
+            let id = turn::session(**number);
+            !stored
+                .iter()
+                .any(|session| session["client_session_id"] == id.as_str() && session["steps"] == 1)
+        })
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "{} of {} sessions are lost: {missing:?}",
+        missing.len(),
+        owed.len()
+    );
+
+    // The home is as good as before: the next daemon starts on it and records.
+    let again = Daemon::on(&home, &upstream.url()).start()?;
+    let fresh = turn::session(1_000_000);
+    assert_eq!(
+        exchange(again.port(), &turn::prompt(&fresh, "[[scenario:tools]]"))?.status,
+        200
+    );
+    assert_eq!(grov.steps_when(&fresh, 1)?.len(), 1);
+    Ok(())
+}

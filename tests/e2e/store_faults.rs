@@ -1,0 +1,143 @@
+//! The store fails while clients work: they notice nothing, and what can be recorded later is.
+
+use crate::turn;
+use crate::upstream::Upstream;
+use anyhow::{Context, Result};
+use grov_tests::{Daemon, Grov, Request, eventually, exchange};
+use serde_json::Value;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, Executor};
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+fn health(daemon: &Daemon) -> Result<Value> {
+    let answer = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
+    serde_json::from_slice(&answer.body).context("the health answer is no JSON")
+}
+
+fn work(daemon: &Daemon, sessions: std::ops::Range<usize>) -> Result<()> {
+    for number in sessions {
+        let answer = exchange(
+            daemon.port(),
+            &turn::prompt(&turn::session(number), "[[scenario:tools]]"),
+        )?;
+        assert!(
+            answer.status == 200 && answer.text().contains("message_stop"),
+            "{}",
+            answer.text()
+        );
+    }
+    Ok(())
+}
+
+/// Another process's hold on the whole database, as a backup tool or a stuck editor plug-in may have it.
+struct Hold {
+    runtime: tokio::runtime::Runtime,
+    connection: SqliteConnection,
+}
+
+impl Hold {
+    fn on(database: &Path) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut connection = runtime.block_on(SqliteConnectOptions::new().filename(database).connect())?;
+        runtime.block_on(connection.execute("BEGIN EXCLUSIVE"))?;
+        Ok(Self { runtime, connection })
+    }
+
+    fn release(mut self) -> Result<()> {
+        self.runtime.block_on(self.connection.execute("COMMIT"))?;
+        self.runtime.block_on(self.connection.close())?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_locked_database_delays_no_answer_and_loses_no_step() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..1)?;
+    let grov = Grov::on(&home);
+    grov.steps_when(&turn::session(0), 1)?;
+
+    let hold = Hold::on(&home.join("grov.db"))?;
+    let start = Instant::now();
+    work(&daemon, 1..21)?;
+    let took = start.elapsed();
+    // Each waiting for the lock only once would take at least as long as the store's patience, 20 times.
+    assert!(
+        took.as_secs() < 10,
+        "20 answers took {took:?} behind a locked database"
+    );
+    assert_eq!(health(&daemon)?["status"], "ok");
+
+    hold.release()?;
+    for number in 1..21 {
+        assert_eq!(grov.steps_when(&turn::session(number), 1)?.len(), 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_database_locked_beyond_the_daemons_life_loses_no_step() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..1)?;
+    let grov = Grov::on(&home);
+    grov.steps_when(&turn::session(0), 1)?;
+
+    let hold = Hold::on(&home.join("grov.db"))?;
+    work(&daemon, 1..11)?;
+    daemon.stop()?;
+    hold.release()?;
+    let _again = Daemon::on(&home, &upstream.url()).start()?;
+    for number in 1..11 {
+        assert_eq!(grov.steps_when(&turn::session(number), 1)?.len(), 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_full_disk_stops_no_client_and_shows_in_the_health_answer() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    // Enough for the schema, not for what follows.
+    let daemon = Daemon::on(&home, &upstream.url()).largest_file(600).start()?;
+    let mut sessions = 0;
+    eventually("the disk to be full", || {
+        work(&daemon, sessions..sessions + 20).unwrap();
+        sessions += 20;
+        let health = health(&daemon).unwrap();
+        (health["store"]["ok"] == false).then_some(())
+    })?;
+    work(&daemon, sessions..sessions + 5)?;
+    daemon.stop()?;
+
+    // With room again, the home works as if nothing had been.
+    let again = Daemon::on(&home, &upstream.url()).start()?;
+    let fresh = 1_000_000;
+    work(&again, fresh..fresh + 1)?;
+    assert_eq!(Grov::on(&home).steps_when(&turn::session(fresh), 1)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_database_removed_under_the_daemon_stops_no_client() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..1)?;
+    Grov::on(&home).steps_when(&turn::session(0), 1)?;
+    fs::remove_dir_all(&home)?;
+    work(&daemon, 1..10)?;
+    assert_eq!(health(&daemon)?["status"], "ok");
+    Ok(())
+}

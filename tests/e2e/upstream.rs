@@ -1,0 +1,40 @@
+//! The simulated API in this process, with a runtime of its own so that the tests can block.
+
+use anyhow::Result;
+use grov_sim::{Sim, SimConfig};
+use tokio::runtime::Runtime;
+
+/// An upstream for daemons that never get a request: nobody listens on the discard port.
+pub const NOWHERE: &str = "http://127.0.0.1:9";
+
+/// A running simulation.
+pub struct Upstream {
+    sim: Sim,
+    // Dropped after the simulation that runs on it.
+    _runtime: Runtime,
+}
+
+impl Upstream {
+    /// Starts a simulation with the built-in scenarios.
+    pub fn start() -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        let sim = runtime.block_on(Sim::start(SimConfig::default()))?;
+        Ok(Self {
+            sim,
+            _runtime: runtime,
+        })
+    }
+
+    /// Its base URL.
+    pub fn url(&self) -> String {
+        self.sim.url()
+    }
+
+    /// Its port.
+    pub fn port(&self) -> u16 {
+        self.sim.addr().port()
+    }
+}
