@@ -90,5 +90,5 @@ impl Coding for Deflate {
 
 /// RFC 1950 §2.2: method 8, a window of at most 32 KiB, and both bytes as one number divisible by 31.
 fn is_zlib_header(first: u8, second: u8) -> bool {
-    first & 0x0F == 8 && first >> 4 <= 7 && u16::from_be_bytes([first, second]) % 31 == 0
+    first & 0x0F == 8 && first >> 4 <= 7 && u16::from_be_bytes([first, second]).is_multiple_of(31)
 }

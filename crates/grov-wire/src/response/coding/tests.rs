@@ -302,7 +302,11 @@ proptest! {
         damage(&mut encoded, &damages);
         let whole = decode(header(coding), [&encoded[..]]);
         let cut = decode(header(coding), cut(&encoded, &places));
-        prop_assert_eq!(whole.1, cut.1);
+        // Which damage is noticed, and when, may depend on the chunks (libzstd checks a frame's size only when it
+        // sees the frame whole); what comes out undisputed may not.
+        if whole.1.is_ok() && cut.1.is_ok() {
+            prop_assert_eq!(whole, cut);
+        }
     }
 
     #[test]
