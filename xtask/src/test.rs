@@ -2,71 +2,55 @@
 
 use crate::phases::succeed;
 use crate::workspace::Workspace;
-use anyhow::{Context, Result};
-use std::path::Path;
+use anyhow::{Context, Result, anyhow, ensure};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Instant;
 
-/// What the tests with the real client find it by.
+/// Where `scripts/install-client` leaves the client.
 const CLIENT: &str = ".tools/client/claude";
-/// Names the tests that drive the real client.
+/// The module of the tests that drive the real client.
 const CLIENT_TESTS: &str = "real_client::";
 
-/// Builds everything, installs the client where that is possible, and runs the tests; `arguments` go to the runner.
-pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
+/// What this machine offers and asks for.
+#[derive(Clone, Copy, Debug)]
+struct Setting {
+    /// cargo-nextest is installed.
+    nextest: bool,
+    /// The real client is installed.
+    client: bool,
+    /// Nothing may be skipped and nothing may change: a run that decides about a change.
+    strict: bool,
+}
+
+/// Builds everything, installs the client where that is possible, and runs the tests; `extra` goes to the runner.
+pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     let start = Instant::now();
     let strict = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
     let missing = install_client(workspace).err();
-    if let Some(error) = &missing
-        && strict
-    {
-        return Err(anyhow::anyhow!("{error:#}"))
-            .context("in CI nothing is skipped, but the client is not there");
-    }
+    let missing = match missing {
+        Some(error) if strict => {
+            return Err(anyhow!("{error:#}"))
+                .context("in CI nothing is skipped, but the client is not there");
+        }
+        other => other,
+    };
+    let setting = Setting {
+        nextest: has_nextest(workspace),
+        client: missing.is_none(),
+        strict,
+    };
 
     // One build of binaries and tests together: the features of the dependencies are the same for both, and the
     // whole-system tests find the binaries of exactly this source.
-    succeed(&mut workspace.cargo(&["build", "--workspace", "--bins", "--tests", "--locked"]))?;
-    let nextest = has_nextest(workspace);
-    let mut command = if nextest {
-        workspace.cargo(&["nextest", "run", "--workspace", "--locked"])
-    } else {
-        workspace.cargo(&[
-            "test",
-            "--workspace",
-            "--bins",
-            "--lib",
-            "--tests",
-            "--locked",
-            "--no-fail-fast",
-        ])
-    };
-    if nextest && strict {
-        command.args(["--profile", "ci"]);
-    }
-    command.env("GROV_BIN_DIR", binaries(workspace));
-    match (&missing, nextest) {
-        (None, _) => {
-            command.args(arguments);
-        }
-        (Some(_), true) => {
-            command
-                .args(["--filterset", &format!("not test(/(^|::){CLIENT_TESTS}/)")])
-                .args(arguments);
-        }
-        (Some(_), false) => {
-            let separator = if arguments.iter().any(|argument| argument == "--") {
-                None
-            } else {
-                Some("--")
-            };
-            command
-                .args(arguments)
-                .args(separator)
-                .args(["--skip", CLIENT_TESTS]);
-        }
-    }
-    let outcome = succeed(&mut command);
+    let locked: &[&str] = if strict { &["--locked"] } else { &[] };
+    let build = [&["build", "--workspace", "--bins", "--tests"], locked].concat();
+    succeed(&mut workspace.cargo(&build))?;
+    let mut tests = workspace.cargo(&[]);
+    tests
+        .args(arguments(setting, extra))
+        .env("GROV_BIN_DIR", binaries(workspace));
+    let outcome = succeed(&mut tests);
     println!("tests: {:.1} s", start.elapsed().as_secs_f64());
     if let Some(error) = missing {
         eprintln!("\nNOT RUN: the tests with the real Claude Code client (`{CLIENT_TESTS}`): {error:#}");
@@ -74,14 +58,46 @@ pub(crate) fn run(workspace: &Workspace, arguments: &[String]) -> Result<()> {
     outcome
 }
 
-fn binaries(workspace: &Workspace) -> std::path::PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR");
-    target
-        .map_or_else(
-            || workspace.root.join("target"),
-            |target| workspace.root.join(target),
-        )
-        .join("debug")
+/// What cargo is told, so that the summary of the test runner counts what is left out.
+fn arguments(setting: Setting, extra: &[String]) -> Vec<String> {
+    let runner: &[&str] = if setting.nextest {
+        &["nextest", "run", "--workspace"]
+    } else {
+        &[
+            "test",
+            "--workspace",
+            "--bins",
+            "--lib",
+            "--tests",
+            "--no-fail-fast",
+        ]
+    };
+    let mut arguments: Vec<String> = runner.iter().map(|&word| word.to_owned()).collect();
+    if setting.strict {
+        arguments.push("--locked".to_owned());
+        if setting.nextest {
+            arguments.extend(["--profile".to_owned(), "ci".to_owned()]);
+        }
+    }
+    if setting.nextest && !setting.client {
+        arguments.extend([
+            "--filterset".to_owned(),
+            format!("not test(/(^|::){CLIENT_TESTS}/)"),
+        ]);
+    }
+    arguments.extend_from_slice(extra);
+    if !setting.nextest && !setting.client {
+        if !extra.iter().any(|argument| argument == "--") {
+            arguments.push("--".to_owned());
+        }
+        arguments.extend(["--skip".to_owned(), CLIENT_TESTS.to_owned()]);
+    }
+    arguments
+}
+
+fn binaries(workspace: &Workspace) -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    workspace.root.join(target).join("debug")
 }
 
 fn has_nextest(workspace: &Workspace) -> bool {
@@ -94,14 +110,48 @@ fn has_nextest(workspace: &Workspace) -> bool {
 }
 
 fn install_client(workspace: &Workspace) -> Result<()> {
-    let mut install = workspace.command("bash");
-    install.arg("scripts/install-client");
-    succeed(&mut install)?;
-    let client = workspace.root.join(Path::new(CLIENT));
-    anyhow::ensure!(
+    succeed(workspace.command("bash").arg("scripts/install-client"))?;
+    let client = workspace.root.join(CLIENT);
+    ensure!(
         client.exists(),
         "scripts/install-client left no {}",
         client.display()
     );
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(nextest: bool, client: bool, strict: bool, extra: &[&str]) -> String {
+        let extra: Vec<String> = extra.iter().map(|&word| word.to_owned()).collect();
+        arguments(
+            Setting {
+                nextest,
+                client,
+                strict,
+            },
+            &extra,
+        )
+        .join(" ")
+    }
+
+    #[test]
+    fn nothing_is_left_out_where_everything_is_there() {
+        assert_eq!(
+            line(true, true, true, &["x"]),
+            "nextest run --workspace --locked --profile ci x"
+        );
+        assert_eq!(line(true, true, false, &[]), "nextest run --workspace");
+        let plain = "test --workspace --bins --lib --tests --no-fail-fast";
+        assert_eq!(line(false, true, false, &["x"]), format!("{plain} x"));
+    }
+
+    #[test]
+    fn without_the_client_the_runner_is_told_to_skip_its_tests() {
+        assert!(line(true, false, false, &["x"]).ends_with("--filterset not test(/(^|::)real_client::/) x"));
+        assert!(line(false, false, false, &[]).ends_with("-- --skip real_client::"));
+        assert!(line(false, false, false, &["--", "x"]).ends_with("-- x --skip real_client::"));
+    }
 }
