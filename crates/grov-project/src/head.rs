@@ -1,0 +1,64 @@
+//! What is checked out.
+
+use crate::read::{find_line, small_text};
+use std::path::Path;
+
+/// A reference is a line; git allows names of a few hundred bytes.
+const REFERENCE_LIMIT: u64 = 4096;
+/// About 700,000 references; a larger repository's commit is then unknown.
+const PACKED_LIMIT: u64 = 64 * 1024 * 1024;
+/// References to references. Git itself gives up at five.
+const DEPTH: usize = 5;
+
+/// What is checked out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Head {
+    /// The branch; `None` if a commit is checked out directly.
+    pub branch: Option<String>,
+    /// The commit, in hexadecimal; `None` on a branch without commits.
+    pub commit: Option<String>,
+}
+
+impl Head {
+    pub(crate) fn read(git_directory: &Path, common_directory: &Path) -> Self {
+        let mut head = Self::default();
+        let mut content = small_text(&git_directory.join("HEAD"), REFERENCE_LIMIT);
+        for step in 0..DEPTH {
+            let Some(text) = content else { break };
+            let text = text.trim();
+            let Some(name) = text.strip_prefix("ref:").map(str::trim) else {
+                head.commit = as_commit(text);
+                break;
+            };
+            // `.invalid` stands where the references are kept in a form that is not read here.
+            if !is_reference_name(name) || name.ends_with("/.invalid") {
+                break;
+            }
+            if step == 0 {
+                head.branch = name.strip_prefix("refs/heads/").map(str::to_owned);
+            }
+            content = small_text(&git_directory.join(name), REFERENCE_LIMIT)
+                .or_else(|| small_text(&common_directory.join(name), REFERENCE_LIMIT))
+                .or_else(|| packed(common_directory, name));
+        }
+        head
+    }
+}
+
+fn packed(common_directory: &Path, name: &str) -> Option<String> {
+    find_line(&common_directory.join("packed-refs"), PACKED_LIMIT, |line| {
+        let (commit, rest) = line.split_at_checked(line.iter().position(|byte| *byte == b' ')?)?;
+        (&rest[1..] == name.as_bytes()).then(|| String::from_utf8_lossy(commit).into_owned())
+    })
+}
+
+/// SHA-1 or SHA-256 in hexadecimal.
+fn as_commit(text: &str) -> Option<String> {
+    let is_commit = matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_commit.then(|| text.to_ascii_lowercase())
+}
+
+/// Whether the name stays inside the directory of references.
+fn is_reference_name(name: &str) -> bool {
+    name.starts_with("refs/") && !name.contains("..") && !name.contains(|c: char| c.is_control() || c == '\\')
+}
