@@ -1,0 +1,22 @@
+//! The response side from outside: recorded shapes, fed in several ways, and the turns they must amount to.
+
+mod golden;
+mod recorded;
+
+use grov_wire::response::{ResponseTap, Turn};
+
+/// Feeds `body` whole and in pieces of several sizes; all ways must yield the same turn.
+fn observe(status: u16, content_type: &str, body: &[u8], ended_cleanly: bool) -> Turn {
+    let by_chunks_of = |size| {
+        let mut tap = ResponseTap::new(status, Some(content_type), None);
+        for chunk in body.chunks(size) {
+            tap.feed(chunk);
+        }
+        tap.finish(ended_cleanly)
+    };
+    let whole = by_chunks_of(body.len().max(1));
+    for size in [1, 7, 100, 1000] {
+        assert_eq!(by_chunks_of(size), whole, "in chunks of {size}");
+    }
+    whole
+}
