@@ -425,18 +425,8 @@ fn repositories_made_by_git() {
         &top,
         &["init", "-q", "--separate-git-dir", "kept.git", "separate"],
     );
-    git(
-        &repo,
-        &[
-            "-c",
-            "protocol.file.allow=always",
-            "submodule",
-            "--quiet",
-            "add",
-            "../bare.git",
-            "sub",
-        ],
-    );
+    let bare = scene.path("bare.git").display().to_string();
+    git(&repo, &["submodule", "--quiet", "add", &bare, "sub"]);
 
     assert_eq!(scene.root_of("repo"), repo);
     assert_eq!(scene.root_of("tree"), repo);
