@@ -105,12 +105,16 @@ impl Grov {
     /// # Errors
     /// There never are.
     pub fn steps_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
-        let mut newest = Vec::new();
-        process::eventually("the steps to be stored", || {
-            newest = self.steps(session).unwrap_or_default();
-            (newest.len() >= count).then_some(())
-        })
-        .with_context(|| format!("{} of {count} steps are there", newest.len()))?;
+        let mut newest = Ok(Vec::new());
+        let found = process::eventually("the steps to be stored", || {
+            newest = self.steps(session);
+            newest
+                .as_ref()
+                .is_ok_and(|steps| steps.len() >= count)
+                .then_some(())
+        });
+        let newest = newest?;
+        found.with_context(|| format!("{} of {count} steps are there", newest.len()))?;
         Ok(newest)
     }
 

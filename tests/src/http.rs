@@ -129,7 +129,8 @@ pub(crate) fn status(line: &str) -> Result<u16> {
         .with_context(|| format!("no status: {line}"))
 }
 
-pub(crate) type Headers = Vec<(String, String)>;
+/// Headers in their order, names in lower case.
+pub type Headers = Vec<(String, String)>;
 
 /// Reads a head: its first line and its headers, names in lower case. `None` at the end of the stream.
 pub(crate) fn read_head(stream: &mut impl BufRead) -> Result<Option<(String, Headers)>> {

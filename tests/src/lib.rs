@@ -20,7 +20,7 @@ pub use binaries::binary;
 pub use client::{ClientRun, RealClient};
 pub use daemon::{Daemon, DaemonBuilder};
 pub use grov::{Answer, Grov};
-pub use http::{Request, Response, exchange, open, read_response};
+pub use http::{Headers, Request, Response, exchange, open, read_response};
 pub use process::{Ended, eventually, signal};
 pub use tap::{Message, WireTap};
 pub use transcript::{ToolUse, tool_uses};
