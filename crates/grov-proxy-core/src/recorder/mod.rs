@@ -6,13 +6,12 @@ mod steps;
 use crate::observe::{ObservedExchange, TurnObserver};
 use crate::prompts;
 use crate::working_directory;
-use grov_domain::{
-    ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Project, Prompt, RecordSink, Step, TokenUsage,
-};
+use grov_domain::{ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage};
+use grov_project::{Place, hash_user};
 use grov_wire::response::Usage;
 use grov_wire::{BlockKind, RequestIndex};
 use sessions::{SessionMemory, Sessions};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the user is named in records.
@@ -59,7 +58,15 @@ impl Recorder {
             .map(str::to_owned)
             .or_else(|| request.index().and_then(working_directory::find));
         let Some(directory) = directory else { return };
-        session.project = Project { path: Some(directory.clone()), remote: None };
+        let place = Place::locate(Path::new(&directory));
+        let user = place.user(self.home.as_deref());
+        session.user = match self.user_naming {
+            UserNaming::Plain if user.is_unknown() => None,
+            UserNaming::Plain => Some(user.to_string()),
+            UserNaming::Hash => hash_user(&user),
+            UserNaming::Off => None,
+        };
+        session.project = place.project();
         session.working_directory = Some(directory);
     }
 }
@@ -182,3 +189,6 @@ fn token_usage(usage: &Usage) -> TokenUsage {
         output: usage.output,
     }
 }
+
+#[cfg(test)]
+mod tests;

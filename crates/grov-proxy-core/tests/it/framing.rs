@@ -35,10 +35,18 @@ async fn broken_requests_are_refused_in_the_api_s_own_shape() {
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
         "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
         "GET / HTTP/1.1\r\nHost: localhost\r\nX\u{0}Y: 1\r\n\r\n",
-        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ] {
         refused(&proxy, request).await;
     }
+    assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn http_2_by_prior_knowledge_is_not_spoken() {
+    let (upstream, proxy) = setup().await;
+    let mut client = proxy.client().await;
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
+    client.rest().await;
     assert_eq!(upstream.requests().len(), 0);
 }
 

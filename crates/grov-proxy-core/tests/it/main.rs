@@ -1,4 +1,10 @@
 //! The proxy as a client and an upstream see it, byte by byte.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod admission;
 mod cancel;

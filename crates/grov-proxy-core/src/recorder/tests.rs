@@ -1,0 +1,218 @@
+use super::*;
+use crate::request::MessagesRequest;
+use bytes::Bytes;
+use grov_domain::SinkHealth;
+use grov_wire::response::{Block, Turn, TurnEnd};
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+#[derive(Default)]
+struct Kept(Mutex<Vec<ExchangeRecord>>);
+
+impl RecordSink for Kept {
+    fn submit(&self, record: ExchangeRecord) {
+        self.0.lock().unwrap().push(record);
+    }
+
+    fn health(&self) -> SinkHealth {
+        SinkHealth::default()
+    }
+}
+
+struct Session {
+    kept: Arc<Kept>,
+    recorder: Recorder,
+    messages: Vec<Value>,
+    agent: Option<&'static str>,
+}
+
+impl Session {
+    fn new() -> Self {
+        let kept = Arc::new(Kept::default());
+        let recorder = Recorder::new(Arc::clone(&kept) as Arc<_>, UserNaming::Off, None);
+        Self {
+            kept,
+            recorder,
+            messages: Vec::new(),
+            agent: None,
+        }
+    }
+
+    fn says(&mut self, role: &str, content: Value) -> &mut Self {
+        self.messages.push(json!({"role": role, "content": content}));
+        self
+    }
+
+    /// Sends the conversation as it is and records the answer; the record.
+    fn answered(&mut self, blocks: Vec<Block>, outcome: Outcome) -> ExchangeRecord {
+        let tools: Vec<Value> = (0..20).map(|n| json!({"name": format!("T{n}")})).collect();
+        let body = json!({
+            "model": "m", "messages": self.messages, "tools": tools,
+            "system": [{"type": "text", "text": "# Environment\n - Primary working directory: /nowhere/project\n"}],
+        });
+        let mut headers = HeaderMap::new();
+        headers.insert("x-claude-code-session-id", HeaderValue::from_static("s1"));
+        if let Some(agent) = self.agent {
+            headers.insert("x-claude-code-agent-id", HeaderValue::from_static(agent));
+        }
+        let request = MessagesRequest::new(
+            &headers,
+            Bytes::from(body.to_string()),
+            OffsetDateTime::UNIX_EPOCH,
+        );
+        let turn = Turn {
+            blocks,
+            end: TurnEnd::Complete,
+            ..Turn::default()
+        };
+        self.recorder.observe(&ObservedExchange {
+            request: Arc::new(request),
+            status: 200,
+            turn,
+            outcome,
+            ended_at: OffsetDateTime::UNIX_EPOCH,
+        });
+        self.kept.0.lock().unwrap().last().unwrap().clone()
+    }
+}
+
+fn call(id: &str, name: &str, input: Value) -> Block {
+    Block::ToolUse {
+        id: id.into(),
+        name: name.into(),
+        input: input.to_string(),
+        complete: true,
+    }
+}
+
+fn results(ids: &[&str]) -> Value {
+    ids.iter()
+        .map(|id| json!({"type": "tool_result", "tool_use_id": id, "content": "ok"}))
+        .collect()
+}
+
+fn uses(ids: &[&str]) -> Value {
+    ids.iter()
+        .map(|id| json!({"type": "tool_use", "id": id, "name": "Bash", "input": {}}))
+        .collect()
+}
+
+#[test]
+fn one_prompt_with_seventy_requests_is_one_session_one_prompt_and_seventy_steps() {
+    let mut session = Session::new();
+    session.says("user", json!("fix everything"));
+    for step in 0..70 {
+        let id = format!("t{step}");
+        let record = session.answered(
+            vec![call(&id, "Bash", json!({"command": "ls"}))],
+            Outcome::Complete,
+        );
+        assert_eq!(record.session_id.as_str(), "s1");
+        session
+            .says("assistant", uses(&[&id]))
+            .says("user", results(&[&id]));
+    }
+    let records = session.kept.0.lock().unwrap();
+    assert_eq!(
+        records.iter().map(|record| record.prompts.len()).sum::<usize>(),
+        1
+    );
+    assert_eq!(records.iter().map(|record| record.steps.len()).sum::<usize>(), 70);
+}
+
+#[test]
+fn a_repeated_request_is_no_new_prompt() {
+    let mut session = Session::new();
+    session.says("user", json!("fix it"));
+    assert_eq!(
+        session.answered(Vec::new(), Outcome::UpstreamError).prompts.len(),
+        1
+    );
+    assert_eq!(
+        session.answered(Vec::new(), Outcome::UpstreamError).prompts.len(),
+        0
+    );
+    assert_eq!(session.answered(Vec::new(), Outcome::Complete).prompts.len(), 0);
+}
+
+#[test]
+fn calls_of_a_broken_answer_count_once_their_results_arrive() {
+    let broken = || {
+        vec![
+            call("ran", "Write", json!({"file_path": "/p/a"})),
+            call("not", "Write", json!({"file_path": "/p/b"})),
+        ]
+    };
+    let mut session = Session::new();
+    session.says("user", json!("go"));
+    assert_eq!(session.answered(broken(), Outcome::Truncated).steps.len(), 0);
+    session
+        .says("assistant", uses(&["ran"]))
+        .says("user", results(&["ran"]));
+    let steps = session
+        .answered(
+            vec![call("next", "Bash", json!({"command": "ls"}))],
+            Outcome::Complete,
+        )
+        .steps;
+    let ids: Vec<_> = steps
+        .iter()
+        .filter_map(|step| step.action.tool_use_id.as_deref())
+        .collect();
+    assert_eq!(ids, ["ran", "next"]);
+}
+
+#[test]
+fn a_subagent_has_steps_of_its_own_and_no_prompts() {
+    let mut session = Session::new();
+    session.agent = Some("a1");
+    session.says("user", json!("look around"));
+    let record = session.answered(
+        vec![call("t", "Read", json!({"file_path": "/p/x"}))],
+        Outcome::Complete,
+    );
+    assert_eq!(record.kind, ExchangeKind::Subagent);
+    assert_eq!(record.agent_id.unwrap().as_str(), "a1");
+    assert_eq!((record.prompts.len(), record.steps.len()), (0, 1));
+}
+
+#[test]
+fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
+    let mut session = Session::new();
+    session.says("user", json!("go"));
+    let text = |text: &str| Block::Text {
+        text: text.into(),
+        complete: true,
+    };
+    let record = session.answered(
+        vec![
+            text("First this."),
+            call("a", "Bash", json!({"command": "ls"})),
+            text("Then that."),
+            call("b", "Edit", json!({"file_path": "src/x.rs"})),
+        ],
+        Outcome::Complete,
+    );
+    assert_eq!(record.project.path.as_deref(), Some("/nowhere/project"));
+    let reasons: Vec<_> = record
+        .steps
+        .iter()
+        .map(|step| step.reasoning.as_deref().unwrap())
+        .collect();
+    assert_eq!(reasons, ["First this.", "Then that."]);
+    assert_eq!(record.steps[0].id.as_str(), format!("{}-000", record.id));
+}
+
+#[test]
+fn a_call_cut_short_is_no_action() {
+    let mut session = Session::new();
+    session.says("user", json!("go"));
+    let cut = Block::ToolUse {
+        id: "t".into(),
+        name: "Write".into(),
+        input: "{\"file".into(),
+        complete: false,
+    };
+    assert_eq!(session.answered(vec![cut], Outcome::Complete).steps.len(), 0);
+}
