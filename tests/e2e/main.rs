@@ -9,6 +9,7 @@
 mod command_line;
 mod load;
 mod real_client;
+mod secrets;
 mod starting;
 mod stopping;
 mod store_faults;

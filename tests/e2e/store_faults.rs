@@ -8,6 +8,7 @@ use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::fs;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
@@ -139,5 +140,30 @@ fn a_database_removed_under_the_daemon_stops_no_client() -> Result<()> {
     fs::remove_dir_all(&home)?;
     work(&daemon, 1..10)?;
     assert_eq!(health(&daemon)?["status"], "ok");
+    Ok(())
+}
+
+#[test]
+fn a_database_spoilt_under_the_daemon_stops_no_client_and_is_set_aside() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..5)?;
+    let grov = Grov::on(&home);
+    grov.steps_when(&turn::session(4), 1)?;
+    for name in ["grov.db", "grov.db-wal"] {
+        let file = home.join(name);
+        if let Ok(metadata) = fs::metadata(&file) {
+            let spoilt = fs::OpenOptions::new().write(true).open(&file)?;
+            spoilt.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
+        }
+    }
+    work(&daemon, 5..15)?;
+    assert_eq!(health(&daemon)?["status"], "ok");
+    daemon.stop()?;
+    let again = Daemon::on(&home, &upstream.url()).start()?;
+    work(&again, 15..16)?;
+    assert_eq!(grov.steps_when(&turn::session(15), 1)?.len(), 1);
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! The simulated API in this process, with a runtime of its own so that the tests can block.
 
 use anyhow::Result;
-use grov_sim::{Sim, SimConfig};
+use grov_sim::{ScenarioSet, Sim, SimConfig};
+use serde_json::Value;
 use tokio::runtime::Runtime;
 
 /// An upstream for daemons that never get a request: nobody listens on the discard port.
@@ -17,11 +18,23 @@ pub struct Upstream {
 impl Upstream {
     /// Starts a simulation with the built-in scenarios.
     pub fn start() -> Result<Self> {
+        Self::playing(ScenarioSet::default())
+    }
+
+    /// Starts a simulation with the scenarios of a script besides the built-in ones.
+    pub fn with(script: &Value) -> Result<Self> {
+        Self::playing(ScenarioSet::default().with_json(script.to_string().as_bytes())?)
+    }
+
+    fn playing(scenarios: ScenarioSet) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
             .build()?;
-        let sim = runtime.block_on(Sim::start(SimConfig::default()))?;
+        let sim = runtime.block_on(Sim::start(SimConfig {
+            scenarios,
+            ..SimConfig::default()
+        }))?;
         Ok(Self {
             sim,
             _runtime: runtime,

@@ -1,0 +1,123 @@
+//! No secret is written: not to the database, the spool, the log, the metrics.
+
+use crate::turn;
+use crate::upstream::Upstream;
+use anyhow::{Context, Result};
+use grov_tests::{Daemon, Grov, Request, exchange};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// What a user, a model or a client may let slip, in pieces, so that this file holds no such thing itself.
+fn secrets() -> Vec<(&'static str, String)> {
+    vec![
+        (
+            "an API key",
+            [
+                "sk-ant-",
+                "api03-",
+                "Qm7TzP4vRk9sXw2LhY6cNdJ8fGb3aEuV",
+                "_o1iZpKtMx5rWq-AA",
+            ]
+            .concat(),
+        ),
+        ("an access key", ["AKIA", "Z7QX4MNP2KLRT5WV"].concat()),
+        (
+            "a token",
+            ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat(),
+        ),
+        ("a password", "tr0ub4dor-and-3-staples".to_owned()),
+        ("private words", "the merger is on friday".to_owned()),
+    ]
+}
+
+fn holds(content: &[u8], secret: &str) -> bool {
+    content
+        .windows(secret.len())
+        .any(|window| window == secret.as_bytes())
+}
+
+fn search(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            search(&path, visit)?;
+        } else {
+            visit(&path, &fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn no_secret_of_prompt_answer_or_header_is_written_anywhere() -> Result<()> {
+    let secrets = secrets();
+    let [key, access, token, password, private] =
+        [0, 1, 2, 3, 4].map(|index: usize| secrets[index].1.as_str());
+    let command = format!("curl -H 'Authorization: Bearer {token}' https://example.org/{access}");
+    let script = json!({"default": "leak", "scenarios": {"leak": {"steps": [
+        {"blocks": [
+            {"type": "text", "text": format!("I will use postgres://admin:{password}@db.example.org/main and {key}.")},
+            {"type": "tool_use", "name": "Bash", "input": {"command": command}},
+            {"type": "tool_use", "name": "Write", "input": {"file_path": "/tmp/env", "content": format!("KEY={key}")}},
+        ]},
+        {"blocks": [{"type": "text", "text": "Done."}]},
+    ]}}});
+    let upstream = Upstream::with(&script)?;
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let daemon = Daemon::on(&home, &upstream.url())
+        .arg("--log-level")
+        .arg("trace")
+        .start()?;
+    let prompt = format!(
+        "Use {key} and {access}, password={password} on postgres://admin:{password}@db.example.org/main. \
+         <private>{private}</private>"
+    );
+    let session = turn::session(1);
+    let mut messages = vec![json!({"role": "user", "content": [{"type": "text", "text": prompt}]})];
+    let ask = |messages: &[Value]| {
+        let request = turn::request(&session, messages)
+            .header("Authorization", &format!("Bearer {key}"))
+            .header("Cookie", &format!("session={token}"));
+        exchange(daemon.port(), &request)
+    };
+    let answer = ask(&messages)?;
+    assert!(
+        answer.status == 200 && holds(&answer.body, access),
+        "the client gets what was sent: {}",
+        answer.text()
+    );
+    let call = json!({"type": "tool_use", "id": "toolu_01", "name": "Bash", "input": {"command": command}});
+    messages.push(json!({"role": "assistant", "content": [call]}));
+    let result =
+        json!({"type": "tool_result", "tool_use_id": "toolu_01", "content": format!("token {token}")});
+    messages.push(json!({"role": "user", "content": [result]}));
+    assert_eq!(ask(&messages)?.status, 200);
+
+    let steps = Grov::on(&home).steps_when(&session, 2)?;
+    let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?.body;
+    let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?.body;
+    let log = daemon.stop()?.stderr;
+    assert!(!log.is_empty(), "the log says nothing at its highest level");
+    for (what, secret) in &secrets {
+        for (place, content) in [
+            ("metrics", &*metrics),
+            ("health", &health),
+            ("log", log.as_bytes()),
+        ] {
+            assert!(!holds(content, secret), "{what} is in the {place}");
+        }
+        search(&home, &mut |path, content| {
+            assert!(!holds(content, secret), "{what} is in {}", path.display())
+        })?;
+        assert!(
+            !holds(json!(steps).to_string().as_bytes(), secret),
+            "{what} is in the steps"
+        );
+    }
+    // What is no secret is still there.
+    let told = steps[0]["command"].as_str().context("no command")?;
+    assert!(told.contains("curl") && told.contains("example.org"), "{told}");
+    Ok(())
+}
