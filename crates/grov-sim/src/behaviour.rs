@@ -299,7 +299,7 @@ impl Rule {
         match &self.when {
             When::Always => number > 0,
             When::Nth(wanted) => number == *wanted,
-            When::EveryNth(step) => number > 0 && *step > 0 && number % step == 0,
+            When::EveryNth(step) => number > 0 && number.is_multiple_of(*step),
             When::Probability { chance, seed } => {
                 let draw = xxhash_rust::xxh3::xxh3_64_with_seed(&number.to_le_bytes(), *seed);
                 number > 0 && (draw as f64) < chance * (u64::MAX as f64)

@@ -4,6 +4,7 @@
 //! - [`Sim::start`] runs the API in this process on a free port; the binary `grov-sim` runs it on its own.
 //! - [`scenario`] says what the simulated model answers, [`behaviour`] how an answer is delivered or spoiled.
 //! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] tell who broke it.
+//! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 with every byte in sight, for tests that need it.
 //!
 //! It knows nothing of Grov's own crates but the clock port: what it finds out about a proxy, it finds out by itself.
@@ -14,6 +15,7 @@ pub mod cache;
 mod clock;
 pub mod json;
 mod message;
+pub mod player;
 mod record;
 pub mod request;
 pub mod scenario;
@@ -27,6 +29,7 @@ pub mod wire;
 
 pub use behaviour::{Behaviour, Rule, When};
 pub use clock::ManualClock;
+pub use player::{Input, Player, PlayerConfig, Transcript};
 pub use record::{Delivery, End, RecordedRequest, Recording};
 pub use scenario::{Scenario, ScenarioSet, Step};
 pub use sim::{Sim, SimConfig, StartError};

@@ -68,6 +68,23 @@ impl Message {
     }
 }
 
+/// Beginnings of the names of models that take `role: "system"` inside `messages`.
+const SYSTEM_ROLE_MODELS: [&str; 6] = [
+    "claude-opus-4-8",
+    "claude-opus-5",
+    "claude-sonnet-5",
+    "claude-haiku-5",
+    "claude-fable-5",
+    "claude-mythos-5",
+];
+
+/// Whether a model takes messages of the role `system`.
+pub fn takes_system_role(model: &str) -> bool {
+    SYSTEM_ROLE_MODELS
+        .iter()
+        .any(|beginning| model.starts_with(beginning))
+}
+
 /// Whether a block is of that type.
 pub fn is_type(block: &Json, name: &str) -> bool {
     block.get_str("type") == Some(name)

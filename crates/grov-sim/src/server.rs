@@ -266,7 +266,7 @@ fn messages(shared: &Arc<Shared>, incoming: &Incoming, writer: &Writer<'_>, now:
             .into();
     }
     let checked = validate::check_headers(&incoming.head)
-        .and_then(|()| parsed)
+        .and(parsed)
         .and_then(|request| match shared.validate {
             true => validate::check_messages(&incoming.head, &request).map(|()| request),
             false => Ok(request),

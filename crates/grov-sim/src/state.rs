@@ -103,7 +103,7 @@ impl Shared {
         let now = self.now();
         let mut state = lock(&self.state);
         state.cache.commit(&cached.plan, now);
-        if state.messages % SWEEP_EVERY == 0 {
+        if state.messages.is_multiple_of(SWEEP_EVERY) {
             state.cache.sweep(now);
         }
         if self.recording != Recording::Nothing {

@@ -1,21 +1,12 @@
 //! What the API refuses, as far as a proxy that edits requests could be the cause of it.
 
 use crate::json::Json;
-use crate::request::{Message, MessagesRequest, Role, is_type};
+use crate::request::{Message, MessagesRequest, Role, is_type, takes_system_role};
 use crate::wire::Head;
 use std::collections::HashSet;
 
 /// Most `cache_control` marks in a request.
 const MAX_BREAKPOINTS: usize = 4;
-/// Beginnings of the names of models that take `role: "system"` inside `messages`.
-const SYSTEM_ROLE_MODELS: [&str; 6] = [
-    "claude-opus-4-8",
-    "claude-opus-5",
-    "claude-sonnet-5",
-    "claude-haiku-5",
-    "claude-fable-5",
-    "claude-mythos-5",
-];
 
 /// A refusal: status, error type and message as the API words them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,10 +167,7 @@ fn check_system_role(request: &MessagesRequest) -> Result<(), Refusal> {
         .enumerate()
         .filter(|(_, message)| message.role == Role::System)
     {
-        if !SYSTEM_ROLE_MODELS
-            .iter()
-            .any(|model| request.model.starts_with(model))
-        {
+        if !takes_system_role(&request.model) {
             return Err(invalid(format!(
                 "messages: Unexpected role \"system\". The Messages API accepts a top-level `system` parameter, not \
                  \"system\" as an input message role. (messages.{at}, model {})",

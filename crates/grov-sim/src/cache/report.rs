@@ -108,7 +108,9 @@ impl Conversations {
             .map(Vec::as_slice)
             .unwrap_or_default();
         let continued = past.iter().rev().find(|cached| {
-            now < cached.dies
+            // A request that marks an earlier block than its predecessor, as a compaction does, cannot read all of it.
+            cached.blocks.len() <= plan.cached_blocks
+                && now < cached.dies
                 && cached.model == prompt.model
                 && cached.opening == opening
                 && said.starts_with(&cached.said)

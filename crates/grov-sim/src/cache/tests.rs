@@ -290,11 +290,9 @@ mod report {
     #[test]
     fn text_that_is_not_sent_again_breaks_the_cache() {
         let mut run = Run::new();
-        let added = format!(
-            r#"{{"role":"user","content":[{{"type":"text","text":"one"}},
-                {{"type":"text","text":"added","cache_control":{{"type":"ephemeral"}}}}]}}"#
-        );
-        run.send(&added, START);
+        let added = r#"{"role":"user","content":[{"type":"text","text":"one"},
+            {"type":"text","text":"added","cache_control":{"type":"ephemeral"}}]}"#;
+        run.send(added, START);
         let next = format!(
             "{},{},{}",
             plain("user", "one"),
