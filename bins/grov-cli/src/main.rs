@@ -1,1 +1,38 @@
-fn main() {}
+//! `grov`, the command line: what a person or a script asks of Grov.
+//!
+//! Parses, wires the libraries together, prints, and turns the outcome into an exit code. What is stored and how,
+//! which project a directory belongs to and where a setting comes from is known by the libraries alone.
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod context;
+mod daemon_health;
+mod failure;
+mod output;
+mod show;
+mod table;
+
+use arguments::Invocation;
+use output::Terminal;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if matches!(arguments.as_slice(), [_, only] if only == "--version" || only == "-V") {
+        return output::finish(
+            output::print(concat!("grov ", env!("CARGO_PKG_VERSION"), "\n")),
+            false,
+        );
+    }
+    match arguments::parse(arguments) {
+        Invocation::Command(command) => {
+            let terminal = Terminal::of(&command.common);
+            let outcome = commands::run(*command, terminal);
+            output::finish(outcome, terminal.wants_json())
+        }
+        Invocation::Text(text) => output::finish(output::print(&text), false),
+        Invocation::Mistake { failure, json } => output::finish(Err(failure), json),
+    }
+}

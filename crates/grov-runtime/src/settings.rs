@@ -175,7 +175,7 @@ impl Settings {
             return Err(self.refusal(
                 "proxy.host",
                 format!(
-                    "the proxy would listen on {}, where other machines can reach it without any authentication",
+                    "{} is no loopback address: other machines could reach the proxy, without any authentication",
                     self.proxy.host
                 ),
                 "use 127.0.0.1",

@@ -206,9 +206,10 @@ impl Kind {
 
 impl Value {
     /// The value for a machine: numbers as numbers (sizes in bytes), times as they are written in a file, no
-    /// credentials.
+    /// credentials; null where nothing is set.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
+            Self::Text(text) if text.is_empty() => serde_json::Value::Null,
             Self::Boolean(boolean) => (*boolean).into(),
             Self::Integer(number) | Self::Size(number) => (*number).into(),
             Self::List(items) => items.as_slice().into(),

@@ -1,0 +1,171 @@
+//! The command line's words.
+
+use crate::failure::Failure;
+use clap::error::ErrorKind;
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// See what your coding agent did, and run the proxy that records it.
+#[derive(Debug, Parser)]
+#[command(name = "grov", version, disable_help_subcommand = true)]
+pub(crate) struct Grov {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command accepts.
+#[derive(Args, Debug)]
+pub(crate) struct Common {
+    /// Directory that holds configuration, database and logs [default: $GROV_HOME, else ~/.grov]
+    #[arg(long, value_name = "DIR", global = true)]
+    pub(crate) home: Option<PathBuf>,
+    /// Project: a directory, or a project's key where there is no such directory [default: the current directory]
+    #[arg(long, value_name = "P", global = true)]
+    pub(crate) project: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// When to use colour: auto, always or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_default_value = true,
+        global = true
+    )]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run the proxy (grov-proxyd), in the foreground or detached
+    Proxy(ProxyArguments),
+    /// Show whether the proxy runs, and the sessions that were recorded
+    ProxyStatus {
+        /// Show at most so many sessions, newest first; 0 = all [default: 20, with --json all]
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+    /// Show what is stored for this project
+    Status,
+    /// List the actions of a session
+    Steps {
+        /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
+        session: String,
+    },
+    /// Look after the database
+    Store {
+        #[command(subcommand)]
+        command: StoreCommand,
+    },
+    /// Explain the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Print a completion script for a shell
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: Shell,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ProxyArguments {
+    /// Port to listen on; 0 = any free one
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) port: Option<String>,
+    /// Address to listen on; loopback only
+    #[arg(long, value_name = "IP")]
+    pub(crate) host: Option<String>,
+    /// Base address that requests are forwarded to
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// What is logged: off, error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+    /// Start it in the background, wait until it accepts, and print where it listens
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Become the leader of a session of its own first: the second half of --detach
+    #[arg(long, hide = true, conflicts_with = "detach")]
+    pub(crate) own_session: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StoreCommand {
+    /// Show what the database holds
+    Stats,
+    /// Remove what is older than the configured retention; finished tasks are kept
+    Prune {
+        /// Only say what would be removed
+        #[arg(long)]
+        dry_run: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Show a setting's value, where it comes from and what it was chosen over
+    Explain {
+        /// The setting, as in proxy.port
+        key: String,
+    },
+    /// List every setting with its value and origin
+    List,
+}
+
+/// What was asked for.
+pub(crate) enum Invocation {
+    /// A command.
+    Command(Box<Grov>),
+    /// Help or version.
+    Text(String),
+    /// Nothing that can be understood.
+    Mistake { failure: Failure, json: bool },
+}
+
+/// Understands the words of the command line, the program's name first.
+pub(crate) fn parse(arguments: Vec<OsString>) -> Invocation {
+    // Looked for by hand: a command line that cannot be understood may still have asked for JSON.
+    let json = arguments
+        .iter()
+        .skip(1)
+        .take_while(|word| *word != "--")
+        .any(|word| word == "--json");
+    match Grov::try_parse_from(arguments) {
+        Ok(command) => Invocation::Command(Box::new(command)),
+        Err(error) if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            Invocation::Text(error.render().to_string())
+        }
+        Err(error) => {
+            let text = error.render().to_string();
+            let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+            Invocation::Mistake {
+                failure: Failure::usage(text),
+                json,
+            }
+        }
+    }
+}
+
+/// The completion script for `shell`.
+pub(crate) fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Grov::command(), "grov", &mut script);
+    script
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Grov::command().debug_assert();
+    }
+}

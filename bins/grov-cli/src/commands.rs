@@ -1,0 +1,36 @@
+//! One module for each command.
+
+mod completions;
+mod config;
+mod proxy;
+mod proxy_status;
+mod status;
+mod steps;
+mod store;
+
+use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
+use crate::output::{Outcome, Terminal};
+
+/// Runs a command.
+pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
+    let common = grov.common;
+    match grov.command {
+        Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
+        Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
+        Command::Status => status::run(&common, terminal),
+        Command::Steps { session } => steps::run(&common, &session, terminal),
+        Command::Store {
+            command: StoreCommand::Stats,
+        } => store::stats(&common, terminal),
+        Command::Store {
+            command: StoreCommand::Prune { dry_run },
+        } => store::prune(&common, dry_run, terminal),
+        Command::Config {
+            command: ConfigCommand::Explain { key },
+        } => config::explain(&common, &key, terminal),
+        Command::Config {
+            command: ConfigCommand::List,
+        } => config::list(&common, terminal),
+        Command::Completions { shell } => completions::run(shell, terminal),
+    }
+}

@@ -1,0 +1,127 @@
+//! What a command works with: home, settings, project, store.
+
+use crate::arguments::Common;
+use crate::failure::Failure;
+use crate::output::say;
+use grov_domain::{Project, StoreError};
+use grov_project::Place;
+use grov_runtime::{Environment, Home, Inputs, Settings, logging};
+use grov_store::{OpenOptions, SqliteStore};
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+/// What a command works with.
+pub(crate) struct Context {
+    pub(crate) home: Home,
+    pub(crate) settings: Settings,
+    /// As given with `--project`.
+    project: Option<PathBuf>,
+    directory: Option<PathBuf>,
+}
+
+impl Context {
+    /// Reads the configuration as it holds in the project, and tells what was ignored in it.
+    pub(crate) fn load(common: &Common) -> Result<Self, Failure> {
+        let environment = Environment::of_process();
+        let home = Home::locate(common.home.as_deref(), &environment)?;
+        let directory = match &common.project {
+            Some(project) => project.is_dir().then(|| project.clone()),
+            None => std::env::current_dir().ok(),
+        };
+        let inputs = Inputs {
+            home: &home,
+            environment: &environment,
+            directory: directory.as_deref(),
+            flags: &[],
+        };
+        let settings = Settings::load(inputs)?;
+        for warning in settings.warnings() {
+            say(&format!("warning: {warning}"));
+        }
+        // Without being asked a command says only what it was asked for.
+        if settings.is_set("log.level") {
+            let log = grov_runtime::LogSettings {
+                file: None,
+                ..settings.log().clone()
+            };
+            logging::init(&log).map_err(|error| Failure::error("configuration", error.to_string(), None))?;
+        }
+        Ok(Self {
+            home,
+            settings,
+            project: common.project.clone(),
+            directory,
+        })
+    }
+
+    /// The project that the command is about: that of `--project` or of the current directory.
+    pub(crate) fn project(&self) -> Result<Project, Failure> {
+        match (&self.directory, &self.project) {
+            (Some(directory), _) => Ok(Place::locate(directory).project()),
+            (None, Some(key)) => Ok(Project {
+                path: Some(key.to_string_lossy().into_owned()),
+                remote: None,
+            }),
+            (None, None) => Err(Failure::error(
+                "project",
+                "the current directory cannot be found",
+                Some("name the project with --project P"),
+            )),
+        }
+    }
+
+    /// The key of the project that `--project` names; `None` without it.
+    pub(crate) fn named_project(&self) -> Result<Option<String>, Failure> {
+        match self.project {
+            Some(_) => Ok(self.project()?.path),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn database(&self) -> PathBuf {
+        self.home.database()
+    }
+
+    /// Runs `work` on the store that is there, opened for reading; `None` when there is none.
+    pub(crate) fn read<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        self.with(|path| async move {
+            match SqliteStore::open_existing(&path, &OpenOptions::default()).await? {
+                Some(store) => work(store).await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// Runs `work` on the store that is there, opened for writing; `None` when there is none.
+    pub(crate) fn write<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        if !is_there(&self.database()) {
+            return Ok(None);
+        }
+        self.with(|path| async move {
+            let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
+            work(store).await.map(Some)
+        })
+    }
+
+    fn with<T, F>(&self, work: impl FnOnce(PathBuf) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        // Only a command that needs the store pays for a runtime, and that on its own thread.
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .map_err(|error| Failure::error("system", format!("no runtime can be started: {error}"), None))?;
+        Ok(runtime.block_on(work(self.database()))?)
+    }
+}
+
+fn is_there(database: &Path) -> bool {
+    std::fs::metadata(database).is_ok_and(|metadata| metadata.len() > 0)
+}

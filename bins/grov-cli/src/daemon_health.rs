@@ -1,0 +1,163 @@
+//! Whether the daemon of a home answers.
+
+use grov_runtime::{Home, Url, daemon};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::{Duration, Instant};
+
+/// A daemon on the same machine answers at once or not at all.
+const PATIENCE: Duration = Duration::from_millis(300);
+/// The answer is a few hundred bytes.
+const LENGTH_LIMIT: usize = 64 * 1024;
+
+/// The proxy of a home, as it answers now.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct ProxyView {
+    pub(crate) running: bool,
+    pub(crate) url: Option<String>,
+    pub(crate) pid: Option<u32>,
+    pub(crate) version: Option<String>,
+}
+
+/// The part of `/_grov/health` that is of interest here.
+#[derive(Debug, Deserialize)]
+struct Health {
+    status: String,
+    version: Option<String>,
+    pid: Option<u32>,
+}
+
+/// Asks the daemon that the home's record names. A record whose daemon does not answer, or in whose place another one
+/// does, is left over from one that was killed.
+pub(crate) fn ask(home: &Home) -> ProxyView {
+    let Some(record) = daemon::read(home) else {
+        return ProxyView::default();
+    };
+    match health(&record.url) {
+        Some(health) if health.status == "ok" && health.pid.is_none_or(|pid| pid == record.pid) => {
+            ProxyView {
+                running: true,
+                url: Some(record.url),
+                pid: Some(record.pid),
+                version: Some(health.version.unwrap_or(record.version)),
+            }
+        }
+        _ => ProxyView::default(),
+    }
+}
+
+fn health(url: &str) -> Option<Health> {
+    let url = Url::parse(url)
+        .ok()
+        .filter(|url| url.is_loopback() && !url.is_secure())?;
+    let answer = get(&url).ok()?;
+    let (head, body) = answer.split_once("\r\n\r\n")?;
+    let status = head.lines().next()?.split(' ').nth(1)?;
+    // The object alone, whatever framing is around it.
+    let json = body.get(body.find('{')?..=body.rfind('}')?)?;
+    (status == "200").then(|| serde_json::from_str(json).ok())?
+}
+
+fn get(url: &Url) -> io::Result<String> {
+    let deadline = Instant::now() + PATIENCE;
+    let address = (url.host(), url.port())
+        .to_socket_addrs()?
+        .next()
+        .ok_or(io::ErrorKind::NotFound)?;
+    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    write!(
+        stream,
+        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{}\r\nconnection: close\r\n\r\n",
+        url.port()
+    )?;
+    let mut answer = Vec::new();
+    let mut buffer = [0; 4096];
+    while answer.len() < LENGTH_LIMIT {
+        // Each wait gets what is left, so that a trickle cannot stretch it.
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut buffer)? {
+            0 => break,
+            length => answer.extend_from_slice(&buffer[..length]),
+        }
+    }
+    Ok(String::from_utf8_lossy(&answer).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_runtime::Environment;
+    use std::net::TcpListener;
+
+    /// Answers one request with `answer`, then hangs up.
+    fn answering(answer: &'static str) -> String {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]);
+            let _ = stream.write_all(answer.as_bytes());
+        });
+        url
+    }
+
+    fn view(url: &str, pid: u32) -> ProxyView {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(directory.path()), &Environment::default()).unwrap();
+        let record = format!(
+            r#"{{"schema":1,"pid":{pid},"url":"{url}","version":"0.0.9","started_at":"2026-01-02T03:04:05Z"}}"#
+        );
+        std::fs::write(home.daemon_record(), record).unwrap();
+        ask(&home)
+    }
+
+    #[test]
+    fn a_daemon_that_answers_is_running() {
+        let url = answering(
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"status\":\"ok\",\"version\":\"1.0.0\",\"pid\":7}",
+        );
+        let expected = ProxyView {
+            running: true,
+            url: Some(url.clone()),
+            pid: Some(7),
+            version: Some("1.0.0".into()),
+        };
+        assert_eq!(view(&url, 7), expected);
+        let chunked = answering(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nf\r\n{\"status\":\"ok\"}\r\n0\r\n\r\n",
+        );
+        assert_eq!(view(&chunked, 7).version.as_deref(), Some("0.0.9"));
+    }
+
+    #[test]
+    fn whatever_else_answers_is_not_our_daemon() {
+        for answer in [
+            "",
+            "HTTP/1.1 404 Not Found\r\n\r\n{\"status\":\"ok\"}",
+            "HTTP/1.1 200 OK\r\n\r\n<html>",
+            "HTTP/1.1 200 OK\r\n\r\n}{",
+            "HTTP/1.1 200 OK\r\n\r\n{\"status\":\"ok\",\"pid\":8}",
+            "SSH-2.0-OpenSSH",
+        ] {
+            assert_eq!(view(&answering(answer), 7), ProxyView::default(), "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_that_was_left_over_means_not_running() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        // Accepts, by the system's queue, and never answers.
+        assert!(!view(&format!("http://127.0.0.1:{port}"), 7).running);
+        drop(listener);
+        assert!(!view(&format!("http://127.0.0.1:{port}"), 7).running);
+        assert!(!view("http://192.0.2.1:1", 7).running);
+        assert!(!view("nonsense", 7).running);
+    }
+}

@@ -1,0 +1,175 @@
+//! Data on standard output, talk on standard error, and the exit code.
+
+use crate::arguments::Common;
+use crate::failure::Failure;
+use clap::ColorChoice;
+use serde::Serialize;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// What a command found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// What was asked for; exit code 0.
+    Found,
+    /// Nothing; exit code 1.
+    Nothing,
+}
+
+pub(crate) type Outcome = Result<Verdict, Failure>;
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terminal {
+    json: bool,
+    color: bool,
+}
+
+#[derive(Serialize)]
+struct Envelope<T> {
+    schema: u32,
+    #[serde(flatten)]
+    answer: T,
+}
+
+#[derive(Serialize)]
+struct ErrorAnswer<'a> {
+    error: ErrorBody<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    kind: &'a str,
+    message: &'a str,
+    hint: Option<&'a str>,
+}
+
+impl Terminal {
+    /// As the flags and the environment want it.
+    pub(crate) fn of(common: &Common) -> Self {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let color = match common.color {
+            ColorChoice::Always => true,
+            ColorChoice::Never => false,
+            ColorChoice::Auto => {
+                !is_set("NO_COLOR")
+                    && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
+                    && io::stdout().is_terminal()
+            }
+        };
+        Self {
+            json: common.json,
+            color: color && !common.json,
+        }
+    }
+
+    pub(crate) fn wants_json(self) -> bool {
+        self.json
+    }
+
+    /// Prints the answer as JSON, or as the text that `text` makes.
+    pub(crate) fn answer<T: Serialize>(
+        self,
+        answer: T,
+        text: impl FnOnce(&T, Style) -> String,
+    ) -> Result<(), Failure> {
+        let printed = if self.json {
+            json(&answer)?
+        } else {
+            text(&answer, Style { color: self.color })
+        };
+        write_out(printed.as_bytes())
+    }
+}
+
+/// How text is emphasised.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Style {
+    color: bool,
+}
+
+impl Style {
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.wrapped("1", text)
+    }
+
+    pub(crate) fn faint(self, text: &str) -> String {
+        self.wrapped("2", text)
+    }
+
+    pub(crate) fn green(self, text: &str) -> String {
+        self.wrapped("32", text)
+    }
+
+    pub(crate) fn red(self, text: &str) -> String {
+        self.wrapped("31", text)
+    }
+
+    fn wrapped(self, code: &str, text: &str) -> String {
+        if self.color && !text.is_empty() {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn plain() -> Self {
+        Self { color: false }
+    }
+}
+
+fn json<T: Serialize>(answer: &T) -> Result<String, Failure> {
+    serde_json::to_string(&Envelope { schema: 1, answer })
+        .map(|text| text + "\n")
+        .map_err(|error| {
+            Failure::error(
+                "output",
+                format!("the answer cannot be written as JSON: {error}"),
+                None,
+            )
+        })
+}
+
+fn write_out(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(bytes)?;
+    Ok(stdout.flush()?)
+}
+
+/// Prints text.
+pub(crate) fn print(text: &str) -> Outcome {
+    write_out(text.as_bytes()).map(|()| Verdict::Found)
+}
+
+/// Says something to the person who runs the command.
+pub(crate) fn say(text: &str) {
+    // Nobody can be told that telling failed.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Tells what went wrong, if anything did, and gives the exit code.
+pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
+    let told = match outcome {
+        Ok(Verdict::Found) | Err(Failure::BrokenPipe) => return ExitCode::SUCCESS,
+        Ok(Verdict::Nothing) => return ExitCode::from(1),
+        Err(Failure::Told(told)) => told,
+    };
+    if as_json {
+        let error = ErrorBody {
+            kind: told.kind,
+            message: &told.message,
+            hint: told.hint.as_deref(),
+        };
+        if let Ok(text) = json(&ErrorAnswer { error }) {
+            // The exit code says it as well.
+            let _ = write_out(text.as_bytes());
+        }
+    } else {
+        say(&format!("grov: {}", told.message));
+        if let Some(hint) = told.hint {
+            say(&format!("hint: {hint}"));
+        }
+    }
+    ExitCode::from(told.exit_code)
+}
