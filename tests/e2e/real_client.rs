@@ -382,10 +382,7 @@ fn the_client_outlives_a_crash_of_the_proxy() -> Result<()> {
             .map(|_| ())
     })?;
     daemon.kill()?;
-    let daemon = Daemon::on(&home, &upstream.url())
-        .arg("--port")
-        .arg(port.to_string())
-        .start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).port(port).start()?;
     assert!(running.wait()?.success(), "the client gave up: {}", daemon.log());
     let session = grov.sessions()?[0]["client_session_id"]
         .as_str()

@@ -15,6 +15,7 @@ pub struct DaemonBuilder {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     largest_file: Option<u32>,
+    port: Option<u16>,
 }
 
 impl DaemonBuilder {
@@ -27,6 +28,12 @@ impl DaemonBuilder {
     /// Sets an environment variable; nothing but PATH and HOME is there otherwise.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Listens on this port.
+    pub fn port(mut self, port: u16) -> Self {
+        self.port = Some(port);
         self
     }
 
@@ -121,14 +128,13 @@ pub struct Daemon {
 impl Daemon {
     /// A daemon on `home` that forwards to `upstream` and listens on a free port.
     pub fn on(home: &Path, upstream: &str) -> DaemonBuilder {
-        let arguments = ["--port", "0", "--upstream", upstream]
-            .map(OsString::from)
-            .to_vec();
+        let arguments = ["--upstream", upstream].map(OsString::from).to_vec();
         DaemonBuilder {
             home: home.to_owned(),
             arguments,
             environment: Vec::new(),
             largest_file: None,
+            port: Some(0),
         }
     }
 
@@ -139,6 +145,7 @@ impl Daemon {
             arguments: Vec::new(),
             environment: Vec::new(),
             largest_file: None,
+            port: None,
         }
     }
 
