@@ -1,8 +1,11 @@
 //! The redactor.
 
+use crate::MASK_START;
+use crate::context::CONTEXT_KINDS;
+use crate::scan::Scan;
+use crate::tokens::TOKENS;
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// One secret found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,32 +16,78 @@ pub struct Finding {
     pub range: Range<usize>,
 }
 
+/// A kind of secret that [`Redactor`] knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// The name in the mask.
+    pub rule: &'static str,
+    /// What it is, for people.
+    pub what: &'static str,
+}
+
 /// Finds secrets and masks them.
-#[derive(Debug, Default)]
-pub struct Redactor {}
+///
+/// Costs nothing to make: the rules are compiled into the program. It works in time linear in the text, never panics,
+/// and has no state, so that one can be shared or made anew at will.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Redactor(());
+
+/// Masking one secret can, in texts made for it, uncover another. More rounds than this are not tried.
+const MAX_ROUNDS: usize = 8;
 
 impl Redactor {
     /// A redactor with all rules.
-    pub fn new() -> Self {
-        Self {}
+    pub const fn new() -> Self {
+        Self(())
     }
 
     /// The redactor that the whole process shares.
     pub fn shared() -> &'static Self {
-        static SHARED: OnceLock<Redactor> = OnceLock::new();
-        SHARED.get_or_init(Self::new)
+        static SHARED: Redactor = Redactor::new();
+        &SHARED
     }
 
     /// The text with every secret replaced by a mask that names its kind, such as `[redacted:github-token]`.
     ///
     /// Redacting twice changes nothing more. A text without secrets is borrowed.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        Cow::Borrowed(text)
+        let mut redacted = Cow::Borrowed(text);
+        for _ in 0..MAX_ROUNDS {
+            let findings = self.findings(&redacted);
+            if findings.is_empty() {
+                break;
+            }
+            redacted = Cow::Owned(masked(&redacted, &findings));
+        }
+        redacted
     }
 
-    /// The secrets of a text, in order, without overlap.
+    /// The secrets of a text, in order, without overlap. Masks are not among them.
     pub fn findings(&self, text: &str) -> Vec<Finding> {
-        let _ = text;
-        Vec::new()
+        Scan::run(text)
     }
+
+    /// The kinds of secrets that are found, for documentation.
+    pub fn kinds() -> impl Iterator<Item = Kind> {
+        let tokens = TOKENS.iter().map(|rule| Kind {
+            rule: rule.id,
+            what: rule.what,
+        });
+        let contexts = CONTEXT_KINDS.iter().map(|&(rule, what)| Kind { rule, what });
+        tokens.chain(contexts)
+    }
+}
+
+fn masked(text: &str, findings: &[Finding]) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut copied = 0;
+    for Finding { rule, range } in findings {
+        masked.push_str(&text[copied..range.start]);
+        masked.push_str(MASK_START);
+        masked.push_str(rule);
+        masked.push(']');
+        copied = range.end;
+    }
+    masked.push_str(&text[copied..]);
+    masked
 }

@@ -1,0 +1,592 @@
+//! Secrets that are told by the name they are given: `password = …`, `"api_key": "…"`, `SECRET_KEY=…`, in code, in
+//! configuration of any syntax, in query strings and on command lines.
+
+use crate::header;
+use crate::key::{self, MAX_NAME, Meaning};
+use crate::pattern::Class;
+use crate::scan::{Certainty, Scan};
+use crate::value::{is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
+use std::ops::Range;
+
+/// As much of a value is judged; one that is longer is taken whole.
+const MAX_JUDGED: usize = 160;
+
+/// A value and how it stands there.
+#[derive(Debug)]
+struct Value<'t> {
+    text: &'t str,
+    range: Range<usize>,
+    /// In quotes of some kind.
+    quoted: bool,
+    /// There is space around the sign between name and value, or the sign is a colon.
+    spaced: bool,
+    /// Nothing follows on the line.
+    ends_line: bool,
+    /// What follows makes it a call, an index or a generic type.
+    is_expression: bool,
+}
+
+/// The name in front of a sign.
+#[derive(Debug)]
+struct Name<'t> {
+    text: &'t str,
+    start: usize,
+    quoted: bool,
+    spaced: bool,
+}
+
+/// Looks at the `=` or `:` at `at`.
+pub(crate) fn look(scan: &mut Scan<'_>, at: usize) {
+    if at < scan.assigned_until {
+        return;
+    }
+    let Some((sign_start, value_start)) = sign(scan.bytes, at) else {
+        return;
+    };
+    let Some(name) = name_before(scan, sign_start) else {
+        return;
+    };
+    if scan.bytes[at] == b':' || name.quoted {
+        if header::is_authorization(name.text) {
+            return header::authorization(scan, value_start);
+        }
+        if header::is_cookie(name.text) {
+            return header::cookies(scan, value_start);
+        }
+    }
+    let meaning = key::meaning(name.text).or_else(|| meaning_of_sibling(scan, &name));
+    if meaning.is_none() && !could_be_random(scan.bytes, value_start) {
+        return;
+    }
+    let Some(value) = value_after(scan, &name, at, value_start) else {
+        return;
+    };
+    let rule = match meaning {
+        Some(meaning) if is_secret(scan, meaning, &name, &value) => Some((meaning.rule(), Certainty::Name)),
+        _ if is_random_secret(&name, &value) => Some(("high-entropy", Certainty::Randomness)),
+        _ => None,
+    };
+    if let Some((rule, certainty)) = rule {
+        let range = whole(scan, &value);
+        scan.assigned_until = range.end;
+        scan.found(rule, certainty, range);
+    }
+}
+
+/// Looks at an XML element whose name ends with the keyword: `<password>hunter2</password>`.
+pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let bytes = scan.bytes;
+    let start = Class::of("A-Za-z0-9_.:-").run_back(bytes, keyword.start, MAX_NAME);
+    if start == 0 || bytes[start - 1] != b'<' {
+        return;
+    }
+    let rest = &bytes[keyword.end..];
+    let Some(length) = rest
+        .iter()
+        .take(MAX_JUDGED)
+        .position(|byte| matches!(byte, b'<' | b'\n'))
+    else {
+        return;
+    };
+    if !rest[length..].starts_with(b"</") {
+        return;
+    }
+    let range = keyword.end..keyword.end + length;
+    let Some(text) = scan.text.get(range.clone()) else {
+        return;
+    };
+    let name = Name {
+        text: &scan.text[start..keyword.end - 1],
+        start,
+        quoted: true,
+        spaced: false,
+    };
+    let value = Value {
+        text,
+        range,
+        quoted: true,
+        spaced: false,
+        ends_line: true,
+        is_expression: false,
+    };
+    if let Some(meaning) = key::meaning(name.text)
+        && is_secret(scan, meaning, &name, &value)
+    {
+        scan.found(meaning.rule(), Certainty::Name, value.range);
+    }
+}
+
+/// The start of the sign that holds `at` and the end of it, if it is one that assigns: `=`, `:`, `:=`, `?=`, `=>`.
+fn sign(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let before = at.checked_sub(1).map(|i| bytes[i]);
+    let after = bytes.get(at + 1).copied();
+    match (bytes[at], before, after) {
+        (b':', Some(b':'), _) | (b':', _, Some(b':' | b'=')) => None,
+        (b':', ..) => Some((at, at + 1)),
+        (_, Some(b':' | b'?'), Some(b'=')) => None,
+        (_, Some(b':' | b'?'), _) => Some((at - 1, at + 1)),
+        (_, Some(b'=' | b'!' | b'<' | b'>' | b'+' | b'*' | b'/' | b'|' | b'&' | b'^' | b'%' | b'~'), _) => {
+            None
+        }
+        (_, _, Some(b'=' | b'~')) => None,
+        (_, _, Some(b'>')) => Some((at, at + 2)),
+        _ => Some((at, at + 1)),
+    }
+}
+
+const BLANK: Class = Class::of(" \t");
+const NAME: Class = Class::of("A-Za-z0-9_.-");
+
+fn is_quote(byte: u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'`')
+}
+
+/// The name that ends before `end`, possibly in quotes (escaped ones too) or in brackets (`config["password"] =`).
+fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
+    let bytes = scan.bytes;
+    let unspaced = BLANK.run_back(bytes, end, 16);
+    let mut at = unspaced;
+    if at > 1 && bytes[at - 1] == b']' && is_quote(bytes[at - 2]) {
+        at -= 1;
+    }
+    let quoted = at > 0 && is_quote(bytes[at - 1]);
+    if quoted {
+        at = Class::of("\\").run_back(bytes, at - 1, 8);
+    }
+    let start = NAME.run_back(bytes, at, MAX_NAME);
+    let text = &scan.text[start..at];
+    text.bytes()
+        .any(|byte| byte.is_ascii_alphabetic())
+        .then_some(Name {
+            text,
+            start,
+            quoted,
+            spaced: unspaced < end,
+        })
+}
+
+/// In lists of pairs the name stands beside: `name: DB_PASSWORD` and then `value: hunter2`, also as attributes.
+fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
+    if !name.text.eq_ignore_ascii_case("value") {
+        return None;
+    }
+    let end = Class::of(" \t\r\n\"',{-").run_back(scan.bytes, name.start, 64);
+    let start = NAME.run_back(scan.bytes, end, MAX_NAME);
+    let before = start.checked_sub(1).map(|i| scan.bytes[i])?;
+    matches!(before, b' ' | b'"' | b'\'' | b'=' | b':')
+        .then(|| key::meaning(&scan.text[start..end]))
+        .flatten()
+}
+
+/// Whether a run of 20 or more signs that keys are written in starts at or close behind `from`.
+fn could_be_random(bytes: &[u8], from: usize) -> bool {
+    let start = Class::of(" \t\"'`\\").run(bytes, from, 6);
+    // Looking at the far end first rejects nearly everything with one look.
+    let far = bytes.get(start + 19).copied().unwrap_or(b' ');
+    RANDOM.has(far) && RANDOM.run(bytes, start, 20) == start + 20
+}
+
+const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");
+
+/// The value that starts at or behind `from`, of the name `name` and the sign at `at`.
+fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> Option<Value<'t>> {
+    let bytes = scan.bytes;
+    let start = BLANK.run(bytes, from, 16);
+    let spaced = name.spaced || start > from || bytes[at] == b':';
+    if let Some(quote) = opening_quote(bytes, start) {
+        return quoted_value(scan, quote, spaced);
+    }
+    if bytes[at] == b':'
+        && let Some(quote) = typed_value(bytes, start)
+    {
+        return quoted_value(scan, quote, true);
+    }
+    let unquoted = &bytes[start..bytes.len().min(start + MAX_JUDGED)];
+    // In `.env` files and the like, nothing but space ends a value.
+    let to_space = !spaced && starts_line(scan, name) && !name.quoted;
+    let ends = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || is_quote(*byte)
+            || !to_space
+                && matches!(
+                    byte,
+                    b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b'|' | b'&' | b'\\'
+                )
+    };
+    // A reference such as `${KEY}` or `<key>` would be cut by its own brackets; it is judged whole.
+    let opened = matches!(unquoted, [b'$' | b'<' | b'{' | b'[' | b'#' | b'%', ..]);
+    let length = if opened {
+        unquoted
+            .iter()
+            .position(|byte| byte.is_ascii_whitespace() || is_quote(*byte))
+    } else {
+        unquoted.iter().position(ends)
+    };
+    let mut end = start + length.unwrap_or(unquoted.len());
+    if to_space && let Some(next) = next_pair(&bytes[start..end]) {
+        end = start + next;
+    }
+    // Punctuation behind a value; what ends an argument or a statement ends a value, too.
+    let punctuation: &[u8] = if to_space { b",;)" } else { b"." };
+    while end > start && punctuation.contains(&bytes[end - 1]) {
+        end -= 1;
+    }
+    let end = scan.text.floor_char_boundary(end);
+    let next = bytes.get(end).copied();
+    let rest = BLANK.run(bytes, end, 8);
+    let ends_line = match bytes.get(rest) {
+        None | Some(b'\n' | b'\r') => true,
+        Some(b'#') => rest > end,
+        Some(byte) => rest == end && (is_quote(*byte) || *byte == b'\\' && bytes.get(end + 1) == Some(&b'n')),
+    };
+    Some(Value {
+        text: scan.text.get(start..end)?,
+        range: start..end,
+        quoted: false,
+        spaced,
+        ends_line,
+        is_expression: matches!(next, Some(b'(' | b'[' | b'<' | b'{')),
+    })
+}
+
+/// The first `&` behind which the next `name=` of a query string follows.
+fn next_pair(value: &[u8]) -> Option<usize> {
+    let follows = |at: usize| value.get(NAME.run(value, at + 1, MAX_NAME)) == Some(&b'=');
+    value
+        .iter()
+        .enumerate()
+        .filter(|(_, byte)| **byte == b'&')
+        .map(|(at, _)| at)
+        .find(|at| follows(*at))
+}
+
+/// The position of the quote that opens a literal at `at`: directly, escaped, or behind a prefix (`b"`, `@"`, `&"`)
+/// or one of the calls that only wrap a literal.
+fn opening_quote(bytes: &[u8], at: usize) -> Option<usize> {
+    const WRAPPERS: &[&[u8]] = &[
+        b"String::from(",
+        b"Some(",
+        b"Secret::new(",
+        b"Secret::from(",
+        b"SecretString::new(",
+        b"SecretString::from(",
+        b"str(",
+    ];
+    let rest = bytes.get(at..)?;
+    let wrapper = WRAPPERS
+        .iter()
+        .find(|wrapper| rest.starts_with(wrapper))
+        .map_or(0, |wrapper| wrapper.len());
+    let rest = &rest[wrapper..];
+    let prefix = match rest {
+        [
+            b'b' | b'r' | b'f' | b'u' | b'@' | b'&' | b'$' | b'N',
+            b'"' | b'\'',
+            ..,
+        ] => 1,
+        _ => 0,
+    };
+    let escapes = rest[prefix..]
+        .iter()
+        .take(8)
+        .take_while(|byte| **byte == b'\\')
+        .count();
+    rest.get(prefix + escapes)
+        .is_some_and(|byte| is_quote(*byte))
+        .then_some(at + wrapper + prefix + escapes)
+}
+
+/// The quote that opens the literal of a typed declaration: `password: &str = "…"`.
+fn typed_value(bytes: &[u8], at: usize) -> Option<usize> {
+    const TYPE: Class = Class::of("A-Za-z0-9_<>&':|? ");
+    let type_end = TYPE.run(bytes, at, 48);
+    if type_end == at || bytes.get(type_end) != Some(&b'=') || bytes.get(type_end + 1) == Some(&b'=') {
+        return None;
+    }
+    opening_quote(bytes, BLANK.run(bytes, type_end + 1, 8))
+}
+
+/// The literal whose opening quote is at `quote`. One without an end is taken if the text ends inside it.
+fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value<'t>> {
+    const MAX_LITERAL: usize = 8192;
+    let bytes = scan.bytes;
+    let escaped = quote > 0 && bytes[quote - 1] == b'\\';
+    let start = quote + 1;
+    let window = &bytes[start..bytes.len().min(start + MAX_LITERAL)];
+    let mut at = 0;
+    let end = loop {
+        match window.get(at) {
+            None if window.len() < MAX_LITERAL => break start + at,
+            None | Some(b'\n') => return None,
+            Some(b'\\') if !escaped => at += 1,
+            Some(byte) if *byte == bytes[quote] => break start + at,
+            _ => {}
+        }
+        at += 1;
+    };
+    let mut end = end.min(bytes.len());
+    while escaped && end > start && bytes[end - 1] == b'\\' {
+        end -= 1;
+    }
+    let text = scan.text.get(start..end)?;
+    Some(Value {
+        text,
+        range: start..end,
+        quoted: true,
+        spaced,
+        ends_line: true,
+        is_expression: false,
+    })
+}
+
+/// Whether the name is the first thing on its line, but for indentation and words that announce an assignment.
+fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
+    const ANNOUNCERS: &[&[u8]] = &[
+        b"export", b"ENV", b"ARG", b"set", b"-e", b"--env", b"-", b"declare", b"-x", b"setenv",
+    ];
+    let mut at = name.start;
+    for _ in 0..3 {
+        let space = BLANK.run_back(scan.bytes, at, 64);
+        match space.checked_sub(1).map(|i| scan.bytes[i]) {
+            None | Some(b'\n') => return true,
+            // A written line end, or the quote that opens the text.
+            Some(b'n') if scan.bytes[..space].ends_with(b"\\n") => return true,
+            Some(_) => {}
+        }
+        let word = Class::of("A-Za-z-").run_back(scan.bytes, space, 16);
+        if space == at || !ANNOUNCERS.contains(&&scan.bytes[word..space]) {
+            return false;
+        }
+        at = word;
+    }
+    false
+}
+
+/// Whether the name stands in a query string or a list of `name=value;` pairs.
+fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
+    matches!(
+        name.start.checked_sub(1).map(|i| scan.bytes[i]),
+        Some(b'?' | b'&' | b';')
+    )
+}
+
+/// The whole value, also where only its beginning was judged.
+fn whole(scan: &Scan<'_>, value: &Value<'_>) -> Range<usize> {
+    if value.quoted || value.text.len() < MAX_JUDGED - 4 {
+        return value.range.clone();
+    }
+    let rest = &scan.bytes[value.range.end..];
+    let length = rest
+        .iter()
+        .position(|byte| byte.is_ascii_whitespace() || is_quote(*byte))
+        .unwrap_or(rest.len());
+    value.range.start..value.range.end + length
+}
+
+/// Whether a value is a secret, given that its name says so.
+fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    if value.is_expression || text.len() < 3 || is_stand_in(text) || is_public_identifier(text) {
+        return false;
+    }
+    // Credentials inside a URL are found there. A colon opens a role or a symbol (`:meth:`).
+    if is_path(text)
+        || text.contains("://")
+        || !value.quoted && (text.starts_with(':') || text.ends_with(':'))
+    {
+        return false;
+    }
+    let spaces = text.bytes().any(|byte| byte.is_ascii_whitespace());
+    if !spaces && looks_random(text) && !is_code(text) {
+        return true;
+    }
+    if meaning == Meaning::Password {
+        is_password(scan, name, value)
+    } else {
+        !spaces && is_made_secret(meaning, scan, name, value)
+    }
+}
+
+/// Whether a value is a password that a person might have chosen.
+fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let words = is_words(text);
+    if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        return value.quoted && text.split_whitespace().count() >= 3 && !is_prose(text);
+    }
+    if words && talks_of_passwords(text) {
+        return false;
+    }
+    if value.quoted {
+        return !(words && text.contains(['.', '/', ':', '\'']));
+    }
+    let identifier = text.bytes().all(|byte| Class::of("A-Za-z0-9_.").has(byte));
+    if !identifier {
+        return !is_code(text) && text.len() >= 4;
+    }
+    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let tight = !value.spaced;
+    if digit {
+        let upper_name = is_constant(name.text);
+        return text.len() >= 4
+            && !is_type(text)
+            && (tight && (upper_name || !text.contains(['.', '_']))
+                || value.spaced && value.ends_line && !text.contains('_'))
+            && !is_constant(text);
+    }
+    // Letters alone might be the name of something.
+    if text.contains(['.', '_']) || is_constant(text) && !is_constant(name.text) {
+        return false;
+    }
+    if tight {
+        is_constant(name.text) || in_query(scan, name) || starts_line(scan, name) && value.ends_line
+    } else {
+        let lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
+        lower
+            && text.len() >= 6
+            && value.ends_line
+            && starts_line(scan, name)
+            && scan.bytes[value.range.start - 2] == b':'
+    }
+}
+
+/// Whether a value is a secret such as programs make: long enough, with digits, no word.
+fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if is_code(text) {
+        return false;
+    }
+    if is_constant(text) && is_words(text.trim_end_matches(|c: char| c.is_ascii_digit())) {
+        return false;
+    }
+    if is_words(text) {
+        // `SECRET=swordfish`
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
+        let announced = value.quoted || !value.spaced && starts_line(scan, name);
+        return meaning == Meaning::Secret && plain && text.len() >= 8 && is_constant(name.text) && announced;
+    }
+    let least = if meaning == Meaning::Token && !is_constant(name.text) {
+        12
+    } else {
+        8
+    };
+    if text.len() < least || !letter || !(digit || value.quoted && !text.is_ascii()) {
+        return false;
+    }
+    if value.quoted {
+        return !text.contains(['(', '<', '{', '$', '\\']);
+    }
+    if value.spaced {
+        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        return value.ends_line && !is_words(stem) && !text.contains("::");
+    }
+    !is_type(text)
+}
+
+/// Whether a value of any name is so random that it can be nothing else.
+fn is_random_secret(name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let least = if key::hints(name.text) { 20 } else { 32 };
+    (least..=512).contains(&text.len())
+        && text.bytes().all(|byte| RANDOM.has(byte))
+        && (value.quoted || value.ends_line || !value.spaced && is_constant(name.text))
+        && !value.is_expression
+        && is_mixed(text)
+        && looks_random(text)
+        && !is_hex(text)
+        && !is_uuid(text)
+        && !is_public_identifier(text)
+        && !is_stand_in(text)
+        && !key::is_public(name.text)
+        && !has_sequence(text)
+}
+
+/// Whether upper case, lower case and digits all occur, the last more than once.
+fn is_mixed(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_uppercase())
+        && text.bytes().any(|byte| byte.is_ascii_lowercase())
+        && text.bytes().filter(u8::is_ascii_digit).count() >= 2
+}
+
+/// Whether the text counts up somewhere, as alphabets and made-up values do: `abcdef`, `123456`.
+fn has_sequence(text: &str) -> bool {
+    text.as_bytes().windows(6).any(|signs| {
+        signs
+            .windows(2)
+            .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+    })
+}
+
+/// `MAX_SIZE`: a name in capitals.
+fn is_constant(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_uppercase()) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether the text is a path in a file system.
+fn is_path(text: &str) -> bool {
+    let rooted = ["/", "./", "../", "~/"].iter().any(|root| text.starts_with(root));
+    rooted && !(looks_random(text) && text.bytes().filter(|byte| *byte == b'/').count() <= 2)
+}
+
+/// Whether the text is an expression of a programming language.
+fn is_code(text: &str) -> bool {
+    text.contains("::")
+        || text.contains("->")
+        || text.contains("()")
+        || text.contains("&&")
+        || text.contains("==")
+        || text.starts_with(['&', '*', '!', '(', '|', '^'])
+        || text
+            .find(['[', '('])
+            .is_some_and(|bracket| bracket > 0 && is_words(&text[..bracket]) && text.ends_with([']', ')']))
+        || {
+            // `request.headers.token2`
+            let mut parts = text.split('.');
+            text.contains('.')
+                && parts.all(|part| {
+                    part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && is_words(part)
+                })
+        }
+}
+
+/// `u64`, `int32`, `Sha256`: a type with digits in its name.
+fn is_type(text: &str) -> bool {
+    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    const TYPES: &[&str] = &[
+        "u", "i", "f", "int", "uint", "float", "bytes", "string", "varchar", "Sha", "H", "Bytes", "vec",
+    ];
+    stem.len() < text.len() && TYPES.contains(&stem)
+}
+
+/// Whether words name or label a password instead of being one: `user.password.label`, `enter_password`.
+fn talks_of_passwords(text: &str) -> bool {
+    const TALK: &[&str] = &[
+        "pass",
+        "pwd",
+        "user",
+        "label",
+        "field",
+        "form",
+        "login",
+        "error",
+        "reset",
+        "forgot",
+        "change",
+        "config",
+        "setting",
+        "input",
+        "string",
+        "option",
+        "prompt",
+        "secret",
+        "token",
+        "auth",
+        "credential",
+        "request",
+        "param",
+    ];
+    let text = text.to_ascii_lowercase();
+    TALK.iter().any(|word| text.contains(word))
+}

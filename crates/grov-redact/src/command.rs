@@ -1,0 +1,252 @@
+//! Passwords on command lines.
+
+use crate::pattern::Class;
+use crate::scan::{Certainty, Scan};
+use crate::value::{is_stand_in, is_words, looks_random};
+use std::ops::Range;
+
+/// How a program takes its password.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    /// In the next word, or attached: `-p x`, `-px`.
+    Password,
+    /// Only attached, because a lone `-p` asks: `-px`.
+    Attached,
+    /// `user:password` in the next word, or attached.
+    UserAndPassword,
+    /// In the next word behind a tag: `-passin pass:x`.
+    Tagged(&'static str),
+}
+
+/// A program that takes a password on its command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program {
+    options: &'static [&'static str],
+    form: Form,
+}
+
+impl Program {
+    pub(crate) const fn password(options: &'static [&'static str]) -> Self {
+        Self {
+            options,
+            form: Form::Password,
+        }
+    }
+
+    pub(crate) const fn attached_password(options: &'static [&'static str]) -> Self {
+        Self {
+            options,
+            form: Form::Attached,
+        }
+    }
+
+    pub(crate) const fn user_and_password(options: &'static [&'static str]) -> Self {
+        Self {
+            options,
+            form: Form::UserAndPassword,
+        }
+    }
+
+    pub(crate) const fn tagged_password(options: &'static [&'static str], tag: &'static str) -> Self {
+        Self {
+            options,
+            form: Form::Tagged(tag),
+        }
+    }
+}
+
+/// No option is looked for farther behind a program's name than this.
+const MAX_COMMAND: usize = 4096;
+
+/// Looks for the password options of the program whose name ends with the keyword, up to the end of its command.
+pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>) {
+    if keyword.start < scan.commands_until[number] {
+        return;
+    }
+    let program = crate::context::COMMANDS[number];
+    let bytes = scan.bytes;
+    let limit = bytes.len().min(keyword.end + MAX_COMMAND);
+    let mut at = keyword.end - 1;
+    while at < limit {
+        match bytes[at] {
+            b'\n' if bytes[at - 1] != b'\\' => break,
+            b'|' | b';' => break,
+            b'-' if bytes[at - 1].is_ascii_whitespace() => {
+                if let Some(range) = option_value(scan, program, at) {
+                    let text = &scan.text[range.clone()];
+                    at = range.end;
+                    if !is_stand_in(text) {
+                        scan.found("command-password", Certainty::Place, range);
+                    }
+                    continue;
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    scan.commands_until[number] = at;
+}
+
+/// The secret part of the value of the option at `at`, if it is one of the program's.
+fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<usize>> {
+    let bytes = scan.bytes;
+    let option = program
+        .options
+        .iter()
+        .filter(|option| bytes[at..].starts_with(option.as_bytes()))
+        .max_by_key(|o| o.len())?;
+    let end = at + option.len();
+    let next = *bytes.get(end)?;
+    let long = option.len() > 2;
+    let value = match next {
+        b' ' | b'\t' if matches!(program.form, Form::Attached) => return None,
+        b' ' | b'\t' => Class::of(" \t").run(bytes, end, 8),
+        b'=' if long => end + 1,
+        _ if long => return None,
+        _ => end,
+    };
+    let word = word(bytes, value);
+    // The next option, or the end of the quoted text that the command stands in.
+    if word.is_empty() || bytes[word.start] == b'-' {
+        return None;
+    }
+    match program.form {
+        Form::Password | Form::Attached => Some(word),
+        Form::UserAndPassword => {
+            let colon = bytes[word.clone()].iter().position(|byte| *byte == b':')?;
+            (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
+        }
+        Form::Tagged(tag) => bytes[word.clone()]
+            .starts_with(tag.as_bytes())
+            .then_some(word.start + tag.len()..word.end),
+    }
+}
+
+/// The shell word that starts at `at`, without its quotes.
+fn word(bytes: &[u8], at: usize) -> Range<usize> {
+    const MAX_WORD: usize = 4096;
+    let escaped = usize::from(bytes.get(at) == Some(&b'\\'));
+    let quote = bytes
+        .get(at + escaped)
+        .copied()
+        .filter(|byte| matches!(byte, b'"' | b'\''));
+    let start = at + quote.map_or(0, |_| escaped + 1);
+    let rest = bytes.get(start..).unwrap_or_default();
+    let ends = |byte: &u8| match quote {
+        Some(quote) => *byte == quote || *byte == b'\n',
+        None => byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b';' | b'|' | b')'),
+    };
+    let mut end = start
+        + rest
+            .iter()
+            .take(MAX_WORD)
+            .position(ends)
+            .unwrap_or(rest.len().min(MAX_WORD));
+    while end > start && bytes[end - 1] == b'\\' {
+        end -= 1;
+    }
+    // A limit can fall inside a character.
+    while end > start && end < bytes.len() && bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    start..end
+}
+
+/// Looks at a flag such as `--password` or `--github-token` that ends with the keyword and whose value is the next
+/// word. (`--password=x` is an assignment.)
+pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let bytes = scan.bytes;
+    let start = Class::of("A-Za-z0-9_-").run_back(bytes, keyword.start, 48);
+    if bytes[start] != b'-' {
+        return;
+    }
+    // In a list of arguments, quotes and a comma stand between: `"--password", "x"`.
+    let separator = Class::of(" \t\"',").run(bytes, keyword.end, 8);
+    let between = &bytes[keyword.end..separator];
+    let spaced = matches!(between, [b' ' | b'\t', ..]);
+    let quoted = between.last().is_some_and(|byte| matches!(byte, b'"' | b'\''));
+    let listed = quoted && matches!(between, [b'"' | b'\'', b',', ..]);
+    if !spaced && !listed {
+        return;
+    }
+    let value = word(bytes, if quoted { separator - 1 } else { separator });
+    let Some(text) = scan.text.get(value.clone()) else {
+        return;
+    };
+    if text.len() < 3 || text.starts_with('-') || is_stand_in(text) {
+        return;
+    }
+    let password = scan.text[keyword.clone()]
+        .to_ascii_lowercase()
+        .starts_with("-pass");
+    let ordinary = if password {
+        !quoted && is_talk(text)
+    } else {
+        is_words(text) && !looks_random(text) || text.len() < 6
+    };
+    if !ordinary {
+        scan.found("command-password", Certainty::Place, value);
+    }
+}
+
+/// Words that follow a flag when somebody talks about it.
+fn is_talk(word: &str) -> bool {
+    const TALK: &[&str] = &[
+        "is",
+        "are",
+        "was",
+        "to",
+        "and",
+        "or",
+        "for",
+        "from",
+        "if",
+        "in",
+        "on",
+        "as",
+        "with",
+        "when",
+        "flag",
+        "flags",
+        "option",
+        "options",
+        "argument",
+        "arguments",
+        "parameter",
+        "value",
+        "values",
+        "file",
+        "instead",
+        "must",
+        "can",
+        "should",
+        "will",
+        "has",
+        "does",
+        "the",
+        "via",
+        "not",
+        "because",
+        "then",
+        "but",
+        "that",
+        "which",
+        "into",
+        "only",
+        "prompt",
+        "prompts",
+        "field",
+        "input",
+        "reset",
+        "store",
+        "manager",
+        "string",
+    ];
+    TALK.contains(
+        &word
+            .trim_end_matches([',', '.', ':', '?', '!'])
+            .to_ascii_lowercase()
+            .as_str(),
+    )
+}

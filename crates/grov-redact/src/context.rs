@@ -1,0 +1,249 @@
+//! Secrets that are told by the words around them: the keywords, and what each leads to.
+
+use crate::assignment;
+use crate::command;
+use crate::header;
+use crate::pattern::Class;
+use crate::private;
+use crate::scan::{Certainty, Scan};
+use crate::tokens::{continues_a_word, start_of_run};
+use crate::value::{is_name, is_stand_in, is_words};
+use std::ops::Range;
+
+/// What a contextual keyword leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Context {
+    /// A block the user marked as private.
+    Marked,
+    /// The beginning of a key block.
+    KeyBlock,
+    /// The end of a key block.
+    KeyTail,
+    /// The lines of a PuTTY key.
+    PuttyLines,
+    /// A bearer credential.
+    Bearer,
+    /// A command-line flag whose value is the next word.
+    Flag,
+    /// A program that takes a password on its command line, by number in [`COMMANDS`].
+    Command(usize),
+    /// An XML element that is named like a secret.
+    Element,
+    /// A sentence that tells a password.
+    Sentence,
+    /// A quoted password in SQL.
+    Sql,
+    /// The password of a `.netrc` entry.
+    Netrc,
+}
+
+impl Context {
+    /// Looks at what stands around the keyword.
+    pub(crate) fn look(self, scan: &mut Scan<'_>, keyword: Range<usize>) {
+        match self {
+            Self::Marked => private::marked(scan, keyword),
+            Self::KeyBlock => private::key_block(scan, keyword),
+            Self::KeyTail => private::key_tail(scan, keyword),
+            Self::PuttyLines => private::putty_lines(scan, keyword),
+            Self::Bearer => header::bearer(scan, keyword),
+            Self::Flag => command::flag(scan, keyword),
+            Self::Command(number) => command::options(scan, number, keyword),
+            Self::Element => assignment::element(scan, keyword),
+            Self::Sentence => sentence(scan, keyword),
+            Self::Sql => sql_password(scan, keyword),
+            Self::Netrc => netrc_password(scan, keyword),
+        }
+    }
+}
+
+/// The keywords, in any case, at least three bytes each.
+pub(crate) static CONTEXTS: &[(&str, Context)] = &[
+    ("<private", Context::Marked),
+    ("-----BEGIN ", Context::KeyBlock),
+    ("---- BEGIN ", Context::KeyBlock),
+    ("-----END ", Context::KeyTail),
+    ("Private-Lines:", Context::PuttyLines),
+    ("bearer ", Context::Bearer),
+    ("-password", Context::Flag),
+    ("-passwd", Context::Flag),
+    ("-passphrase", Context::Flag),
+    ("-pass", Context::Flag),
+    ("-token", Context::Flag),
+    ("-secret", Context::Flag),
+    ("-secret-key", Context::Flag),
+    ("-secret-access-key", Context::Flag),
+    ("-api-key", Context::Flag),
+    ("-apikey", Context::Flag),
+    ("-api_key", Context::Flag),
+    ("-access-key", Context::Flag),
+    ("-auth-key", Context::Flag),
+    ("-authkey", Context::Flag),
+    ("-account-key", Context::Flag),
+    ("password>", Context::Element),
+    ("passwd>", Context::Element),
+    ("passphrase>", Context::Element),
+    ("secret>", Context::Element),
+    ("token>", Context::Element),
+    ("apikey>", Context::Element),
+    ("api-key>", Context::Element),
+    ("password is ", Context::Sentence),
+    ("passphrase is ", Context::Sentence),
+    ("token is ", Context::Sentence),
+    ("secret is ", Context::Sentence),
+    ("api key is ", Context::Sentence),
+    ("secret key is ", Context::Sentence),
+    ("identified by ", Context::Sql),
+    ("password '", Context::Sql),
+    ("password ", Context::Netrc),
+    ("curl ", Context::Command(0)),
+    ("sshpass ", Context::Command(1)),
+    ("mysql", Context::Command(2)),
+    ("mariadb", Context::Command(2)),
+    (" login ", Context::Command(3)),
+    ("redis-cli ", Context::Command(4)),
+    ("openssl ", Context::Command(5)),
+    ("sqlcmd ", Context::Command(6)),
+    ("http ", Context::Command(7)),
+];
+
+/// The programs of [`Context::Command`].
+pub(crate) static COMMANDS: [command::Program; 8] = [
+    command::Program::user_and_password(&["-u", "--user", "-U", "--proxy-user"]),
+    command::Program::password(&["-p"]),
+    command::Program::attached_password(&["-p"]),
+    command::Program::password(&["-p"]),
+    command::Program::password(&["-a"]),
+    command::Program::tagged_password(&["-passin", "-passout", "-pass", "-k"], "pass:"),
+    command::Program::password(&["-P"]),
+    command::Program::user_and_password(&["-a"]),
+];
+
+/// The kinds that are found by their surroundings.
+pub(crate) static CONTEXT_KINDS: &[(&str, &str)] = &[
+    ("private", "What the user put between <private> and </private>"),
+    (
+        "private-key",
+        "Private key block (PEM, OpenSSH, PGP, PuTTY), whole or cut off",
+    ),
+    (
+        "connection-password",
+        "Password or token inside a URL or connection string",
+    ),
+    ("authorization-header", "Credential of an Authorization header"),
+    ("bearer-token", "Credential behind the word Bearer"),
+    ("session-cookie", "Value of a session cookie"),
+    ("command-password", "Password or token on a command line"),
+    ("discord-bot-token", "Discord bot token"),
+    ("password", "Value assigned to a name that means password"),
+    (
+        "secret",
+        "Value assigned to a name that means secret or private key",
+    ),
+    ("api-key", "Value assigned to a name that means API key"),
+    ("token", "Value assigned to a name that means token"),
+    ("high-entropy", "Random text assigned to any name"),
+];
+
+/// A Discord bot token around the dot at `at`: 24 to 28 signs that start with M, N or O, a dot, 6 signs, a dot, 27 or
+/// more. It has no keyword, but its two dots are at a fixed distance.
+pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
+    if scan.bytes.get(at + 7) != Some(&b'.') {
+        return;
+    }
+    let class = Class::BASE64_URL;
+    let start = start_of_run(class, scan.bytes, at, 28);
+    let end = class.run(scan.bytes, at + 8, 64);
+    if !(24..=28).contains(&(at - start)) || !(27..=48).contains(&(end - at - 8)) {
+        return;
+    }
+    let middle_fits = class.run(scan.bytes, at + 1, 6) == at + 7;
+    let digit = scan.bytes[start..end].iter().any(u8::is_ascii_digit);
+    if middle_fits
+        && digit
+        && !is_name(&scan.text[at + 8..end])
+        && matches!(scan.bytes[start], b'M' | b'N' | b'O')
+    {
+        scan.found("discord-bot-token", Certainty::Form, start..end);
+    }
+}
+
+/// `the password is hunter2`: the next word, if it is not an ordinary one.
+fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let start = Class::of(" :\"'`*").run(scan.bytes, keyword.end, 6);
+    let stop =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
+    let mut end = start + scan.bytes[start..].iter().take(256).position(stop).unwrap_or(256);
+    end = end.min(scan.bytes.len());
+    while end > start && matches!(scan.bytes[end - 1], b'.' | b'!' | b'?' | b'*' | b':') {
+        end -= 1;
+    }
+    let Some(word) = scan.text.get(start..end) else {
+        return;
+    };
+    let digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let password = scan.text[keyword.clone()]
+        .to_ascii_lowercase()
+        .starts_with("pass");
+    let telling = if password {
+        word.len() >= 5 && digit && letter
+    } else {
+        word.len() >= 12 && digit && letter
+    };
+    if telling && !is_stand_in(word) && !is_words(word) && !word.contains(['(', '=', '/']) {
+        scan.found(
+            if password { "password" } else { "secret" },
+            Certainty::Place,
+            start..end,
+        );
+    }
+}
+
+/// `IDENTIFIED BY 'hunter2'`, `WITH PASSWORD 'hunter2'`.
+fn sql_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let bytes = scan.bytes;
+    let quote_at = if bytes[keyword.end - 1] == b'\'' {
+        keyword.end - 1
+    } else {
+        keyword.end
+    };
+    if continues_a_word(bytes, keyword.start) || bytes.get(quote_at) != Some(&b'\'') {
+        return;
+    }
+    let (quote, start) = (b'\'', quote_at + 1);
+    let Some(length) = bytes[start..]
+        .iter()
+        .take(256)
+        .position(|byte| *byte == quote || *byte == b'\n')
+    else {
+        return;
+    };
+    let Some(password) = scan.text.get(start..start + length) else {
+        return;
+    };
+    let spaced = password.bytes().any(|byte| byte.is_ascii_whitespace());
+    if bytes[start + length] == quote && password.len() >= 3 && !spaced && !is_stand_in(password) {
+        scan.found("password", Certainty::Place, start..start + length);
+    }
+}
+
+/// `machine example.com login me password hunter2`.
+fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const MAX_ENTRY: usize = 256;
+    let bytes = scan.bytes;
+    let before = &bytes[keyword.start.saturating_sub(MAX_ENTRY)..keyword.start];
+    let mut words = before
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty())
+        .rev();
+    let _user = words.next();
+    if words.next() != Some(b"login") || continues_a_word(bytes, keyword.start) {
+        return;
+    }
+    let length = bytes[keyword.end..].iter().position(u8::is_ascii_whitespace);
+    let end = length.map_or(bytes.len(), |length| keyword.end + length);
+    let password = &scan.text[keyword.end..end];
+    if password.len() >= 3 && !is_stand_in(password) {
+        scan.found("password", Certainty::Place, keyword.end..end);
+    }
+}

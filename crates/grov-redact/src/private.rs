@@ -1,0 +1,214 @@
+//! Blocks that are private as a whole: what the user marked, and private keys.
+
+use crate::pattern::Class;
+use crate::scan::{Certainty, Scan};
+use std::ops::Range;
+
+/// Looks at a `<private`: everything up to its `</private>` goes, nested blocks included; without an end, everything.
+pub(crate) fn marked(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if keyword.start < scan.blocks_until {
+        return;
+    }
+    let Some(mut at) = tag_end(scan.bytes, keyword.end) else {
+        return;
+    };
+    let mut depth = 1_usize;
+    let end = loop {
+        let Some(next) = memchr::memchr(b'<', &scan.bytes[at..]) else {
+            break scan.bytes.len();
+        };
+        let tag = at + next;
+        at = tag + 1;
+        if let Some(end) = named(scan.bytes, tag, b"<private").and_then(|end| tag_end(scan.bytes, end)) {
+            depth += 1;
+            at = end;
+        } else if let Some(end) =
+            named(scan.bytes, tag, b"</private").and_then(|end| tag_end(scan.bytes, end))
+        {
+            depth -= 1;
+            at = end;
+            if depth == 0 {
+                break end;
+            }
+        }
+    };
+    scan.blocks_until = end;
+    scan.found("private", Certainty::Marked, keyword.start..end);
+}
+
+/// The end of `name` at `at`, in any case.
+fn named(bytes: &[u8], at: usize, name: &[u8]) -> Option<usize> {
+    let end = at + name.len();
+    bytes.get(at..end)?.eq_ignore_ascii_case(name).then_some(end)
+}
+
+/// The end of a tag whose name ends at `at`: spaces and attributes are allowed, other words are not (`<private key>`
+/// is a stand-in for a key).
+fn tag_end(bytes: &[u8], at: usize) -> Option<usize> {
+    const MAX_ATTRIBUTES: usize = 256;
+    let inside = &bytes[at..bytes.len().min(at + MAX_ATTRIBUTES)];
+    let close = inside.iter().position(|byte| *byte == b'>')?;
+    let attributes = inside[..close].trim_ascii();
+    let spaced = inside[..close].first().is_none_or(u8::is_ascii_whitespace);
+    (spaced && (attributes.is_empty() || attributes.contains(&b'='))).then_some(at + close + 1)
+}
+
+/// Base 64 as keys are written.
+const BODY: Class = Class::BASE64;
+/// The least run of base 64 that makes a block of what is otherwise only mentioned.
+const MIN_BODY: usize = 16;
+/// The longest key block: a 16,384-bit RSA key has 13 KB.
+const MAX_BLOCK: usize = 64 * 1024;
+
+/// Looks at a `-----BEGIN `: if it opens a private key, the whole block goes. Line ends may be real or written `\n`.
+/// Without an end, everything goes that looks like the body.
+pub(crate) fn key_block(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if keyword.start < scan.blocks_until {
+        return;
+    }
+    let Some(body) = private_label(scan.bytes, keyword.end) else {
+        return;
+    };
+    let window_end = scan.bytes.len().min(body + MAX_BLOCK);
+    let dashes = memchr::memmem::find(&scan.bytes[body..window_end], b"----").map(|found| body + found);
+    let end = match dashes {
+        Some(dashes) if is_end_label(scan.bytes, dashes) => {
+            longest_run(&scan.bytes[body..dashes]).then(|| label_end(scan.bytes, dashes))
+        }
+        _ => body_end(scan.bytes, body),
+    };
+    if let Some(end) = end {
+        scan.blocks_until = end;
+        scan.found("private-key", Certainty::Form, keyword.start..end);
+    }
+}
+
+/// Looks at an `-----END `: the lines of a private key whose beginning is missing go.
+pub(crate) fn key_tail(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    if keyword.start < scan.blocks_until {
+        return;
+    }
+    let Some(end) = private_label(scan.bytes, keyword.end) else {
+        return;
+    };
+    let mut start = keyword.start;
+    let mut seen = false;
+    loop {
+        let line_end = Class::of(" \t\r\n").run_back(scan.bytes, start, 8);
+        let line = BODY.run_back(scan.bytes, line_end, 128);
+        let whole = line == 0 || matches!(scan.bytes[line - 1], b'\n' | b' ' | b'\t');
+        // The last line may be short, those before it are full.
+        if line == line_end
+            || !whole
+            || line_end - line < if seen { 40 } else { 4 }
+            || line < scan.blocks_until
+        {
+            break;
+        }
+        seen = true;
+        start = line;
+    }
+    if seen && keyword.start - start >= MIN_BODY {
+        scan.blocks_until = end;
+        scan.found("private-key", Certainty::Form, start..end);
+    }
+}
+
+/// Looks at the `Private-Lines: n` of a PuTTY key: the lines below it go.
+pub(crate) fn putty_lines(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let count = Class::of("0-9 \t").run(scan.bytes, keyword.end, 8);
+    if let Some(end) = body_end(scan.bytes, count) {
+        scan.blocks_until = end;
+        scan.found("private-key", Certainty::Form, count..end);
+    }
+}
+
+/// The end of the dashes behind a label that starts at `at`, if it names a private key.
+fn private_label(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = Class::of("A-Z0-9 ").run(bytes, at, 64);
+    let label = &bytes[at..end];
+    let private = label.windows(11).any(|part| part == b"PRIVATE KEY");
+    (private && bytes[end..].starts_with(b"----")).then(|| Class::of("-").run(bytes, end, 8))
+}
+
+/// Whether the dashes at `at` begin an end label.
+fn is_end_label(bytes: &[u8], at: usize) -> bool {
+    let after = Class::of("- ").run(bytes, at, 8);
+    bytes[after..].starts_with(b"END")
+}
+
+/// The end of the end label that begins with the dashes at `at`.
+fn label_end(bytes: &[u8], at: usize) -> usize {
+    let label = Class::of("-").run(bytes, at, 8);
+    let dashes = Class::of("A-Z0-9 ").run(bytes, label, 64);
+    Class::of("-").run(bytes, dashes, 8)
+}
+
+/// Whether there is a run of base 64 long enough to be a key's.
+fn longest_run(bytes: &[u8]) -> bool {
+    bytes
+        .split(|byte| !BODY.has(*byte))
+        .any(|run| run.len() >= MIN_BODY)
+}
+
+/// The end of the body of a block that has no end label; `None` if there is no body.
+fn body_end(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    let mut end = None;
+    loop {
+        let line = skip_between_lines(bytes, at);
+        let run = BODY.run(bytes, line, usize::MAX);
+        let length = run - line;
+        let last = run == bytes.len();
+        if length >= 32 || length > 0 && last {
+            end = Some(run);
+        } else if end.is_some() && length > 0 && matches!(bytes[run], b'\n' | b'\r' | b'\\' | b'"' | b'\'') {
+            // The short last line of a body.
+            return Some(run);
+        } else if end.is_none() && bytes.get(run) == Some(&b':') {
+            // `Proc-Type: 4,ENCRYPTED` and the like stand before the body.
+            at = run + bytes[run..].iter().take(256).position(|byte| *byte == b'\n')?;
+            continue;
+        } else if end.is_none() && bytes.get(run) == Some(&b'-') && length > 0 {
+            at = Class::of("A-Za-z-").run(bytes, run, 32);
+            if bytes.get(at) != Some(&b':') {
+                return None;
+            }
+            at += bytes[at..].iter().take(256).position(|byte| *byte == b'\n')?;
+            continue;
+        } else {
+            return end;
+        }
+        if last {
+            return end;
+        }
+        at = run;
+    }
+}
+
+/// Skips what stands between the lines of a body: line ends (real or written), quotes and plus signs of strings in
+/// code, quotation marks, line numbers.
+fn skip_between_lines(bytes: &[u8], from: usize) -> usize {
+    let mut at = from;
+    while at < bytes.len() && at < from + 48 {
+        match bytes[at] {
+            b'\\' if matches!(bytes.get(at + 1), Some(b'n' | b'r' | b't' | b'\\')) => at += 2,
+            b' ' | b'\t' | b'\r' | b'\n' | b'"' | b'\'' | b'>' | b'|' | b',' => at += 1,
+            b'+' if matches!(bytes.get(at + 1), Some(b' ' | b'\n' | b'\r')) => at += 1,
+            b'0'..=b'9' => {
+                // A line number: digits and then an arrow, a bar, a tab or a colon.
+                let digits = Class::DIGIT.run(bytes, at, 6);
+                let after = &bytes[digits..];
+                if after.starts_with("→".as_bytes()) {
+                    at = digits + "→".len();
+                } else if matches!(after.first(), Some(b'\t' | b'|' | b':')) {
+                    at = digits + 1;
+                } else {
+                    return at;
+                }
+            }
+            _ => return at,
+        }
+    }
+    at
+}

@@ -1,0 +1,131 @@
+//! One pass over a text: what was found so far, and how far each rule has already looked.
+
+use crate::assignment;
+use crate::context;
+use crate::index::{Trigger, for_each_keyword};
+use crate::redactor::Finding;
+use crate::tokens::TOKENS;
+use crate::url;
+use memchr::memchr3_iter;
+use std::ops::Range;
+
+/// How much a rule knows about what it found. Where findings overlap, the lower one names the mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Certainty {
+    /// Marked by the user.
+    Marked,
+    /// Told by its own form.
+    Form,
+    /// Told by where it stands.
+    Place,
+    /// Told by the name it is given.
+    Name,
+    /// Told by its randomness alone.
+    Randomness,
+}
+
+/// Something found, not yet merged with what overlaps it.
+#[derive(Debug)]
+struct Found {
+    range: Range<usize>,
+    rule: &'static str,
+    certainty: Certainty,
+}
+
+/// A pass over one text.
+#[derive(Debug)]
+pub(crate) struct Scan<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) bytes: &'t [u8],
+    found: Vec<Found>,
+    /// Assignments before this position are part of a value that was already taken.
+    pub(crate) assigned_until: usize,
+    /// Command lines before this position were already looked through, by number of the command rule.
+    pub(crate) commands_until: [usize; context::COMMANDS.len()],
+    /// Private blocks and keys before this position were already taken.
+    pub(crate) blocks_until: usize,
+}
+
+impl<'t> Scan<'t> {
+    /// All secrets of the text, in order, without overlap.
+    pub(crate) fn run(text: &'t str) -> Vec<Finding> {
+        let mut scan = Self {
+            text,
+            bytes: text.as_bytes(),
+            found: Vec::new(),
+            assigned_until: 0,
+            commands_until: [0; context::COMMANDS.len()],
+            blocks_until: 0,
+        };
+        scan.keywords();
+        scan.separators();
+        scan.merged()
+    }
+
+    /// Notes a finding; an empty range is none.
+    pub(crate) fn found(&mut self, rule: &'static str, certainty: Certainty, range: Range<usize>) {
+        if !range.is_empty() {
+            self.found.push(Found {
+                range,
+                rule,
+                certainty,
+            });
+        }
+    }
+
+    fn keywords(&mut self) {
+        // A token rule need not look at keywords that end before this, so that no byte is walked over twice by a rule.
+        let mut dead_until = [0_usize; TOKENS.len()];
+        let bytes = self.bytes;
+        for_each_keyword(bytes, |keyword, trigger| match trigger {
+            Trigger::Token(number) if keyword.end <= dead_until[number] => {}
+            Trigger::Token(number) => {
+                let rule = &TOKENS[number];
+                match rule.find(bytes, keyword) {
+                    Ok(range) => {
+                        dead_until[number] = range.end;
+                        self.found(rule.id, Certainty::Form, range);
+                    }
+                    Err(position) => dead_until[number] = dead_until[number].max(position),
+                }
+            }
+            Trigger::Context(context) => context.look(self, keyword),
+        });
+    }
+
+    fn separators(&mut self) {
+        for at in memchr3_iter(b'=', b':', b'.', self.bytes) {
+            match self.bytes[at] {
+                b'.' => context::discord_token(self, at),
+                b':' if self.bytes[at..].starts_with(b"://") => url::credentials(self, at),
+                _ => assignment::look(self, at),
+            }
+        }
+    }
+
+    /// Overlapping findings become one, named by the most certain (then the first) of them.
+    fn merged(mut self) -> Vec<Finding> {
+        self.found
+            .sort_by_key(|found| (found.range.start, found.certainty));
+        let mut merged: Vec<Found> = Vec::with_capacity(self.found.len());
+        for found in self.found {
+            match merged.last_mut() {
+                Some(last) if found.range.start < last.range.end => {
+                    last.range.end = last.range.end.max(found.range.end);
+                    if found.certainty < last.certainty {
+                        last.certainty = found.certainty;
+                        last.rule = found.rule;
+                    }
+                }
+                _ => merged.push(found),
+            }
+        }
+        merged
+            .into_iter()
+            .map(|found| Finding {
+                rule: found.rule,
+                range: found.range,
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! Credentials inside URLs and connection strings: `scheme://user:password@host`.
+
+use crate::MASK_START;
+use crate::pattern::Class;
+use crate::scan::{Certainty, Scan};
+use crate::value::{is_stand_in, looks_random};
+
+/// Longer authorities are not looked at: a host name has at most 253 bytes, and so have sane passwords.
+const MAX_AUTHORITY: usize = 1024;
+
+/// Looks at the `://` at `at`. Scheme, user and host stay readable.
+pub(crate) fn credentials(scan: &mut Scan<'_>, at: usize) {
+    let scheme_start = Class::of("A-Za-z0-9+.-").run_back(scan.bytes, at, 32);
+    if scheme_start == at {
+        return;
+    }
+    let scheme = &scan.text[scheme_start..at];
+    let start = at + 3;
+    let stop = scan.bytes.len().min(start + MAX_AUTHORITY);
+    let window = &scan.bytes[start..stop];
+    let ends =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');
+    // `<` and `>` end a URL, but a template such as `<password>` may stand for a part of it.
+    let url_length = window.iter().position(ends).unwrap_or(window.len());
+    let url = &window[..url_length];
+    let slash = url
+        .iter()
+        .position(|byte| matches!(byte, b'/' | b'?' | b'#'))
+        .unwrap_or(url.len());
+    let mut at_sign = url[..slash].iter().rposition(|byte| *byte == b'@');
+    if at_sign.is_none() && !scheme.starts_with("http") && !scheme.starts_with("ws") && scheme != "file" {
+        // Databases: an unescaped slash or hash inside the password.
+        let colon = url[..slash].iter().position(|byte| *byte == b':');
+        let is_port = |colon: usize| url[colon + 1..slash].iter().all(u8::is_ascii_digit);
+        if colon.is_some_and(|colon| !is_port(colon)) {
+            at_sign = url.iter().rposition(|byte| *byte == b'@');
+        }
+    }
+    let Some(at_sign) = at_sign else { return };
+    if scan
+        .text
+        .get(start..start + at_sign)
+        .is_none_or(|authority| authority.contains(MASK_START))
+    {
+        return;
+    }
+    let user_end = url[..at_sign].iter().position(|byte| *byte == b':');
+    let (from, alone) = match user_end {
+        Some(colon) => (start + colon + 1, false),
+        None => (start, true),
+    };
+    // An authority cut at the limit may end inside a character, the part before an ASCII `@` never does.
+    let Some(password) = scan.text.get(from..start + at_sign) else {
+        return;
+    };
+    if alone && !looks_random(password) {
+        return;
+    }
+    if password.is_empty() || is_template(password) {
+        return;
+    }
+    scan.found("connection-password", Certainty::Place, from..start + at_sign);
+}
+
+/// Stand-ins by their form. Unlike elsewhere, plain words are passwords here.
+fn is_template(password: &str) -> bool {
+    let word = password.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !word && is_stand_in(password)
+}

@@ -1,0 +1,223 @@
+//! Secrets that are told by what stands around them. The secret part of a case stands between « and ».
+
+use grov_redact::Redactor;
+
+pub(crate) const SECRETS: &[(&str, &str)] = &[
+    // What the user marked.
+    ("private", "a «<private>my plan</private>» b"),
+    ("private", "«<PRIVATE>x</Private >»"),
+    (
+        "private",
+        "a «<private>one <private>two</private> three</private>» b </private>",
+    ),
+    ("private", "a «<private>never closed, sk-ant and all»"),
+    ("private", "«<private reason=\"pay\">x</private>»."),
+    // Private keys.
+    (
+        "private-key",
+        "«-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA75cP\nabcd\n-----END RSA PRIVATE KEY-----»\nafter",
+    ),
+    (
+        "private-key",
+        "«-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ»",
+    ),
+    (
+        "private-key",
+        r#"{"private_key": "«-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----»\n"}"#,
+    ),
+    (
+        "private-key",
+        "«-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\nMIIEpAIBAAKCAQEA75cPMIIEpAIBAAKCAQEA75cP\nMIIEpAIBAAKCAQ»\n\nThe rest is missing.",
+    ),
+    (
+        "private-key",
+        "«-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQOYBGPVnYkBCADNwS8gUD7vsGhl\n=Zx9q\n-----END PGP PRIVATE KEY BLOCK-----»",
+    ),
+    (
+        "private-key",
+        "     1→«-----BEGIN EC PRIVATE KEY-----\n     2→MHcCAQEEIIrYSSNQFaA2Hwf1duRSxKtLYX5CB04fSeQ6tF1aY8d\n     3→oAoGCCqGSM49AwEHoUQDQgAEPR3tU2Fta9ktY+6P9G0cWO+0kETA»\n",
+    ),
+    (
+        "private-key",
+        "tail:\n«MIIEpAIBAAKCAQEA75cPMIIEpAIBAAKCAQEA75cPMIIEpAIBAAKCAQEA75cPABCD\nMIIEpAIBAAKC\n-----END RSA PRIVATE KEY-----»\n",
+    ),
+    (
+        "private-key",
+        "Private-Lines: 1«\nAAAAgQC7Xo9J1pJXn3bqCdoJ0WwZ2mcDKqvyp0JCrGkGZEkJ8Ee3w4mKQdPUmYGq»\nPrivate-MAC: 00",
+    ),
+    // Connection strings: scheme, user and host stay.
+    ("connection-password", "postgres://user:«pw»@host/db"),
+    (
+        "connection-password",
+        "mongodb+srv://app:«s3cr3t%21»@cluster0.example.net/?retryWrites=true",
+    ),
+    ("connection-password", "redis://:«hunter2»@localhost:6379/0"),
+    ("connection-password", "amqp://guest:«guest»@rabbit:5672/%2f"),
+    ("connection-password", "mysql://root:«p/w#1»@db:3306/app"),
+    (
+        "connection-password",
+        "git clone https://me:«hunter2»@git.example.com/x.git",
+    ),
+    (
+        "connection-password",
+        "https://«9f86d081884c7d659a2feaa0c55ad015»@o1.ingest.example.io/2",
+    ),
+    ("connection-password", "DATABASE_URL=\"postgresql://u:«a@b»@h/d\""),
+    // Headers.
+    (
+        "authorization-header",
+        "Authorization: Basic «dXNlcjpwYXNzd29yZA==»",
+    ),
+    (
+        "authorization-header",
+        "curl -H 'Authorization: Bearer «abcdef123456»' https://x",
+    ),
+    (
+        "authorization-header",
+        r#"{"Authorization": "Bot «abc123DEF456»"}"#,
+    ),
+    (
+        "authorization-header",
+        r#"{\"authorization\":\"token «abc123def456»\"}"#,
+    ),
+    (
+        "authorization-header",
+        "proxy-authorization: Digest «abc123def456==»",
+    ),
+    (
+        "bearer-token",
+        "headers.set(\"Authorization\", \"Bearer «mF9B5f4Jq1Mabc123defXYZ»\")",
+    ),
+    (
+        "session-cookie",
+        "Cookie: theme=dark; session=«0123456789abcdef»; lang=en",
+    ),
+    (
+        "session-cookie",
+        "Set-Cookie: sid=«s%3Aj1k2l3m4n5»; Path=/; HttpOnly",
+    ),
+    // Assignments.
+    ("password", "password = \"«hunter2»\""),
+    ("password", "password=«hunter2»"),
+    ("password", "PASSWORD=«swordfish» ./run"),
+    ("password", "export DB_PASS='«correct-horse»'"),
+    ("password", "PGPASSWORD=«letmein» psql -h db"),
+    ("password", "  password: «hunter2!»\n  user: me"),
+    ("password", "password: «swordfish»\nuser: me"),
+    ("password", "\"password\": \"«correct horse battery staple»\","),
+    ("password", r#"{\"password\": \"«hunter2»\"}"#),
+    ("password", "spring.datasource.password=«hunter2»"),
+    (
+        "password",
+        "Server=db;User Id=sa;Password=«P@ssw0rd!»;Encrypt=true",
+    ),
+    ("password", "jdbc:sqlserver://db;user=sa;password=«Passw0rd»;"),
+    (
+        "password",
+        "https://x.example/login?user=me&password=«hunter2»&next=1",
+    ),
+    ("password", "let password: &str = \"«hunter2»\";"),
+    ("password", "const dbPassword: string = '«hunter2»'"),
+    ("password", "var password = String::from(\"«hunter2»\")"),
+    ("password", ":password => \"«hunter2»\""),
+    ("password", "config['password'] = '«hunter2»'"),
+    ("password", "- name: DB_PASSWORD\n  value: «hunter2»\n"),
+    ("password", "<add key=\"DbPassword\" value=\"«hunter2»\" />"),
+    ("password", "<password>«hunter2»</password>"),
+    ("password", "the password is «hunter2», as ever"),
+    ("password", "CREATE USER me IDENTIFIED BY '«hunter2»';"),
+    ("password", "ALTER ROLE me WITH PASSWORD '«hunter2»'"),
+    ("password", "machine example.com login me password «hunter2»\n"),
+    ("password", "password = \"«Cut0ff-in-the-mid»"),
+    ("secret", "SECRET_KEY = \"«django-insecure-4f7k2m9x»\""),
+    (
+        "secret",
+        "AWS_SECRET_ACCESS_KEY=«wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12»",
+    ),
+    (
+        "secret",
+        "aws_secret_access_key = «wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12»\n",
+    ),
+    ("secret", "clientSecret: '«0a1b2c3d4e5f6a7b»'"),
+    ("secret", "SECRET=«swordfish» ./run"),
+    ("secret", "JWT_SECRET=«6ba7b810-9dad-11d1-80b4-00c04fd430c8»"),
+    ("api-key", "api_key: \"«abcd1234efgh5678»\""),
+    ("api-key", "x-api-key: «0a1b2c3d4e5f6a7b8c9d»"),
+    ("api-key", "HEROKU_API_KEY=«6ba7b810-9dad-11d1-80b4-00c04fd430c8»"),
+    ("api-key", "apikey=«abcd1234efgh5678»&q=1"),
+    ("token", "GITHUB_TOKEN=«9f86d081884c7d659a2feaa0c55ad0159f86d081»"),
+    ("token", "//registry.example.org/:_authToken=«0a1b2c3d-4e5f»"),
+    ("token", "access_token: \"«2YotnFZFEjr1zCsicMWpAA»\""),
+    ("token", "TOKEN=«abc12345»"),
+    ("high-entropy", "SENTRY_THING=«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»"),
+    ("high-entropy", "\"blob\": \"«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»\""),
+    ("high-entropy", "session_key_material = '«q7Wv2Kp9Zx4Lm8Rt3Yb6»'"),
+    // Command lines.
+    ("command-password", "mysqldump --password «hunter2» db"),
+    ("command-password", "tool --github-token «abc123def456» run"),
+    ("command-password", "tool --api-key '«abc123def456»'"),
+    ("command-password", "[\"tool\", \"--password\", \"«hunter2»\"]"),
+    ("password", "tool --password=«hunter2»"),
+    ("command-password", "curl -sS -u me:«hunter2» https://example.com"),
+    (
+        "command-password",
+        "curl https://example.com \\\n  --user 'me:«hunter2»'",
+    ),
+    ("command-password", "sshpass -p '«hunter2»' ssh me@host"),
+    ("command-password", "mysql -u root -p«hunter2» app"),
+    (
+        "command-password",
+        "docker login -u me -p «hunter2» registry.example.com",
+    ),
+    ("command-password", "redis-cli -h cache -a «hunter2» ping"),
+    (
+        "command-password",
+        "openssl rsa -in a.pem -passin pass:«hunter2» -out b.pem",
+    ),
+];
+
+/// The case without its signs, and where the secret is.
+fn marked(case: &str) -> (String, std::ops::Range<usize>) {
+    let start = case.find('«').unwrap();
+    let end = case.find('»').unwrap() - '«'.len_utf8();
+    (case.replace(['«', '»'], ""), start..end)
+}
+
+#[test]
+fn secrets_are_found_by_their_surroundings() {
+    let redactor = Redactor::new();
+    let mut wrong = Vec::new();
+    for (rule, case) in SECRETS {
+        let (text, range) = marked(case);
+        let found = redactor.findings(&text);
+        if found.len() != 1 || found[0].rule != *rule || found[0].range != range {
+            let shown: Vec<_> = found.iter().map(|f| (f.rule, &text[f.range.clone()])).collect();
+            wrong.push(format!("{rule}: {case}\n    found {shown:?}"));
+            continue;
+        }
+        let expected = format!("{}[redacted:{rule}]{}", &text[..range.start], &text[range.end..]);
+        assert_eq!(redactor.redact(&text), expected);
+        assert_eq!(redactor.redact(&expected), expected, "redacting twice");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn several_secrets_of_one_text_are_masked_each_by_its_kind() {
+    let github = format!("ghp_{}", "a1B2".repeat(9));
+    let text = format!("password=hunter2 token={github}\npostgres://u:pw@h/d");
+    assert_eq!(
+        Redactor::shared().redact(&text),
+        "password=[redacted:password] token=[redacted:github-token]\npostgres://u:[redacted:connection-password]@h/d"
+    );
+}
+
+#[test]
+fn a_value_that_holds_a_token_is_masked_whole_and_named_by_the_token() {
+    let github = format!("ghp_{}", "a1B2".repeat(9));
+    let text = format!("password=\"prefix-{github}-suffix9\"");
+    assert_eq!(
+        Redactor::new().redact(&text),
+        "password=\"[redacted:github-token]\""
+    );
+}

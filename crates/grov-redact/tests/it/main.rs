@@ -1,0 +1,8 @@
+//! Tests of the whole crate through its public face.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod contexts;
+mod forms;
+mod ordinary;
+mod properties;
+mod speed;
