@@ -51,7 +51,7 @@ pub(crate) fn identify(request: &MessagesRequest) -> Identity {
         .map(str::to_owned)
         .or_else(|| index.and_then(RequestIndex::metadata_session_id));
     let session_is_named = named.is_some();
-    let session = named.unwrap_or_else(|| derived_session(request, index));
+    let session = named.unwrap_or_else(|| derived_session(request));
     let kind = match (index.and_then(side_request), &agent) {
         (Some(side), _) => ExchangeKind::Side(side),
         (None, _) if index.is_none() => ExchangeKind::Side(SideRequest::Other),
@@ -67,8 +67,11 @@ pub(crate) fn identify(request: &MessagesRequest) -> Identity {
 }
 
 /// An id from the beginning of the conversation, which stays while the conversation grows.
-fn derived_session(request: &MessagesRequest, index: Option<&RequestIndex>) -> String {
-    let first = index.and_then(|index| index.skeleton().links().first().map(|link| link.key.as_u128()));
+fn derived_session(request: &MessagesRequest) -> String {
+    let first = request
+        .skeleton()
+        .and_then(|skeleton| skeleton.links().first())
+        .map(|link| link.key.as_u128());
     format!(
         "unnamed-{:032x}",
         first.unwrap_or_else(|| xxh3_128(request.body()))

@@ -1,6 +1,8 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
-use grov_wire::{BlockKind, Link, RequestIndex, Role};
+use crate::request::MessagesRequest;
+use grov_wire::{BlockKind, Role};
+use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A prompt found in the newest part of a conversation.
@@ -40,47 +42,64 @@ const QUEUED: &str = "The user sent a new message while you were working:\n";
 const QUEUED_END: &str = "\n\nIMPORTANT:";
 
 /// The prompts that lie behind the newest answer of the assistant, oldest first.
-pub(crate) fn newest(index: &RequestIndex) -> Vec<FoundPrompt> {
+pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
+    let Some(index) = request.index() else {
+        return Vec::new();
+    };
     let newest_answer = index
         .messages()
         .rev()
         .find(|message| message.role() == Role::Assistant);
     let start = newest_answer.map_or(0, |message| message.number() + 1);
-    let skeleton = index.skeleton();
     let mut found = Vec::new();
     for message in index.messages().skip(start) {
-        let before_or_in = |link: &&Link| link.message <= message.number();
-        let place = skeleton
-            .links()
-            .iter()
-            .rfind(before_or_in)
-            .map_or(0, |link| link.key.as_u128());
+        // The history is hashed only where there is a prompt: most requests are steps of a tool loop.
+        let prompt = |text: String, queued| {
+            let key = key(place_of(request, message.number()), &text);
+            FoundPrompt { text, queued, key }
+        };
         match message.role() {
             Role::User => {
-                let texts: Vec<String> = message.texts().map(|text| text.into_owned()).collect();
-                found.extend(texts.iter().filter_map(|text| queued(text, place)));
+                let texts: Vec<_> = message.texts().collect();
+                let notes = texts.iter().filter_map(|text| queued(text));
+                found.extend(notes.map(|text| prompt(text, true)));
                 let answers_tools = message
                     .blocks()
                     .any(|block| block.kind() == BlockKind::ToolResult);
                 let text = typed(&texts, answers_tools);
                 if !text.is_empty() {
-                    found.push(FoundPrompt {
-                        key: key(place, &text),
-                        text,
-                        queued: false,
-                    });
+                    found.push(prompt(text, false));
                 }
             }
-            Role::System => found.extend(message.texts().filter_map(|text| queued(&text, place))),
+            Role::System => {
+                let notes = message.texts();
+                found.extend(
+                    notes
+                        .filter_map(|text| queued(&text))
+                        .map(|text| prompt(text, true)),
+                );
+            }
             _ => {}
         }
     }
     found
 }
 
+/// The history up to and including a message, as a number.
+fn place_of(request: &MessagesRequest, message: usize) -> u128 {
+    let links = request
+        .skeleton()
+        .map(|skeleton| skeleton.links())
+        .unwrap_or_default();
+    links
+        .iter()
+        .rfind(|link| link.message <= message)
+        .map_or(0, |link| link.key.as_u128())
+}
+
 /// What of these text blocks the user typed. Beside tool results the client puts texts of its own (a skill's body,
 /// a note that tools were loaded), so there only what follows an interruption counts.
-fn typed(texts: &[String], beside_tool_results: bool) -> String {
+fn typed(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
     let from = if beside_tool_results {
         match texts
             .iter()
@@ -101,7 +120,7 @@ fn typed(texts: &[String], beside_tool_results: bool) -> String {
 }
 
 /// The prompt inside the client's note about a message typed during the turn.
-fn queued(text: &str, place: u128) -> Option<FoundPrompt> {
+fn queued(text: &str) -> Option<String> {
     let text = text.trim_start();
     let note = text
         .strip_prefix("<system-reminder>")
@@ -110,12 +129,7 @@ fn queued(text: &str, place: u128) -> Option<FoundPrompt> {
     let end = rest
         .rfind(QUEUED_END)
         .unwrap_or_else(|| rest.rfind("</system-reminder>").unwrap_or(rest.len()));
-    let text = rest[..end].trim().to_owned();
-    (!text.is_empty()).then(|| FoundPrompt {
-        key: key(place, &text),
-        text,
-        queued: true,
-    })
+    Some(rest[..end].trim().to_owned()).filter(|prompt| !prompt.is_empty())
 }
 
 fn key(place: u128, text: &str) -> u128 {

@@ -2,7 +2,7 @@
 
 use crate::identity::{self, Identity};
 use bytes::Bytes;
-use grov_wire::RequestIndex;
+use grov_wire::{RequestIndex, Skeleton};
 use http::{HeaderMap, HeaderValue};
 use std::sync::OnceLock;
 use time::OffsetDateTime;
@@ -15,7 +15,6 @@ pub(crate) const AGENT_HEADER: &str = "x-claude-code-agent-id";
 pub(crate) const PROJECT_HEADER: &str = "x-grov-project";
 
 /// One request to the Messages API. The body is indexed when somebody first asks, and once.
-#[derive(Debug)]
 pub struct MessagesRequest {
     body: Bytes,
     session_header: Option<String>,
@@ -23,6 +22,7 @@ pub struct MessagesRequest {
     project_header: Option<String>,
     received_at: OffsetDateTime,
     index: OnceLock<Option<RequestIndex>>,
+    skeleton: OnceLock<Option<Skeleton>>,
     identity: OnceLock<Identity>,
 }
 
@@ -42,6 +42,7 @@ impl MessagesRequest {
             project_header: text(PROJECT_HEADER).filter(|path| !path.is_empty()),
             received_at,
             index: OnceLock::new(),
+            skeleton: OnceLock::new(),
             identity: OnceLock::new(),
         }
     }
@@ -64,6 +65,13 @@ impl MessagesRequest {
                     .inspect_err(|error| tracing::debug!(%error, "a request body cannot be indexed; it passes untouched"))
                     .ok()
             })
+            .as_ref()
+    }
+
+    /// What the history is known by; `None` when the body is no valid Messages request.
+    pub fn skeleton(&self) -> Option<&Skeleton> {
+        self.skeleton
+            .get_or_init(|| self.index().map(RequestIndex::skeleton))
             .as_ref()
     }
 

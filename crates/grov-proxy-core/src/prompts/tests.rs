@@ -1,13 +1,16 @@
 use super::*;
 use bytes::Bytes;
+use http::HeaderMap;
 use serde_json::{Value, json};
+use time::OffsetDateTime;
 
-fn index(messages: &Value) -> RequestIndex {
-    RequestIndex::parse(&Bytes::from(json!({"messages": messages}).to_string())).unwrap()
+fn request(messages: &Value) -> MessagesRequest {
+    let body = Bytes::from(json!({"messages": messages}).to_string());
+    MessagesRequest::new(&HeaderMap::new(), body, OffsetDateTime::UNIX_EPOCH)
 }
 
 fn found(messages: &Value) -> Vec<(String, bool)> {
-    newest(&index(messages))
+    newest(&request(messages))
         .into_iter()
         .map(|prompt| (prompt.text, prompt.queued))
         .collect()
@@ -119,7 +122,7 @@ fn a_repeated_request_finds_the_same_prompt_and_a_later_equal_one_is_another() {
         {"role": "assistant", "content": [text("done")]},
         {"role": "user", "content": "again"},
     ]);
-    let key = |messages: &Value| newest(&index(messages))[0].key;
+    let key = |messages: &Value| newest(&request(messages))[0].key;
     assert_eq!(key(&first), key(&as_string));
     assert_ne!(key(&first), key(&later));
 }

@@ -14,6 +14,9 @@ use sessions::{SessionMemory, Sessions};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Requests of a session in which its directory is looked for.
+const MAX_SEARCHES: u8 = 8;
+
 /// How the user is named in records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UserNaming {
@@ -47,9 +50,10 @@ impl Recorder {
         }
     }
 
-    /// Learns the project once per session: the directory the request names, resolved to its repository.
+    /// Learns the project once per session: the directory the request names, resolved to its repository. A client
+    /// that does not name it at first never does.
     fn locate(&self, session: &mut SessionMemory, exchange: &ObservedExchange) {
-        if session.project.path.is_some() {
+        if session.project.path.is_some() || session.searches >= MAX_SEARCHES {
             return;
         }
         let request = &exchange.request;
@@ -57,7 +61,10 @@ impl Recorder {
             .project_header()
             .map(str::to_owned)
             .or_else(|| request.index().and_then(working_directory::find));
-        let Some(directory) = directory else { return };
+        let Some(directory) = directory else {
+            session.searches += 1;
+            return;
+        };
         let place = Place::locate(Path::new(&directory));
         let user = place.user(self.home.as_deref());
         session.user = match self.user_naming {
@@ -116,10 +123,7 @@ impl TurnObserver for Recorder {
 
 /// Prompts that no earlier request of the session carried: a repeated body is no new turn.
 fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<Prompt> {
-    let Some(index) = exchange.request.index() else {
-        return Vec::new();
-    };
-    prompts::newest(index)
+    prompts::newest(&exchange.request)
         .into_iter()
         .filter(|found| session.is_new_prompt(found.key))
         .map(|found| Prompt {

@@ -26,6 +26,8 @@ pub(super) struct SessionMemory {
     pub(super) project: Project,
     pub(super) user: Option<String>,
     pub(super) working_directory: Option<String>,
+    /// How often the directory was looked for in vain.
+    pub(super) searches: u8,
     /// Keys of the newest prompts.
     prompts: VecDeque<u128>,
     /// Whole tool calls of a broken answer, per subagent: nobody knows yet whether the client ran them.

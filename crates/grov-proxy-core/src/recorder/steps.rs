@@ -16,11 +16,11 @@ pub(super) fn of_turn(
     working_directory: Option<&str>,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut nearest_text: Option<String> = None;
+    let mut nearest_text: Option<&str> = None;
     for block in &turn.blocks {
         match block {
             Block::Text { text, .. } if !text.trim().is_empty() => {
-                nearest_text = Some(text.trim().chars().take(MAX_REASONING).collect());
+                nearest_text = Some(first_characters(text.trim(), MAX_REASONING));
             }
             Block::ToolUse {
                 id,
@@ -38,8 +38,8 @@ pub(super) fn of_turn(
                 steps.push(Step {
                     id: StepId::of(exchange, steps.len()),
                     keywords: keywords(&action),
-                    is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
-                    reasoning: nearest_text.clone(),
+                    is_key_decision: is_key_decision(&action, nearest_text),
+                    reasoning: nearest_text.map(str::to_owned),
                     action,
                     timestamp,
                 });
@@ -48,4 +48,10 @@ pub(super) fn of_turn(
         }
     }
     steps
+}
+
+fn first_characters(text: &str, count: usize) -> &str {
+    text.char_indices()
+        .nth(count)
+        .map_or(text, |(end, _)| &text[..end])
 }

@@ -8,10 +8,13 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 #[derive(Clone, Default)]
-struct Notes(Arc<Mutex<Vec<(Outcome, Vec<Block>, u64)>>>);
+struct Notes(Arc<Mutex<Vec<Note>>>);
+
+/// How it ended, what was said, and the tokens of output.
+type Note = (Outcome, Vec<Block>, u64);
 
 impl Notes {
-    fn all(&self) -> Vec<(Outcome, Vec<Block>, u64)> {
+    fn all(&self) -> Vec<Note> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -69,7 +72,7 @@ fn text(text: &str) -> Block {
     }
 }
 
-async fn observed(act: Vec<Act>, headers: &str) -> (Vec<(Outcome, Vec<Block>, u64)>, Vec<u8>) {
+async fn observed(act: Vec<Act>, headers: &str) -> (Vec<Note>, Vec<u8>) {
     let upstream = Scripted::start(move |_, _| act.clone()).await;
     let notes = Notes::default();
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap())

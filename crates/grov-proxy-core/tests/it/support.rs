@@ -9,11 +9,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 /// Longest wait for something that is expected to happen.
-pub const SOON: Duration = Duration::from_secs(20);
+pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 /// What the upstream does after it has read a request.
 #[derive(Clone, Debug)]
-pub enum Act {
+pub(crate) enum Act {
     /// Writes these bytes.
     Write(Vec<u8>),
     /// Writes them in pieces of this size, each its own write, with a short pause between.
@@ -32,17 +32,17 @@ pub enum Act {
 
 /// A request as it arrived.
 #[derive(Clone, Debug)]
-pub struct Received {
+pub(crate) struct Received {
     /// Ordinal of the connection it came on.
-    pub connection: usize,
+    pub(crate) connection: usize,
     /// Head, as sent.
-    pub head: String,
+    pub(crate) head: String,
     /// Body, as sent (chunked framing taken away).
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Received {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
             let (key, value) = line.split_once(':')?;
             key.eq_ignore_ascii_case(name).then(|| value.trim())
@@ -58,14 +58,14 @@ struct Seen {
 
 /// An upstream that answers by script.
 #[derive(Clone)]
-pub struct Scripted {
-    pub address: SocketAddr,
+pub(crate) struct Scripted {
+    pub(crate) address: SocketAddr,
     seen: Arc<Mutex<Seen>>,
     release: Arc<tokio::sync::Notify>,
 }
 
 impl Scripted {
-    pub async fn start(script: impl Fn(usize, &Received) -> Vec<Act> + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(script: impl Fn(usize, &Received) -> Vec<Act> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Mutex::new(Seen::default()));
@@ -149,27 +149,27 @@ impl Scripted {
         }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub fn requests(&self) -> Vec<Received> {
+    pub(crate) fn requests(&self) -> Vec<Received> {
         self.seen.lock().unwrap().requests.clone()
     }
 
-    pub fn closed_by_peer(&self) -> usize {
+    pub(crate) fn closed_by_peer(&self) -> usize {
         self.seen.lock().unwrap().closed_by_peer
     }
 
     /// Lets everybody who holds go on.
-    pub fn release(&self) {
+    pub(crate) fn release(&self) {
         self.release.notify_waiters();
         self.release.notify_one();
     }
 }
 
 /// Reads one HTTP/1.1 message: head as text, body without its framing. `None` at the end of the connection.
-pub async fn read_message(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+pub(crate) async fn read_message(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
     let head_end = loop {
         if let Some(at) = find(buffer, b"\r\n\r\n") {
             break at + 4;
@@ -228,15 +228,15 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 }
 
 /// A proxy that serves in the background.
-pub struct Running {
-    pub address: SocketAddr,
-    pub metrics: Arc<Metrics>,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
+    pub(crate) metrics: Arc<Metrics>,
     stop: Option<oneshot::Sender<()>>,
     done: std::thread::JoinHandle<usize>,
 }
 
 impl Running {
-    pub async fn start(builder: ProxyBuilder) -> Self {
+    pub(crate) async fn start(builder: ProxyBuilder) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -265,15 +265,15 @@ impl Running {
         }
     }
 
-    pub async fn before(upstream: &Scripted) -> Self {
+    pub(crate) async fn before(upstream: &Scripted) -> Self {
         Self::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap())).await
     }
 
-    pub async fn with_limits(upstream: &Scripted, limits: Limits) -> Self {
+    pub(crate) async fn with_limits(upstream: &Scripted, limits: Limits) -> Self {
         Self::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).limits(limits)).await
     }
 
-    pub async fn client(&self) -> Client {
+    pub(crate) async fn client(&self) -> Client {
         Client {
             socket: TcpStream::connect(self.address).await.unwrap(),
             buffer: Vec::new(),
@@ -281,39 +281,39 @@ impl Running {
     }
 
     /// Asks for shutdown.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
         }
     }
 
     /// Asks for shutdown and waits for its end; how many responses were cut off.
-    pub fn finish(mut self) -> usize {
+    pub(crate) fn finish(mut self) -> usize {
         self.stop();
         self.done.join().unwrap()
     }
 }
 
 /// A client on one connection.
-pub struct Client {
-    pub socket: TcpStream,
+pub(crate) struct Client {
+    pub(crate) socket: TcpStream,
     buffer: Vec<u8>,
 }
 
 impl Client {
-    pub async fn send(&mut self, bytes: impl AsRef<[u8]>) {
+    pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.socket.write_all(bytes.as_ref()).await.unwrap();
     }
 
     /// The next whole response.
-    pub async fn receive(&mut self) -> Option<(String, Vec<u8>)> {
+    pub(crate) async fn receive(&mut self) -> Option<(String, Vec<u8>)> {
         tokio::time::timeout(SOON, read_message(&mut self.socket, &mut self.buffer))
             .await
             .expect("an answer in time")
     }
 
     /// Everything until the peer closes, as raw bytes.
-    pub async fn rest(&mut self) -> Vec<u8> {
+    pub(crate) async fn rest(&mut self) -> Vec<u8> {
         let mut all = std::mem::take(&mut self.buffer);
         let _ = tokio::time::timeout(SOON, self.socket.read_to_end(&mut all))
             .await
@@ -322,7 +322,7 @@ impl Client {
     }
 
     /// Reads until `count` bytes are there, as raw bytes.
-    pub async fn at_least(&mut self, count: usize) -> Vec<u8> {
+    pub(crate) async fn at_least(&mut self, count: usize) -> Vec<u8> {
         while self.buffer.len() < count {
             let read = tokio::time::timeout(SOON, self.socket.read_buf(&mut self.buffer))
                 .await
@@ -338,7 +338,7 @@ impl Client {
 }
 
 /// A `POST` of this body with the fewest headers.
-pub fn post(path: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn post(path: &str, body: &[u8]) -> Vec<u8> {
     let mut bytes = format!(
         "POST {path} HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         body.len()
@@ -349,7 +349,7 @@ pub fn post(path: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// A JSON answer.
-pub fn json_answer(body: &str) -> Vec<u8> {
+pub(crate) fn json_answer(body: &str) -> Vec<u8> {
     format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
         body.len()
@@ -358,7 +358,7 @@ pub fn json_answer(body: &str) -> Vec<u8> {
 }
 
 /// Waits until the condition holds.
-pub async fn until(what: &str, condition: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {
         assert!(start.elapsed() < SOON, "waited in vain for {what}");
