@@ -6,8 +6,10 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
-/// A daemon on the same machine answers at once or not at all.
-const PATIENCE: Duration = Duration::from_millis(300);
+/// On one machine a connection is made at once or never.
+const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
+/// A machine under load may let a daemon wait for its turn; one that hangs shall not hold anybody up.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// The answer is a few hundred bytes.
 const LENGTH_LIMIT: usize = 64 * 1024;
 
@@ -65,13 +67,13 @@ fn get(url: &Url) -> io::Result<String> {
         .to_socket_addrs()?
         .next()
         .ok_or(io::ErrorKind::NotFound)?;
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT_PATIENCE)?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    write!(
-        stream,
-        "GET /_grov/health HTTP/1.1\r\nhost: localhost:{}\r\nconnection: close\r\n\r\n",
-        url.port()
-    )?;
+    // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
+    let port = url.port();
+    let request =
+        format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     let mut buffer = [0; 4096];
     while answer.len() < LENGTH_LIMIT {

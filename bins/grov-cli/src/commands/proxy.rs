@@ -231,13 +231,16 @@ fn wait_until_it_accepts(home: &Home, mut child: Child, said: &Path) -> Result<P
     }
 }
 
-/// With the daemon's own words.
+/// With the daemon's own words and its hint.
 fn not_started(said: &Path, exit_code: u8) -> Failure {
     let words = std::fs::read_to_string(said).unwrap_or_default();
-    let words = words.trim();
+    let (words, hint) = match words.trim().rsplit_once("\nhint: ") {
+        Some((words, hint)) => (words, Some(hint.to_owned())),
+        None => (words.trim(), None),
+    };
     let message = match words.strip_prefix("grov-proxyd: ").unwrap_or(words) {
         "" => format!(
-            "{PROGRAM} did not start and said nothing; see its log beside {}",
+            "{PROGRAM} did not start and said nothing; its log is beside {}",
             said.display()
         ),
         words => format!("{PROGRAM} did not start: {words}"),
@@ -245,7 +248,7 @@ fn not_started(said: &Path, exit_code: u8) -> Failure {
     Failure::Told(Told {
         kind: "proxy",
         message,
-        hint: None,
+        hint,
         exit_code,
     })
 }

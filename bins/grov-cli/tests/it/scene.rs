@@ -1,5 +1,4 @@
 //! A person with a home directory and a working directory, who runs `grov`.
-#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use serde_json::Value;
 use std::ffi::OsString;
@@ -8,7 +7,8 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 pub(crate) struct Scene {
-    directory: TempDir,
+    /// Removed when the scene ends.
+    _directory: TempDir,
     root: PathBuf,
     environment: Vec<(String, String)>,
 }
@@ -33,7 +33,7 @@ impl Scene {
             ("PATH".to_owned(), "/usr/bin:/bin".to_owned()),
         ];
         Self {
-            directory,
+            _directory: directory,
             root,
             environment,
         }
@@ -98,18 +98,18 @@ impl Scene {
     }
 
     pub(crate) fn run(&self, words: &[&str]) -> Ended {
-        ended(&self.command().args(words).output().unwrap())
+        Ended::of(&self.command().args(words).output().unwrap())
     }
 
     pub(crate) fn run_os(&self, words: &[OsString]) -> Ended {
-        ended(&self.command().args(words).output().unwrap())
+        Ended::of(&self.command().args(words).output().unwrap())
     }
 
     /// Runs with a standard output that nobody reads.
     pub(crate) fn run_with_closed_output(&self, words: &[&str]) -> Ended {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
-        ended(
+        Ended::of(
             &self
                 .command()
                 .args(words)
@@ -144,17 +144,19 @@ impl Within<'_> {
             .arg("--json")
             .output()
             .unwrap();
-        let ended = ended(&output);
+        let ended = Ended::of(&output);
         assert_eq!(ended.code, 0, "{words:?}: {}{}", ended.stdout, ended.stderr);
         json(&ended)
     }
 }
 
-fn ended(output: &Output) -> Ended {
-    Ended {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout.clone()).unwrap(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+impl Ended {
+    pub(crate) fn of(output: &Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout.clone()).unwrap(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
     }
 }
 

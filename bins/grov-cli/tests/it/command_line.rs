@@ -1,8 +1,6 @@
 //! The real binary, in a home of its own.
 
-mod scene;
-
-use scene::{Scene, json};
+use crate::scene::{Scene, json};
 use serde_json::Value;
 
 #[test]

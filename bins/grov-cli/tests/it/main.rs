@@ -1,0 +1,7 @@
+//! The real binary, run as a person or a script runs it, in a home of its own.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod command_line;
+mod proxy;
+mod scene;
+mod stored;
