@@ -1,6 +1,6 @@
 //! The cursor: walks a document once, checks its grammar, reports spans.
 
-use super::block::{BLOCK, marks, marks_of_tail};
+use super::block::{BLOCK, Masks, escapes, padded};
 use super::{JsonError, JsonProblem, Span};
 
 /// What kind of value starts at the cursor.
@@ -20,9 +20,14 @@ pub(crate) enum Kind {
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
-    /// Start of the block that `marks` describes; `usize::MAX` before the first.
+    /// Start of the block that `stops` describes.
     block: usize,
-    marks: u64,
+    /// Quotes and control characters of the block that are not escaped.
+    stops: u64,
+    /// Start of the block whose first byte `carried` is about.
+    next_block: usize,
+    /// Whether that byte is escaped.
+    carried: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -41,7 +46,9 @@ impl<'a> Scanner<'a> {
             text,
             at: 0,
             block: usize::MAX,
-            marks: 0,
+            stops: 0,
+            next_block: 0,
+            carried: false,
         })
     }
 
@@ -207,58 +214,67 @@ impl<'a> Scanner<'a> {
         loop {
             let block = at & !(BLOCK - 1);
             if block != self.block {
-                self.load(block);
+                self.load(block)?;
             }
-            let rest = self.marks & (u64::MAX << (at - block));
-            if rest == 0 {
+            let stops = self.stops & (u64::MAX << (at - block));
+            if stops == 0 {
                 at = block + BLOCK;
-                if at >= self.text.len() {
-                    return Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString));
-                }
                 continue;
             }
-            let hit = block + rest.trailing_zeros() as usize;
-            match self.text.get(hit) {
+            let end = block + stops.trailing_zeros() as usize;
+            return match self.text.get(end) {
                 Some(b'"') => {
-                    self.at = hit + 1;
-                    return Ok(Span {
+                    self.at = end + 1;
+                    Ok(Span {
                         start: start as u32,
-                        end: hit as u32,
-                    });
+                        end: end as u32,
+                    })
                 }
-                Some(b'\\') => {
-                    at = hit + self.escape_length(hit)?;
-                    if at >= self.text.len() {
-                        return Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString));
-                    }
-                }
-                _ => return Err(self.error_at(hit, JsonProblem::ControlCharacter)),
-            }
+                _ => Err(self.error_at(end, JsonProblem::ControlCharacter)),
+            };
         }
     }
 
-    /// Length of the escape whose backslash is at `backslash`.
+    /// Takes the block that starts there into view, and checks the escapes in it.
+    ///
+    /// Outside of strings no backslash can stand, so what is escaped does not depend on where strings begin; and a block that
+    /// the cursor did not see held none.
     #[inline]
-    fn escape_length(&self, backslash: usize) -> Result<usize, JsonError> {
-        match self.text.get(backslash + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(2),
-            Some(b'u') => match self.text.get(backslash + 2..backslash + 6) {
-                Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => Ok(6),
-                _ => Err(self.error_at(backslash, JsonProblem::BadEscape)),
-            },
-            Some(_) => Err(self.error_at(backslash, JsonProblem::BadEscape)),
-            None => Err(self.error_at(self.text.len(), JsonProblem::UnterminatedString)),
-        }
-    }
-
-    #[inline]
-    fn load(&mut self, block: usize) {
-        self.block = block;
+    fn load(&mut self, block: usize) -> Result<(), JsonError> {
         let bytes = self.text.get(block..).unwrap_or_default();
-        self.marks = match bytes.first_chunk::<BLOCK>() {
-            Some(whole) => marks(whole),
-            None => marks_of_tail(bytes),
+        let masks = match bytes.first_chunk::<BLOCK>() {
+            Some(whole) => Masks::of(whole),
+            None if bytes.is_empty() => return Err(self.error_at(block, JsonProblem::UnterminatedString)),
+            None => Masks::of(&padded(bytes)),
         };
+        let carried = self.carried && self.next_block == block;
+        let (escaped, carries) = escapes(masks.backslashes, carried);
+        let uncommon = escaped & !masks.common;
+        if uncommon != 0 {
+            self.check_escapes(block, uncommon)?;
+        }
+        self.block = block;
+        self.stops = masks.stops & !escaped;
+        self.next_block = block + BLOCK;
+        self.carried = carries;
+        Ok(())
+    }
+
+    /// Checks that each escaped byte of a block makes an escape.
+    fn check_escapes(&self, block: usize, mut escaped: u64) -> Result<(), JsonError> {
+        while escaped != 0 {
+            let at = block + escaped.trailing_zeros() as usize;
+            match self.text.get(at) {
+                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+                Some(b'u') => match self.text.get(at + 1..at + 5) {
+                    Some(digits) if digits.iter().all(u8::is_ascii_hexdigit) => {}
+                    _ => return Err(self.error_at(at - 1, JsonProblem::BadEscape)),
+                },
+                _ => return Err(self.error_at(at - 1, JsonProblem::BadEscape)),
+            }
+            escaped &= escaped - 1;
+        }
+        Ok(())
     }
 
     /// Passes a number or literal.
@@ -281,10 +297,10 @@ impl<'a> Scanner<'a> {
         if self.text.get(self.at) == Some(&b'-') {
             self.at += 1;
         }
-        let leading_zero = self.text.get(self.at) == Some(&b'0');
-        let digits = self.pass_digits()?;
-        if leading_zero && digits > 1 {
-            return Err(self.error(JsonProblem::BadNumber));
+        let start = self.at;
+        self.pass_digits()?;
+        if self.text.get(start) == Some(&b'0') && self.at > start + 1 {
+            return Err(self.error_at(start, JsonProblem::BadNumber));
         }
         if self.text.get(self.at) == Some(&b'.') {
             self.at += 1;
@@ -300,8 +316,8 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Passes one or more digits; how many.
-    fn pass_digits(&mut self) -> Result<usize, JsonError> {
+    /// Passes one or more digits.
+    fn pass_digits(&mut self) -> Result<(), JsonError> {
         let start = self.at;
         while matches!(self.text.get(self.at), Some(b'0'..=b'9')) {
             self.at += 1;
@@ -309,7 +325,7 @@ impl<'a> Scanner<'a> {
         if self.at == start {
             return Err(self.error(JsonProblem::BadNumber));
         }
-        Ok(self.at - start)
+        Ok(())
     }
 
     /// The next byte that is no white space, left in place.

@@ -33,15 +33,15 @@ pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
     while let Some(key) = pass.scanner.next_key(&mut first)? {
         let kind = pass.scanner.kind();
         let start = pass.scanner.offset();
-        match (&*pass.text(key), kind) {
-            ("model", Kind::String) => index.model = Some(pass.scanner.string()?),
-            ("stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
-            ("max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
-            ("metadata", Kind::Object) => index.user_id = pass.metadata()?,
-            ("system", _) => index.system = pass.system(kind)?,
-            ("tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
-            ("output_config", Kind::Object) => index.output_format = pass.output_config()?,
-            ("messages", Kind::Array) => pass.messages(&mut index)?,
+        match (&*pass.name(key), kind) {
+            (b"model", Kind::String) => index.model = Some(pass.scanner.string()?),
+            (b"stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
+            (b"max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
+            (b"metadata", Kind::Object) => index.user_id = pass.metadata()?,
+            (b"system", _) => index.system = pass.system(kind)?,
+            (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
+            (b"output_config", Kind::Object) => index.output_format = pass.output_config()?,
+            (b"messages", Kind::Array) => pass.messages(&mut index)?,
             _ => {
                 pass.scanner.skip_value()?;
             }
@@ -91,7 +91,7 @@ impl<'a> Pass<'a> {
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            if &*self.text(key) == "user_id" {
+            if &*self.name(key) == b"user_id" {
                 seen.note(0, self, key)?;
                 user_id = self.string_or_skip()?;
             } else {
@@ -108,7 +108,7 @@ impl<'a> Pass<'a> {
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            if &*self.text(key) == "format" {
+            if &*self.name(key) == b"format" {
                 seen.note(0, self, key)?;
                 if self.scanner.kind() == Kind::Object {
                     format = self.tool()?.type_name;
@@ -159,12 +159,12 @@ impl<'a> Pass<'a> {
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            match &*self.text(key) {
-                "type" => {
+            match &*self.name(key) {
+                b"type" => {
                     seen.note(0, self, key)?;
                     tool.type_name = self.string_or_skip()?;
                 }
-                "name" => {
+                b"name" => {
                     seen.note(1, self, key)?;
                     tool.name = self.string_or_skip()?;
                 }
@@ -201,14 +201,14 @@ impl<'a> Pass<'a> {
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            match &*self.text(key) {
-                "role" => {
+            match &*self.name(key) {
+                b"role" => {
                     seen.note(0, self, key)?;
                     if let Some(name) = self.string_or_skip()? {
                         role = Role::from_name(&self.text(name));
                     }
                 }
-                "content" => {
+                b"content" => {
                     seen.note(1, self, key)?;
                     content = self.content(blocks)?;
                 }
@@ -272,22 +272,21 @@ impl<'a> Pass<'a> {
         self.scanner.enter();
         let mut first = true;
         while let Some(key) = self.scanner.next_key(&mut first)? {
-            let text = self.text(key);
-            let Some(bit) = BLOCK_KEYS.iter().position(|known| *known == text) else {
+            let Some(known) = BlockKey::from_name(&self.name(key)) else {
                 self.scanner.skip_value()?;
                 continue;
             };
-            seen.note(bit, self, key)?;
-            match &*text {
-                "type" => found.type_name = self.string_or_skip()?,
-                "text" => found.text = self.string_or_skip()?,
-                "id" => found.id = self.string_or_skip()?,
-                "tool_use_id" => found.tool_use_id = self.string_or_skip()?,
-                "name" => found.name = self.string_or_skip()?,
-                "input" => found.input = Some(self.scanner.skip_value()?),
-                "content" => found.content = Some(self.scanner.skip_value()?),
-                "is_error" => found.is_error = self.scalar()? == b"true",
-                _ => found.cache_control = self.scalar()? != b"null",
+            seen.note(known as u8, self, key)?;
+            match known {
+                BlockKey::Type => found.type_name = self.string_or_skip()?,
+                BlockKey::Text => found.text = self.string_or_skip()?,
+                BlockKey::Id => found.id = self.string_or_skip()?,
+                BlockKey::ToolUseId => found.tool_use_id = self.string_or_skip()?,
+                BlockKey::Name => found.name = self.string_or_skip()?,
+                BlockKey::Input => found.input = Some(self.scanner.skip_value()?),
+                BlockKey::Content => found.content = Some(self.scanner.skip_value()?),
+                BlockKey::IsError => found.is_error = self.scalar()? == b"true",
+                BlockKey::CacheControl => found.cache_control = self.scalar()? != b"null",
             }
         }
         let span = Span {
@@ -323,6 +322,15 @@ impl<'a> Pass<'a> {
             .and_then(|digits| digits.parse().ok()))
     }
 
+    /// A key without its escapes, as bytes: keys are only compared.
+    fn name(&self, key: Span) -> Cow<'a, [u8]> {
+        let raw = self.document.get(key.range()).unwrap_or_default();
+        if raw.contains(&b'\\') {
+            return Cow::Owned(self.text(key).into_owned().into_bytes());
+        }
+        Cow::Borrowed(raw)
+    }
+
     fn text(&self, span: Span) -> Cow<'a, str> {
         json::decode(self.document, span)
     }
@@ -349,17 +357,35 @@ impl<'a> Pass<'a> {
 }
 
 /// The keys of a content block that are read; every other is passed over.
-const BLOCK_KEYS: [&str; 9] = [
-    "type",
-    "text",
-    "id",
-    "tool_use_id",
-    "name",
-    "input",
-    "content",
-    "is_error",
-    "cache_control",
-];
+#[derive(Clone, Copy)]
+enum BlockKey {
+    Type,
+    Text,
+    Id,
+    ToolUseId,
+    Name,
+    Input,
+    Content,
+    IsError,
+    CacheControl,
+}
+
+impl BlockKey {
+    fn from_name(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"type" => Self::Type,
+            b"text" => Self::Text,
+            b"id" => Self::Id,
+            b"tool_use_id" => Self::ToolUseId,
+            b"name" => Self::Name,
+            b"input" => Self::Input,
+            b"content" => Self::Content,
+            b"is_error" => Self::IsError,
+            b"cache_control" => Self::CacheControl,
+            _ => return None,
+        })
+    }
+}
 
 /// What a block holds, before its type is known.
 #[derive(Default)]
@@ -397,7 +423,7 @@ impl FoundInBlock {
 struct Seen(u16);
 
 impl Seen {
-    fn note(&mut self, bit: usize, pass: &Pass<'_>, key: Span) -> Result<(), IndexError> {
+    fn note(&mut self, bit: u8, pass: &Pass<'_>, key: Span) -> Result<(), IndexError> {
         let mask = 1 << bit;
         if self.0 & mask != 0 {
             return Err(IndexError::DuplicateKey {

@@ -5,7 +5,7 @@ use grov_wire::{Block, BlockKind, Content, Message, RequestIndex, Role, SystemPr
 use serde_json::Value;
 
 /// Panics with the place where index and tree disagree.
-pub fn assert_agrees(body: &Bytes) -> RequestIndex {
+pub(crate) fn assert_agrees(body: &Bytes) -> RequestIndex {
     let index = RequestIndex::parse(body).unwrap();
     let tree: Value = serde_json::from_slice(body).unwrap();
     let text = |value: &Value| value.as_str().map(str::to_owned);

@@ -2,7 +2,9 @@
 //! each an object with `request.body` (or an array of objects with `body`).
 
 use crate::against_value::assert_agrees;
+use crate::skeleton::assert_continues;
 use bytes::Bytes;
+use grov_wire::RequestIndex;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -43,4 +45,42 @@ fn recorded_requests_are_indexed_as_a_tree_sees_them() {
         eprintln!("{name}: {} bytes", body.len());
         assert_agrees(&body);
     }
+}
+
+/// Recorded requests of which the second continues the first, and how many links at the end of the first are not kept.
+const CONTINUED: &[(&str, &str, usize)] = &[
+    ("01_toolloop_0", "01_toolloop_1", 0),
+    ("01_toolloop_1", "01_toolloop_2", 0),
+    ("01_toolloop_2", "01_toolloop_3", 0),
+    ("01_toolloop_3", "01_toolloop_4", 0),
+    ("04_subagent_0", "04_subagent_3", 0),
+    ("04_subagent_1", "04_subagent_2", 0),
+    ("06_model_sonnet45_first", "06_model_sonnet45_followup", 0),
+    ("07_mitm_firstparty_0", "07_mitm_firstparty_1", 0),
+    ("11_interactive_first", "12_interactive_queued_prompt", 0),
+    ("12_interactive_queued_prompt", "13_interactive_compact", 0),
+    // The suggestion is not kept.
+    ("16_suggestion_mode", "17_after_interrupt", 1),
+    ("17_after_interrupt", "18_after_permission_denied", 0),
+    ("20_continue", "21_resume", 0),
+    ("21_resume", "22_fork", 0),
+    ("21_resume", "23_compact_print", 0),
+    ("31_posttooluse_ctx_same_turn", "31_posttooluse_ctx_next_turn", 0),
+];
+
+#[test]
+fn recorded_requests_continue_each_other() {
+    let Some(bodies) = recorded_bodies() else { return };
+    let index = |name: &str| {
+        let (_, body) = bodies.iter().find(|(stem, _)| stem == name)?;
+        Some(RequestIndex::parse(body).unwrap())
+    };
+    let mut compared = 0;
+    for (earlier, later, but) in CONTINUED {
+        if let (Some(earlier), Some(later)) = (index(earlier), index(later)) {
+            assert_continues(&earlier, &later, *but);
+            compared += 1;
+        }
+    }
+    eprintln!("{compared} of {} pairs are in the set", CONTINUED.len());
 }

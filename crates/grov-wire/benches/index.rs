@@ -1,0 +1,105 @@
+//! What the pass over a request costs, beside what `serde_json` needs to find far less.
+//!
+//! `cargo bench -p grov-wire --bench index` prints one line for each size and job: the fastest and the median of many runs.
+#![allow(
+    clippy::print_stdout,
+    clippy::expect_used,
+    reason = "a bench talks to a person and stops at the first surprise"
+)]
+
+mod body;
+
+use bytes::Bytes;
+use grov_wire::{Edit, RequestIndex, Splice, json, text_block};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// The least that a proxy must know, as `serde` finds it.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "only the cost of finding them counts")]
+struct BorrowedRequest<'a> {
+    #[serde(borrow)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    system: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    messages: Vec<BorrowedMessage<'a>>,
+    tools: Option<IgnoredAny>,
+    stream: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "only the cost of finding them counts")]
+struct BorrowedMessage<'a> {
+    #[serde(borrow)]
+    role: Cow<'a, str>,
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+fn main() {
+    for size in [20_000, 200_000, 1_000_000] {
+        // Several bodies in turn: with one alone, the processor would learn its branches by heart.
+        let bodies: Vec<_> = (0..4_000_000 / size as u64)
+            .map(|seed| body::claude_code_request(size, seed))
+            .collect();
+        let indexes: Vec<_> = bodies
+            .iter()
+            .map(|body| RequestIndex::parse(body).expect("the body is sound"))
+            .collect();
+        let length = bodies.iter().map(Bytes::len).sum::<usize>() / bodies.len();
+        println!("{length} bytes");
+        let measure = |name, job: &dyn Fn(usize) -> bool| measure(name, length, bodies.len(), job);
+        measure("serde_json, borrowed", &|body| {
+            serde_json::from_slice::<BorrowedRequest<'_>>(&bodies[body]).is_ok()
+        });
+        measure("from_utf8", &|body| std::str::from_utf8(&bodies[body]).is_ok());
+        measure("json::validate", &|body| json::validate(&bodies[body]).is_ok());
+        measure("RequestIndex::parse", &|body| {
+            RequestIndex::parse(&bodies[body]).is_ok()
+        });
+        measure("skeleton", &|body| {
+            indexes[body].skeleton().newest_user_link().is_some()
+        });
+        let block = text_block(&"remember this ".repeat(100));
+        measure("skeleton and splice", &|body| {
+            let skeleton = indexes[body].skeleton();
+            let at = skeleton.newest_user_link().expect("the user speaks last").seam();
+            Splice::apply(
+                &indexes[body],
+                &[Edit::Insert {
+                    at,
+                    bytes: block.clone(),
+                }],
+            )
+            .is_ok()
+        });
+    }
+}
+
+/// Runs `job` on all bodies in turn for a third of a second and prints how long it takes for one.
+fn measure(name: &str, length: usize, bodies: usize, job: &dyn Fn(usize) -> bool) {
+    let mut times = vec![];
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(333) {
+        let before = Instant::now();
+        for body in 0..bodies {
+            assert!(black_box(job(body)), "{name} fails");
+        }
+        times.push(before.elapsed() / bodies as u32);
+    }
+    times.sort_unstable();
+    let (best, median) = (times[0], times[times.len() / 2]);
+    let speed = |time: Duration| length as f64 / time.as_secs_f64() / 1e9;
+    println!(
+        "  {name:<22} best {:>9.1} µs {:>6.2} GB/s   median {:>9.1} µs {:>6.2} GB/s",
+        best.as_secs_f64() * 1e6,
+        speed(best),
+        median.as_secs_f64() * 1e6,
+        speed(median),
+    );
+}

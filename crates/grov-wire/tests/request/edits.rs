@@ -1,0 +1,447 @@
+//! Edits: what comes out is the original with exactly what was asked for, and what cannot be done is refused.
+
+use crate::generated::{Noise, request, text};
+use crate::golden;
+use bytes::Bytes;
+use grov_wire::json::JsonProblem;
+use grov_wire::{Content, Edit, RequestIndex, Role, Seam, Splice, SpliceError, text_block};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn index(text: &str) -> RequestIndex {
+    RequestIndex::parse(&Bytes::copy_from_slice(text.as_bytes())).unwrap()
+}
+
+fn insert(at: Seam, bytes: impl Into<Bytes>) -> Edit {
+    Edit::Insert {
+        at,
+        bytes: bytes.into(),
+    }
+}
+
+fn apply(index: &RequestIndex, edits: &[Edit]) -> String {
+    let chunks = Splice::apply(index, edits).unwrap();
+    let length = chunks.len();
+    let bytes = chunks.into_vec().concat();
+    assert_eq!(bytes.len(), length);
+    String::from_utf8(bytes).unwrap()
+}
+
+fn end_of(index: &RequestIndex, message: usize) -> Seam {
+    index.message(message).unwrap().end_seam().unwrap()
+}
+
+fn behind(index: &RequestIndex, message: usize, block: usize) -> Seam {
+    index
+        .message(message)
+        .unwrap()
+        .blocks()
+        .nth(block)
+        .unwrap()
+        .seam_after()
+        .unwrap()
+}
+
+#[test]
+fn no_edits_are_the_original_itself() {
+    let index = golden::index("loop_1_after_write");
+    let pieces = Splice::apply(&index, &[]).unwrap().into_vec();
+    assert_eq!(pieces.len(), 1);
+    assert_eq!(pieces[0].as_ptr(), index.body().as_ptr());
+    assert_eq!(pieces[0], index.body());
+}
+
+#[test]
+fn blocks_are_added_between_blocks() {
+    let index = index(r#"{"messages":[{"content":[ {"n":1} , {"n":2} ]},{"content":[]},{"content":[ ]}]}"#);
+    let edits = [
+        insert(behind(&index, 0, 0), "{\"a\":1}"),
+        insert(behind(&index, 0, 1), "{\"b\":1}"),
+        insert(behind(&index, 0, 1), " {\"c\":1}\n"),
+        insert(end_of(&index, 1), "{\"d\":1}"),
+        insert(end_of(&index, 2), "{\"e\":1}"),
+        insert(end_of(&index, 2), "{\"f\":1}"),
+    ];
+    assert_eq!(
+        apply(&index, &edits),
+        r#"{"messages":[{"content":[ {"n":1},{"a":1} , {"n":2},{"b":1}, {"c":1}
+ ]},{"content":[{"d":1}]},{"content":[{"e":1},{"f":1} ]}]}"#
+    );
+    assert_eq!(end_of(&index, 0), behind(&index, 0, 1));
+}
+
+#[test]
+fn a_plain_string_becomes_the_first_block_byte_for_byte() {
+    let index = index(r#"{"messages":[{"content": "h\u0069 \"there\"" ,"role":"user"}]}"#);
+    let seam = end_of(&index, 0);
+    assert_eq!(
+        apply(&index, &[insert(seam, "{\"a\":1}"), insert(seam, "{\"b\":1}")]),
+        r#"{"messages":[{"content": [{"type":"text","text":"h\u0069 \"there\""},{"a":1},{"b":1}] ,"role":"user"}]}"#
+    );
+}
+
+#[test]
+fn values_are_replaced_where_they_stand() {
+    let index = index(
+        r#"{"model" : "a","system":[{"text":"one"},{"text":"two"}],"messages":[{"content":"x"},{"content":[{"text":"y"},{}]}]}"#,
+    );
+    let replace = |part, bytes: &'static str| Edit::Replace {
+        part,
+        bytes: Bytes::from_static(bytes.as_bytes()),
+    };
+    let system: Vec<_> = match index.system() {
+        grov_wire::SystemPrompt::Blocks(blocks) => blocks.collect(),
+        other => panic!("{other:?}"),
+    };
+    assert!(
+        system[0].seam_after().is_none(),
+        "nothing is added to a system prompt"
+    );
+    let blocks: Vec<_> = index.message(1).unwrap().blocks().collect();
+    let edits = [
+        replace(index.field_part("model").unwrap(), "\"b\""),
+        replace(system[0].text_part().unwrap(), "\"ONE\""),
+        replace(system[1].part(), "null"),
+        replace(index.message(0).unwrap().content_part().unwrap(), "[]"),
+        replace(blocks[0].text_part().unwrap(), "\"Y\""),
+        insert(blocks[0].seam_after().unwrap(), "{\"a\":1}"),
+        replace(blocks[1].part(), "7"),
+    ];
+    assert_eq!(
+        apply(&index, &edits),
+        r#"{"model" : "b","system":[{"text":"ONE"},null],"messages":[{"content":[]},{"content":[{"text":"Y"},{"a":1},7]}]}"#
+    );
+    let whole = [
+        replace(index.message(0).unwrap().part(), "{}"),
+        replace(index.message(1).unwrap().part(), "{}"),
+    ];
+    assert!(apply(&index, &whole).ends_with(r#""messages":[{},{}]}"#));
+    assert_eq!(index.field_part("stream"), None);
+    assert_eq!(blocks[1].text_part(), None);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_the_edit_that_fails() {
+    let index =
+        index(r#"{"model":"m","messages":[{"content":[{"text":"a"},{}]},{"content":"b"},{"content":7}]}"#);
+    let first = insert(behind(&index, 0, 0), "{}");
+    let second = insert(end_of(&index, 0), "{}");
+    let string = insert(end_of(&index, 1), "{}");
+    let refused = |edits: &[&Edit]| {
+        let edits: Vec<_> = edits.iter().map(|edit| (*edit).clone()).collect();
+        Splice::apply(&index, &edits).unwrap_err()
+    };
+    assert_eq!(refused(&[&second, &first]), SpliceError::OutOfOrder { edit: 1 });
+    assert_eq!(
+        refused(&[&first, &string, &second]),
+        SpliceError::OutOfOrder { edit: 2 }
+    );
+    assert_eq!(refused(&[&first, &first]), SpliceError::Duplicate { edit: 1 });
+    assert_eq!(
+        refused(&[&first, &string, &string]),
+        SpliceError::Duplicate { edit: 2 }
+    );
+
+    let replace = |part| Edit::Replace {
+        part,
+        bytes: Bytes::from_static(b"{}"),
+    };
+    let message = replace(index.message(0).unwrap().part());
+    assert_eq!(refused(&[&message, &first]), SpliceError::OutOfOrder { edit: 1 });
+    assert_eq!(refused(&[&first, &message]), SpliceError::OutOfOrder { edit: 1 });
+    assert_eq!(
+        refused(&[&message, &message]),
+        SpliceError::OutOfOrder { edit: 1 }
+    );
+    let content = replace(index.message(1).unwrap().content_part().unwrap());
+    assert_eq!(refused(&[&content, &string]), SpliceError::OutOfOrder { edit: 1 });
+    assert_eq!(refused(&[&string, &content]), SpliceError::OutOfOrder { edit: 1 });
+
+    let at = behind(&index, 0, 0);
+    assert_eq!(
+        refused(&[&insert(at, "[{}]")]),
+        SpliceError::NotABlock { edit: 0 }
+    );
+    for (bytes, problem) in [
+        ("", JsonProblem::ExpectedValue),
+        ("{},{}", JsonProblem::TrailingCharacters),
+        ("{\"a\":\"\u{0}\"}", JsonProblem::ControlCharacter),
+    ] {
+        match refused(&[&first, &insert(end_of(&index, 0), bytes)]) {
+            SpliceError::NotJson { edit: 1, source } => assert_eq!(source.problem, problem),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    assert_eq!(index.message(2).unwrap().end_seam(), None);
+    assert_eq!(index.message(2).unwrap().content_part(), None);
+}
+
+#[test]
+fn a_place_of_another_request_is_never_the_middle_of_something() {
+    let wide = index(r#"{"messages":[{"content":[{},{},{}]},{"content":"x"},{"content":[]}],"z":1}"#);
+    let narrow = index(r#"{"messages":[{"content":"y"},{"content":[{}]}]}"#);
+    let missing = [
+        insert(behind(&wide, 0, 0), "{}"),
+        insert(end_of(&wide, 1), "{}"),
+        insert(end_of(&wide, 2), "{}"),
+        Edit::Replace {
+            part: wide.field_part("z").unwrap(),
+            bytes: Bytes::from_static(b"1"),
+        },
+    ];
+    for edit in missing {
+        assert_eq!(
+            Splice::apply(&narrow, &[edit]).unwrap_err(),
+            SpliceError::NoSuchPlace { edit: 0 }
+        );
+    }
+}
+
+#[test]
+fn what_is_added_at_a_link_is_added_there_again_when_the_history_has_changed_its_form() {
+    let added = text_block("remember: tests first");
+    for (earlier, later) in [
+        ("loop_0_first", "loop_4_resumed"),
+        ("loop_2_after_bash", "side_compaction"),
+        ("loop_4_second_prompt", "loop_4_resumed"),
+        ("older_1_parallel", "older_2_resumed"),
+    ] {
+        let anchor = golden::index(earlier).skeleton().newest_user_link().unwrap().key;
+        let later = golden::index(later);
+        let link = *later.skeleton().find(anchor).unwrap();
+        let edited = apply(&later, &[insert(link.seam(), added.clone())]);
+        let edited = RequestIndex::parse(&Bytes::from(edited)).unwrap();
+        let message = edited.message(link.message).unwrap();
+        let place = link.block.map_or(1, |block| block + 1);
+        assert_eq!(message.blocks().nth(place).unwrap().raw().as_bytes(), added);
+        assert_eq!(edited.messages().len(), later.messages().len());
+    }
+}
+
+/// One edit, in words that fit an index and a tree.
+#[derive(Clone, Debug)]
+enum Change {
+    ReplaceField(String),
+    ReplaceSystemBlock(usize),
+    ReplaceSystemText(usize),
+    ReplaceMessage(usize),
+    ReplaceContent(usize),
+    ReplaceBlock(usize, usize),
+    ReplaceText(usize, usize),
+    InsertBehind(usize, usize),
+    InsertAtEnd(usize),
+}
+
+/// All changes that a request allows of which no two touch the same thing, in the order in which they stand. `choices`
+/// decides between those that exclude each other.
+fn possible_changes(index: &RequestIndex, choices: &mut Noise) -> Vec<Change> {
+    let mut changes = vec![];
+    for (key, _) in index.fields() {
+        match &*key {
+            "system" if !choices.happens(4) => system_changes(index, choices, &mut changes),
+            "messages" if !choices.happens(8) => {
+                for message in index.messages() {
+                    let number = message.number();
+                    if choices.happens(5) {
+                        changes.push(Change::ReplaceMessage(number));
+                    } else if choices.happens(5) && message.content_part().is_some() {
+                        changes.push(Change::ReplaceContent(number));
+                    } else {
+                        for block in message.blocks() {
+                            if choices.happens(3) && block.text_part().is_some() {
+                                changes.push(Change::ReplaceText(number, block.number()));
+                            } else if choices.happens(3) {
+                                changes.push(Change::ReplaceBlock(number, block.number()));
+                            }
+                            changes.push(Change::InsertBehind(number, block.number()));
+                        }
+                        if message.blocks().len() == 0 && message.end_seam().is_some() {
+                            changes.extend([Change::InsertAtEnd(number), Change::InsertAtEnd(number)]);
+                        }
+                    }
+                }
+            }
+            _ => changes.push(Change::ReplaceField(key.into_owned())),
+        }
+    }
+    changes
+}
+
+fn system_changes(index: &RequestIndex, choices: &mut Noise, changes: &mut Vec<Change>) {
+    if let grov_wire::SystemPrompt::Blocks(blocks) = index.system() {
+        for block in blocks {
+            changes.push(match block.text_part() {
+                Some(_) if choices.happens(2) => Change::ReplaceSystemText(block.number()),
+                _ => Change::ReplaceSystemBlock(block.number()),
+            });
+        }
+    }
+}
+
+fn as_edit(index: &RequestIndex, change: &Change, value: &Value) -> Edit {
+    let bytes = Bytes::from(value.to_string());
+    let message = |number: usize| index.message(number).unwrap();
+    let block = |number: usize, block: usize| message(number).blocks().nth(block).unwrap();
+    let system = |number: usize| match index.system() {
+        grov_wire::SystemPrompt::Blocks(mut blocks) => blocks.nth(number).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let part = match change {
+        Change::InsertBehind(number, other) => {
+            return insert(block(*number, *other).seam_after().unwrap(), bytes);
+        }
+        Change::InsertAtEnd(number) => return insert(message(*number).end_seam().unwrap(), bytes),
+        Change::ReplaceField(name) => index.field_part(name),
+        Change::ReplaceSystemBlock(number) => Some(system(*number).part()),
+        Change::ReplaceSystemText(number) => system(*number).text_part(),
+        Change::ReplaceMessage(number) => Some(message(*number).part()),
+        Change::ReplaceContent(number) => message(*number).content_part(),
+        Change::ReplaceBlock(number, other) => Some(block(*number, *other).part()),
+        Change::ReplaceText(number, other) => block(*number, *other).text_part(),
+    };
+    Edit::Replace {
+        part: part.unwrap(),
+        bytes,
+    }
+}
+
+fn change_tree(tree: &mut Value, change: &Change, value: Value) {
+    match change {
+        Change::ReplaceField(name) => tree[name] = value,
+        Change::ReplaceSystemBlock(number) => tree["system"][number] = value,
+        Change::ReplaceSystemText(number) => tree["system"][number]["text"] = value,
+        Change::ReplaceMessage(number) => tree["messages"][number] = value,
+        Change::ReplaceContent(number) => tree["messages"][number]["content"] = value,
+        Change::ReplaceBlock(number, block) => tree["messages"][number]["content"][block] = value,
+        Change::ReplaceText(number, block) => tree["messages"][number]["content"][block]["text"] = value,
+        Change::InsertBehind(number, block) => {
+            tree["messages"][number]["content"]
+                .as_array_mut()
+                .unwrap()
+                .insert(block + 1, value);
+        }
+        Change::InsertAtEnd(number) => {
+            let content = &mut tree["messages"][number]["content"];
+            if content.is_string() {
+                *content = json!([{"type": "text", "text": content.take()}]);
+            }
+            // From the end backwards: the second insertion at a place is applied first.
+            let place = content
+                .as_array()
+                .unwrap()
+                .iter()
+                .take_while(|block| block.get("added").is_none())
+                .count();
+            content.as_array_mut().unwrap().insert(place, value);
+        }
+    }
+}
+
+/// The pieces that are slices of the original, as ranges of it.
+fn original_ranges(body: &Bytes, pieces: &[Bytes]) -> Vec<std::ops::Range<usize>> {
+    let all = body.as_ptr_range();
+    let from_original = pieces.iter().filter(|piece| all.contains(&piece.as_ptr()));
+    from_original
+        .map(|piece| {
+            let start = piece.as_ptr() as usize - all.start as usize;
+            start..start + piece.len()
+        })
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn edits_do_to_the_bytes_what_they_do_to_a_tree(body in request(), noise: u64, words in text()) {
+        let index = RequestIndex::parse(&body).unwrap();
+        let mut choices = Noise(noise | 1);
+        let mut changes = possible_changes(&index, &mut choices);
+        changes.retain(|_| choices.happens(2));
+        let inserts_only = choices.happens(2);
+        if inserts_only {
+            changes.retain(|change| matches!(change, Change::InsertBehind(..) | Change::InsertAtEnd(_)));
+        }
+        let value = |number: usize| json!({"type": "text", "text": words, "added": number});
+        let edits: Vec<_> =
+            changes.iter().enumerate().map(|(number, change)| as_edit(&index, change, &value(number))).collect();
+        let mut tree: Value = serde_json::from_slice(&body).unwrap();
+        for (number, change) in changes.iter().enumerate().rev() {
+            change_tree(&mut tree, change, value(number));
+        }
+
+        let chunks = Splice::apply(&index, &edits).unwrap();
+        let length = chunks.len();
+        prop_assert!(chunks.iter().all(|piece| !piece.is_empty()));
+        let pieces = chunks.into_vec();
+        let edited = Bytes::from(pieces.concat());
+        prop_assert_eq!(edited.len(), length);
+        prop_assert_eq!(serde_json::from_slice::<Value>(&edited).unwrap(), tree);
+        prop_assert!(RequestIndex::parse(&edited).is_ok());
+
+        let kept = original_ranges(&body, &pieces);
+        prop_assert!(kept.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        if inserts_only {
+            let rest: Vec<u8> = kept.iter().flat_map(|range| body[range.clone()].to_vec()).collect();
+            prop_assert_eq!(&rest, &body, "without the additions, the original is left");
+        }
+    }
+
+    #[test]
+    fn edits_in_any_order_give_a_valid_request_or_are_refused(body in request(), noise: u64) {
+        let index = RequestIndex::parse(&body).unwrap();
+        let mut choices = Noise(noise | 1);
+        let changes = possible_changes(&index, &mut choices);
+        let mut edits: Vec<_> = changes.iter().map(|change| as_edit(&index, change, &json!({}))).collect();
+        edits.retain(|_| choices.happens(3));
+        for place in 1..edits.len() {
+            if choices.happens(3) {
+                edits.swap(place - 1, place);
+            }
+        }
+        if let Ok(chunks) = Splice::apply(&index, &edits) {
+            let edited = chunks.into_vec().concat();
+            prop_assert!(serde_json::from_slice::<Value>(&edited).is_ok());
+        }
+    }
+
+    #[test]
+    fn places_of_one_request_in_another_give_a_valid_request_or_are_refused(
+        one in request(), other in request(), noise: u64,
+    ) {
+        let (one, other) = (RequestIndex::parse(&one).unwrap(), RequestIndex::parse(&other).unwrap());
+        for change in possible_changes(&one, &mut Noise(noise | 1)) {
+            if let Ok(chunks) = Splice::apply(&other, &[as_edit(&one, &change, &json!({}))]) {
+                let edited = chunks.into_vec().concat();
+                prop_assert!(serde_json::from_slice::<Value>(&edited).is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn additions_at_links_leave_every_text_of_the_prompt_in_place(body in request(), words in text()) {
+        let index = RequestIndex::parse(&body).unwrap();
+        let skeleton = index.skeleton();
+        let mut seams: Vec<_> = skeleton.links().iter().map(|link| link.seam()).collect();
+        seams.sort_unstable();
+        seams.dedup();
+        let added = text_block(&words);
+        let edits: Vec<_> = seams.into_iter().map(|at| insert(at, added.clone())).collect();
+        let edited = RequestIndex::parse(&Bytes::from(Splice::apply(&index, &edits).unwrap().into_vec().concat())).unwrap();
+        for (before, after) in index.messages().zip(edited.messages()) {
+            let mut texts = after.texts().filter(|text| *text != words);
+            prop_assert!(before.texts().filter(|text| *text != words).all(|text| texts.next() == Some(text)));
+            prop_assert!(texts.next().is_none());
+            if before.role() == Role::System {
+                prop_assert!(matches!(after.content(), Content::Text(_)) == matches!(before.content(), Content::Text(_)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_block_says_what_it_was_given(words in text()) {
+        let block: Value = serde_json::from_slice(&text_block(&words)).unwrap();
+        prop_assert_eq!(block, json!({"type": "text", "text": words}));
+    }
+}
