@@ -17,7 +17,7 @@ const MAX_UNRECOGNISED_BYTES: usize = 16 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Assembler {
     turn: Turn,
-    /// Beside `turn.blocks`: what is needed until they are complete.
+    /// Beside `turn.blocks`, in the order of their index: what is needed until they are complete.
     slots: Vec<Slot>,
     /// The block the last delta went to; the next one nearly always goes there too.
     current: usize,
@@ -277,7 +277,10 @@ impl Assembler {
         {
             return Some(self.current);
         }
-        self.slots.iter().rposition(|slot| slot.index == index)
+        let behind = self.slots.partition_point(|slot| slot.index <= index);
+        behind
+            .checked_sub(1)
+            .filter(|position| self.slots[*position].index == index)
     }
 
     fn malformed(&mut self) {

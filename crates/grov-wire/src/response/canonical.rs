@@ -14,30 +14,21 @@ pub(super) enum DeltaKind {
     Thinking,
 }
 
-/// Each kind's spelling between the index and the string.
-const KINDS: [(DeltaKind, &[u8]); 3] = [
-    (
-        DeltaKind::Text,
-        b",\"delta\":{\"type\":\"text_delta\",\"text\":\"",
-    ),
-    (
-        DeltaKind::InputJson,
-        b",\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"",
-    ),
-    (
-        DeltaKind::Thinking,
-        b",\"delta\":{\"type\":\"thinking_delta\",\"thinking\":\"",
-    ),
-];
+/// What stands between the index and the kind.
+const DELTA: &[u8] = b",\"delta\":{\"type\":\"";
 
-/// A delta in its canonical form.
+/// Each kind's spelling, up to and with the opening quote of its string.
+const TEXT: &[u8] = b"text_delta\",\"text\":\"";
+const INPUT_JSON: &[u8] = b"input_json_delta\",\"partial_json\":\"";
+const THINKING: &[u8] = b"thinking_delta\",\"thinking\":\"";
+
+/// A delta in its canonical form, but for its string: whether that is one, [`CanonicalDelta::append_to`] finds out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CanonicalDelta<'a> {
     pub(super) index: u64,
     pub(super) kind: DeltaKind,
-    /// The string between its quotes, escapes as written.
-    pub(super) escaped: &'a str,
-    pub(super) has_escapes: bool,
+    /// What stands between the opening quote and the last quote.
+    escaped: &'a str,
 }
 
 impl<'a> CanonicalDelta<'a> {
@@ -45,36 +36,29 @@ impl<'a> CanonicalDelta<'a> {
     pub(super) fn recognise(data: &'a [u8]) -> Option<Self> {
         let rest = data.strip_prefix(HEAD)?;
         let (index, rest) = small_number(rest)?;
-        let (kind, rest) = KINDS
-            .iter()
-            .find_map(|(kind, head)| Some((*kind, rest.strip_prefix(*head)?)))?;
-        let (length, has_escapes) = string_end(rest)?;
-        // The upstream pads events with spaces before the last brace, so that sizes tell less.
-        let tail = rest[length + 1..]
-            .strip_prefix(b"}")?
-            .trim_ascii_start()
-            .strip_prefix(b"}")?;
-        if !tail.trim_ascii().is_empty() {
-            return None;
-        }
-        let escaped = std::str::from_utf8(&rest[..length]).ok()?;
-        Some(Self {
-            index,
-            kind,
-            escaped,
-            has_escapes,
-        })
+        let rest = rest.strip_prefix(DELTA)?;
+        let (kind, rest) = if let Some(rest) = rest.strip_prefix(TEXT) {
+            (DeltaKind::Text, rest)
+        } else if let Some(rest) = rest.strip_prefix(INPUT_JSON) {
+            (DeltaKind::InputJson, rest)
+        } else {
+            (DeltaKind::Thinking, rest.strip_prefix(THINKING)?)
+        };
+        let escaped = std::str::from_utf8(before_tail(rest)?).ok()?;
+        Some(Self { index, kind, escaped })
     }
 
-    /// Appends the string to `target`. On `false` nothing was appended: an escape is not valid.
+    /// Appends the string to `target`. On `false` nothing was appended: the string ends early, or JSON does not allow
+    /// what it holds.
     #[must_use]
     pub(super) fn append_to(&self, target: &mut String) -> bool {
-        if !self.has_escapes {
+        let plain = plain_length(self.escaped.as_bytes());
+        if plain == self.escaped.len() {
             target.push_str(self.escaped);
             return true;
         }
         let before = target.len();
-        if unescape(self.escaped, target).is_some() {
+        if unescape(self.escaped, plain, target).is_some() {
             return true;
         }
         target.truncate(before);
@@ -84,12 +68,16 @@ impl<'a> CanonicalDelta<'a> {
 
 /// A number of up to four digits without leading zeros, and what follows it.
 fn small_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    // Nearly always a single digit.
+    if let [digit @ b'0'..=b'9', b',', ..] = bytes {
+        return Some((u64::from(digit - b'0'), &bytes[1..]));
+    }
     let digits = bytes
         .iter()
         .take(5)
         .take_while(|byte| byte.is_ascii_digit())
         .count();
-    if digits == 0 || digits > 4 || (digits > 1 && bytes[0] == b'0') {
+    if digits == 0 || digits > 4 || bytes[0] == b'0' {
         return None;
     }
     let (number, rest) = bytes.split_at(digits);
@@ -101,91 +89,103 @@ fn small_number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     ))
 }
 
-/// Where the JSON string whose first byte is `bytes[0]` ends (the position of its closing quote), and whether it holds
-/// escapes. `None` if it does not end or holds control characters, which JSON forbids.
-fn string_end(bytes: &[u8]) -> Option<(usize, bool)> {
-    let mut at = 0;
-    let mut has_escapes = false;
-    loop {
-        at += plain_length(&bytes[at..]);
-        match bytes.get(at)? {
-            b'"' => return Some((at, has_escapes)),
-            b'\\' => {
-                has_escapes = true;
-                at += 2;
-                if at > bytes.len() {
-                    return None;
-                }
-            }
-            _ => return None,
-        }
+/// What stands before the last quote and the braces behind it. The upstream pads events with spaces before the last
+/// brace, so that their sizes tell less.
+fn before_tail(bytes: &[u8]) -> Option<&[u8]> {
+    if let Some(before) = bytes.strip_suffix(b"\"}}") {
+        return Some(before);
     }
+    let mut before = bytes.strip_suffix(b"}")?;
+    while let Some(shorter) = before.strip_suffix(b" ") {
+        before = shorter;
+    }
+    before.strip_suffix(b"\"}")
 }
 
 /// How many of the first bytes are neither quote, backslash nor control character. Looks at eight bytes at a time:
 /// these strings are mostly too short for a vector search to pay.
 fn plain_length(bytes: &[u8]) -> usize {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let zero_byte = |word: u64| word.wrapping_sub(ONES) & !word;
-    let mut at = 0;
-    while let Some(Ok(word)) = bytes.get(at..at + 8).map(<[u8; 8]>::try_from) {
-        let word = u64::from_le_bytes(word);
-        let is_quote = zero_byte(word ^ (ONES * u64::from(b'"')));
-        let is_backslash = zero_byte(word ^ (ONES * u64::from(b'\\')));
-        let is_control = word.wrapping_sub(ONES * 0x20) & !word;
-        // A borrow can only spoil bytes above the first hit, so the lowest mark is right.
-        let marks = (is_quote | is_backslash | is_control) & HIGHS;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (number, word) in words.iter().enumerate() {
+        let marks = special_bytes(*word);
         if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
+            return number * 8 + (marks.trailing_zeros() / 8) as usize;
         }
-        at += 8;
     }
-    let tail = bytes[at..]
-        .iter()
-        .take_while(|&&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
-    at + tail.count()
+    let is_plain = |byte: &u8| *byte >= 0x20 && *byte != b'"' && *byte != b'\\';
+    words.len() * 8 + tail.iter().position(|byte| !is_plain(byte)).unwrap_or(tail.len())
 }
 
-/// Appends what the JSON string body `escaped` spells. `None` if an escape is not valid; `target` may then have grown.
-fn unescape(mut escaped: &str, target: &mut String) -> Option<()> {
-    while let Some((plain, behind)) = escaped.split_once('\\') {
-        target.push_str(plain);
-        let mut rest = behind.chars();
-        let character = match rest.next()? {
-            character @ ('"' | '\\' | '/') => character,
-            'b' => '\u{8}',
-            'f' => '\u{c}',
-            'n' => '\n',
-            'r' => '\r',
-            't' => '\t',
-            'u' => {
-                let unit = hex_unit(&mut rest)?;
-                match unit {
-                    0xD800..=0xDBFF => {
-                        let low = rest.as_str().strip_prefix("\\u")?;
-                        rest = low.chars();
-                        let low = hex_unit(&mut rest).filter(|low| (0xDC00..=0xDFFF).contains(low))?;
-                        char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00))?
-                    }
-                    _ => char::from_u32(unit)?,
-                }
+/// Marks the quotes, backslashes and control characters among eight bytes: the lowest bit set tells the first of them.
+/// (A borrow can spoil marks above a hit, never below.)
+fn special_bytes(word: [u8; 8]) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(word);
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let is_quote = below(word ^ (ONES * 0x22), 1);
+    let is_backslash = below(word ^ (ONES * 0x5C), 1);
+    let is_control = below(word, 0x20);
+    (is_quote | is_backslash | is_control) & HIGHS
+}
+
+/// Appends what the JSON string body `escaped` spells; its first `plain` bytes stand for themselves. `None` if it is no
+/// such body; `target` may then have grown.
+fn unescape(escaped: &str, mut plain: usize, target: &mut String) -> Option<()> {
+    let mut rest = escaped;
+    loop {
+        let (head, tail) = rest.split_at(plain);
+        target.push_str(head);
+        let Some(tail) = tail.strip_prefix('\\') else {
+            return tail.is_empty().then_some(());
+        };
+        let character = match *tail.as_bytes().first()? {
+            character @ (b'"' | b'\\' | b'/') => character,
+            b'b' => 0x08,
+            b'f' => 0x0C,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'u' => {
+                let (character, behind) = unicode(tail)?;
+                target.push(character);
+                rest = behind;
+                plain = plain_length(rest.as_bytes());
+                continue;
             }
             _ => return None,
         };
-        target.push(character);
-        escaped = rest.as_str();
+        target.push(char::from(character));
+        rest = &tail[1..];
+        plain = plain_length(rest.as_bytes());
     }
-    target.push_str(escaped);
-    Some(())
 }
 
-fn hex_unit(characters: &mut std::str::Chars<'_>) -> Option<u32> {
-    let mut unit = 0;
-    for _ in 0..4 {
-        unit = unit * 16 + characters.next()?.to_digit(16)?;
+/// The character that `uXXXX`, or a pair of surrogates `uXXXX\uXXXX`, spells, and what follows.
+fn unicode(escape: &str) -> Option<(char, &str)> {
+    let (unit, rest) = hex_unit(escape)?;
+    if !(0xD800..=0xDBFF).contains(&unit) {
+        return Some((char::from_u32(unit)?, rest));
     }
-    Some(unit)
+    let (low, rest) = hex_unit(rest.strip_prefix('\\')?)?;
+    if !(0xDC00..=0xDFFF).contains(&low) {
+        return None;
+    }
+    Some((
+        char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00))?,
+        rest,
+    ))
+}
+
+/// The four hexadecimal digits behind a `u`, and what follows.
+fn hex_unit(escape: &str) -> Option<(u32, &str)> {
+    let digits = escape.strip_prefix('u')?;
+    let (digits, rest) = digits.split_at_checked(4)?;
+    let mut unit = 0;
+    for digit in digits.chars() {
+        unit = unit * 16 + digit.to_digit(16)?;
+    }
+    Some((unit, rest))
 }
 
 #[cfg(test)]

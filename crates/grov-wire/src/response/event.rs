@@ -192,8 +192,14 @@ impl Usage {
 }
 
 impl ApiError {
-    /// Reads an error object (`{"type":…,"message":…}`).
+    /// Reads an error object (`{"type":…,"message":…}`), or the bare message that some gateways put in its place.
     pub(super) fn read(raw: Option<&RawValue>) -> Option<Self> {
+        if let Some(message) = owned_text(raw) {
+            return Some(Self {
+                kind: "error".to_owned(),
+                message,
+            });
+        }
         let error: RawError<'_> = inner(raw)?;
         let kind = owned_text(error.kind);
         let message = owned_text(error.message);

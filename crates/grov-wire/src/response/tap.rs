@@ -80,7 +80,7 @@ impl ResponseTap {
     /// A tap for a response with this status, `content-type` and `content-encoding` (several lines of the latter
     /// joined by commas).
     pub fn new(status: u16, content_type: Option<&str>, content_encoding: Option<&str>) -> Self {
-        let kind = kind_of_type(content_type);
+        let kind = kind_of(status, content_type);
         let (content, fault) = match content_encoding.map_or(Ok(None), ContentDecoder::for_header) {
             Ok(content) => (content, None),
             Err(fault) => (None, Some(fault)),
@@ -208,9 +208,12 @@ impl Text {
     }
 }
 
-/// The kind that a `content-type` names. An absent or unspecific one leaves it to the body, since a client that asked
-/// for a stream reads one whatever it is labelled.
-fn kind_of_type(content_type: Option<&str>) -> ResponseKind {
+/// The kind that the headers tell. An absent or unspecific `content-type` leaves it to the body, since a client that
+/// asked for a stream reads one whatever it is labelled; so does an error status, since gateways label errors freely.
+fn kind_of(status: u16, content_type: Option<&str>) -> ResponseKind {
+    if status >= 400 {
+        return ResponseKind::Undetermined;
+    }
     let essence = content_type
         .and_then(|value| value.split(';').next())
         .unwrap_or_default()

@@ -1,4 +1,10 @@
 //! The response side from outside: recorded shapes, fed in several ways, and the turns they must amount to.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "a test that cannot go on fails, and says what it skips"
+)]
 
 mod golden;
 mod recorded;

@@ -315,7 +315,7 @@ fn an_error_event_ends_the_turn() {
     );
     assert_eq!(turn.blocks, [text("a", false)]);
     assert_eq!(turn.irregularities, misplaced(2));
-    let unreadable = assemble([r#"{"type":"error","error":"no"}"#]);
+    let unreadable = assemble([r#"{"type":"error","error":7}"#]);
     assert_eq!(
         unreadable.error,
         Some(ApiError {

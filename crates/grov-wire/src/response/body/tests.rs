@@ -71,6 +71,11 @@ fn errors_say_what_and_why() {
             message: "no".to_owned()
         })
     );
+    let turn = read(br#"{"error": "not found"}"#, true);
+    assert_eq!(
+        turn.error.map(|error| error.message).as_deref(),
+        Some("not found")
+    );
     let turn = read(br#"{"type": "error"}"#, true);
     assert_eq!((turn.end, turn.error), (TurnEnd::Error, None));
 }

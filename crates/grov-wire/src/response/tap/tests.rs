@@ -57,6 +57,12 @@ fn irregularities(turn: &Turn) -> Irregularities {
 }
 
 #[test]
+fn a_tap_moves_between_threads() {
+    fn assert_send<T: Send>() {}
+    assert_send::<ResponseTap>();
+}
+
+#[test]
 fn the_content_type_tells_the_kind() {
     for (content_type, kind) in [
         (SSE, ResponseKind::Sse),
@@ -205,16 +211,18 @@ fn what_cannot_be_decoded_goes_unobserved() {
 #[test]
 fn json_errors_of_any_status() {
     let body = br#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
-    for status in [200, 401, 429, 529] {
-        let turn = observe(ResponseTap::new(status, JSON, None), body.chunks(5), true);
-        assert_eq!(turn.end, TurnEnd::Error);
-        assert_eq!(
-            turn.error,
-            Some(ApiError {
-                kind: "overloaded_error".to_owned(),
-                message: "Overloaded".to_owned()
-            })
-        );
+    let expected = ApiError {
+        kind: "overloaded_error".to_owned(),
+        message: "Overloaded".to_owned(),
+    };
+    let odd_labels = [JSON, SSE, None, Some("text/html")].map(|content_type| (529, content_type));
+    for (status, content_type) in [(200, JSON), (401, JSON), (429, JSON)]
+        .into_iter()
+        .chain(odd_labels)
+    {
+        let turn = observe(ResponseTap::new(status, content_type, None), body.chunks(5), true);
+        assert_eq!(turn.end, TurnEnd::Error, "{status} {content_type:?}");
+        assert_eq!(turn.error.as_ref(), Some(&expected), "{status} {content_type:?}");
     }
 }
 
