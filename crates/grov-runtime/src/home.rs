@@ -99,11 +99,6 @@ impl Home {
             })
     }
 
-    /// Whether users other than the owner may enter the directory; `false` if it does not exist.
-    pub fn is_open_to_others(&self) -> bool {
-        std::fs::metadata(&self.root).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-    }
-
     /// The directory itself, absolute.
     pub fn root(&self) -> &Path {
         &self.root
@@ -211,7 +206,6 @@ mod tests {
     fn directories_and_files_are_private() {
         let directory = tempfile::tempdir().unwrap();
         let home = locate(Some(directory.path().join("a/b").to_str().unwrap()), &[]).unwrap();
-        assert!(!home.is_open_to_others());
         let logs = home.create_logs().unwrap();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(home.root()), mode(&logs)), (0o700, 0o700));
@@ -231,7 +225,7 @@ mod tests {
 
         std::fs::set_permissions(home.root(), Permissions::from_mode(0o755)).unwrap();
         home.create().unwrap();
-        assert!(home.is_open_to_others(), "an existing directory keeps its mode");
+        assert_eq!(mode(home.root()), 0o755, "an existing directory keeps its mode");
     }
 
     #[test]

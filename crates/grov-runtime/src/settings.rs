@@ -172,21 +172,21 @@ impl Settings {
             }
         }
         if !self.proxy.host.to_canonical().is_loopback() {
-            return Err(self.refusal(
-                "proxy.host",
-                format!(
+            return Err(SettingsError::Refused {
+                origin: self.origin("proxy.host"),
+                reason: format!(
                     "{} is no loopback address: other machines could reach the proxy, without any authentication",
                     self.proxy.host
                 ),
-                "use 127.0.0.1",
-            )?);
+                hint: "use 127.0.0.1",
+            });
         }
         if self.is_own_listener(&self.proxy.upstream) {
-            return Err(self.refusal(
-                "proxy.upstream",
-                format!("the upstream {} is the proxy itself", self.proxy.upstream),
-                "set proxy.upstream to the address that requests shall end at, or choose another port",
-            )?);
+            return Err(SettingsError::Refused {
+                origin: self.origin("proxy.upstream"),
+                reason: format!("the upstream {} is the proxy itself", self.proxy.upstream),
+                hint: "set proxy.upstream to the address that requests shall end at, or choose another port",
+            });
         }
         for name in PROXY_VARIABLES {
             if environment
@@ -203,21 +203,13 @@ impl Settings {
         Ok(())
     }
 
-    fn refusal(
-        &self,
-        name: &str,
-        reason: String,
-        hint: &'static str,
-    ) -> Result<SettingsError, SettingsError> {
-        Ok(SettingsError::Refused {
-            origin: self.explain(name)?.origin.clone(),
-            reason,
-            hint,
-        })
+    fn origin(&self, name: &str) -> Origin {
+        self.explain(name)
+            .map_or(Origin::Default, |explanation| explanation.origin.clone())
     }
 
     /// Whether the text of a proxy variable is the address that the proxy would listen on.
-    pub fn is_own_listener_text(&self, text: &OsStr) -> bool {
+    pub(crate) fn is_own_listener_text(&self, text: &OsStr) -> bool {
         let Some(text) = text.to_str() else { return false };
         // The scheme may be left out in these variables.
         let url = if text.contains("://") {
