@@ -67,6 +67,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
+    /// Play a whole session with a simulated model and a scripted client: no key, no agent, no network
+    Demo,
     /// Print a completion script for a shell
     Completions {
         /// bash, zsh, fish, elvish or powershell

@@ -2,6 +2,7 @@
 
 mod completions;
 mod config;
+mod demo;
 mod proxy;
 mod proxy_status;
 mod status;
@@ -31,6 +32,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Config {
             command: ConfigCommand::List,
         } => config::list(&common, terminal),
+        Command::Demo => demo::run(terminal),
         Command::Completions { shell } => completions::run(shell, terminal),
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod command_line;
+mod demo;
 mod proxy;
 mod scene;
 mod stored;

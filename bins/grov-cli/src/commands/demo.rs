@@ -1,0 +1,230 @@
+//! `grov demo`: a whole session with a simulated model and a scripted client, through the real proxy and store.
+
+use crate::failure::Failure;
+use crate::output::{Outcome, Style, Terminal, Verdict, say};
+use crate::show::{StepView, TokensView, moment};
+use crate::table::Table;
+use grov_domain::{ClientSessionId, RecordSink, SessionStore, SessionSummary, StepRow};
+use grov_proxy_core::{Proxy, Recorder, Upstream, UserNaming};
+use grov_sim::{Player, PlayerConfig, Sim, SimConfig, Transcript};
+use grov_store::{BatchWriter, OpenOptions, SqliteStore, WriterOptions};
+use serde::Serialize;
+use std::fmt::{Display, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+/// What is typed in the demo. The mark names the scenario that the simulated model plays.
+const PROMPTS: [&str; 3] = [
+    "Write a greeting and change the name in it [[scenario:tools]]",
+    "Let somebody else count the lines [[scenario:subagent]]",
+    "Look at two things at once [[scenario:parallel]]",
+];
+
+/// Longest wait for the last record.
+const FLUSH_LIMIT: Duration = Duration::from_secs(5);
+
+#[derive(Serialize)]
+struct Answer {
+    session_id: String,
+    prompts: u64,
+    steps: Vec<StepView>,
+    tokens: TokensView,
+    exchanges: u64,
+    client_actions: usize,
+    agrees: bool,
+    cache_misses: usize,
+    seconds: f64,
+}
+
+pub(crate) fn run(terminal: Terminal) -> Outcome {
+    let started = Instant::now();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| failed("no runtime can be started", error))?;
+    let directory =
+        tempfile::tempdir().map_err(|error| failed("no temporary directory can be made", error))?;
+    let played = runtime.block_on(play(directory.path()))?;
+    let Played {
+        transcript,
+        summary,
+        steps,
+        cache_misses,
+    } = played;
+    let recorded = steps.iter().filter_map(|step| step.tool_use_id.as_deref());
+    let agrees = transcript.first_error().is_none() && same_calls(&transcript, recorded);
+    let answer = Answer {
+        session_id: transcript.session_id.clone(),
+        prompts: summary.prompts,
+        tokens: TokensView::from(summary.tokens),
+        exchanges: summary.exchanges,
+        steps: steps.into_iter().map(StepView::from).collect(),
+        client_actions: transcript.actions.len(),
+        agrees,
+        cache_misses,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    terminal.answer(answer, |answer, style| text(answer, &transcript, style))?;
+    Ok(if agrees && cache_misses == 0 {
+        Verdict::Found
+    } else {
+        Verdict::Nothing
+    })
+}
+
+/// What came of the session.
+struct Played {
+    transcript: Transcript,
+    summary: SessionSummary,
+    steps: Vec<StepRow>,
+    cache_misses: usize,
+}
+
+async fn play(directory: &Path) -> Result<Played, Failure> {
+    let (home, project) = (directory.join("home"), directory.join("project"));
+    for folder in [&home, &project] {
+        std::fs::create_dir(folder).map_err(|error| failed("no folder can be made", error))?;
+    }
+    let sim = Sim::start(SimConfig::default())
+        .await
+        .map_err(|error| failed("the simulated model cannot start", error))?;
+    let listener = TcpListener::bind("127.0.0.1:0")
+        .await
+        .map_err(|error| failed("no port is free", error))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| failed("no port is free", error))?;
+
+    let store = SqliteStore::open(&home.join("grov.db"), &OpenOptions::default()).await?;
+    let store = Arc::new(store);
+    let spool = grov_store::Spool::new(home.join("spool.jsonl"));
+    let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, WriterOptions::new(spool));
+    let writer = Arc::new(writer.map_err(|error| failed("the writer cannot start", error))?);
+    let sink: Arc<dyn RecordSink> = Arc::clone(&writer) as Arc<_>;
+    let upstream = Upstream::parse(&sim.url()).map_err(|error| failed("the proxy cannot start", error))?;
+    let proxy = Proxy::builder(upstream)
+        .observer(Recorder::new(Arc::clone(&sink), UserNaming::Off, None))
+        .sink(sink)
+        .build()
+        .map_err(|error| failed("the proxy cannot start", error))?;
+
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = proxy.serve(listener, async move {
+        // The sender goes only when the client is done, one way or the other.
+        let _ = stopped.await;
+    });
+    let playing = async move {
+        let config = PlayerConfig {
+            interactive: true,
+            ..PlayerConfig::in_directory(&project)
+        };
+        let mut player = Player::new(&format!("http://{address}"), config)
+            .map_err(|error| failed("the client cannot start", error))?;
+        for (number, prompt) in PROMPTS.iter().enumerate() {
+            say(&format!(
+                "prompt {} of {}: {}",
+                number + 1,
+                PROMPTS.len(),
+                spoken(prompt)
+            ));
+            player.run([*prompt]).await;
+        }
+        drop(stop);
+        Ok::<_, Failure>(player.transcript().clone())
+    };
+    let (served, transcript) = tokio::join!(serving, playing);
+    served.map_err(|error| failed("the proxy stopped", error))?;
+    let transcript = transcript?;
+    writer.shutdown(FLUSH_LIMIT).await;
+
+    let session = ClientSessionId::new(&transcript.session_id);
+    let summary = store.session(&session.first_task()).await?;
+    let summary = summary.ok_or_else(|| failed("nothing was recorded", "the store has no such session"))?;
+    let steps = store.client_steps(&session).await?;
+    let cache_misses = sim.cache_report().broken().count();
+    Ok(Played {
+        transcript,
+        summary,
+        steps,
+        cache_misses,
+    })
+}
+
+/// Whether the client ran exactly the calls that were recorded. Parallel ones may have ended in another order.
+fn same_calls<'a>(transcript: &'a Transcript, recorded: impl Iterator<Item = &'a str>) -> bool {
+    let mut ran: Vec<&str> = transcript
+        .actions
+        .iter()
+        .map(|action| action.tool_use_id.as_str())
+        .collect();
+    let mut seen: Vec<&str> = recorded.collect();
+    ran.sort_unstable();
+    seen.sort_unstable();
+    ran == seen
+}
+
+fn spoken(prompt: &str) -> &str {
+    prompt.split(" [[").next().unwrap_or(prompt)
+}
+
+fn text(answer: &Answer, transcript: &Transcript, style: Style) -> String {
+    let mut out = String::new();
+    let mut table = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
+    for step in &answer.steps {
+        table.row([
+            moment(step.timestamp),
+            step.action_type.to_owned(),
+            step.tool.clone(),
+            step.agent_id.clone().unwrap_or_default(),
+            step.subject(),
+        ]);
+    }
+    let tokens = answer.tokens;
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "{}", style.bold("What Grov saw"));
+    out.push_str(&table.render(style));
+    let _ = writeln!(
+        out,
+        "\n{} prompts, {} actions, {} requests to the model (title and suggestions included)",
+        answer.prompts,
+        answer.steps.len(),
+        answer.exchanges
+    );
+    let _ = writeln!(
+        out,
+        "tokens: {} uncached, {} read from the prompt cache, {} written to it, {} of output",
+        tokens.input, tokens.cache_read, tokens.cache_creation, tokens.output
+    );
+    let agreement = if answer.agrees {
+        style.green("yes")
+    } else {
+        style.red("NO")
+    };
+    let _ = writeln!(out, "every action of the client recorded, none more: {agreement}");
+    if let Some(error) = transcript.first_error() {
+        let _ = writeln!(out, "the client met an error: {error}");
+    }
+    let unbroken = if answer.cache_misses == 0 {
+        style.green("yes")
+    } else {
+        style.red("NO")
+    };
+    let _ = writeln!(out, "prompt cache unbroken: {unbroken}");
+    let _ = writeln!(
+        out,
+        "{}",
+        style.faint(&format!(
+            "played in {:.1} s, in a directory that is gone now",
+            answer.seconds
+        ))
+    );
+    out
+}
+
+fn failed(what: &str, why: impl Display) -> Failure {
+    Failure::error("demo", format!("{what}: {why}"), None)
+}

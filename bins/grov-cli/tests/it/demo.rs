@@ -1,0 +1,36 @@
+//! `grov demo` plays a whole session and leaves nothing behind.
+
+use crate::scene::{Scene, json};
+
+#[test]
+fn a_whole_session_is_played_and_every_action_recorded() {
+    let scene = Scene::new();
+    let ended = scene.run(&["demo", "--json"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let answer = json(&ended);
+    assert_eq!(answer["schema"], 1);
+    assert_eq!(answer["agrees"], true);
+    assert_eq!(answer["cache_misses"], 0);
+    assert_eq!(answer["prompts"], 3);
+    let steps = answer["steps"].as_array().unwrap();
+    assert_eq!(answer["client_actions"], steps.len());
+    let tools: Vec<_> = steps.iter().map(|step| step["tool"].as_str().unwrap()).collect();
+    for tool in ["Write", "Read", "Edit", "Bash", "Agent"] {
+        assert!(tools.contains(&tool), "{tool} in {tools:?}");
+    }
+    assert!(steps.iter().any(|step| step["agent_id"].is_string()));
+    assert!(scene.is_untouched(), "the user's home is not used");
+}
+
+#[test]
+fn a_person_is_told_what_grov_saw() {
+    let ended = Scene::new().run(&["demo"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended
+            .stdout
+            .contains("every action of the client recorded, none more: yes"),
+        "{ended:?}"
+    );
+    assert!(ended.stdout.contains("greeting.txt"), "{ended:?}");
+}
