@@ -122,7 +122,7 @@ impl Settings {
         self.user
     }
 
-    /// Whether the setting has another than its default value.
+    /// Whether anybody has set it, be it to its default value.
     pub fn is_set(&self, name: &str) -> bool {
         self.resolved
             .iter()
