@@ -1,7 +1,7 @@
 -- Records of what agents did, and what outlives them.
 --
--- Times are INTEGER Unix milliseconds, UTC. Lists are TEXT holding JSON. Flags are 0 or 1. Free text was redacted
--- before it got here. Applied in one transaction; `PRAGMA user_version` is set to the file's number by the runner.
+-- Times are INTEGER Unix milliseconds, UTC. Lists are TEXT holding JSON, NULL when empty. Flags are 0 or 1. Free text
+-- was redacted before it got here. Applied in one transaction; `PRAGMA user_version` is set to the file's number by the runner.
 
 -- One row per task of a client session, with the counters that recording keeps.
 CREATE TABLE session_states (
@@ -13,9 +13,9 @@ CREATE TABLE session_states (
     project_path             TEXT    NOT NULL DEFAULT '', -- '' while the project is unknown
     project_remote           TEXT,
     original_goal            TEXT,
-    expected_scope           TEXT    NOT NULL DEFAULT '[]',
-    constraints              TEXT    NOT NULL DEFAULT '[]',
-    keywords                 TEXT    NOT NULL DEFAULT '[]',
+    expected_scope           TEXT,
+    constraints              TEXT,
+    keywords                 TEXT,
     token_count              INTEGER NOT NULL DEFAULT 0,  -- context after the newest main exchange
     token_count_at           INTEGER,                     -- when that exchange ended; NULL before the first
     escalation_count         INTEGER NOT NULL DEFAULT 0,
@@ -26,6 +26,8 @@ CREATE TABLE session_states (
     start_time               INTEGER NOT NULL,
     last_update              INTEGER NOT NULL,
     status                   TEXT    NOT NULL DEFAULT 'active',
+    last_step_id             TEXT,                        -- the newest of its steps
+    last_step_at             INTEGER,
     prompt_count             INTEGER NOT NULL DEFAULT 0,
     step_count               INTEGER NOT NULL DEFAULT 0,
     exchange_count           INTEGER NOT NULL DEFAULT 0,
@@ -39,11 +41,12 @@ CREATE TABLE session_states (
 CREATE INDEX session_states_by_client_session ON session_states (client_session_id);
 CREATE INDEX session_states_by_project ON session_states (project_path);
 
--- One row per recorded request and response; no bodies. Its key makes recording idempotent.
+-- One row per recorded request and response; no bodies. Its key makes recording idempotent. The session comes first in
+-- this key and in that of steps, so that one tree serves uniqueness, listing and removal: each further tree is a page
+-- written per batch.
 CREATE TABLE exchanges (
-    id                TEXT    NOT NULL PRIMARY KEY,
     session_id        TEXT    NOT NULL,
-    client_session_id TEXT    NOT NULL,
+    id                TEXT    NOT NULL,
     agent_id          TEXT,
     kind              TEXT    NOT NULL,
     model             TEXT,
@@ -56,37 +59,36 @@ CREATE TABLE exchanges (
     cache_creation    INTEGER NOT NULL,
     cache_creation_5m INTEGER NOT NULL,
     cache_creation_1h INTEGER NOT NULL,
-    output            INTEGER NOT NULL
-) STRICT;
-CREATE INDEX exchanges_by_session ON exchanges (session_id);
+    output            INTEGER NOT NULL,
+    PRIMARY KEY (session_id, id)
+) STRICT, WITHOUT ROWID;
 
 -- What the user typed.
 CREATE TABLE prompts (
+    session_id        TEXT    NOT NULL,
     exchange_id       TEXT    NOT NULL,
     ordinal           INTEGER NOT NULL,
-    session_id        TEXT    NOT NULL,
     client_session_id TEXT    NOT NULL,
     text              TEXT    NOT NULL,
     queued            INTEGER NOT NULL, -- typed while a turn was running
     at                INTEGER NOT NULL,
-    PRIMARY KEY (exchange_id, ordinal)
+    PRIMARY KEY (session_id, exchange_id, ordinal)
 ) STRICT;
-CREATE INDEX prompts_by_session ON prompts (session_id);
 
 -- One row per action of the agent. The foreign key is checked at commit: steps are written before the counters of
 -- their session.
 CREATE TABLE steps (
-    id               TEXT    NOT NULL PRIMARY KEY,
     session_id       TEXT    NOT NULL REFERENCES session_states (session_id) DEFERRABLE INITIALLY DEFERRED,
+    id               TEXT    NOT NULL,
     exchange_id      TEXT    NOT NULL,
     agent_id         TEXT,
     tool             TEXT    NOT NULL,
     tool_use_id      TEXT,
     action_type      TEXT    NOT NULL,
-    files            TEXT    NOT NULL DEFAULT '[]',
-    folders          TEXT    NOT NULL DEFAULT '[]',
+    files            TEXT,
+    folders          TEXT,
     command          TEXT,
-    effects          TEXT    NOT NULL DEFAULT '[]',
+    effects          TEXT,
     reasoning        TEXT,
     drift_score      INTEGER,
     drift_type       TEXT,
@@ -94,17 +96,18 @@ CREATE TABLE steps (
     is_validated     INTEGER NOT NULL DEFAULT 1,
     correction_given TEXT,
     correction_level TEXT,
-    keywords         TEXT    NOT NULL DEFAULT '[]',
-    timestamp        INTEGER NOT NULL
+    keywords         TEXT,
+    timestamp        INTEGER NOT NULL,
+    PRIMARY KEY (session_id, id)
 ) STRICT;
-CREATE INDEX steps_by_session ON steps (session_id, timestamp);
 
 -- Which steps with reasoning touched a file; read from its end, it is newest first.
 CREATE TABLE step_files (
-    path      TEXT    NOT NULL,
-    timestamp INTEGER NOT NULL,
-    step_id   TEXT    NOT NULL,
-    PRIMARY KEY (path, timestamp, step_id)
+    path       TEXT    NOT NULL,
+    timestamp  INTEGER NOT NULL,
+    session_id TEXT    NOT NULL,
+    step_id    TEXT    NOT NULL,
+    PRIMARY KEY (path, timestamp, session_id, step_id)
 ) STRICT, WITHOUT ROWID;
 
 -- Finished tasks: team memory. Never pruned.
@@ -117,15 +120,15 @@ CREATE TABLE tasks (
     session_id        TEXT,
     original_query    TEXT    NOT NULL,
     goal              TEXT,
-    reasoning_trace   TEXT    NOT NULL DEFAULT '[]',
-    files_touched     TEXT    NOT NULL DEFAULT '[]',
-    decisions         TEXT    NOT NULL DEFAULT '[]',
-    constraints       TEXT    NOT NULL DEFAULT '[]',
+    reasoning_trace   TEXT,
+    files_touched     TEXT,
+    decisions         TEXT,
+    constraints       TEXT,
     status            TEXT    NOT NULL,
     trigger_reason    TEXT,
     linked_commit     TEXT,
     parent_task_id    TEXT, -- no foreign key: the parent may live in another store
-    tags              TEXT    NOT NULL DEFAULT '[]',
+    tags              TEXT,
     created_at        INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX tasks_by_session ON tasks (client_session_id, session_id)
@@ -145,12 +148,12 @@ CREATE TABLE drift_log (
     session_id       TEXT    NOT NULL,
     timestamp        INTEGER NOT NULL,
     action_type      TEXT,
-    files            TEXT    NOT NULL DEFAULT '[]',
+    files            TEXT,
     drift_score      INTEGER,
     level            TEXT,
     reason           TEXT,
     correction_given TEXT,
-    recovery_plan    TEXT    NOT NULL DEFAULT '[]'
+    recovery_plan    TEXT
 ) STRICT;
 CREATE INDEX drift_log_by_session ON drift_log (session_id, timestamp);
 

@@ -1,23 +1,78 @@
 //! Recording exchanges.
+//!
+//! One transaction, a few statements for the whole batch: going to the connection's thread and back costs more than
+//! inserting a row.
 
-use super::values::{integer, json, millis};
-use super::{SqliteStore, Writer};
+use super::SqliteStore;
+use super::changes::{SessionChange, SessionChanges};
+use super::rows::{Insert, portions};
+use super::values::{integer, list, millis};
 use crate::door;
 use async_trait::async_trait;
-use grov_domain::{ExchangeKind, ExchangeRecord, ExchangeStore, Step, StoreError, TokenUsage};
-use sqlx::sqlite::{Sqlite, SqliteConnection};
-use sqlx::{QueryBuilder, Row};
+use grov_domain::{ExchangeRecord, ExchangeStore, Step, StoreError};
+use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::sync::Arc;
 
-/// How much of the first prompt becomes a session's goal until something better is known, in characters.
-const GOAL_CHARACTERS: usize = 200;
+const INSERT_EXCHANGES: Insert = Insert {
+    head: "INSERT OR ROLLBACK INTO exchanges (session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
+           input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output)",
+    columns: 15,
+    tail: "ON CONFLICT (session_id, id) DO NOTHING RETURNING id",
+};
 
-/// More tokens than any exchange can have; keeps a broken upstream's numbers from overflowing a session's sums.
-const MAX_TOKENS: u64 = 1_000_000_000_000;
+const INSERT_STEPS: Insert = Insert {
+    head: "INSERT OR ROLLBACK INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
+           command, effects, reasoning, is_key_decision, keywords, timestamp)",
+    columns: 15,
+    tail: "ON CONFLICT (session_id, id) DO NOTHING",
+};
 
-/// Rows per statement. Powers of two only, so that a handful of prepared statements serves every batch.
-const ROW_COUNTS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
+const INSERT_STEP_FILES: Insert = Insert {
+    head: "INSERT OR ROLLBACK INTO step_files (path, timestamp, session_id, step_id)",
+    columns: 4,
+    tail: "ON CONFLICT DO NOTHING",
+};
+
+const INSERT_PROMPTS: Insert = Insert {
+    head: "INSERT OR ROLLBACK INTO prompts (session_id, exchange_id, ordinal, client_session_id, text, queued, at)",
+    columns: 7,
+    tail: "",
+};
+
+/// The project is not updated here: it is indexed, and it changes once in a session's life.
+const UPSERT_SESSIONS: Insert = Insert {
+    head: "INSERT OR ROLLBACK INTO session_states (session_id, client_session_id, user_id, project_path, project_remote, \
+           original_goal, token_count, token_count_at, start_time, last_update, last_step_id, last_step_at, \
+           prompt_count, step_count, exchange_count, tokens_input, tokens_cache_read, tokens_cache_creation, \
+           tokens_cache_creation_5m, tokens_cache_creation_1h, tokens_output)",
+    columns: 21,
+    tail: "ON CONFLICT (session_id) DO UPDATE SET \
+           user_id = coalesce(user_id, excluded.user_id), \
+           original_goal = coalesce(original_goal, excluded.original_goal), \
+           token_count = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
+               excluded.token_count, token_count), \
+           token_count_at = iif(excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at), \
+               excluded.token_count_at, token_count_at), \
+           start_time = min(start_time, excluded.start_time), \
+           last_update = max(last_update, excluded.last_update), \
+           last_step_id = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
+               excluded.last_step_id, last_step_id), \
+           last_step_at = iif(excluded.last_step_at >= coalesce(last_step_at, excluded.last_step_at), \
+               excluded.last_step_at, last_step_at), \
+           prompt_count = prompt_count + excluded.prompt_count, \
+           step_count = step_count + excluded.step_count, \
+           exchange_count = exchange_count + excluded.exchange_count, \
+           tokens_input = tokens_input + excluded.tokens_input, \
+           tokens_cache_read = tokens_cache_read + excluded.tokens_cache_read, \
+           tokens_cache_creation = tokens_cache_creation + excluded.tokens_cache_creation, \
+           tokens_cache_creation_5m = tokens_cache_creation_5m + excluded.tokens_cache_creation_5m, \
+           tokens_cache_creation_1h = tokens_cache_creation_1h + excluded.tokens_cache_creation_1h, \
+           tokens_output = tokens_output + excluded.tokens_output \
+           RETURNING session_id, project_path = '', exchange_count",
+};
 
 #[async_trait]
 impl ExchangeStore for SqliteStore {
@@ -25,377 +80,270 @@ impl ExchangeStore for SqliteStore {
         if batch.is_empty() {
             return Ok(0);
         }
+        // Before the lock is taken: other processes wait for it.
+        let batch: Vec<NewExchange<'_>> = batch.iter().map(NewExchange::new).collect::<Result<_, _>>()?;
         let mut writer = self.writer().await?;
-        let stored = append(self, &mut writer, batch).await?;
+        let stored = append(writer.connection()?, &batch)
+            .await
+            .map_err(|error| self.error(error))?;
         writer.commit().await.map_err(|error| self.error(error))?;
         Ok(stored)
     }
 }
 
-async fn append(
-    store: &SqliteStore,
-    writer: &mut Writer<'_>,
-    batch: &[ExchangeRecord],
-) -> Result<usize, StoreError> {
-    let connection = writer.connection()?;
-    let fault = |error| store.error(error);
-    let mut new_ids = insert_exchanges(connection, batch).await.map_err(fault)?;
+/// A record on its way in, redacted and encoded.
+pub(super) struct NewExchange<'a> {
+    pub(super) record: &'a ExchangeRecord,
+    id: Arc<str>,
+    pub(super) session: Arc<str>,
+    steps: Vec<NewStep<'a>>,
+    pub(super) prompts: Vec<Cow<'a, str>>,
+}
+
+struct NewStep<'a> {
+    step: &'a Step,
+    id: Arc<str>,
+    /// Kept apart for the lookup by path, where the step carries reasoning.
+    paths: Vec<Cow<'a, str>>,
+    files: Option<String>,
+    folders: Option<String>,
+    command: Option<Cow<'a, str>>,
+    effects: Option<String>,
+    reasoning: Option<Cow<'a, str>>,
+    keywords: Option<String>,
+}
+
+impl<'a> NewExchange<'a> {
+    fn new(record: &'a ExchangeRecord) -> Result<Self, StoreError> {
+        Ok(Self {
+            record,
+            id: Arc::from(record.id.as_str()),
+            session: Arc::from(record.session_id.as_str()),
+            steps: record.steps.iter().map(NewStep::new).collect::<Result<_, _>>()?,
+            prompts: record
+                .prompts
+                .iter()
+                .map(|prompt| door::text(&prompt.text))
+                .collect(),
+        })
+    }
+}
+
+impl<'a> NewStep<'a> {
+    fn new(step: &'a Step) -> Result<Self, StoreError> {
+        let action = &step.action;
+        let paths = door::list(&action.files);
+        Ok(Self {
+            step,
+            id: Arc::from(step.id.as_str()),
+            files: list(&paths)?,
+            folders: list(&door::list(&action.folders))?,
+            command: door::optional(&action.command),
+            effects: list(&door::effects(&action.effects))?,
+            reasoning: door::optional(&step.reasoning),
+            keywords: list(&door::list(&step.keywords))?,
+            paths: if step.reasoning.is_some() {
+                paths
+            } else {
+                Vec::new()
+            },
+        })
+    }
+}
+
+async fn append(connection: &mut SqliteConnection, batch: &[NewExchange<'_>]) -> Result<usize, sqlx::Error> {
+    let mut new_ids = insert_exchanges(connection, batch).await?;
     // Removing as we go also passes over a record that the batch holds twice.
-    let new: Vec<&ExchangeRecord> = batch
-        .iter()
-        .filter(|record| new_ids.remove(record.id.as_str()))
-        .collect();
+    let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| new_ids.remove(&*new.id)).collect();
     if new.is_empty() {
         return Ok(0);
     }
-    let mut sessions = Sessions::default();
-    for record in &new {
-        sessions.add(record);
+    let mut changes = SessionChanges::default();
+    let all_inserted = insert_steps(connection, &new).await?;
+    for exchange in &new {
+        let steps = if all_inserted {
+            exchange.steps.len() as u64
+        } else {
+            count_steps(connection, exchange).await?
+        };
+        changes.add(exchange, steps);
     }
-    insert_steps(store, connection, &new, &mut sessions).await?;
-    insert_prompts(connection, &new).await.map_err(fault)?;
-    for change in upsert_sessions(connection, &sessions).await.map_err(fault)? {
+    insert_step_files(connection, &new).await?;
+    insert_prompts(connection, &new).await?;
+    for change in upsert_sessions(connection, &changes).await? {
         rehome(
             connection,
             change.client_session,
             change.project,
             change.remote.as_deref(),
         )
-        .await
-        .map_err(fault)?;
+        .await?;
     }
     Ok(new.len())
-}
-
-fn chunks<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
-    let mut sizes = ROW_COUNTS.into_iter().peekable();
-    std::iter::from_fn(move || {
-        while sizes.peek().is_some_and(|size| *size > rows.len()) {
-            sizes.next();
-        }
-        let (chunk, rest) = rows.split_at(*sizes.peek()?);
-        rows = rest;
-        Some(chunk)
-    })
 }
 
 /// Inserts what is not there yet and returns its ids.
 async fn insert_exchanges(
     connection: &mut SqliteConnection,
-    batch: &[ExchangeRecord],
+    batch: &[NewExchange<'_>],
 ) -> Result<HashSet<String>, sqlx::Error> {
     let mut new_ids = HashSet::with_capacity(batch.len());
-    for chunk in chunks(batch) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO exchanges (id, session_id, client_session_id, agent_id, kind, model, stop_reason, outcome, \
-             started_at, ended_at, input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output) ",
-        );
-        query.push_values(chunk, |mut row, record| {
-            let usage = bounded(&record.usage);
-            row.push_bind(record.id.as_str())
-                .push_bind(record.session_id.as_str())
-                .push_bind(record.client_session_id.as_str())
-                .push_bind(record.agent_id.as_ref().map(|id| id.as_str()))
-                .push_bind(record.kind.as_str())
-                .push_bind(record.model.as_deref())
-                .push_bind(record.stop_reason.as_deref())
-                .push_bind(record.outcome.as_str())
-                .push_bind(millis(record.started_at))
-                .push_bind(millis(record.ended_at))
-                .push_bind(integer(usage.input))
-                .push_bind(integer(usage.cache_read))
-                .push_bind(integer(usage.cache_creation))
-                .push_bind(integer(usage.cache_creation_5m))
-                .push_bind(integer(usage.cache_creation_1h))
-                .push_bind(integer(usage.output));
-        });
-        query.push(" ON CONFLICT (id) DO NOTHING RETURNING id");
-        for row in query.build().fetch_all(&mut *connection).await? {
+    for portion in portions(batch) {
+        let query = INSERT_EXCHANGES.query(portion, |values, new| {
+            let record = new.record;
+            let usage = super::changes::bounded(&record.usage);
+            values.shared(&new.session);
+            values.shared(&new.id);
+            values.optional(record.agent_id.as_ref().map(|id| id.as_str()));
+            values.text(record.kind.as_str());
+            values.optional(record.model.as_deref());
+            values.optional(record.stop_reason.as_deref());
+            values.text(record.outcome.as_str());
+            values.integer(millis(record.started_at));
+            values.integer(millis(record.ended_at));
+            values.integer(integer(usage.input));
+            values.integer(integer(usage.cache_read));
+            values.integer(integer(usage.cache_creation));
+            values.integer(integer(usage.cache_creation_5m));
+            values.integer(integer(usage.cache_creation_1h));
+            values.integer(integer(usage.output));
+        })?;
+        for row in query.fetch_all(&mut *connection).await? {
             new_ids.insert(row.try_get(0)?);
         }
     }
     Ok(new_ids)
 }
 
-/// A step on its way in.
-struct NewStep<'a> {
-    record: &'a ExchangeRecord,
-    step: &'a Step,
-    files: String,
-    folders: String,
-    effects: String,
-    keywords: String,
+/// Inserts the steps. Whether all of them were new.
+async fn insert_steps(
+    connection: &mut SqliteConnection,
+    new: &[&NewExchange<'_>],
+) -> Result<bool, sqlx::Error> {
+    let rows: Vec<_> = new
+        .iter()
+        .flat_map(|new| new.steps.iter().map(move |step| (*new, step)))
+        .collect();
+    let mut inserted = 0;
+    for portion in portions(&rows) {
+        let query = INSERT_STEPS.query(portion, |values, (exchange, new)| {
+            let action = &new.step.action;
+            values.shared(&exchange.session);
+            values.shared(&new.id);
+            values.shared(&exchange.id);
+            values.optional(exchange.record.agent_id.as_ref().map(|id| id.as_str()));
+            values.text(&action.tool);
+            values.optional(action.tool_use_id.as_deref());
+            values.text(action.action_type.as_str());
+            values.optional(new.files.as_deref());
+            values.optional(new.folders.as_deref());
+            values.optional(new.command.as_deref());
+            values.optional(new.effects.as_deref());
+            values.optional(new.reasoning.as_deref());
+            values.integer(i64::from(new.step.is_key_decision));
+            values.optional(new.keywords.as_deref());
+            values.integer(millis(new.step.timestamp));
+        })?;
+        inserted += query.execute(&mut *connection).await?.rows_affected();
+    }
+    Ok(inserted == rows.len() as u64)
 }
 
-async fn insert_steps<'a>(
-    store: &SqliteStore,
+/// How many steps of a new exchange were new: an action may have been recorded with an earlier exchange already.
+async fn count_steps(
     connection: &mut SqliteConnection,
-    new: &[&'a ExchangeRecord],
-    sessions: &mut Sessions<'a>,
-) -> Result<(), StoreError> {
-    let mut rows = Vec::new();
-    let mut touched = Vec::new();
-    for record in new {
-        for step in &record.steps {
-            let files = door::list(&step.action.files);
-            if step.reasoning.is_some() {
-                touched.extend(files.iter().map(|path| (path.clone().into_owned(), step)));
-            }
-            rows.push(NewStep {
-                record,
-                step,
-                files: json(&files)?,
-                folders: json(&door::list(&step.action.folders))?,
-                effects: json(&door::effects(&step.action.effects))?,
-                keywords: json(&door::list(&step.keywords))?,
-            });
-        }
-    }
-    for chunk in chunks(&rows) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO steps (id, session_id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
-             command, effects, reasoning, is_key_decision, keywords, timestamp) ",
-        );
-        query.push_values(chunk, |mut row, new| {
-            let (record, step) = (new.record, new.step);
-            row.push_bind(step.id.as_str())
-                .push_bind(record.session_id.as_str())
-                .push_bind(record.id.as_str())
-                .push_bind(record.agent_id.as_ref().map(|id| id.as_str()))
-                .push_bind(step.action.tool.as_str())
-                .push_bind(step.action.tool_use_id.as_deref())
-                .push_bind(step.action.action_type.as_str())
-                .push_bind(new.files.as_str())
-                .push_bind(new.folders.as_str())
-                .push_bind(door::optional(&step.action.command))
-                .push_bind(new.effects.as_str())
-                .push_bind(door::optional(&step.reasoning))
-                .push_bind(step.is_key_decision)
-                .push_bind(new.keywords.as_str())
-                .push_bind(millis(step.timestamp));
-        });
-        // A step that an earlier exchange already brought is not counted again.
-        query.push(" ON CONFLICT (id) DO NOTHING RETURNING session_id");
-        for row in query
-            .build()
-            .fetch_all(&mut *connection)
-            .await
-            .map_err(|error| store.error(error))?
-        {
-            let session: &str = row.try_get(0).map_err(|error| store.error(error))?;
-            sessions.count_step(session);
-        }
-    }
-    for chunk in chunks(&touched) {
-        let mut query =
-            QueryBuilder::<Sqlite>::new("INSERT OR IGNORE INTO step_files (path, timestamp, step_id) ");
-        query.push_values(chunk, |mut row, (path, step)| {
-            row.push_bind(path.as_str())
-                .push_bind(millis(step.timestamp))
-                .push_bind(step.id.as_str());
-        });
-        query
-            .build()
-            .execute(&mut *connection)
-            .await
-            .map_err(|error| store.error(error))?;
+    exchange: &NewExchange<'_>,
+) -> Result<u64, sqlx::Error> {
+    let count: i64 = sqlx::query("SELECT count(*) FROM steps WHERE session_id = ? AND exchange_id = ?")
+        .bind(Arc::clone(&exchange.session))
+        .bind(Arc::clone(&exchange.id))
+        .fetch_one(connection)
+        .await?
+        .try_get(0)?;
+    Ok(u64::try_from(count).unwrap_or(0))
+}
+
+async fn insert_step_files(
+    connection: &mut SqliteConnection,
+    new: &[&NewExchange<'_>],
+) -> Result<(), sqlx::Error> {
+    let rows: Vec<_> = new
+        .iter()
+        .flat_map(|new| new.steps.iter().map(move |step| (new, step)))
+        .flat_map(|(new, step)| step.paths.iter().map(move |path| (new, step, path)))
+        .collect();
+    for portion in portions(&rows) {
+        let query = INSERT_STEP_FILES.query(portion, |values, (exchange, new, path)| {
+            values.text(path);
+            values.integer(millis(new.step.timestamp));
+            values.shared(&exchange.session);
+            values.shared(&new.id);
+        })?;
+        query.execute(&mut *connection).await?;
     }
     Ok(())
 }
 
 async fn insert_prompts(
     connection: &mut SqliteConnection,
-    new: &[&ExchangeRecord],
+    new: &[&NewExchange<'_>],
 ) -> Result<(), sqlx::Error> {
     let rows: Vec<_> = new
         .iter()
-        .flat_map(|record| (0i64..).zip(&record.prompts).map(move |prompt| (record, prompt)))
+        .flat_map(|new| {
+            (0i64..)
+                .zip(new.prompts.iter().zip(&new.record.prompts))
+                .map(move |prompt| (new, prompt))
+        })
         .collect();
-    for chunk in chunks(&rows) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO prompts (exchange_id, ordinal, session_id, client_session_id, text, queued, at) ",
-        );
-        query.push_values(chunk, |mut row, (record, (ordinal, prompt))| {
-            row.push_bind(record.id.as_str())
-                .push_bind(ordinal)
-                .push_bind(record.session_id.as_str())
-                .push_bind(record.client_session_id.as_str())
-                .push_bind(door::text(&prompt.text))
-                .push_bind(prompt.queued)
-                .push_bind(millis(record.started_at));
-        });
-        query.build().execute(&mut *connection).await?;
+    for portion in portions(&rows) {
+        let query = INSERT_PROMPTS.query(portion, |values, (exchange, (ordinal, (text, prompt)))| {
+            values.shared(&exchange.session);
+            values.shared(&exchange.id);
+            values.integer(*ordinal);
+            values.text(exchange.record.client_session_id.as_str());
+            values.text(text);
+            values.integer(i64::from(prompt.queued));
+            values.integer(millis(exchange.record.started_at));
+        })?;
+        query.execute(&mut *connection).await?;
     }
     Ok(())
-}
-
-/// What a batch adds to its sessions, in order of first appearance.
-#[derive(Default)]
-struct Sessions<'a> {
-    index: HashMap<&'a str, usize>,
-    changes: Vec<SessionChange<'a>>,
-}
-
-struct SessionChange<'a> {
-    session: &'a str,
-    client_session: &'a str,
-    user: Option<Cow<'a, str>>,
-    project: &'a str,
-    remote: Option<Cow<'a, str>>,
-    goal: Option<String>,
-    start: i64,
-    end: i64,
-    /// End and context size of the newest main exchange.
-    context: Option<(i64, u64)>,
-    prompts: u64,
-    steps: u64,
-    exchanges: u64,
-    usage: TokenUsage,
-}
-
-impl<'a> Sessions<'a> {
-    fn add(&mut self, record: &'a ExchangeRecord) {
-        let session = record.session_id.as_str();
-        let (start, end) = (millis(record.started_at), millis(record.ended_at));
-        let position = *self.index.entry(session).or_insert_with(|| {
-            self.changes.push(SessionChange {
-                session,
-                client_session: record.client_session_id.as_str(),
-                user: None,
-                project: "",
-                remote: None,
-                goal: None,
-                start,
-                end,
-                context: None,
-                prompts: 0,
-                steps: 0,
-                exchanges: 0,
-                usage: TokenUsage::default(),
-            });
-            self.changes.len() - 1
-        });
-        let change = &mut self.changes[position];
-        change.start = change.start.min(start);
-        change.end = change.end.max(end);
-        if change.user.is_none() {
-            change.user = door::optional(&record.user);
-        }
-        if change.project.is_empty() {
-            change.project = record.project.key();
-            change.remote = door::optional(&record.project.remote);
-        }
-        if change.goal.is_none() {
-            change.goal = record.prompts.first().map(|prompt| goal(&prompt.text));
-        }
-        let usage = bounded(&record.usage);
-        // An exchange that failed before the model counted anything says nothing about the context.
-        let context = usage.input + usage.cache_read + usage.cache_creation + usage.output;
-        if record.kind == ExchangeKind::Main && context > 0 && change.context.is_none_or(|(at, _)| at <= end)
-        {
-            change.context = Some((end, context));
-        }
-        change.prompts += record.prompts.len() as u64;
-        change.exchanges += 1;
-        add_usage(&mut change.usage, &usage);
-    }
-
-    fn count_step(&mut self, session: &str) {
-        if let Some(position) = self.index.get(session) {
-            self.changes[*position].steps += 1;
-        }
-    }
-}
-
-/// Redacted before it is cut, since a secret that lost its end is no longer recognised.
-fn goal(prompt: &str) -> String {
-    door::text(prompt).trim().chars().take(GOAL_CHARACTERS).collect()
-}
-
-fn bounded(usage: &TokenUsage) -> TokenUsage {
-    TokenUsage {
-        input: usage.input.min(MAX_TOKENS),
-        cache_read: usage.cache_read.min(MAX_TOKENS),
-        cache_creation: usage.cache_creation.min(MAX_TOKENS),
-        cache_creation_5m: usage.cache_creation_5m.min(MAX_TOKENS),
-        cache_creation_1h: usage.cache_creation_1h.min(MAX_TOKENS),
-        output: usage.output.min(MAX_TOKENS),
-    }
-}
-
-fn add_usage(sum: &mut TokenUsage, usage: &TokenUsage) {
-    sum.input += usage.input;
-    sum.cache_read += usage.cache_read;
-    sum.cache_creation += usage.cache_creation;
-    sum.cache_creation_5m += usage.cache_creation_5m;
-    sum.cache_creation_1h += usage.cache_creation_1h;
-    sum.output += usage.output;
 }
 
 /// Creates or updates the rows. Returns those after which [`rehome`] is due.
 async fn upsert_sessions<'s, 'a>(
     connection: &mut SqliteConnection,
-    sessions: &'s Sessions<'a>,
+    changes: &'s SessionChanges<'a>,
 ) -> Result<Vec<&'s SessionChange<'a>>, sqlx::Error> {
     let mut homeless = Vec::new();
-    for chunk in chunks(&sessions.changes) {
-        let mut query = QueryBuilder::<Sqlite>::new(
-            "INSERT INTO session_states (session_id, client_session_id, user_id, project_path, project_remote, \
-             original_goal, token_count, token_count_at, start_time, last_update, prompt_count, step_count, \
-             exchange_count, tokens_input, tokens_cache_read, tokens_cache_creation, tokens_cache_creation_5m, \
-             tokens_cache_creation_1h, tokens_output) ",
-        );
-        query.push_values(chunk, |mut row, change| {
-            row.push_bind(change.session)
-                .push_bind(change.client_session)
-                .push_bind(change.user.as_deref())
-                .push_bind(change.project)
-                .push_bind(change.remote.as_deref())
-                .push_bind(change.goal.as_deref())
-                .push_bind(integer(change.context.map_or(0, |(_, tokens)| tokens)))
-                .push_bind(change.context.map(|(at, _)| at))
-                .push_bind(change.start)
-                .push_bind(change.end)
-                .push_bind(integer(change.prompts))
-                .push_bind(integer(change.steps))
-                .push_bind(integer(change.exchanges))
-                .push_bind(integer(change.usage.input))
-                .push_bind(integer(change.usage.cache_read))
-                .push_bind(integer(change.usage.cache_creation))
-                .push_bind(integer(change.usage.cache_creation_5m))
-                .push_bind(integer(change.usage.cache_creation_1h))
-                .push_bind(integer(change.usage.output));
-        });
-        // The project is not set here: it is indexed, and it changes once in a session's life.
-        query.push(
-            " ON CONFLICT (session_id) DO UPDATE SET \
-             user_id = coalesce(user_id, excluded.user_id), \
-             original_goal = coalesce(original_goal, excluded.original_goal), \
-             token_count = CASE WHEN excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at) \
-                 THEN excluded.token_count ELSE token_count END, \
-             token_count_at = CASE WHEN excluded.token_count_at >= coalesce(token_count_at, excluded.token_count_at) \
-                 THEN excluded.token_count_at ELSE token_count_at END, \
-             start_time = min(start_time, excluded.start_time), \
-             last_update = max(last_update, excluded.last_update), \
-             prompt_count = prompt_count + excluded.prompt_count, \
-             step_count = step_count + excluded.step_count, \
-             exchange_count = exchange_count + excluded.exchange_count, \
-             tokens_input = tokens_input + excluded.tokens_input, \
-             tokens_cache_read = tokens_cache_read + excluded.tokens_cache_read, \
-             tokens_cache_creation = tokens_cache_creation + excluded.tokens_cache_creation, \
-             tokens_cache_creation_5m = tokens_cache_creation_5m + excluded.tokens_cache_creation_5m, \
-             tokens_cache_creation_1h = tokens_cache_creation_1h + excluded.tokens_cache_creation_1h, \
-             tokens_output = tokens_output + excluded.tokens_output \
-             RETURNING session_id, project_path = '', exchange_count",
-        );
-        for row in query.build().fetch_all(&mut *connection).await? {
-            let (session, unknown, exchanges): (&str, bool, i64) =
-                (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?);
-            let Some(change) = sessions
-                .index
-                .get(session)
-                .map(|position| &sessions.changes[*position])
-            else {
+    for portion in portions(changes.as_slice()) {
+        let query = UPSERT_SESSIONS.query(portion, |values, change| {
+            values.shared(&change.session);
+            values.text(change.client_session);
+            values.optional(change.user.as_deref());
+            values.text(change.project);
+            values.optional(change.remote.as_deref());
+            values.optional(change.goal.as_deref());
+            values.integer(integer(change.context.map_or(0, |(_, tokens)| tokens)));
+            values.optional_integer(change.context.map(|(at, _)| at));
+            values.integer(change.start);
+            values.integer(change.end);
+            values.optional(change.last_step.map(|(_, id)| id));
+            values.optional_integer(change.last_step.map(|(at, _)| at));
+            values.integer(integer(change.prompts));
+            values.integer(integer(change.steps));
+            values.integer(integer(change.exchanges));
+            values.integer(integer(change.usage.input));
+            values.integer(integer(change.usage.cache_read));
+            values.integer(integer(change.usage.cache_creation));
+            values.integer(integer(change.usage.cache_creation_5m));
+            values.integer(integer(change.usage.cache_creation_1h));
+            values.integer(integer(change.usage.output));
+        })?;
+        for row in query.fetch_all(&mut *connection).await? {
+            let (unknown, exchanges): (bool, i64) = (row.try_get(1)?, row.try_get(2)?);
+            let Some(change) = changes.of(row.try_get(0)?) else {
                 continue;
             };
             let created = exchanges == integer(change.exchanges);

@@ -1,6 +1,6 @@
 //! The drift log.
 
-use super::values::{Columns, json, millis};
+use super::values::{Columns, list, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
@@ -21,12 +21,12 @@ impl DriftStore for SqliteStore {
         .bind(event.session_id.as_str())
         .bind(millis(event.timestamp))
         .bind(event.action_type.map(ActionType::as_str))
-        .bind(json(&door::list(&event.files))?)
+        .bind(list(&door::list(&event.files))?)
         .bind(event.drift_score)
         .bind(event.level.as_deref())
         .bind(door::optional(&event.reason))
         .bind(door::optional(&event.correction_given))
-        .bind(json(&door::list(&event.recovery_plan))?)
+        .bind(list(&door::list(&event.recovery_plan))?)
         .execute(writer.connection()?)
         .await
         .map_err(fault)?;

@@ -162,8 +162,9 @@ async fn remove_sessions(
     for row in &gone {
         let session: &str = row.try_get(0)?;
         sqlx::query(
-            "DELETE FROM step_files WHERE (path, timestamp, step_id) IN \
-             (SELECT f.value, st.timestamp, st.id FROM steps st, json_each(st.files) f WHERE st.session_id = ?1); \
+            "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN \
+             (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps st, json_each(st.files) f \
+              WHERE st.session_id = ?1); \
              DELETE FROM prompts WHERE session_id = ?1",
         )
         .bind(session)

@@ -1,11 +1,13 @@
 //! The SQLite backend.
 
 mod append;
+mod changes;
 mod drift;
 mod error;
 mod file_reasoning;
 mod maintenance;
 mod open;
+mod rows;
 mod schema;
 mod sessions;
 mod tasks;

@@ -46,6 +46,7 @@ impl OpenOptions {
             .synchronous(SqliteSynchronous::Normal)
             // A log that one burst made large does not stay so.
             .pragma("journal_size_limit", "4194304")
+            .pragma("temp_store", "MEMORY")
             .row_buffer_size(512)
             .disable_statement_logging();
         if let Some(pages) = self.max_pages {

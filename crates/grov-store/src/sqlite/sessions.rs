@@ -1,7 +1,7 @@
 //! Sessions and their steps.
 
 use super::append::rehome;
-use super::values::{Columns, integer, json, millis};
+use super::values::{Columns, integer, list, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
@@ -29,8 +29,7 @@ macro_rules! step_columns {
 const SUMMARIES: &str = concat!(
     "SELECT s.*, ",
     step_columns!(),
-    " FROM session_states s LEFT JOIN steps st ON st.id = \
-     (SELECT id FROM steps WHERE session_id = s.session_id ORDER BY timestamp DESC, id DESC LIMIT 1)"
+    " FROM session_states s LEFT JOIN steps st ON st.session_id = s.session_id AND st.id = s.last_step_id"
 );
 
 #[async_trait]
@@ -64,9 +63,9 @@ impl SessionStore for SqliteStore {
         .bind(door::optional(&state.user_id))
         .bind(state.project_path.as_str())
         .bind(door::optional(&state.original_goal))
-        .bind(json(&door::list(&state.expected_scope))?)
-        .bind(json(&door::list(&state.constraints))?)
-        .bind(json(&door::list(&state.keywords))?)
+        .bind(list(&door::list(&state.expected_scope))?)
+        .bind(list(&door::list(&state.constraints))?)
+        .bind(list(&door::list(&state.keywords))?)
         .bind(integer(state.token_count))
         .bind(state.escalation_count)
         .bind(state.session_mode.as_str())
@@ -150,7 +149,7 @@ impl SessionStore for SqliteStore {
         const SQL: &str = concat!(
             "SELECT ",
             step_columns!(),
-            " FROM step_files f CROSS JOIN steps st ON st.id = f.step_id \
+            " FROM step_files f CROSS JOIN steps st ON st.session_id = f.session_id AND st.id = f.step_id \
              CROSS JOIN session_states s ON s.session_id = st.session_id \
              WHERE f.path = ? AND s.project_path = ? ORDER BY f.timestamp DESC, f.step_id DESC LIMIT ?"
         );

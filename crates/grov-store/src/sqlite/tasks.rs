@@ -1,6 +1,6 @@
 //! Finished tasks.
 
-use super::values::{Columns, json, millis};
+use super::values::{Columns, list, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
@@ -59,15 +59,15 @@ impl TaskStore for SqliteStore {
         .bind(task.session_id.as_ref().map(SessionId::as_str))
         .bind(door::text(&task.original_query))
         .bind(door::optional(&task.goal))
-        .bind(json(&door::list(&task.reasoning_trace))?)
-        .bind(json(&files)?)
-        .bind(json(&door::decisions(&task.decisions))?)
-        .bind(json(&door::list(&task.constraints))?)
+        .bind(list(&door::list(&task.reasoning_trace))?)
+        .bind(list(&files)?)
+        .bind(list(&door::decisions(&task.decisions))?)
+        .bind(list(&door::list(&task.constraints))?)
         .bind(task.status.as_str())
         .bind(task.trigger_reason.map(TriggerReason::as_str))
         .bind(task.linked_commit.as_deref())
         .bind(task.parent_task_id.as_ref().map(TaskId::as_str))
-        .bind(json(&door::list(&task.tags))?)
+        .bind(list(&door::list(&task.tags))?)
         .bind(millis(task.created_at))
         .execute(&mut *connection)
         .await
@@ -113,7 +113,7 @@ impl TaskStore for SqliteStore {
         query
             .push_bind(project_path)
             .push(" AND id IN (SELECT task_id FROM task_files WHERE path IN (SELECT value FROM json_each(")
-            .push_bind(json(&door::list(files))?)
+            .push_bind(list(&door::list(files))?)
             .push("))) ORDER BY created_at DESC, id DESC LIMIT ")
             .push_bind(limit);
         self.task_rows(query).await

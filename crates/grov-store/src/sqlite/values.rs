@@ -26,9 +26,14 @@ pub(super) fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-/// A list as stored.
-pub(super) fn json<T: Serialize + ?Sized>(list: &T) -> Result<String, StoreError> {
-    serde_json::to_string(list).map_err(|error| StoreError::Other(format!("cannot write a list: {error}")))
+/// A list as stored: JSON, nothing when it is empty.
+pub(super) fn list<T: Serialize>(list: &[T]) -> Result<Option<String>, StoreError> {
+    if list.is_empty() {
+        return Ok(None);
+    }
+    serde_json::to_string(list)
+        .map(Some)
+        .map_err(|error| StoreError::Other(format!("cannot write a list: {error}")))
 }
 
 /// One row of a result. What does not decode is damage, since only this crate writes these columns.
@@ -67,7 +72,10 @@ impl<'a> Columns<'a> {
     }
 
     pub(super) fn list<T: DeserializeOwned>(&self, column: &'static str) -> Result<Vec<T>, StoreError> {
-        serde_json::from_str(self.get(column)?).map_err(|error| damaged(column, &error))
+        match self.get::<Option<&str>>(column)? {
+            Some(text) => serde_json::from_str(text).map_err(|error| damaged(column, &error)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// A value stored under a name.

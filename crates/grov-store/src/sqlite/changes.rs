@@ -1,0 +1,134 @@
+//! What a batch of exchanges changes in its sessions' rows.
+
+use super::append::NewExchange;
+use super::values::millis;
+use crate::door;
+use grov_domain::{ExchangeKind, TokenUsage};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// How much of the first prompt becomes a session's goal until something better is known, in characters.
+const GOAL_CHARACTERS: usize = 200;
+
+/// More tokens than any exchange can have; keeps a broken upstream's numbers from overflowing a session's sums.
+const MAX_TOKENS: u64 = 1_000_000_000_000;
+
+/// The changes, one per session, in order of first appearance.
+#[derive(Default)]
+pub(super) struct SessionChanges<'a> {
+    index: HashMap<&'a str, usize>,
+    changes: Vec<SessionChange<'a>>,
+}
+
+/// What a batch adds to one session.
+pub(super) struct SessionChange<'a> {
+    pub(super) session: Arc<str>,
+    pub(super) client_session: &'a str,
+    pub(super) user: Option<Cow<'a, str>>,
+    /// `""` while unknown.
+    pub(super) project: &'a str,
+    pub(super) remote: Option<Cow<'a, str>>,
+    pub(super) goal: Option<String>,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    /// End and context size of the newest main exchange.
+    pub(super) context: Option<(i64, u64)>,
+    /// Time and id of the newest step.
+    pub(super) last_step: Option<(i64, &'a str)>,
+    pub(super) prompts: u64,
+    pub(super) steps: u64,
+    pub(super) exchanges: u64,
+    pub(super) usage: TokenUsage,
+}
+
+impl<'a> SessionChanges<'a> {
+    pub(super) fn as_slice(&self) -> &[SessionChange<'a>] {
+        &self.changes
+    }
+
+    pub(super) fn of(&self, session: &str) -> Option<&SessionChange<'a>> {
+        self.index.get(session).map(|position| &self.changes[*position])
+    }
+
+    /// Adds a new exchange, `steps` of whose steps were new.
+    pub(super) fn add(&mut self, new: &NewExchange<'a>, steps: u64) {
+        let record = new.record;
+        let (start, end) = (millis(record.started_at), millis(record.ended_at));
+        let position = *self.index.entry(record.session_id.as_str()).or_insert_with(|| {
+            self.changes.push(SessionChange {
+                session: Arc::clone(&new.session),
+                client_session: record.client_session_id.as_str(),
+                user: None,
+                project: "",
+                remote: None,
+                goal: None,
+                start,
+                end,
+                context: None,
+                last_step: None,
+                prompts: 0,
+                steps: 0,
+                exchanges: 0,
+                usage: TokenUsage::default(),
+            });
+            self.changes.len() - 1
+        });
+        let change = &mut self.changes[position];
+        change.start = change.start.min(start);
+        change.end = change.end.max(end);
+        if change.user.is_none() {
+            change.user = door::optional(&record.user);
+        }
+        if change.project.is_empty() {
+            change.project = record.project.key();
+            change.remote = door::optional(&record.project.remote);
+        }
+        if change.goal.is_none() {
+            change.goal = new.prompts.first().map(|prompt| goal(prompt));
+        }
+        let newest = record
+            .steps
+            .iter()
+            .map(|step| (millis(step.timestamp), step.id.as_str()))
+            .max();
+        change.last_step = change.last_step.max(newest);
+        let usage = bounded(&record.usage);
+        // An exchange that failed before the model counted anything says nothing about the context.
+        let context = usage.input + usage.cache_read + usage.cache_creation + usage.output;
+        if record.kind == ExchangeKind::Main && context > 0 && change.context.is_none_or(|(at, _)| at <= end)
+        {
+            change.context = Some((end, context));
+        }
+        change.prompts += record.prompts.len() as u64;
+        change.steps += steps;
+        change.exchanges += 1;
+        add_usage(&mut change.usage, &usage);
+    }
+}
+
+/// The beginning of a prompt. It is redacted already: a secret that lost its end is no longer recognised.
+fn goal(prompt: &str) -> String {
+    prompt.trim().chars().take(GOAL_CHARACTERS).collect()
+}
+
+/// The usage within what can be summed.
+pub(super) fn bounded(usage: &TokenUsage) -> TokenUsage {
+    TokenUsage {
+        input: usage.input.min(MAX_TOKENS),
+        cache_read: usage.cache_read.min(MAX_TOKENS),
+        cache_creation: usage.cache_creation.min(MAX_TOKENS),
+        cache_creation_5m: usage.cache_creation_5m.min(MAX_TOKENS),
+        cache_creation_1h: usage.cache_creation_1h.min(MAX_TOKENS),
+        output: usage.output.min(MAX_TOKENS),
+    }
+}
+
+fn add_usage(sum: &mut TokenUsage, usage: &TokenUsage) {
+    sum.input += usage.input;
+    sum.cache_read += usage.cache_read;
+    sum.cache_creation += usage.cache_creation;
+    sum.cache_creation_5m += usage.cache_creation_5m;
+    sum.cache_creation_1h += usage.cache_creation_1h;
+    sum.output += usage.output;
+}

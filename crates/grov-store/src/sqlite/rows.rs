@@ -1,0 +1,146 @@
+//! Inserting many rows with few statements.
+
+use sqlx::error::BoxDynError;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments};
+use sqlx::{Arguments, AssertSqlSafe};
+use std::sync::Arc;
+
+/// Rows per statement. Powers of two only, so that a handful of prepared statements serves every batch.
+const ROW_COUNTS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
+
+/// The rows in portions for which there is a statement.
+pub(super) fn portions<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
+    let mut sizes = ROW_COUNTS.into_iter().peekable();
+    std::iter::from_fn(move || {
+        while sizes.peek().is_some_and(|size| *size > rows.len()) {
+            sizes.next();
+        }
+        let (portion, rest) = rows.split_at(*sizes.peek()?);
+        rows = rest;
+        Some(portion)
+    })
+}
+
+/// An insert of several rows: `head VALUES (?, …), (?, …) tail`.
+pub(super) struct Insert {
+    pub(super) head: &'static str,
+    pub(super) columns: usize,
+    pub(super) tail: &'static str,
+}
+
+impl Insert {
+    /// The statement for these rows; `bind` adds one row's values in the order of the columns.
+    pub(super) fn query<T>(
+        &self,
+        rows: &[T],
+        bind: impl Fn(&mut Values, &T),
+    ) -> Result<Query<'static, Sqlite, SqliteArguments>, sqlx::Error> {
+        let mut values = Values {
+            arguments: SqliteArguments::default(),
+            fault: None,
+        };
+        values.arguments.reserve(rows.len() * self.columns, 0);
+        for row in rows {
+            bind(&mut values, row);
+        }
+        match values.fault {
+            Some(fault) => Err(sqlx::Error::Encode(fault)),
+            // Only constants went into the text.
+            None => Ok(sqlx::query_with(
+                AssertSqlSafe(self.text(rows.len())),
+                values.arguments,
+            )),
+        }
+    }
+
+    fn text(&self, rows: usize) -> String {
+        let mut row = String::with_capacity(2 * self.columns + 3);
+        row.push('(');
+        row.push_str(&"?,".repeat(self.columns));
+        row.pop();
+        row.push_str("),");
+        let mut text = String::with_capacity(self.head.len() + rows * row.len() + self.tail.len() + 10);
+        text.push_str(self.head);
+        text.push_str(" VALUES ");
+        for _ in 0..rows {
+            text.push_str(&row);
+        }
+        text.pop();
+        text.push(' ');
+        text.push_str(self.tail);
+        text
+    }
+}
+
+/// The values of a statement. Text is shared where several rows hold the same: each value crosses to the connection's
+/// thread, and copying is a good part of what a record costs.
+pub(super) struct Values {
+    arguments: SqliteArguments,
+    fault: Option<BoxDynError>,
+}
+
+impl Values {
+    pub(super) fn text(&mut self, text: &str) {
+        self.shared(&Arc::from(text));
+    }
+
+    pub(super) fn shared(&mut self, text: &Arc<str>) {
+        let added = self.arguments.add(Arc::clone(text));
+        self.keep(added);
+    }
+
+    pub(super) fn optional(&mut self, text: Option<&str>) {
+        match text {
+            Some(text) => self.text(text),
+            None => {
+                let added = self.arguments.add(None::<i64>);
+                self.keep(added);
+            }
+        }
+    }
+
+    pub(super) fn integer(&mut self, value: i64) {
+        let added = self.arguments.add(value);
+        self.keep(added);
+    }
+
+    pub(super) fn optional_integer(&mut self, value: Option<i64>) {
+        let added = self.arguments.add(value);
+        self.keep(added);
+    }
+
+    /// Adding to SQLite's arguments does not fail; if it ever does, the statement is not sent.
+    fn keep(&mut self, added: Result<(), BoxDynError>) {
+        if let Err(fault) = added {
+            self.fault = Some(fault);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn portions_cover_all_rows_in_order() {
+        let rows: Vec<usize> = (0..203).collect();
+        let sizes: Vec<usize> = portions(&rows).map(<[usize]>::len).collect();
+        assert_eq!(sizes, [64, 64, 64, 8, 2, 1]);
+        assert_eq!(portions(&rows).flatten().copied().collect::<Vec<_>>(), rows);
+        assert_eq!(portions(&rows[..0]).count(), 0);
+    }
+
+    #[test]
+    fn statement_has_a_place_for_every_value() {
+        let insert = Insert {
+            head: "INSERT INTO t (a, b)",
+            columns: 2,
+            tail: "ON CONFLICT DO NOTHING",
+        };
+        assert_eq!(
+            insert.text(3),
+            "INSERT INTO t (a, b) VALUES (?,?),(?,?),(?,?) ON CONFLICT DO NOTHING"
+        );
+    }
+}
