@@ -18,6 +18,8 @@ mod message;
 pub mod player;
 mod record;
 pub mod request;
+mod respond;
+mod routes;
 pub mod scenario;
 mod script;
 mod server;

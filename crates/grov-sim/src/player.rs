@@ -53,6 +53,8 @@ pub struct PlayerConfig {
     pub retry_delay: Duration,
     /// How long the client waits for the next byte. Default: 295 s.
     pub patience: Duration,
+    /// Whether the transcript keeps the bodies that were sent. Default: yes; long runs need the memory.
+    pub keep_bodies: bool,
 }
 
 impl PlayerConfig {
@@ -70,6 +72,7 @@ impl PlayerConfig {
             retries: 10,
             retry_delay: Duration::from_millis(550),
             patience: Duration::from_secs(295),
+            keep_bodies: true,
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::wire::Head;
 use bytes::Bytes;
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use time::OffsetDateTime;
 
 /// How much of every request is kept.
@@ -46,6 +46,8 @@ pub struct RecordedRequest {
     pub received_at: OffsetDateTime,
     /// The `request-id` of the response.
     pub request_id: String,
+    /// Its number among the `POST /v1/messages`, from 1; 0 for others.
+    pub(crate) ordinal: u64,
     pub(crate) delivery: OnceLock<Delivery>,
 }
 
@@ -90,11 +92,11 @@ pub struct Delivery {
 
 /// Writes an answered request to a directory: `NNNNN.http` with the bytes as they arrived, and a line of
 /// `index.jsonl` that tells what it was.
-pub(crate) fn save(directory: &Path, request: &Arc<RecordedRequest>) -> std::io::Result<()> {
+pub(crate) fn save(directory: &Path, request: &RecordedRequest, body: &[u8]) -> std::io::Result<()> {
     std::fs::create_dir_all(directory)?;
     let mut file = std::fs::File::create(directory.join(format!("{:05}.http", request.number)))?;
     file.write_all(&request.head.raw)?;
-    file.write_all(&request.body)?;
+    file.write_all(body)?;
     let delivery = request.delivery();
     let line = serde_json::json!({
         "number": request.number,

@@ -13,13 +13,15 @@ const NOT_TYPED: [&str; 11] = [
     "<local-command-caveat>",
     "<local-command-stdout>",
     "<command-name>",
-    "[Request interrupted by user",
+    INTERRUPTED,
     "[SUGGESTION MODE:",
     "CRITICAL: Respond with TEXT ONLY",
     "Stop hook feedback:",
     "Output token limit hit.",
     "Continue from where you left off.",
 ];
+/// How the client notes that the user stopped the model.
+const INTERRUPTED: &str = "[Request interrupted by user";
 /// How a message begins that replaces a conversation by its summary.
 const CONTINUED: &str = "This session is being continued from a previous conversation";
 
@@ -113,7 +115,7 @@ fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
             Role::Assistant => answered.push(message),
             Role::System => {}
             Role::User => {
-                let Some(text) = message.texts().rev().find(|text| is_anchor(text)) else {
+                let Some(text) = prompt_of(message) else {
                     continue;
                 };
                 let marked = marker(text, "scenario").unwrap_or_default();
@@ -139,7 +141,25 @@ fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
     }
 }
 
-fn is_anchor(text: &str) -> bool {
+/// The prompt that a user message carries, if it is one. A text with a marker is preferred: somebody on the way may
+/// have added another one behind it. Beside tool results only a marked text counts, or what follows an interruption.
+fn prompt_of(message: &Message) -> Option<&str> {
+    let typed = || message.texts().rev().filter(|text| is_typed(text));
+    let in_loop = message.tool_result_ids().next().is_some();
+    let interrupted = message.texts().any(|text| text.starts_with(INTERRUPTED));
+    let unmarked = || {
+        if in_loop && !interrupted {
+            None
+        } else {
+            typed().next()
+        }
+    };
+    typed()
+        .find(|text| marker(text, "scenario").is_some())
+        .or_else(unmarked)
+}
+
+fn is_typed(text: &str) -> bool {
     let text = text.trim_start();
     !NOT_TYPED.iter().any(|start| text.starts_with(start))
         && (!text.starts_with(CONTINUED) || marker(text, "scenario").is_some())

@@ -5,12 +5,14 @@ use crate::cache::Conversations;
 use crate::cache::{CacheObservation, CacheReport, Plan, PromptCache, RenderedPrompt};
 use crate::record::{Delivery, RecordedRequest, Recording, save};
 use crate::request::MessagesRequest;
+use crate::routes::Cached;
 use crate::scenario::ScenarioSet;
-use crate::server::Cached;
+use crate::server::Incoming;
+use bytes::Bytes;
 use grov_domain::Clock;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 use tokio::sync::watch;
 
@@ -55,13 +57,36 @@ impl Shared {
     }
 
     /// Numbers a request and keeps it, as far as the recording wants.
-    pub(crate) fn arrive(&self, record: impl FnOnce(u64, String) -> RecordedRequest) -> Arc<RecordedRequest> {
+    pub(crate) fn arrive(
+        &self,
+        incoming: &Incoming,
+        connection: u64,
+        now: OffsetDateTime,
+    ) -> Arc<RecordedRequest> {
+        let body = match self.recording {
+            Recording::Bodies => incoming.body.clone(),
+            Recording::Heads | Recording::Nothing => Bytes::new(),
+        };
         let mut state = lock(&self.state);
         let number = state.arrived;
         state.arrived += 1;
-        let record = record(number, format!("req_01{number:022}"));
-        state.messages += u64::from(record.is_messages());
-        let record = Arc::new(record);
+        state.messages += u64::from(incoming.is_messages());
+        let record = Arc::new(RecordedRequest {
+            number,
+            connection,
+            head: incoming.head.clone(),
+            method: incoming.method.clone(),
+            path: incoming.path.clone(),
+            query: incoming.query.clone(),
+            body,
+            body_length: incoming.length,
+            body_hash: incoming.hash,
+            trailers: incoming.trailers.clone(),
+            received_at: now,
+            request_id: format!("req_01{number:022}"),
+            ordinal: if incoming.is_messages() { state.messages } else { 0 },
+            delivery: OnceLock::new(),
+        });
         if self.recording != Recording::Nothing {
             state.requests.push(record.clone());
         }
@@ -71,12 +96,12 @@ impl Shared {
     }
 
     /// Notes how a response went.
-    pub(crate) async fn answered(&self, record: &Arc<RecordedRequest>, delivery: Delivery) {
+    pub(crate) async fn answered(&self, record: &Arc<RecordedRequest>, delivery: Delivery, body: Bytes) {
         let _ = record.delivery.set(delivery);
         if let Some(directory) = self.directory.clone() {
             let record = record.clone();
             // A record that cannot be written must not disturb the client that is served.
-            let _ = tokio::task::spawn_blocking(move || save(&directory, &record)).await;
+            let _ = tokio::task::spawn_blocking(move || save(&directory, &record, &body)).await;
         }
         self.changes.send_modify(|changes| *changes += 1);
     }

@@ -8,6 +8,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// Largest head that is read, in bytes. Generous: a client may send long beta lists and cookies.
 const MAX_HEAD: usize = 256 * 1024;
+/// Room that is made for every read.
+const READ_SIZE: usize = 64 * 1024;
 /// Longest chunk-size or trailer line, in bytes.
 const MAX_LINE: usize = 16 * 1024;
 
@@ -189,8 +191,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
 
     /// Waits until the other side is gone. What it sends meanwhile is kept for the next head.
     pub async fn gone(&mut self) {
-        while let Ok(read) = self.stream.read_buf(&mut self.buffer).await {
-            if read == 0 {
+        while let Ok(more) = self.read_more().await {
+            if !more {
                 return;
             }
         }
@@ -211,7 +213,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
                 return Err(WireError::Malformed("head too long"));
             }
             searched = self.buffer.len().saturating_sub(3);
-            if self.stream.read_buf(&mut self.buffer).await? == 0 {
+            if !self.read_more().await? {
                 return if self.buffer.is_empty() {
                     Ok(None)
                 } else {
@@ -231,10 +233,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
     }
 
     async fn fill(&mut self) -> Result<(), WireError> {
-        if self.stream.read_buf(&mut self.buffer).await? == 0 {
-            return Err(WireError::Truncated);
+        if self.read_more().await? {
+            Ok(())
+        } else {
+            Err(WireError::Truncated)
         }
-        Ok(())
+    }
+
+    /// Reads what there is; false at the end of the connection.
+    async fn read_more(&mut self) -> std::io::Result<bool> {
+        // Left alone the buffer would grow, and be read into, 64 bytes at a time.
+        if self.buffer.capacity() - self.buffer.len() < READ_SIZE / 16 {
+            self.buffer.reserve(READ_SIZE);
+        }
+        Ok(self.stream.read_buf(&mut self.buffer).await? > 0)
     }
 
     async fn read_line(&mut self) -> Result<String, WireError> {
@@ -282,8 +294,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Body<'_, S> {
                 Ok(Frame::Data(self.wire.buffer.split_to(take).freeze()))
             }
             Framing::UntilClose => {
-                if self.wire.buffer.is_empty() && self.wire.stream.read_buf(&mut self.wire.buffer).await? == 0
-                {
+                if self.wire.buffer.is_empty() && !self.wire.read_more().await? {
                     return self.end(Vec::new());
                 }
                 Ok(Frame::Data(self.wire.buffer.split().freeze()))

@@ -133,7 +133,11 @@ impl Client {
             let mut exchange = Exchange {
                 kind,
                 agent_id: agent.map(str::to_owned),
-                sent,
+                sent: if self.config.keep_bodies {
+                    sent
+                } else {
+                    Bytes::new()
+                },
                 stream,
                 status: None,
                 request_id: None,

@@ -76,3 +76,67 @@ pub(super) fn of_probe(host: &str) -> Vec<(String, String)> {
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(config: &PlayerConfig, kind: ExchangeKind, agent: Option<&str>) -> Vec<String> {
+        of_messages(config, kind, agent, true)
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
+    }
+
+    #[test]
+    fn headers_stand_in_the_clients_order_and_case() {
+        let config = PlayerConfig {
+            headers: vec![("X-Mine".to_owned(), "1".to_owned())],
+            ..PlayerConfig::in_directory("/p")
+        };
+        assert_eq!(
+            names(&config, ExchangeKind::Subagent, Some("a1")),
+            [
+                "Accept",
+                "Content-Type",
+                "User-Agent",
+                "X-Claude-Code-Session-Id",
+                "X-Stainless-Arch",
+                "X-Stainless-Lang",
+                "X-Stainless-OS",
+                "X-Stainless-Package-Version",
+                "X-Stainless-Retry-Count",
+                "X-Stainless-Runtime",
+                "X-Stainless-Runtime-Version",
+                "X-Stainless-Timeout",
+                "anthropic-beta",
+                "anthropic-dangerous-direct-browser-access",
+                "anthropic-version",
+                "x-api-key",
+                "x-app",
+                "x-claude-code-agent-id",
+                "X-Mine",
+            ]
+        );
+        assert!(!names(&config, ExchangeKind::Main, None).contains(&"x-claude-code-agent-id".to_owned()));
+    }
+
+    #[test]
+    fn betas_depend_on_model_mode_and_purpose() {
+        let config = PlayerConfig::in_directory("/p");
+        let main = "claude-code-20250219,context-1m-2025-08-07,interleaved-thinking-2025-05-14,\
+                    thinking-token-count-2026-05-13,context-management-2025-06-27,prompt-caching-scope-2026-01-05,\
+                    mid-conversation-system-2026-04-07,effort-2025-11-24";
+        assert_eq!(betas(&config, ExchangeKind::Main).join(","), main);
+        let interactive = PlayerConfig {
+            interactive: true,
+            ..config
+        };
+        let title = "interleaved-thinking-2025-05-14,redact-thinking-2026-02-12,thinking-token-count-2026-05-13,\
+                     context-management-2025-06-27,prompt-caching-scope-2026-01-05,structured-outputs-2025-12-15";
+        assert_eq!(
+            betas(&interactive, ExchangeKind::Side(SideRequest::Title)).join(","),
+            title
+        );
+    }
+}

@@ -12,7 +12,7 @@ pub struct Exchange {
     pub kind: ExchangeKind,
     /// The subagent, if it was one.
     pub agent_id: Option<String>,
-    /// The body, as sent.
+    /// The body, as sent; empty if bodies are not kept.
     pub sent: Bytes,
     /// Whether a stream was asked for.
     pub stream: bool,

@@ -45,6 +45,22 @@ fn a_new_prompt_starts_anew_and_an_unknown_marker_means_the_default() {
 }
 
 #[test]
+fn text_that_was_added_on_the_way_is_no_prompt() {
+    let prompt = r#"{"role":"user","content":[{"type":"text","text":"go [[scenario:tools]]"},
+        {"type":"text","text":"What the team knows: nothing."}]}"#;
+    let in_loop = |text: &str| {
+        answer(&format!(
+            r#"[{prompt},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"Write","input":{{}}}}]}},
+            {{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":"ok"}},{text}]}}]"#
+        ))
+    };
+    assert_eq!(answer(&format!("[{prompt}]")).stop_reason, "tool_use");
+    assert_eq!(in_loop(r#"{"type":"text","text":"Mind the goal."}"#).index, 1);
+    let interrupted = r#"{"type":"text","text":"[Request interrupted by user for tool use]"},{"type":"text","text":"stop"}"#;
+    assert_eq!(in_loop(interrupted).index, 0);
+}
+
+#[test]
 fn the_same_request_gets_the_same_answer_and_another_session_other_ids() {
     let messages = r#"[{"role":"user","content":"go [[scenario:parallel]]"}]"#;
     assert_eq!(answer(messages), answer(messages));

@@ -1,9 +1,14 @@
 //! The simulation and the scripted client, over real sockets.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "helpers of tests fail the test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "helpers of tests fail the test"
+)]
 
 mod endpoints;
 mod faults;
 mod play;
+mod properties;
 
 use grov_sim::wire::{Frame, Head, Wire};
 use grov_sim::{Sim, SimConfig};

@@ -1,0 +1,285 @@
+//! Decides the answer to a request: which endpoint, which behaviour, what the model says, what the cache holds.
+
+use crate::behaviour::{Behaviour, Fault, HEADER};
+use crate::cache::{CacheObservation, Plan, RenderedPrompt};
+use crate::json::Json;
+use crate::message::{Answer, Style};
+use crate::record::RecordedRequest;
+use crate::request::{MessagesRequest, Role, Unreadable};
+use crate::respond::Writer;
+use crate::script;
+use crate::server::{Incoming, MAX_BODY};
+use crate::state::{Shared, lock};
+use crate::transmit::{Payload, Response};
+use crate::validate::{self, Refusal};
+use crate::wire::Head;
+use time::OffsetDateTime;
+
+/// Bytes of an answer's JSON per output token.
+const BYTES_PER_TOKEN: usize = 4;
+/// The models that `GET /v1/models` lists.
+const MODELS: [(&str, &str); 3] = [
+    ("claude-opus-4-8", "Claude Opus 4.8"),
+    ("claude-sonnet-4-5", "Claude Sonnet 4.5"),
+    ("claude-haiku-4-5", "Claude Haiku 4.5"),
+];
+
+/// A request whose prompt is cached once its response begins.
+pub(crate) struct Cached {
+    pub(crate) conversation: String,
+    pub(crate) request: MessagesRequest,
+    pub(crate) prompt: RenderedPrompt,
+    pub(crate) plan: Plan,
+    pub(crate) seen: CacheObservation,
+}
+
+/// What is done about a request.
+pub(crate) struct Decided {
+    pub(crate) response: Response,
+    pub(crate) cached: Option<Box<Cached>>,
+}
+
+/// The behaviours that are known before the body is looked at, and the answer.
+pub(crate) fn decide(
+    shared: &Shared,
+    incoming: &Incoming,
+    record: &RecordedRequest,
+    now: OffsetDateTime,
+) -> Decided {
+    let writer = Writer::new(&record.request_id, now);
+    let is_head = incoming.method == "HEAD";
+    let mut decided = match (incoming.method.as_str(), incoming.path.as_str()) {
+        ("POST", "/v1/messages") => messages(shared, incoming, record.ordinal, &writer, now),
+        (_, "/") if is_head => writer
+            .response(200, writer.headers("text/plain"), Payload::Absent(0))
+            .into(),
+        ("POST", "/v1/messages/count_tokens") => count_tokens(incoming, &writer).into(),
+        ("GET", "/v1/models") => models(incoming, &writer).into(),
+        ("POST", "/v1/files") => files(incoming, &writer).into(),
+        _ => writer.error(404, "not_found_error", "Not found").into(),
+    };
+    if !incoming.is_messages() {
+        let behaviour = given_behaviour(shared, incoming, record.ordinal, None, None);
+        decided.response = writer.deliver(decided.response, behaviour);
+    }
+    if is_head && let Payload::Whole(body) = &decided.response.payload {
+        decided.response.payload = Payload::Absent(body.len());
+    }
+    decided
+}
+
+fn messages(
+    shared: &Shared,
+    incoming: &Incoming,
+    ordinal: u64,
+    writer: &Writer<'_>,
+    now: OffsetDateTime,
+) -> Decided {
+    let parsed = match incoming.length > MAX_BODY {
+        true => Err(Refusal {
+            status: 413,
+            kind: "request_too_large",
+            message: "Request exceeds the maximum size".to_owned(),
+        }),
+        false => MessagesRequest::parse(&incoming.body).map_err(refusal),
+    };
+    let conversation = parsed
+        .as_ref()
+        .ok()
+        .map(|request| conversation(&incoming.head, request));
+    let reply = parsed
+        .as_ref()
+        .ok()
+        .zip(conversation.as_deref())
+        .map(|(request, conversation)| script::reply(&lock(&shared.state).scenarios, request, conversation));
+    let behaviour = given_behaviour(shared, incoming, ordinal, reply.as_ref(), conversation.as_deref());
+    if let Some(Fault::Status(_)) = behaviour.fault {
+        return writer
+            .deliver(writer.error(500, "api_error", "simulated"), behaviour)
+            .into();
+    }
+    let checked = validate::check_headers(&incoming.head)
+        .and(parsed)
+        .and_then(|request| match shared.validate {
+            true => validate::check_messages(&incoming.head, &request).map(|()| request),
+            false => Ok(request),
+        });
+    let (request, reply, conversation) = match (checked, reply, conversation) {
+        (Ok(request), Some(reply), Some(conversation)) => (request, reply, conversation),
+        (Err(refusal), ..) => return writer.deliver(writer.refusal(&refusal), behaviour).into(),
+        // A request that was parsed has both.
+        _ => {
+            return writer
+                .deliver(writer.error(500, "api_error", "Internal server error"), behaviour)
+                .into();
+        }
+    };
+    let prompt = RenderedPrompt::of(&request);
+    let (plan, seen) = shared.look_up(&conversation, &request, &prompt, now);
+    let bytes: usize = reply.blocks.iter().map(|block| block.to_string().len()).sum();
+    let answer = Answer {
+        id: writer.request_id().replacen("req_", "msg_", 1),
+        model: request.model.clone(),
+        blocks: reply.blocks,
+        stop_reason: reply.stop_reason,
+        usage: plan.usage,
+        output_tokens: bytes.div_ceil(BYTES_PER_TOKEN) as u64,
+    };
+    let stream = request.stream && behaviour.fault != Some(Fault::JsonToStream);
+    let response = match stream {
+        true => {
+            let style = Style {
+                delta: shared.delta,
+                crlf: behaviour.crlf,
+                comments: behaviour.comments,
+            };
+            let mut headers = writer.headers("text/event-stream; charset=utf-8");
+            headers.push(("cache-control".to_owned(), "no-cache".to_owned()));
+            writer.response(200, headers, Payload::Events(answer.events(style)))
+        }
+        false => writer.json(200, &answer.json()),
+    };
+    let cached = Cached {
+        conversation,
+        request,
+        prompt,
+        plan,
+        seen,
+    };
+    Decided {
+        response: writer.deliver(response, behaviour),
+        cached: Some(Box::new(cached)),
+    }
+}
+
+fn refusal(error: Unreadable) -> Refusal {
+    Refusal {
+        status: 400,
+        kind: "invalid_request_error",
+        message: error.0,
+    }
+}
+
+/// Session and subagent: what keeps one history.
+fn conversation(head: &Head, request: &MessagesRequest) -> String {
+    let session = head
+        .header("x-claude-code-session-id")
+        .map(str::to_owned)
+        .or_else(|| request.session_id());
+    let session = session.unwrap_or_else(|| "no session".to_owned());
+    match head.header("x-claude-code-agent-id") {
+        Some(agent) => format!("{session} agent {agent}"),
+        None => session,
+    }
+}
+
+/// The behaviour for a request. The header goes before the prompt's marker, that before the rules, those before the
+/// scenario's step, that before what is set for all.
+fn given_behaviour(
+    shared: &Shared,
+    incoming: &Incoming,
+    ordinal: u64,
+    reply: Option<&script::Reply>,
+    conversation: Option<&str>,
+) -> Behaviour {
+    let step = reply.map(|reply| reply.index + 1);
+    let mut state = lock(&shared.state);
+    let said = incoming
+        .head
+        .header(HEADER)
+        .or_else(|| reply?.behaviour.as_deref());
+    if let Some(text) = said {
+        // A word that is unknown shows as a plain 400 rather than as a test that passes by mistake.
+        let behaviour = text
+            .parse()
+            .unwrap_or_else(|_| Behaviour::fault(Fault::Status(400)));
+        let key = format!("{} {text}", conversation.unwrap_or_default());
+        if applies(&behaviour, step, state.uses.entry(key).or_default()) {
+            return behaviour;
+        }
+    }
+    let state = &mut *state;
+    for (rule, uses) in &mut state.rules {
+        if rule.fits(ordinal, &incoming.path) && applies(&rule.behaviour, step, uses) {
+            return rule.behaviour.clone();
+        }
+    }
+    reply
+        .and_then(|reply| reply.step.behaviour.clone())
+        .unwrap_or_else(|| shared.behaviour.clone())
+}
+
+fn applies(behaviour: &Behaviour, step: Option<usize>, uses: &mut u32) -> bool {
+    let fits = behaviour.step.is_none_or(|wanted| step == Some(wanted))
+        && behaviour.times.is_none_or(|times| *uses < times);
+    *uses += u32::from(fits);
+    fits
+}
+
+fn count_tokens(incoming: &Incoming, writer: &Writer<'_>) -> Response {
+    match validate::check_headers(&incoming.head)
+        .and_then(|()| MessagesRequest::parse(&incoming.body).map_err(refusal))
+    {
+        Ok(request)
+            if request
+                .messages
+                .first()
+                .is_none_or(|message| message.role != Role::User) =>
+        {
+            writer.error(
+                400,
+                "invalid_request_error",
+                "messages: at least one message is required",
+            )
+        }
+        Ok(request) => writer.json(
+            200,
+            &Json::object([("input_tokens", RenderedPrompt::of(&request).tokens().into())]),
+        ),
+        Err(refusal) => writer.refusal(&refusal),
+    }
+}
+
+fn models(incoming: &Incoming, writer: &Writer<'_>) -> Response {
+    if let Err(refusal) = validate::check_headers(&incoming.head) {
+        return writer.refusal(&refusal);
+    }
+    let list = MODELS.map(|(id, name)| {
+        Json::object([
+            ("type", "model".into()),
+            ("id", id.into()),
+            ("display_name", name.into()),
+            ("created_at", "2026-01-01T00:00:00Z".into()),
+        ])
+    });
+    writer.json(
+        200,
+        &Json::object([
+            ("data", Json::Array(list.to_vec())),
+            ("has_more", false.into()),
+            ("first_id", MODELS[0].0.into()),
+            ("last_id", MODELS[MODELS.len() - 1].0.into()),
+        ]),
+    )
+}
+
+fn files(incoming: &Incoming, writer: &Writer<'_>) -> Response {
+    writer.json(
+        200,
+        &Json::object([
+            ("type", "file".into()),
+            ("id", writer.request_id().replacen("req_", "file_", 1).into()),
+            ("size_bytes", incoming.length.into()),
+            ("xxh3_128", format!("{:032x}", incoming.hash).into()),
+        ]),
+    )
+}
+
+impl From<Response> for Decided {
+    fn from(response: Response) -> Self {
+        Self {
+            response,
+            cached: None,
+        }
+    }
+}
