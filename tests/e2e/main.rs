@@ -13,5 +13,6 @@ mod secrets;
 mod starting;
 mod stopping;
 mod store_faults;
+mod tls;
 mod turn;
 mod upstream;

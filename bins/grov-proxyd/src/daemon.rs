@@ -7,7 +7,8 @@ use crate::signals::Signals;
 use anyhow::{Context, anyhow};
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
 use grov_runtime::daemon::{Lock, LockError, Record};
-use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, Settings, Tasks, UserMode};
+use grov_runtime::logging::{self, LogError};
+use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     })?;
     // A home that cannot be written costs the record, not the service.
     let home_fault = home.create().err();
-    grov_runtime::logging::init(settings.log()).map_err(|error| Stop::usage(error, None))?;
+    start_log(settings.log())?;
     for warning in settings.warnings() {
         tracing::warn!("{warning}");
     }
@@ -103,6 +104,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
     result
 }
 
+/// Starts the log. One that has no file to write to goes to standard error: it must not cost the service.
+fn start_log(settings: &LogSettings) -> Result<(), Stop> {
+    let refused = |error: LogError| Stop::usage(error, None);
+    match logging::init(settings) {
+        Err(error @ LogError::File { .. }) => {
+            let to_stderr = LogSettings {
+                file: None,
+                ..settings.clone()
+            };
+            logging::init(&to_stderr).map_err(refused)?;
+            tracing::error!(%error, "logging to standard error instead");
+            Ok(())
+        }
+        other => other.map_err(refused),
+    }
+}
+
 async fn serve(
     settings: &Settings,
     home: &Home,
@@ -116,7 +134,7 @@ async fn serve(
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home);
-    let upstream = Upstream::parse(&proxy_settings.upstream.to_string());
+    let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
             body: proxy_settings.body_limit,
