@@ -162,9 +162,9 @@ pub struct Behaviour {
     pub crlf: bool,
     /// Comment lines and pings between the events.
     pub comments: bool,
-    /// Apply to so many requests only.
+    /// Apply to so many requests only. Means something in a rule, a header or a marker.
     pub times: Option<u32>,
-    /// Apply to this step of a prompt only, from 1.
+    /// Apply to this step of a prompt only, from 1. Means something in a rule, a header or a marker.
     pub step: Option<usize>,
 }
 

@@ -103,7 +103,6 @@ pub struct Player {
     conversation: Conversation,
     read_files: HashSet<PathBuf>,
     transcript: Transcript,
-    agents: u64,
     started: bool,
 }
 
@@ -125,7 +124,6 @@ impl Player {
             conversation,
             read_files: HashSet::new(),
             transcript,
-            agents: 0,
             started: false,
         })
     }
@@ -230,7 +228,6 @@ impl Player {
 
     /// Runs a subagent with a conversation of its own.
     async fn delegate(&mut self, id: &str, input: &Json) -> tools::Outcome {
-        self.agents += 1;
         let agent = format!(
             "a{:016x}",
             xxhash_rust::xxh3::xxh3_64(format!("{}{id}", self.config.session_id).as_bytes())

@@ -34,7 +34,7 @@ pub struct RecordedRequest {
     pub path: String,
     /// What follows the `?`, if there is one.
     pub query: Option<String>,
-    /// The body, unless it was not kept.
+    /// The body; empty if it is not kept, or is larger than the API takes.
     pub body: Bytes,
     /// Length of the body.
     pub body_length: u64,
@@ -57,7 +57,8 @@ impl RecordedRequest {
         self.head.header(name)
     }
 
-    /// How the response went; `None` while it is under way.
+    /// How the response went; `None` while it is under way. Known a moment after the client has the last byte: wait
+    /// for it with [`Sim::wait_until`](crate::Sim::wait_until).
     pub fn delivery(&self) -> Option<&Delivery> {
         self.delivery.get()
     }
@@ -75,7 +76,7 @@ pub enum End {
     Complete,
     /// It was cut, as its behaviour wanted.
     Cut,
-    /// The client went away before the end.
+    /// The client went away before the end; ending its sending side counts as going away.
     ClientGone,
 }
 

@@ -77,10 +77,12 @@ impl<'a> Writer<'a> {
         let mut body = message::error_body(kind, message);
         body.set("request_id", self.request_id.into());
         let mut response = self.json(status, &body);
-        let retry = status == 408 || status == 409 || status == 429 || status >= 500;
-        response
-            .headers
-            .push(("x-should-retry".to_owned(), retry.to_string()));
+        // The client obeys this header before it looks at the status.
+        if status == 429 || status >= 500 {
+            response
+                .headers
+                .push(("x-should-retry".to_owned(), "true".to_owned()));
+        }
         response
     }
 

@@ -39,7 +39,7 @@ pub(crate) struct Decided {
     pub(crate) cached: Option<Box<Cached>>,
 }
 
-/// The behaviours that are known before the body is looked at, and the answer.
+/// Decides the answer to a request.
 pub(crate) fn decide(
     shared: &Shared,
     incoming: &Incoming,
@@ -59,7 +59,7 @@ pub(crate) fn decide(
         _ => writer.error(404, "not_found_error", "Not found").into(),
     };
     if !incoming.is_messages() {
-        let behaviour = given_behaviour(shared, incoming, record.ordinal, None, None);
+        let behaviour = given_behaviour(shared, incoming, record.ordinal, None);
         decided.response = writer.deliver(decided.response, behaviour);
     }
     if is_head && let Payload::Whole(body) = &decided.response.payload {
@@ -75,45 +75,23 @@ fn messages(
     writer: &Writer<'_>,
     now: OffsetDateTime,
 ) -> Decided {
-    let parsed = match incoming.length > MAX_BODY {
-        true => Err(Refusal {
-            status: 413,
-            kind: "request_too_large",
-            message: "Request exceeds the maximum size".to_owned(),
-        }),
-        false => MessagesRequest::parse(&incoming.body).map_err(refusal),
-    };
-    let conversation = parsed
-        .as_ref()
-        .ok()
-        .map(|request| conversation(&incoming.head, request));
-    let reply = parsed
-        .as_ref()
-        .ok()
-        .zip(conversation.as_deref())
-        .map(|(request, conversation)| script::reply(&lock(&shared.state).scenarios, request, conversation));
-    let behaviour = given_behaviour(shared, incoming, ordinal, reply.as_ref(), conversation.as_deref());
-    if let Some(Fault::Status(_)) = behaviour.fault {
-        return writer
-            .deliver(writer.error(500, "api_error", "simulated"), behaviour)
-            .into();
-    }
-    let checked = validate::check_headers(&incoming.head)
-        .and(parsed)
-        .and_then(|request| match shared.validate {
-            true => validate::check_messages(&incoming.head, &request).map(|()| request),
-            false => Ok(request),
-        });
-    let (request, reply, conversation) = match (checked, reply, conversation) {
-        (Ok(request), Some(reply), Some(conversation)) => (request, reply, conversation),
-        (Err(refusal), ..) => return writer.deliver(writer.refusal(&refusal), behaviour).into(),
-        // A request that was parsed has both.
-        _ => {
-            return writer
-                .deliver(writer.error(500, "api_error", "Internal server error"), behaviour)
-                .into();
+    let request = match parse(incoming) {
+        Ok(request) => request,
+        Err(refusal) => {
+            let refusal = validate::check_headers(&incoming.head).err().unwrap_or(refusal);
+            let behaviour = given_behaviour(shared, incoming, ordinal, None);
+            return writer.deliver(writer.refusal(&refusal), behaviour).into();
         }
     };
+    let conversation = conversation(&incoming.head, &request);
+    let reply = script::reply(&lock(&shared.state).scenarios, &request, &conversation);
+    let behaviour = given_behaviour(shared, incoming, ordinal, Some((&reply, &conversation)));
+    if shared.validate
+        && let Err(refusal) = validate::check_headers(&incoming.head)
+            .and_then(|()| validate::check_messages(&incoming.head, &request))
+    {
+        return writer.deliver(writer.refusal(&refusal), behaviour).into();
+    }
     let prompt = RenderedPrompt::of(&request);
     let (plan, seen) = shared.look_up(&conversation, &request, &prompt, now);
     let bytes: usize = reply.blocks.iter().map(|block| block.to_string().len()).sum();
@@ -139,6 +117,11 @@ fn messages(
         }
         false => writer.json(200, &answer.json()),
     };
+    // With something else in place of the answer the model was never asked.
+    let replaced = matches!(
+        behaviour.fault,
+        Some(Fault::Status(_) | Fault::Html | Fault::Empty | Fault::NoAnswer(_))
+    );
     let cached = Cached {
         conversation,
         request,
@@ -148,8 +131,19 @@ fn messages(
     };
     Decided {
         response: writer.deliver(response, behaviour),
-        cached: Some(Box::new(cached)),
+        cached: (!replaced).then(|| Box::new(cached)),
     }
+}
+
+fn parse(incoming: &Incoming) -> Result<MessagesRequest, Refusal> {
+    if incoming.length > MAX_BODY {
+        return Err(Refusal {
+            status: 413,
+            kind: "request_too_large",
+            message: "Request exceeds the maximum size".to_owned(),
+        });
+    }
+    MessagesRequest::parse(&incoming.body).map_err(refusal)
 }
 
 fn refusal(error: Unreadable) -> Refusal {
@@ -179,15 +173,12 @@ fn given_behaviour(
     shared: &Shared,
     incoming: &Incoming,
     ordinal: u64,
-    reply: Option<&script::Reply>,
-    conversation: Option<&str>,
+    turn: Option<(&script::Reply, &str)>,
 ) -> Behaviour {
+    let (reply, conversation) = turn.unzip();
     let step = reply.map(|reply| reply.index + 1);
     let mut state = lock(&shared.state);
-    let said = incoming
-        .head
-        .header(HEADER)
-        .or_else(|| reply?.behaviour.as_deref());
+    let said = incoming.head.header(HEADER).or_else(|| reply?.said.as_deref());
     if let Some(text) = said {
         // A word that is unknown shows as a plain 400 rather than as a test that passes by mistake.
         let behaviour = text
@@ -205,7 +196,7 @@ fn given_behaviour(
         }
     }
     reply
-        .and_then(|reply| reply.step.behaviour.clone())
+        .and_then(|reply| reply.behaviour.clone())
         .unwrap_or_else(|| shared.behaviour.clone())
 }
 
@@ -217,9 +208,7 @@ fn applies(behaviour: &Behaviour, step: Option<usize>, uses: &mut u32) -> bool {
 }
 
 fn count_tokens(incoming: &Incoming, writer: &Writer<'_>) -> Response {
-    match validate::check_headers(&incoming.head)
-        .and_then(|()| MessagesRequest::parse(&incoming.body).map_err(refusal))
-    {
+    match validate::check_headers(&incoming.head).and_then(|()| parse(incoming)) {
         Ok(request)
             if request
                 .messages

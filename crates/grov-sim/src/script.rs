@@ -1,6 +1,7 @@
 //! Finds the answer to a request: which scenario, which step. Nothing is remembered between requests; the
 //! conversation itself tells how far it has come, so a repeated request gets the same answer.
 
+use crate::behaviour::Behaviour;
 use crate::json::Json;
 use crate::request::{Message, MessagesRequest, Purpose, Role, is_type};
 use crate::scenario::{Block, Scenario, ScenarioSet, Step};
@@ -32,10 +33,10 @@ pub(crate) struct Reply {
     pub(crate) blocks: Vec<Json>,
     /// Why the model stops.
     pub(crate) stop_reason: String,
-    /// How the answer is to be delivered, if the script or the prompt says so.
-    pub(crate) behaviour: Option<String>,
-    /// The delivery of the scenario's step.
-    pub(crate) step: Step,
+    /// How the answer is to be delivered, if the prompt says so.
+    pub(crate) said: Option<String>,
+    /// How the answer is to be delivered, if the scenario's step says so.
+    pub(crate) behaviour: Option<Behaviour>,
     /// Index of the step in its prompt.
     pub(crate) index: usize,
 }
@@ -45,7 +46,8 @@ pub(crate) struct Reply {
 struct Place<'a> {
     scenario: &'a str,
     index: usize,
-    behaviour: Option<String>,
+    /// The newest prompt, or the summary in its place.
+    prompt: &'a str,
 }
 
 /// The answer to a request. `conversation` names the session and subagent, for the ids of tool calls.
@@ -53,7 +55,8 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
     let place = place(set, request);
     let fallback = Scenario::default();
     let scenario = set.get(place.scenario).unwrap_or(&fallback);
-    let step = match request.purpose() {
+    let purpose = request.purpose();
+    let step = match purpose {
         Purpose::Step => scenario.step(place.index),
         Purpose::Title => {
             let title = scenario.title.as_deref().unwrap_or("Simulated session");
@@ -68,19 +71,18 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
         Purpose::Compaction => Step::of(vec![Block::Text(summary(scenario, &place))]),
         Purpose::WebSearch => web_search(request),
     };
+    let directory = request.working_directory();
     let fill = |text: &str| {
         let text = text.replace("{step}", &(place.index + 1).to_string());
-        match request.working_directory() {
-            Some(directory) => text.replace("{cwd}", directory),
-            None => text,
-        }
+        directory.map_or(text.clone(), |directory| text.replace("{cwd}", directory))
     };
+    let place_hash = place_hash(conversation, request, &place);
     let blocks = step
         .blocks
         .iter()
         .enumerate()
         .map(|(at, block)| {
-            let id = block_id(conversation, request.messages.len(), place.index, at);
+            let id = block_id(place_hash, place.index, at);
             match block {
                 Block::Text(text) => Json::object([("type", "text".into()), ("text", fill(text).into())]),
                 Block::Thinking(text) => Json::object([
@@ -101,14 +103,15 @@ pub(crate) fn reply(set: &ScenarioSet, request: &MessagesRequest, conversation: 
     Reply {
         blocks,
         stop_reason: step.stop_reason().to_owned(),
-        behaviour: place.behaviour,
-        step,
+        // Meant for the conversation, not for what is asked beside it.
+        said: marker(place.prompt, "sim").filter(|_| purpose == Purpose::Step),
+        behaviour: step.behaviour,
         index: place.index,
     }
 }
 
 /// Finds the newest prompt and counts the assistant's messages behind it.
-fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
+fn place<'a>(set: &'a ScenarioSet, request: &'a MessagesRequest) -> Place<'a> {
     let mut answered: Vec<&Message> = Vec::new();
     for message in request.messages.iter().rev() {
         match message.role {
@@ -129,7 +132,7 @@ fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
                 return Place {
                     scenario: name.unwrap_or(set.default_name()),
                     index: start + counted,
-                    behaviour: marker(text, "sim"),
+                    prompt: text,
                 };
             }
         }
@@ -137,7 +140,7 @@ fn place<'a>(set: &'a ScenarioSet, request: &MessagesRequest) -> Place<'a> {
     Place {
         scenario: set.default_name(),
         index: answered.len(),
-        behaviour: None,
+        prompt: "",
     }
 }
 
@@ -224,16 +227,22 @@ fn web_search(request: &MessagesRequest) -> Step {
     ])
 }
 
-/// 22 characters: a hash of the place in the conversation, and the step in the last four, so that the step of a tool
-/// call can be told from its id.
-fn block_id(conversation: &str, messages: usize, step: usize, at: usize) -> String {
+/// A hash of the place in the conversation. The beginning is part of it, so that ids do not come again when the
+/// messages start anew behind a compaction.
+fn place_hash(conversation: &str, request: &MessagesRequest, place: &Place<'_>) -> u64 {
+    let first = request.messages.first().and_then(prompt_of).unwrap_or_default();
+    let length = request.messages.len().to_string();
     let mut hash = Xxh3::new();
-    hash.update(conversation.as_bytes());
-    for number in [messages, step, at] {
-        hash.update(&(number as u64).to_le_bytes());
+    for part in [conversation, first, place.prompt, &length] {
+        hash.update(part.as_bytes());
+        hash.update(&[0]);
     }
-    let hash = format!("{:032x}", hash.digest128());
-    format!("{}{:04x}", &hash[..18], step & 0xffff)
+    hash.digest()
+}
+
+/// 22 characters: a hash, and the step in the last four, so that the step of a tool call can be told from its id.
+fn block_id(place: u64, step: usize, at: usize) -> String {
+    format!("{place:016x}{:02x}{:04x}", at & 0xff, step & 0xffff)
 }
 
 /// The step that a message of the simulated model was, told from its tool calls.

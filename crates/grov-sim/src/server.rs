@@ -135,6 +135,9 @@ async fn read(wire: &mut Wire<TcpStream>, head: Head) -> Result<Incoming, WireEr
             Frame::End(trailers) => break trailers,
         }
     };
+    if length > MAX_BODY {
+        body.clear();
+    }
     Ok(Incoming {
         head,
         method,

@@ -50,7 +50,7 @@ pub(crate) enum After {
     Reset,
 }
 
-/// Sends a response. `begun` is called when the first piece of the body is out.
+/// Sends a response. `begun` is called when the first piece of the body is about to go out.
 pub(crate) async fn transmit(
     wire: &mut Wire<TcpStream>,
     response: Response,
@@ -127,14 +127,15 @@ impl<F: FnOnce()> Sending<'_, F> {
             } else {
                 allowed.max(1)
             };
-            for piece in segment.bytes[..allowed].chunks(size) {
-                self.wire.send(piece).await?;
-                self.sent += piece.len();
-            }
+            // Before the bytes are out: whoever has seen them may rely on it.
             if segment.event.is_some()
                 && let Some(begun) = self.begun.take()
             {
                 begun();
+            }
+            for piece in segment.bytes[..allowed].chunks(size) {
+                self.wire.send(piece).await?;
+                self.sent += piece.len();
             }
         }
         Ok(())

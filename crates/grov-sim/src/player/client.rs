@@ -271,6 +271,8 @@ fn judge(response: Response, exchange: &mut Exchange, reply: &mut Reply) -> Next
             .and_then(|value| value.parse().ok())
             .map(Duration::from_secs);
         return match status {
+            // Recognised by its wording and not repeated; any other 401 is.
+            401 if said == "invalid x-api-key" => Next::Done,
             401 | 408 | 409 | 429 | 500.. => Next::Repeat(after),
             404 => Next::WithoutStream,
             _ => Next::Done,

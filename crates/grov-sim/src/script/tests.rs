@@ -77,7 +77,7 @@ fn the_same_request_gets_the_same_answer_and_another_session_other_ids() {
 
 #[test]
 fn the_work_goes_on_behind_a_compaction() {
-    let call = |step: usize| format!("toolu_01{}", block_id("session", 0, step, 0));
+    let call = |step: usize| format!("toolu_01{}", block_id(7, step, 0));
     let pair = |id: &str| {
         format!(
             r#"{{"role":"assistant","content":[{{"type":"tool_use","id":"{id}","name":"Bash","input":{{}}}}]}},
@@ -135,5 +135,5 @@ fn side_requests_get_their_own_answers() {
 #[test]
 fn a_prompt_may_say_how_the_answer_is_delivered() {
     let reply = answer(r#"[{"role":"user","content":"go [[scenario:tools]] [[sim:cut=10,times=1]]"}]"#);
-    assert_eq!(reply.behaviour.as_deref(), Some("cut=10,times=1"));
+    assert_eq!(reply.said.as_deref(), Some("cut=10,times=1"));
 }

@@ -137,7 +137,7 @@ async fn what_the_api_refuses_is_refused_in_its_shape() {
     let refused = exchange(&mut wire, &messages_request(empty, "")).await;
     assert_eq!(
         (refused.status(), refused.head.header("x-should-retry")),
-        (400, Some("false"))
+        (400, None)
     );
     let error = json(&refused.text());
     assert_eq!(
@@ -216,4 +216,29 @@ async fn requests_are_written_to_a_directory() {
         (Some(200), Some("/v1/messages"))
     );
     assert!(sim.requests().is_empty());
+}
+
+#[tokio::test]
+async fn recording_checks_and_deltas_are_a_matter_of_configuration() {
+    let config = SimConfig {
+        recording: Recording::Heads,
+        validate: false,
+        delta: 1000,
+        ..SimConfig::default()
+    };
+    let sim = Sim::start(config).await.unwrap();
+    let mut wire = connect(&sim).await;
+    let bare = r#"{"model":"m","messages":[],"stream":true}"#;
+    let request = messages_request(bare, "").replace("x-api-key: k\r\n", "");
+    let answer = exchange(&mut wire, &request).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(answer.text().matches("event: content_block_delta").count(), 1);
+    let recorded = &sim.messages()[0];
+    assert_eq!(
+        (recorded.body.len(), recorded.body_length),
+        (0, bare.len() as u64)
+    );
+    assert_eq!(sim.cache_report().requests.len(), 1);
+    sim.clear();
+    assert!(sim.requests().is_empty() && sim.cache_report().requests.is_empty());
 }

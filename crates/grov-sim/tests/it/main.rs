@@ -5,6 +5,7 @@
     reason = "helpers of tests fail the test"
 )]
 
+mod binary;
 mod endpoints;
 mod faults;
 mod play;
