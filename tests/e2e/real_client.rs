@@ -22,10 +22,18 @@ struct Work {
 impl Work {
     /// `None` where the client is not installed and need not be.
     fn begin() -> Result<Option<Self>> {
+        Self::against(Upstream::start()?)
+    }
+
+    /// The same with scenarios of the test's own.
+    fn with(script: &Value) -> Result<Option<Self>> {
+        Self::against(Upstream::with(script)?)
+    }
+
+    fn against(upstream: Upstream) -> Result<Option<Self>> {
         let Some(client) = RealClient::installed()? else {
             return Ok(None);
         };
-        let upstream = Upstream::start()?;
         let home = client.home().join(".grov");
         let daemon = Daemon::on(&home, &upstream.url()).start()?;
         Ok(Some(Self {
@@ -357,9 +365,16 @@ fn the_client_and_the_api_see_each_others_very_bytes() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn the_client_outlives_a_crash_of_the_proxy() -> Result<()> {
-    let Some(work) = Work::begin()? else { return Ok(()) };
+/// Starts the client on a prompt, lets `crash` find the moment, kills the daemon, starts another one in its place, and
+/// waits for the client's end.
+fn crash_and_return(work: Work, prompt: &str, crash: impl Fn(&Work) -> Option<()>) -> Result<(Work, String)> {
+    let mut command = work.client.command(&work.daemon.url(), prompt, &[]);
+    let mut running = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    eventually("the moment of the crash", || crash(&work))?;
     let Work {
         client,
         upstream,
@@ -367,37 +382,67 @@ fn the_client_outlives_a_crash_of_the_proxy() -> Result<()> {
         home,
     } = work;
     let port = daemon.port();
-    let mut command = client.command(&daemon.url(), "All parts. [[scenario:long]]", &[]);
-    let mut running = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let grov = Grov::on(&home);
-    eventually("some steps", || {
-        grov.sessions()
-            .ok()?
-            .first()
-            .filter(|session| session["steps"].as_u64() >= Some(10))
-            .map(|_| ())
-    })?;
     daemon.kill()?;
     let daemon = Daemon::on(&home, &upstream.url()).port(port).start()?;
     assert!(running.wait()?.success(), "the client gave up: {}", daemon.log());
-    let session = grov.sessions()?[0]["client_session_id"]
-        .as_str()
-        .context("no session")?
-        .to_owned();
     let work = Work {
         client,
         upstream,
         daemon,
         home,
     };
-    // What ran is recorded, also the calls of an answer whose record died with the first proxy.
-    assert_eq!(work.agree(&session)?.len(), 69);
+    let sessions = work.grov().sessions()?;
+    assert_eq!(sessions.len(), 1, "{sessions:?}");
+    let session = sessions[0]["client_session_id"]
+        .as_str()
+        .context("no session")?
+        .to_owned();
+    Ok((work, session))
+}
+
+#[test]
+fn a_crash_between_two_requests_costs_the_client_nothing_and_grov_no_step() -> Result<()> {
+    // While the tool of the third step runs, no request does, and everything before it has long been answered.
+    let script = json!({"scenarios": {"crash": {"steps": [
+        {"repeat": 2, "blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "echo {step}"}}]},
+        {"blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "sleep 2; echo slept"}}]},
+        {"repeat": 2, "blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "echo {step}"}}]},
+        {"blocks": [{"type": "text", "text": "Done."}]},
+    ]}}});
+    let Some(work) = Work::with(&script)? else {
+        return Ok(());
+    };
+    let (work, session) = crash_and_return(work, "Work. [[scenario:crash]]", |work| {
+        let sessions = work.grov().sessions().ok()?;
+        (sessions.first()?["steps"] == 3).then_some(())
+    })?;
+    assert_eq!(work.agree(&session)?.len(), 5);
     let session = work.session(&session)?;
-    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(69)));
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(5)));
+    Ok(())
+}
+
+#[test]
+fn a_crash_in_the_middle_of_a_stream_costs_the_client_a_repetition_and_grov_no_step() -> Result<()> {
+    let script = json!({"scenarios": {"crash": {"steps": [
+        {"repeat": 2, "blocks": [{"type": "tool_use", "name": "Bash", "input": {"command": "echo {step}"}}]},
+        {"blocks": [{"type": "text", "text": "Done."}]},
+    ]}}});
+    let Some(work) = Work::with(&script)? else {
+        return Ok(());
+    };
+    // The first step is stored and the second request hangs.
+    let (work, session) = crash_and_return(
+        work,
+        "Work. [[scenario:crash]] [[sim:stall-events=2,step=2,times=1]]",
+        |work| {
+            let sessions = work.grov().sessions().ok()?;
+            (sessions.first()?["steps"] == 1 && work.upstream.turns() == 2).then_some(())
+        },
+    )?;
+    assert_eq!(work.agree(&session)?.len(), 2);
+    let session = work.session(&session)?;
+    assert_eq!((&session["prompts"], &session["steps"]), (&json!(1), &json!(2)));
     Ok(())
 }
 

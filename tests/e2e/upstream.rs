@@ -50,4 +50,9 @@ impl Upstream {
     pub fn port(&self) -> u16 {
         self.sim.addr().port()
     }
+
+    /// How many requests to the model have arrived.
+    pub fn turns(&self) -> usize {
+        self.sim.messages().len()
+    }
 }

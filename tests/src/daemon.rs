@@ -60,6 +60,9 @@ impl DaemonBuilder {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.home.parent().unwrap_or(&self.home));
+        if let Some(port) = self.port {
+            command.arg("--port").arg(port.to_string());
+        }
         command
             .arg("--home")
             .arg(&self.home)
