@@ -1,5 +1,5 @@
-//! Request bodies in the shape that Claude Code sends: system blocks, sixteen tools with schemas, a history of tool calls and
-//! results that are mostly code. The same size and seed give the same bytes.
+//! Request bodies in the shape that Claude Code sends: system blocks, sixteen tools with schemas, a history
+//! of tool calls and results that are mostly code. The same size and seed give the same bytes.
 
 use bytes::Bytes;
 use serde_json::{Value, json};

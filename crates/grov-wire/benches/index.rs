@@ -1,6 +1,7 @@
 //! What the pass over a request costs, beside what `serde_json` needs to find far less.
 //!
-//! `cargo bench -p grov-wire --bench index` prints one line for each size and job: the fastest and the median of many runs.
+//! `cargo bench -p grov-wire --bench index` prints one line for each size and job: the fastest and the median
+//! of many runs.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

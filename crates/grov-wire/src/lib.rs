@@ -1,7 +1,8 @@
 //! Anthropic messages on the wire: what is in a request and how to add to it, what a response amounts to.
 //!
-//! Entry points: [`RequestIndex::parse`] finds everything in a request body in one pass, [`RequestIndex::skeleton`] names its
-//! history, [`Splice::apply`] edits it; [`response::ResponseTap`] observes a response and yields a [`response::Turn`].
+//! Entry points: [`RequestIndex::parse`] finds everything in a request body in one pass,
+//! [`RequestIndex::skeleton`] names its history, [`Splice::apply`] edits it; [`response::ResponseTap`]
+//! observes a response and yields a [`response::Turn`].
 //!
 //! Knows nothing of sockets, HTTP clients or storage: bytes go in, values come out.
 

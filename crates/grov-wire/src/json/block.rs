@@ -1,7 +1,8 @@
 //! Sixty-four bytes at a time: where do strings end, and where are escapes?
 //!
-//! A string of code has an escape every few words. Looking at each on its own costs a mispredicted branch almost every time,
-//! so a block is turned into masks, one bit a byte, and what is escaped follows from them by arithmetic.
+//! A string of code has an escape every few words. Looking at each on its own costs a mispredicted branch
+//! almost every time, so a block is turned into masks, one bit a byte, and what is escaped follows from them
+//! by arithmetic.
 
 /// How many bytes one mask covers.
 pub(super) const BLOCK: usize = u64::BITS as usize;
@@ -13,7 +14,8 @@ pub(super) struct Masks {
     pub(super) stops: u64,
     /// Backslashes, escaped or not.
     pub(super) backslashes: u64,
-    /// The bytes that most escapes consist of behind the backslash: quote, backslash, `n`, `t`.
+    /// What most backslashes escape: quotes, backslashes, `n` and `t`. Not looked for where nothing stops and no
+    /// backslash is.
     pub(super) common: u64,
 }
 
@@ -41,6 +43,7 @@ impl Masks {
         }
         let (stops, backslashes, common) = (fold(stops), fold(backslashes), fold(common));
         if stops | backslashes == 0 {
+            // Nothing ends and nothing is escaped here, as in all of an image.
             return Self {
                 stops: 0,
                 backslashes: 0,
@@ -48,25 +51,27 @@ impl Masks {
             };
         }
         Self {
-            stops: gather(stops),
-            backslashes: gather(backslashes),
-            common: gather(common),
+            stops: turn(stops),
+            backslashes: turn(backslashes),
+            common: turn(common),
         }
     }
 }
+
+/// Bytes that are compared at once: the width of the vectors that every x86-64 and AArch64 processor has.
+const LANES: usize = 16;
+
+/// Lays the groups of both halves over each other.
 #[inline]
 fn fold(flags: [u8; LANES]) -> u64 {
     let flags = u128::from_le_bytes(flags);
     flags as u64 | (flags >> 64) as u64
 }
 
-/// Bytes that are compared at once: the width of the vectors that every x86-64 and AArch64 processor has.
-const LANES: usize = 16;
-
-/// Makes a mask of the flags of eight groups that lie over each other, as a matrix of 8 x 8 bits that is turned about its
-/// diagonal (Warren, Hacker's Delight, 7-3).
+/// Turns a matrix of 8 x 8 bits about its diagonal (Warren, Hacker's Delight, 7-3): bit `g` of byte `i`, which
+/// speaks of byte `i` of group `g`, becomes bit `8 * g + i`.
 #[inline]
-fn gather(mut bits: u64) -> u64 {
+fn turn(mut bits: u64) -> u64 {
     let mut swap = (bits ^ (bits >> 7)) & 0x00AA_00AA_00AA_00AA;
     bits ^= swap ^ (swap << 7);
     swap = (bits ^ (bits >> 14)) & 0x0000_CCCC_0000_CCCC;
@@ -86,8 +91,8 @@ pub(super) fn padded(bytes: &[u8]) -> [u8; BLOCK] {
 
 /// Tells which bytes are escaped: those that follow the first, third, fifth … backslash of a run.
 ///
-/// `carried` says whether the byte before the block escapes the block's first byte. Returns the mask of escaped bytes, and
-/// whether the block's last byte escapes the byte behind it.
+/// `carried` says whether the byte before the block escapes the block's first byte. Returns the mask of
+/// escaped bytes, and whether the block's last byte escapes the byte behind it.
 #[inline]
 pub(super) fn escapes(backslashes: u64, carried: bool) -> (u64, bool) {
     const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
@@ -98,8 +103,8 @@ pub(super) fn escapes(backslashes: u64, carried: bool) -> (u64, bool) {
     }
     // A backslash that is itself escaped starts no run.
     let runs = backslashes & !carried;
-    // Subtracting a run from the odd bits behind its starts flips every second bit of it, whatever the parity of its start:
-    // what remains are the backslashes that escape and the bytes behind runs of odd length.
+    // Subtracting a run from the odd bits behind its starts flips every second bit of it, whatever the parity
+    // of its start: what remains are the backslashes that escape and the bytes behind runs of odd length.
     let alternating = ((runs << 1) | ODD).wrapping_sub(runs) ^ ODD;
     let escaped = alternating ^ (backslashes | carried);
     let carries = (alternating & backslashes) >> (u64::BITS - 1) == 1;
@@ -117,13 +122,24 @@ mod tests {
             for position in 0..BLOCK {
                 let mut bytes = [b'x'; BLOCK];
                 bytes[position] = value;
-                let expected = Masks {
-                    stops: u64::from(value == b'"' || value < 0x20) << position,
-                    backslashes: u64::from(value == b'\\') << position,
-                    common: u64::from(br#""\nt"#.contains(&value)) << position,
-                };
-                assert_eq!(Masks::of(&bytes), expected, "byte {value:#x} at {position}");
-                assert_eq!(Masks::of(&padded(&bytes[..=position])), expected);
+                let masks = Masks::of(&bytes);
+                let is_stop = value == b'"' || value < 0x20;
+                assert_eq!(
+                    masks.stops,
+                    u64::from(is_stop) << position,
+                    "byte {value:#x} at {position}"
+                );
+                assert_eq!(masks.backslashes, u64::from(value == b'\\') << position);
+                assert_eq!(Masks::of(&padded(&bytes[..=position])), masks);
+
+                // With a backslash somewhere, so that the common escapes are looked for.
+                let other = (position + 1) % BLOCK;
+                bytes[other] = b'\\';
+                let is_common = br#""\nt"#.contains(&value);
+                assert_eq!(
+                    Masks::of(&bytes).common,
+                    u64::from(is_common) << position | 1 << other
+                );
             }
         }
     }

@@ -1,7 +1,8 @@
 //! A JSON scanner that finds where things are and builds nothing.
 //!
-//! [`validate`] checks a whole document; [`Scanner`] walks one with the caller deciding what to enter and what to skip.
-//! Both accept exactly the grammar of RFC 8259 and never recurse, so nesting is bounded by the document's length alone.
+//! [`validate`] checks a whole document; the scanner behind it walks one with the caller deciding what to enter
+//! and what to skip. Both accept exactly the grammar of RFC 8259 and never recurse, so nesting is bounded by the
+//! document's length alone.
 
 mod block;
 mod scan;
@@ -87,7 +88,7 @@ pub fn validate(document: &[u8]) -> Result<(), JsonError> {
 
 /// Checks the encoding of a whole document.
 pub(crate) fn check_utf8(document: &[u8]) -> Result<(), JsonError> {
-    // The standard library's check alone would cost more than the whole scan, but it tells where the fault is.
+    // The standard library's check would cost more than the whole scan, but tells where the fault is.
     if simdutf8::basic::from_utf8(document).is_ok() {
         return Ok(());
     }

@@ -15,8 +15,8 @@ pub(crate) enum Kind {
 
 /// A cursor over one document.
 ///
-/// The caller enters the objects and arrays it cares for and skips every other value; what is skipped is checked as
-/// strictly as what is entered. The document's encoding is not checked here.
+/// The caller enters the objects and arrays it cares for and skips every other value; what is skipped is
+/// checked as strictly as what is entered. The document's encoding is not checked here.
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
@@ -24,10 +24,8 @@ pub(crate) struct Scanner<'a> {
     block: usize,
     /// Quotes and control characters of the block that are not escaped.
     stops: u64,
-    /// Start of the block whose first byte `carried` is about.
-    next_block: usize,
-    /// Whether that byte is escaped.
-    carried: bool,
+    /// Whether the block's last byte escapes the first byte of the block behind it.
+    carries: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -47,8 +45,7 @@ impl<'a> Scanner<'a> {
             at: 0,
             block: usize::MAX,
             stops: 0,
-            next_block: 0,
-            carried: false,
+            carries: false,
         })
     }
 
@@ -90,14 +87,16 @@ impl<'a> Scanner<'a> {
         self.pass_string()
     }
 
-    /// Enters an object or array, the bracket of which is next. Then come [`Self::next_key`] or [`Self::next_element`].
+    /// Enters an object or array, the bracket of which is next. Then come [`Self::next_key`] or
+    /// [`Self::next_element`].
     #[inline]
     pub(crate) fn enter(&mut self) {
         self.pass_space();
         self.at += 1;
     }
 
-    /// The next key of the object that was entered, with the cursor before its value; `None` behind the closing brace.
+    /// The next key of the object that was entered, with the cursor before its value; `None` behind the
+    /// closing brace.
     #[inline]
     pub(crate) fn next_key(&mut self, first: &mut bool) -> Result<Option<Span>, JsonError> {
         if !self.next_item(first, b'}')? {
@@ -237,8 +236,9 @@ impl<'a> Scanner<'a> {
 
     /// Takes the block that starts there into view, and checks the escapes in it.
     ///
-    /// Outside of strings no backslash can stand, so what is escaped does not depend on where strings begin; and a block that
-    /// the cursor did not see held none.
+    /// Backslashes stand in strings only, anywhere else the cursor stops with an error. So what is escaped
+    /// does not depend on where strings begin, and if the block before ends with an escape, this is the block
+    /// behind it.
     #[inline]
     fn load(&mut self, block: usize) -> Result<(), JsonError> {
         let bytes = self.text.get(block..).unwrap_or_default();
@@ -247,16 +247,14 @@ impl<'a> Scanner<'a> {
             None if bytes.is_empty() => return Err(self.error_at(block, JsonProblem::UnterminatedString)),
             None => Masks::of(&padded(bytes)),
         };
-        let carried = self.carried && self.next_block == block;
-        let (escaped, carries) = escapes(masks.backslashes, carried);
+        let (escaped, carries) = escapes(masks.backslashes, self.carries);
         let uncommon = escaped & !masks.common;
         if uncommon != 0 {
             self.check_escapes(block, uncommon)?;
         }
         self.block = block;
         self.stops = masks.stops & !escaped;
-        self.next_block = block + BLOCK;
-        self.carried = carries;
+        self.carries = carries;
         Ok(())
     }
 
@@ -356,7 +354,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The open brackets around the cursor, one bit each: set for an object. The newest is the lowest bit of `top`.
+/// The open brackets around the cursor, one bit each: set for an object. The newest is the lowest bit of
+/// `top`.
 #[derive(Default)]
 struct Nest {
     depth: usize,

@@ -5,22 +5,16 @@ use std::borrow::Cow;
 
 /// The bytes of `span` as they stand in the document.
 pub(crate) fn raw(document: &[u8], span: Span) -> &str {
-    // The document's encoding was checked as a whole and spans end at ASCII bytes, so the fallback is never taken.
-    document
-        .get(span.range())
-        .and_then(|bytes| std::str::from_utf8(bytes).ok())
-        .unwrap_or_default()
+    let bytes = document.get(span.range()).unwrap_or_default();
+    // Never empty by fault: the encoding was checked as a whole, and spans begin and end beside ASCII bytes.
+    simdutf8::basic::from_utf8(bytes).unwrap_or_default()
 }
 
 /// The text of a checked string whose bytes between the quotes are `span`: borrowed unless it holds escapes.
 ///
 /// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
 pub(crate) fn decode(document: &[u8], span: Span) -> Cow<'_, str> {
-    unescape(raw(document, span))
-}
-
-/// See [`decode`].
-pub(crate) fn unescape(raw: &str) -> Cow<'_, str> {
+    let raw = raw(document, span);
     let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
         return Cow::Borrowed(raw);
     };

@@ -1,7 +1,8 @@
 //! Edits: what is to be added or replaced, and the places where that is possible.
 //!
-//! Places are handed out by the index and name a thing (“behind block 2 of message 5”), not an offset; offsets are looked up
-//! in the index that the edit is applied to. So an edit can miss its place, but never hit the middle of something.
+//! Places are handed out by the index and name a thing (“behind block 2 of message 5”), not an offset;
+//! offsets are looked up in the index that the edit is applied to. So an edit can miss its place, but never
+//! hit the middle of something.
 
 use bytes::Bytes;
 

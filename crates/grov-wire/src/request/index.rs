@@ -31,8 +31,9 @@ pub enum IndexError {
 
 /// The structure of one Messages request, over the request's own bytes.
 ///
-/// Holds the body (shared, not copied) and spans into it; text is unescaped when it is asked for. Values of an unexpected
-/// type count as absent, unknown block types and roles are kept as `Other`: the index describes, the upstream judges.
+/// Holds the body (shared, not copied) and spans into it; text is unescaped when it is asked for. Values of
+/// an unexpected type count as absent, unknown block types and roles are kept as `Other`: the index
+/// describes, the upstream judges.
 #[derive(Clone, Debug)]
 pub struct RequestIndex {
     pub(super) body: Bytes,
@@ -111,8 +112,8 @@ impl RequestIndex {
     /// Indexes a request body in one pass. The index shares `body`'s memory.
     ///
     /// # Errors
-    /// Where the body is no UTF-8 JSON object, is longer than 4 GiB, or holds a key twice in an object that is read
-    /// here. The body should then be passed on as it is.
+    /// Where the body is no UTF-8 JSON object, is longer than 4 GiB, or holds a key twice in an object that
+    /// is read here. The body should then be passed on as it is.
     pub fn parse(body: &Bytes) -> Result<Self, IndexError> {
         json::check_utf8(body)?;
         parse::request(body)
@@ -223,8 +224,8 @@ impl RequestIndex {
         self.messages().rfind(|message| message.role() == Role::User)
     }
 
-    /// The messages with the role `system` that come after the last assistant message: what a newer client adds to the
-    /// turn that is about to begin, a prompt typed in the middle of a tool loop among it.
+    /// The messages with the role `system` that come after the last assistant message: what a newer client
+    /// adds to the turn that is about to begin, a prompt typed in the middle of a tool loop among it.
     pub fn trailing_system_messages(&self) -> impl Iterator<Item = Message<'_>> {
         let start = self
             .messages()

@@ -1,5 +1,5 @@
-//! The request side: where everything is in a Messages request, what its history is known by, and edits that leave every
-//! byte alone that they do not name.
+//! The request side: where everything is in a Messages request, what its history is known by, and edits that
+//! leave every byte alone that they do not name.
 
 mod edit;
 mod index;

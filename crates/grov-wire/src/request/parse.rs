@@ -1,4 +1,5 @@
-//! The pass that fills the index. Each function reads one kind of object of the request, knows its keys and nothing else.
+//! The pass that fills the index. Each function reads one kind of object of the request, knows its keys and
+//! nothing else.
 
 use super::index::{
     BlockEntry, ContentEntry, Field, IndexError, MessageEntry, RequestIndex, SystemEntry, ToolEntry,
@@ -64,17 +65,19 @@ pub(super) fn session_id(user_id: &str) -> Option<String> {
     let mut session = None;
     let mut first = true;
     while let Some(key) = scanner.next_key(&mut first).ok()? {
-        if json::decode(document, key) == "session_id" && scanner.kind() == Kind::String {
-            let id = scanner.string().ok()?;
-            if session.replace(id).is_some() {
-                return None;
-            }
-        } else {
-            scanner.skip_value().ok()?;
+        let is_string = scanner.kind() == Kind::String;
+        let value = scanner.skip_value().ok()?;
+        if json::decode(document, key) == "session_id" && session.replace((value, is_string)).is_some() {
+            return None;
         }
     }
     scanner.finish().ok()?;
-    session.map(|id| json::decode(document, id).into_owned())
+    let (value, _) = session.filter(|(_, is_string)| *is_string)?;
+    let between_quotes = Span {
+        start: value.start + 1,
+        end: value.end - 1,
+    };
+    Some(json::decode(document, between_quotes).into_owned())
 }
 
 /// The scanner, and the document for looking at what it found.

@@ -1,15 +1,16 @@
 //! The skeleton of a history: what stays the same of it when the client sends it again.
 //!
-//! Between two requests of one conversation the client rewrites much of what it already sent: it moves cache breakpoints,
-//! turns a lone text block into a plain string, re-serialises tool inputs, clears results, folds reminders into results or
-//! moves them into system messages, and orders parallel results as they came in. What stays are the ids of tool calls and
-//! the words that were said. A [`Skeleton`] is a chain of hashes over these, so that equal keys mean equal histories up to
-//! that point.
+//! Between two requests of one conversation the client rewrites much of what it already sent: it moves cache
+//! breakpoints, turns a lone text block into a plain string, re-serialises tool inputs, clears results, folds
+//! reminders into results or moves them into system messages, and orders parallel results as they came in.
+//! What stays are the ids of tool calls and the words that were said. A [`Skeleton`] is a chain of hashes
+//! over these, so that equal keys mean equal histories up to that point.
 
 use super::edit::Seam;
 use super::index::RequestIndex;
 use super::reminder::without_system_reminders;
 use super::view::{Block, BlockKind, Content, Message, Role};
+use std::borrow::Cow;
 use std::fmt;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -54,14 +55,23 @@ impl fmt::Debug for Key128 {
     }
 }
 
-/// What a part of the chain is; hashed before it, so that parts of different kinds never look alike. Stored keys depend on
-/// these numbers.
+/// What a part of the chain is; hashed before it, so that parts of different kinds never look alike. Stored
+/// keys depend on these numbers.
 #[derive(Clone, Copy)]
 enum PartTag {
     AssistantText = 1,
     ToolUse = 2,
     ToolResults = 3,
     UserText = 4,
+}
+
+impl PartTag {
+    fn speaker(self) -> Speaker {
+        match self {
+            Self::AssistantText | Self::ToolUse => Speaker::Assistant,
+            Self::ToolResults | Self::UserText => Speaker::User,
+        }
+    }
 }
 
 /// Who said a part of the history.
@@ -78,8 +88,9 @@ pub enum Speaker {
 pub struct Link {
     /// Number of the message.
     pub message: usize,
-    /// Number of the block behind which something can be added that belongs to this part: the block itself, or the last
-    /// tool result of the message where that comes later. `None` where the content is a plain string.
+    /// Number of the block behind which something can be added that belongs to this part: the block itself,
+    /// or the last tool result of the message where that comes later. `None` where the content is a plain
+    /// string.
     pub block: Option<usize>,
     /// Who speaks.
     pub speaker: Speaker,
@@ -99,10 +110,10 @@ impl Link {
 
 /// The chain of one request's history.
 ///
-/// Parts are: each text and each tool call of the assistant; the set of tool results of a user message; each text of a user
-/// message that is no reminder. Texts are trimmed and empty ones left out. Nothing else counts, so a message of reminders
-/// alone, or one with the role `system`, leaves the chain as it is. Message boundaries do not count either: two user
-/// messages in a row say the same as one that holds both.
+/// Parts are: each text and each tool call of the assistant; the set of tool results of a user message; each
+/// text of a user message that is no reminder. Texts are trimmed and empty ones left out. Nothing else
+/// counts, so a message of reminders alone, or one with the role `system`, leaves the chain as it is. Message
+/// boundaries do not count either: two user messages in a row say the same as one that holds both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skeleton {
     root: Key128,
@@ -136,7 +147,8 @@ impl Skeleton {
         self.links.last().map_or(self.root, |link| link.key)
     }
 
-    /// The key of the history up to the last thing that the assistant said; `None` before it has said anything.
+    /// The key of the history up to the last thing that the assistant said; `None` before it has said
+    /// anything.
     pub fn tip_at_last_assistant(&self) -> Option<Key128> {
         self.links
             .iter()
@@ -156,108 +168,70 @@ impl Skeleton {
 
     fn hear_assistant(&mut self, message: Message<'_>) {
         if let Content::Text(text) = message.content() {
-            self.hear_text(
-                PartTag::AssistantText,
-                Speaker::Assistant,
-                message.number(),
-                None,
-                text.trim(),
-            );
+            self.hear_text(PartTag::AssistantText, message, None, text.trim());
         }
         for block in message.blocks() {
             let place = Some(block.number());
-            match block.kind() {
-                BlockKind::Text => {
-                    let text = block.text().unwrap_or_default();
-                    self.hear_text(
-                        PartTag::AssistantText,
-                        Speaker::Assistant,
-                        message.number(),
-                        place,
-                        text.trim(),
-                    );
-                }
-                BlockKind::ToolUse => {
-                    let id = block.tool_use_id().unwrap_or_default();
-                    self.hear(
-                        PartTag::ToolUse,
-                        Speaker::Assistant,
-                        message.number(),
-                        place,
-                        id.as_bytes(),
-                    );
-                }
-                BlockKind::Thinking | BlockKind::ToolResult | BlockKind::Other => {}
+            if let Some(text) = block.text() {
+                self.hear_text(PartTag::AssistantText, message, place, text.trim());
+            }
+            if block.kind() == BlockKind::ToolUse {
+                let id = block.tool_use_id().unwrap_or_default();
+                self.hear(PartTag::ToolUse, message, place, id.as_bytes());
             }
         }
     }
 
     fn hear_user(&mut self, message: Message<'_>) {
         if let Content::Text(text) = message.content() {
-            let text = without_system_reminders(text);
-            self.hear_text(PartTag::UserText, Speaker::User, message.number(), None, &text);
+            self.hear_text(PartTag::UserText, message, None, &without_system_reminders(text));
         }
         let is_result = |block: &Block<'_>| block.kind() == BlockKind::ToolResult;
         let last_result = message.blocks().rfind(is_result).map(|block| block.number());
         if last_result.is_some() {
-            let mut ids: Vec<_> = message
-                .blocks()
-                .filter(is_result)
-                .map(|block| block.tool_use_id().unwrap_or_default())
-                .collect();
-            ids.sort_unstable();
-            ids.dedup();
-            let mut set = Vec::new();
-            for id in &ids {
-                set.extend_from_slice(&(id.len() as u64).to_le_bytes());
-                set.extend_from_slice(id.as_bytes());
-            }
-            self.hear(
-                PartTag::ToolResults,
-                Speaker::User,
-                message.number(),
-                last_result,
-                &set,
+            let results = message.blocks().filter(is_result);
+            let set = as_set(
+                results
+                    .map(|block| block.tool_use_id().unwrap_or_default())
+                    .collect(),
             );
+            self.hear(PartTag::ToolResults, message, last_result, &set);
         }
         for block in message.blocks() {
-            let Some(text) = block.text().map(without_system_reminders) else {
-                continue;
-            };
-            let place = Some(block.number()).max(last_result);
-            self.hear_text(PartTag::UserText, Speaker::User, message.number(), place, &text);
+            if let Some(text) = block.text() {
+                let place = Some(block.number()).max(last_result);
+                self.hear_text(PartTag::UserText, message, place, &without_system_reminders(text));
+            }
         }
     }
 
-    fn hear_text(
-        &mut self,
-        part: PartTag,
-        speaker: Speaker,
-        message: usize,
-        block: Option<usize>,
-        text: &str,
-    ) {
+    fn hear_text(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, text: &str) {
         if !text.is_empty() {
-            self.hear(part, speaker, message, block, text.as_bytes());
+            self.hear(part, message, block, text.as_bytes());
         }
     }
 
-    fn hear(
-        &mut self,
-        part: PartTag,
-        speaker: Speaker,
-        message: usize,
-        block: Option<usize>,
-        content: &[u8],
-    ) {
+    fn hear(&mut self, part: PartTag, message: Message<'_>, block: Option<usize>, content: &[u8]) {
         let key = self.tip().then(part, content);
         self.links.push(Link {
-            message,
+            message: message.number(),
             block,
-            speaker,
+            speaker: part.speaker(),
             key,
         });
     }
+}
+
+/// The bytes that stand for a set of ids: the same whatever their order, and different for different sets.
+fn as_set(mut ids: Vec<Cow<'_, str>>) -> Vec<u8> {
+    ids.sort_unstable();
+    ids.dedup();
+    let mut set = Vec::new();
+    for id in &ids {
+        set.extend_from_slice(&(id.len() as u64).to_le_bytes());
+        set.extend_from_slice(id.as_bytes());
+    }
+    set
 }
 
 impl RequestIndex {

@@ -30,14 +30,14 @@ pub enum SpliceError {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// An edit lies before or inside the one that precedes it.
-    #[error("edit {edit} does not lie behind the edit before it; nothing was edited")]
-    OutOfOrder {
+    /// An edit touches what another one replaces.
+    #[error("edit {edit} touches what another edit changes; nothing was edited")]
+    Overlap {
         /// Which edit, counted from 0.
         edit: usize,
     },
-    /// An insertion repeats the one before it.
-    #[error("edit {edit} inserts the same block at the same place again; nothing was edited")]
+    /// An insertion repeats another one.
+    #[error("edit {edit} inserts a block where another edit inserts the same; nothing was edited")]
     Duplicate {
         /// Which edit, counted from 0.
         edit: usize,
@@ -49,34 +49,34 @@ pub enum SpliceError {
 pub struct Splice;
 
 impl Splice {
-    /// Applies `edits`, which stand in the order of their places in the request.
+    /// Applies `edits`, in whatever order they are given.
     ///
-    /// Several blocks may be inserted at one seam; they come to stand in the order of the edits. A message whose content is
-    /// a plain string becomes an array whose first block holds that string, byte for byte, so that the model reads the
-    /// same prompt. The result is a valid request if the original was one: slices of the original tile it, and all that
-    /// stands between them was checked.
+    /// Several blocks may be inserted at one seam; they come to stand in the order of the edits. A message
+    /// whose content is a plain string becomes an array whose first block holds that string, byte for byte,
+    /// so that the model reads the same prompt. The result is a valid request if the original was one: slices
+    /// of the original tile it, and all that stands between them was checked.
     ///
     /// # Errors
-    /// Where an edit fits no place of this request, lies before its predecessor, repeats it or carries no JSON. Then
+    /// Where an edit fits no place of this request, touches or repeats another or carries no JSON. Then
     /// nothing is applied, and the caller sends the original.
     pub fn apply(index: &RequestIndex, edits: &[Edit]) -> Result<Chunks, SpliceError> {
+        let placed = edits
+            .iter()
+            .enumerate()
+            .map(|(number, edit)| Placed::find(index, number, edit));
+        let mut placed = placed.collect::<Result<Vec<_>, _>>()?;
+        placed.sort_by_key(|placed| placed.place.start());
         let mut chain = Chain {
-            index,
+            original: &index.body,
             taken: 0,
             chunks: Chunks::default(),
         };
-        let mut number = 0;
-        for group in edits.chunk_by(at_one_seam) {
-            chain.apply(number, group)?;
-            number += group.len();
+        for group in placed.chunk_by(Placed::is_at_the_seam_of) {
+            chain.apply(group)?;
         }
-        chain.chunks.push(index.body.slice(chain.taken..));
+        chain.take_rest();
         Ok(chain.chunks)
     }
-}
-
-fn at_one_seam(one: &Edit, other: &Edit) -> bool {
-    matches!((one, other), (Edit::Insert { at, .. }, Edit::Insert { at: again, .. }) if at == again)
 }
 
 const COMMA: &[u8] = b",";
@@ -120,100 +120,122 @@ impl Chunks {
     }
 }
 
+/// An edit that was found to fit, and where.
+struct Placed<'a> {
+    number: usize,
+    edit: &'a Edit,
+    place: Place,
+}
+
+/// Where an edit belongs, in offsets.
+enum Place {
+    /// Behind a block that ends there.
+    BehindBlock(usize),
+    /// Behind the opening bracket of an empty array.
+    InEmptyArray(usize),
+    /// Behind a string, quotes included, that has to become a block first.
+    BehindString(Range<usize>),
+    /// In the place of a value.
+    Instead(Range<usize>),
+}
+
+impl Place {
+    fn start(&self) -> usize {
+        match self {
+            Self::BehindBlock(start) | Self::InEmptyArray(start) => *start,
+            Self::BehindString(range) | Self::Instead(range) => range.start,
+        }
+    }
+}
+
+impl<'a> Placed<'a> {
+    fn find(index: &RequestIndex, number: usize, edit: &'a Edit) -> Result<Self, SpliceError> {
+        let (bytes, place) = match edit {
+            Edit::Insert { at, bytes } => (bytes, find_seam(index, *at)),
+            Edit::Replace { part, bytes } => (bytes, find_part(index, *part).map(Place::Instead)),
+        };
+        let place = place.ok_or(SpliceError::NoSuchPlace { edit: number })?;
+        json::validate(bytes).map_err(|source| SpliceError::NotJson { edit: number, source })?;
+        let is_object = bytes.trim_ascii_start().first() == Some(&b'{');
+        if matches!(edit, Edit::Insert { .. }) && !is_object {
+            return Err(SpliceError::NotABlock { edit: number });
+        }
+        Ok(Self { number, edit, place })
+    }
+
+    fn is_at_the_seam_of(&self, other: &Self) -> bool {
+        matches!((self.edit, other.edit), (Edit::Insert { at, .. }, Edit::Insert { at: again, .. }) if at == again)
+    }
+
+    fn bytes(&self) -> &'a Bytes {
+        let (Edit::Insert { bytes, .. } | Edit::Replace { bytes, .. }) = self.edit;
+        bytes
+    }
+}
+
 /// The chain so far, and how much of the original is in it or was replaced.
 struct Chain<'a> {
-    index: &'a RequestIndex,
+    original: &'a Bytes,
     taken: usize,
     chunks: Chunks,
 }
 
 impl Chain<'_> {
-    /// Applies one replacement, or all insertions at one seam. `number` is the first one's.
-    fn apply(&mut self, number: usize, group: &[Edit]) -> Result<(), SpliceError> {
-        let missing = SpliceError::NoSuchPlace { edit: number };
+    /// Applies one replacement, or all insertions at one seam.
+    fn apply(&mut self, group: &[Placed<'_>]) -> Result<(), SpliceError> {
         let Some(first) = group.first() else { return Ok(()) };
-        match first {
-            Edit::Replace { part, bytes } => {
-                check_value(number, bytes)?;
-                let part = find_part(self.index, *part).ok_or(missing)?;
-                self.take_to(part.start, number)?;
-                self.chunks.push(bytes.clone());
-                self.taken = part.end;
+        if first.place.start() < self.taken {
+            return Err(SpliceError::Overlap { edit: first.number });
+        }
+        self.take_to(first.place.start());
+        match &first.place {
+            Place::Instead(value) => {
+                self.chunks.push(first.bytes().clone());
+                self.taken = value.end;
             }
-            Edit::Insert { at, .. } => match find_seam(self.index, *at).ok_or(missing)? {
-                Place::BehindBlock(end) => {
-                    self.take_to(end, number)?;
-                    self.add_blocks(number, group, true)?;
-                }
-                Place::InEmptyArray(start) => {
-                    self.take_to(start, number)?;
-                    self.add_blocks(number, group, false)?;
-                }
-                Place::AroundString(string) => {
-                    self.take_to(string.start, number)?;
-                    self.add(WRAP_START);
-                    self.take_to(string.end, number)?;
-                    self.add(WRAP_MIDDLE);
-                    self.add_blocks(number, group, true)?;
-                    self.add(WRAP_END);
-                }
-            },
+            Place::BehindBlock(_) => self.add_blocks(group, true)?,
+            Place::InEmptyArray(_) => self.add_blocks(group, false)?,
+            Place::BehindString(string) => {
+                self.add(WRAP_START);
+                self.take_to(string.end);
+                self.add(WRAP_MIDDLE);
+                self.add_blocks(group, true)?;
+                self.add(WRAP_END);
+            }
         }
-        Ok(())
-    }
-
-    /// Takes the original up to `end`, on behalf of the edit of that number.
-    fn take_to(&mut self, end: usize, edit: usize) -> Result<(), SpliceError> {
-        if end < self.taken {
-            return Err(SpliceError::OutOfOrder { edit });
-        }
-        self.chunks.push(self.index.body.slice(self.taken..end));
-        self.taken = end;
         Ok(())
     }
 
     /// Adds the blocks of insertions, with commas between them and, if they follow a block, before them.
-    fn add_blocks(
-        &mut self,
-        number: usize,
-        insertions: &[Edit],
-        mut follows: bool,
-    ) -> Result<(), SpliceError> {
-        let mut previous = None;
-        for (edit, insertion) in (number..).zip(insertions) {
-            let Edit::Insert { bytes, .. } = insertion else {
-                continue;
-            };
-            check_value(edit, bytes)?;
-            if bytes.trim_ascii_start().first() != Some(&b'{') {
-                return Err(SpliceError::NotABlock { edit });
+    fn add_blocks(&mut self, insertions: &[Placed<'_>], follows: bool) -> Result<(), SpliceError> {
+        for (position, insertion) in insertions.iter().enumerate() {
+            let (before, _) = insertions.split_at(position);
+            if before.iter().any(|earlier| earlier.bytes() == insertion.bytes()) {
+                return Err(SpliceError::Duplicate {
+                    edit: insertion.number,
+                });
             }
-            if previous.replace(bytes) == Some(bytes) {
-                return Err(SpliceError::Duplicate { edit });
-            }
-            if follows {
+            if follows || position > 0 {
                 self.add(COMMA);
             }
-            self.chunks.push(bytes.clone());
-            follows = true;
+            self.chunks.push(insertion.bytes().clone());
         }
         Ok(())
+    }
+
+    /// Takes the original up to `end`.
+    fn take_to(&mut self, end: usize) {
+        self.chunks.push(self.original.slice(self.taken..end));
+        self.taken = end;
+    }
+
+    fn take_rest(&mut self) {
+        self.take_to(self.original.len());
     }
 
     fn add(&mut self, punctuation: &'static [u8]) {
         self.chunks.push(Bytes::from_static(punctuation));
     }
-}
-
-fn check_value(edit: usize, bytes: &Bytes) -> Result<(), SpliceError> {
-    json::validate(bytes).map_err(|source| SpliceError::NotJson { edit, source })
-}
-
-/// Where a seam is, and what it takes to insert there.
-enum Place {
-    BehindBlock(usize),
-    InEmptyArray(usize),
-    AroundString(Range<usize>),
 }
 
 fn find_seam(index: &RequestIndex, seam: Seam) -> Option<Place> {
@@ -225,7 +247,7 @@ fn find_seam(index: &RequestIndex, seam: Seam) -> Option<Place> {
         (Behind::Content, ContentEntry::Blocks { array, count: 0, .. }) => {
             Some(Place::InEmptyArray(array.range().start + 1))
         }
-        (Behind::Content, ContentEntry::Text(text)) => Some(Place::AroundString(with_quotes(*text))),
+        (Behind::Content, ContentEntry::Text(text)) => Some(Place::BehindString(with_quotes(*text))),
         _ => None,
     }
 }

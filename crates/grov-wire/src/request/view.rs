@@ -188,7 +188,8 @@ impl<'a> Message<'a> {
         self.index.raw(self.entry.span)
     }
 
-    /// The seam behind the last block, where the content can take more blocks: it is an array or a plain string.
+    /// The seam behind the last block, where the content can take more blocks: it is an array or a plain
+    /// string.
     pub fn end_seam(&self) -> Option<Seam> {
         match self.entry.content {
             ContentEntry::Text(_) => Some(Seam::end(self.number)),
@@ -335,7 +336,8 @@ impl<'a> Block<'a> {
         self.index.raw(self.entry.span)
     }
 
-    /// The seam directly behind this block of a message; none in the system prompt, to which nothing is ever added.
+    /// The seam directly behind this block of a message; none in the system prompt, to which nothing is ever
+    /// added.
     pub fn seam_after(&self) -> Option<Seam> {
         match self.owner {
             Owner::Message(message) => Some(Seam::after_block(message, self.number)),

@@ -193,3 +193,28 @@ fn unknown_block_types_and_roles_are_kept() {
             .all(|block| block.input().is_none() && block.tool_name().is_none())
     );
 }
+
+#[test]
+fn a_session_id_that_is_not_plain_is_none() {
+    let session = |user_id: &str| {
+        let user_id = serde_json::Value::from(user_id);
+        index(format!(r#"{{"metadata":{{"user_id":{user_id}}}}}"#)).metadata_session_id()
+    };
+    assert_eq!(
+        session(r#" {"a":[],"session\u005fid":"s-\u0031"} "#).as_deref(),
+        Some("s-1")
+    );
+    for user_id in [
+        "",
+        "user_1_account__session_2",
+        "[]",
+        "{}",
+        r#"{"session_id":7}"#,
+        r#"{"session_id":"a","session_id":"b"}"#,
+        r#"{"session_id":null,"session_id":"b"}"#,
+        r#"{"session_id":"a"} x"#,
+        r#"{"session_id":"a""#,
+    ] {
+        assert_eq!(session(user_id), None, "{user_id}");
+    }
+}

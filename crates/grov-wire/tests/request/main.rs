@@ -1,5 +1,11 @@
 //! The request side from outside: index, skeleton and edits, checked against a `serde_json` tree of the same
 //! bytes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "tests stop at the first surprise and say what they skip"
+)]
 
 mod against_value;
 mod edits;

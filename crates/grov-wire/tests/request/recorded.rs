@@ -1,5 +1,5 @@
-//! Runs over a larger set of recorded requests, if there is one: `GROV_FIXTURES` names a directory with `requests/*.json`,
-//! each an object with `request.body` (or an array of objects with `body`).
+//! Runs over a larger set of recorded requests, if there is one: `GROV_FIXTURES` names a directory with
+//! `requests/*.json`, each an object with `request.body` (or an array of objects with `body`).
 
 use crate::against_value::assert_agrees;
 use crate::skeleton::assert_continues;
@@ -47,7 +47,8 @@ fn recorded_requests_are_indexed_as_a_tree_sees_them() {
     }
 }
 
-/// Recorded requests of which the second continues the first, and how many links at the end of the first are not kept.
+/// Recorded requests of which the second continues the first, and how many links at the end of the first are
+/// not kept.
 const CONTINUED: &[(&str, &str, usize)] = &[
     ("01_toolloop_0", "01_toolloop_1", 0),
     ("01_toolloop_1", "01_toolloop_2", 0),

@@ -14,7 +14,8 @@ fn keys(skeleton: &Skeleton) -> Vec<Key128> {
     skeleton.links().iter().map(|link| link.key).collect()
 }
 
-/// Panics unless the history of the first request is the beginning of the second's, whole or up to `but` links.
+/// Panics unless the history of the first request is the beginning of the second's, whole or up to `but`
+/// links.
 pub(crate) fn assert_continues(earlier: &RequestIndex, later: &RequestIndex, but: usize) {
     let (earlier, later) = (keys(&earlier.skeleton()), keys(&later.skeleton()));
     let shared = earlier.len().checked_sub(but).unwrap();
