@@ -1,1 +1,91 @@
-//! The contract test suite.
+//! The test suite that any backend must pass: what the store ports promise, checked through the ports alone.
+//!
+//! A backend implements [`Backend`] in its tests and names itself in [`contract_tests!`](crate::contract_tests). Each
+//! check gets an empty store of its own and panics where a promise is broken.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test suite fails by panicking"
+)]
+
+mod exchanges;
+mod keeping;
+mod sample;
+mod sessions;
+mod tasks;
+mod texts;
+
+pub use exchanges::*;
+pub use keeping::*;
+pub use sessions::*;
+pub use tasks::*;
+pub use texts::*;
+
+use async_trait::async_trait;
+use grov_domain::Store;
+use std::sync::Arc;
+
+/// Makes stores for the checks.
+#[async_trait]
+pub trait Backend: Sync {
+    /// A new, empty store. It must live as long as the backend.
+    async fn fresh(&self) -> Arc<dyn Store>;
+}
+
+/// Runs one check to its end.
+pub fn run(check: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
+        .block_on(check);
+}
+
+/// One test per check, against the backend that the expression makes.
+#[macro_export]
+macro_rules! contract_tests {
+    ($backend:expr) => {
+        $crate::contract_tests! { $backend =>
+            append_is_idempotent
+            append_counts_each_step_once
+            append_keeps_counters
+            context_size_is_that_of_the_newest_main_exchange
+            absurd_token_counts_do_not_stop_recording
+            concurrent_appends_lose_and_double_nothing
+            first_prompt_becomes_the_goal
+            unknown_project_is_filled_in_later
+            sessions_are_listed_newest_first
+            tasks_of_a_client_session_are_listed_oldest_first
+            steps_come_in_order_of_time
+            steps_are_found_by_path
+            session_is_replaced_but_not_its_counters
+            stale_session_takes_nothing_back
+            task_comes_back_as_saved
+            task_is_unique_per_session
+            tasks_are_found_by_project_and_file
+            project_status_counts
+            drift_log_is_kept_in_order
+            file_reasoning_is_found_by_path
+            texts_survive
+            times_keep_their_milliseconds
+            secrets_are_redacted
+            redaction_is_stable_and_keeps_lookups
+            prune_removes_what_it_announced
+            prune_keeps_tasks_and_drift_log
+            stats_count_rows
+        }
+    };
+    ($backend:expr => $($check:ident)+) => {
+        $(
+            #[test]
+            fn $check() {
+                $crate::contract::run(async {
+                    let backend = $backend;
+                    let store = $crate::contract::Backend::fresh(&backend).await;
+                    $crate::contract::$check(store).await;
+                });
+            }
+        )+
+    };
+}

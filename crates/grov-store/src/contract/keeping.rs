@@ -1,0 +1,150 @@
+//! Keeping and letting go.
+
+use super::sample::{at, drift, exchange, prompt, session, state, task};
+use grov_domain::{PruneReport, Retention, SessionFilter, SessionStatus, Store};
+use std::sync::Arc;
+use std::time::Duration;
+
+const HOUR: i64 = 3600;
+
+fn retention() -> Retention {
+    let hours = |hours: u64| Duration::from_secs(hours * HOUR as u64);
+    Retention {
+        completed_sessions: hours(24),
+        drift_log: hours(48),
+        idle_sessions: hours(100),
+    }
+}
+
+/// Records `exchanges` exchanges that end `ages` hours before `at(0)`, and sets the status.
+async fn recorded(store: &Arc<dyn Store>, name: &str, exchanges: i64, age: i64, status: SessionStatus) {
+    let end = -age * HOUR;
+    let batch: Vec<_> = (0..exchanges)
+        .map(|number| {
+            let mut record = exchange(name, end - number);
+            record.prompts = vec![prompt("go on")];
+            record
+        })
+        .collect();
+    store.append(&batch).await.unwrap();
+    let mut state = store.session(&session(name)).await.unwrap().unwrap().state;
+    state.status = status;
+    store.save_session(&state).await.unwrap();
+}
+
+/// Only what is over and old goes, and a dry run says exactly what will.
+pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
+    use SessionStatus::{Abandoned, Active, Completed};
+    recorded(&store, "done-old", 3, 25, Completed).await;
+    recorded(&store, "left-old", 2, 30, Abandoned).await;
+    recorded(&store, "done-at-the-edge", 1, 24, Completed).await;
+    recorded(&store, "done-new", 1, 1, Completed).await;
+    recorded(&store, "active-old", 1, 99, Active).await;
+    recorded(&store, "active-idle", 4, 101, Active).await;
+    for number in 0..40 {
+        recorded(&store, &format!("many-{number}"), 1, 50, Completed).await;
+    }
+    let expected = PruneReport {
+        sessions: 43,
+        exchanges: 49,
+        steps: 98,
+        drift_events: 0,
+    };
+    let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
+    assert_eq!(prune(true).await, expected);
+    assert_eq!(prune(true).await, expected, "a dry run removes nothing");
+    assert_eq!(prune(false).await, expected);
+    assert_eq!(prune(true).await, PruneReport::default());
+    assert_eq!(prune(false).await, PruneReport::default());
+
+    let left = store.sessions(&SessionFilter::default()).await.unwrap();
+    let names: Vec<_> = left
+        .iter()
+        .map(|summary| summary.state.session_id.as_str())
+        .collect();
+    assert_eq!(names, ["done-new", "done-at-the-edge", "active-old"]);
+    assert_eq!(store.steps(&session("done-old")).await.unwrap(), []);
+    let file = "/home/dev/projects/relay/src/limit.rs";
+    assert_eq!(
+        store
+            .steps_reasoning_by_path(super::sample::PROJECT, file, 100)
+            .await
+            .unwrap()
+            .len(),
+        3
+    );
+    assert_eq!(
+        store.append(&[exchange("done-old", 0)]).await.unwrap(),
+        1,
+        "its session begins anew"
+    );
+}
+
+/// Finished tasks stay for ever; drift events go by their own age, not with their session.
+pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
+    recorded(&store, "gone", 1, 1000, SessionStatus::Completed).await;
+    store.save_task(&task("t", -10_000 * HOUR)).await.unwrap();
+    let recent = drift("recent", "gone", -47 * HOUR);
+    store.append_drift(&recent).await.unwrap();
+    store
+        .append_drift(&drift("old", "gone", -49 * HOUR))
+        .await
+        .unwrap();
+    let report = store.prune(&retention(), at(0), false).await.unwrap();
+    assert_eq!(
+        report,
+        PruneReport {
+            sessions: 1,
+            exchanges: 1,
+            steps: 2,
+            drift_events: 1
+        }
+    );
+    assert_eq!(store.drift_log(Some(&session("gone"))).await.unwrap(), [recent]);
+    assert_eq!(
+        store.task(&task("t", 0).id).await.unwrap(),
+        Some(task("t", -10_000 * HOUR))
+    );
+
+    let forever = Retention {
+        completed_sessions: Duration::MAX,
+        drift_log: Duration::MAX,
+        idle_sessions: Duration::MAX,
+    };
+    assert_eq!(
+        store.prune(&forever, at(0), false).await.unwrap(),
+        PruneReport::default()
+    );
+}
+
+/// Statistics name the backend and count every table's rows.
+pub async fn stats_count_rows(store: Arc<dyn Store>) {
+    let rows = async |table: &str| {
+        let stats = store.stats().await.unwrap();
+        let found = stats.tables.iter().find(|stats| stats.table == table);
+        found
+            .unwrap_or_else(|| panic!("no table {table} in {stats:?}"))
+            .rows
+    };
+    assert_eq!(rows("steps").await, 0);
+    store.append(&[exchange("a", 1), exchange("b", 2)]).await.unwrap();
+    store.save_session(&state("c", "c", 1)).await.unwrap();
+    store.save_task(&task("t", 1)).await.unwrap();
+    store.append_drift(&drift("d", "a", 1)).await.unwrap();
+    let counts = [
+        ("session_states", 3),
+        ("exchanges", 2),
+        ("prompts", 0),
+        ("steps", 4),
+        ("tasks", 1),
+        ("drift_log", 1),
+        ("file_reasoning", 0),
+    ];
+    for (table, count) in counts {
+        assert_eq!(rows(table).await, count, "{table}");
+    }
+    let stats = store.stats().await.unwrap();
+    assert!(!stats.backend.is_empty() && !stats.location.is_empty());
+    assert!(stats.bytes > 0 && stats.schema_version > 0);
+    assert_eq!(stats.spooled, 0);
+}

@@ -1,0 +1,194 @@
+//! Records to check with.
+
+use grov_domain::{
+    Action, ActionType, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind, ExchangeId,
+    ExchangeKind, ExchangeRecord, FileReasoning, Outcome, Project, Prompt, SessionId, SessionMode,
+    SessionState, SessionStatus, Step, StepId, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+};
+use time::{Duration, OffsetDateTime};
+
+pub(super) const PROJECT: &str = "/home/dev/projects/relay";
+
+/// A moment, in seconds after an arbitrary start.
+pub(super) fn at(seconds: i64) -> OffsetDateTime {
+    OffsetDateTime::UNIX_EPOCH + Duration::seconds(1_760_000_000 + seconds)
+}
+
+pub(super) fn client(name: &str) -> ClientSessionId {
+    ClientSessionId::new(name)
+}
+
+pub(super) fn session(name: &str) -> SessionId {
+    SessionId::new(name)
+}
+
+/// A main exchange of the first task of a client session, a second long, with two steps and no prompt.
+pub(super) fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
+    let client = client(client_session);
+    let id = ExchangeId::new(format!("{client_session}-exchange-{seconds:06}"));
+    ExchangeRecord {
+        session_id: client.first_task(),
+        client_session_id: client,
+        agent_id: None,
+        kind: ExchangeKind::Main,
+        project: Project {
+            path: Some(PROJECT.to_owned()),
+            remote: Some("git.example.com/dev/relay".to_owned()),
+        },
+        user: Some("Dev <dev@example.com>".to_owned()),
+        model: Some("claude-sonnet-4-5".to_owned()),
+        started_at: at(seconds - 1),
+        ended_at: at(seconds),
+        prompts: Vec::new(),
+        steps: vec![
+            edit(&id, 0, seconds, "/home/dev/projects/relay/src/limit.rs"),
+            bash(&id, 1, seconds),
+        ],
+        usage: TokenUsage {
+            input: 3,
+            cache_read: 1000,
+            cache_creation: 60,
+            cache_creation_5m: 20,
+            cache_creation_1h: 40,
+            output: 500,
+        },
+        stop_reason: Some("tool_use".to_owned()),
+        outcome: Outcome::Complete,
+        id,
+    }
+}
+
+pub(super) fn prompt(text: &str) -> Prompt {
+    Prompt {
+        text: text.to_owned(),
+        queued: false,
+    }
+}
+
+pub(super) fn edit(exchange: &ExchangeId, index: usize, seconds: i64, file: &str) -> Step {
+    Step {
+        id: StepId::of(exchange, index),
+        action: Action {
+            tool: "Edit".to_owned(),
+            tool_use_id: Some(format!("toolu_{exchange}_{index}")),
+            action_type: ActionType::Edit,
+            files: vec![file.to_owned()],
+            folders: Vec::new(),
+            command: None,
+            effects: Vec::new(),
+        },
+        reasoning: Some("The limit has to be checked on every frame.".to_owned()),
+        keywords: vec!["limit".to_owned(), "frame".to_owned()],
+        is_key_decision: true,
+        timestamp: at(seconds),
+    }
+}
+
+pub(super) fn bash(exchange: &ExchangeId, index: usize, seconds: i64) -> Step {
+    Step {
+        id: StepId::of(exchange, index),
+        action: Action {
+            tool: "Bash".to_owned(),
+            tool_use_id: None,
+            action_type: ActionType::Bash,
+            files: Vec::new(),
+            folders: vec!["/home/dev/projects/relay/src".to_owned()],
+            command: Some("rm -r src/old && cargo test".to_owned()),
+            effects: vec![
+                Effect {
+                    kind: EffectKind::Delete,
+                    paths: vec!["/home/dev/projects/relay/src/old".to_owned()],
+                },
+                Effect {
+                    kind: EffectKind::Test,
+                    paths: Vec::new(),
+                },
+            ],
+        },
+        reasoning: None,
+        keywords: Vec::new(),
+        is_key_decision: false,
+        timestamp: at(seconds),
+    }
+}
+
+pub(super) fn state(client_session: &str, task: &str, seconds: i64) -> SessionState {
+    SessionState {
+        session_id: session(task),
+        client_session_id: client(client_session),
+        parent_session_id: Some(session("parent")),
+        task_type: TaskType::Subtask,
+        user_id: Some("Dev <dev@example.com>".to_owned()),
+        project_path: PROJECT.to_owned(),
+        original_goal: Some("Check the limit on every frame".to_owned()),
+        expected_scope: vec!["src/limit.rs".to_owned(), "Relay".to_owned()],
+        constraints: vec!["do not touch the tests".to_owned()],
+        keywords: vec!["limit".to_owned()],
+        token_count: 17,
+        escalation_count: 2,
+        session_mode: SessionMode::Drifted,
+        waiting_for_recovery: true,
+        last_checked_at: 3,
+        last_clear_at: Some(at(seconds - 5)),
+        start_time: at(seconds - 10),
+        last_update: at(seconds),
+        status: SessionStatus::Active,
+    }
+}
+
+pub(super) fn task(id: &str, seconds: i64) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: PROJECT.to_owned(),
+        project_remote: Some("git.example.com/dev/relay".to_owned()),
+        user: Some("Dev <dev@example.com>".to_owned()),
+        client_session_id: None,
+        session_id: None,
+        original_query: "Please check the limit on every frame.".to_owned(),
+        goal: Some("Limit per frame".to_owned()),
+        reasoning_trace: vec!["read the relay".to_owned(), "moved the check".to_owned()],
+        files_touched: vec!["/home/dev/projects/relay/src/limit.rs".to_owned()],
+        decisions: vec![Decision {
+            choice: "count in the relay".to_owned(),
+            reason: "it sees every frame".to_owned(),
+        }],
+        constraints: vec!["no buffering".to_owned()],
+        status: TaskStatus::Complete,
+        trigger_reason: Some(TriggerReason::Threshold),
+        linked_commit: Some("1f0c4a8f3b2d9e6a7c5b4d3e2f1a0b9c8d7e6f5a".to_owned()),
+        parent_task_id: Some(TaskId::new("parent-task")),
+        tags: vec!["relay".to_owned()],
+        created_at: at(seconds),
+    }
+}
+
+pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
+    DriftEvent {
+        id: DriftEventId::new(id),
+        session_id: session(task),
+        timestamp: at(seconds),
+        action_type: Some(ActionType::Bash),
+        files: vec!["/etc/hosts".to_owned()],
+        drift_score: Some(3),
+        level: Some("intervene".to_owned()),
+        reason: Some("outside the goal".to_owned()),
+        correction_given: Some("Go back to the limit.".to_owned()),
+        recovery_plan: vec!["undo the edit".to_owned(), "run the tests".to_owned()],
+    }
+}
+
+pub(super) fn file_reasoning(id: &str, file: &str, seconds: i64) -> FileReasoning {
+    FileReasoning {
+        id: id.to_owned(),
+        task_id: Some(TaskId::new("task")),
+        project_path: PROJECT.to_owned(),
+        file_path: file.to_owned(),
+        anchor: Some("fn check".to_owned()),
+        line_start: Some(10),
+        line_end: Some(u32::MAX),
+        code_hash: Some("c0ffee".to_owned()),
+        change_type: Some("edit".to_owned()),
+        reasoning: "The check moved here.".to_owned(),
+        created_at: at(seconds),
+    }
+}

@@ -1,0 +1,242 @@
+//! Finished tasks, drift and reasoning about files.
+
+use super::sample::{PROJECT, client, drift, exchange, file_reasoning, session, task};
+use grov_domain::{FileReasoning, ProjectStatus, Store, Task, TaskId, TaskStatus};
+use std::sync::Arc;
+
+fn ids(tasks: &[Task]) -> Vec<&str> {
+    tasks.iter().map(|task| task.id.as_str()).collect()
+}
+
+/// A task comes back as it was saved; saving the same id replaces it.
+pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
+    let mut saved = task("t", 1);
+    store.save_task(&saved).await.unwrap();
+    assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved.clone()));
+    saved.status = TaskStatus::Abandoned;
+    saved.trigger_reason = None;
+    saved.goal = None;
+    saved.project_remote = None;
+    saved.linked_commit = None;
+    saved.files_touched = vec!["/new".to_owned()];
+    saved.decisions.clear();
+    saved.tags.clear();
+    store.save_task(&saved).await.unwrap();
+    assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved.clone()));
+    assert_eq!(ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()), ["t"]);
+    assert_eq!(
+        store
+            .tasks_by_files(PROJECT, &["/new".to_owned()], 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
+    let old = "/home/dev/projects/relay/src/limit.rs".to_owned();
+    assert_eq!(store.tasks_by_files(PROJECT, &[old], 10).await.unwrap(), []);
+    assert_eq!(store.task(&TaskId::new("other")).await.unwrap(), None);
+}
+
+/// The same (client session, session) is one task; what named the replaced one names the new one.
+pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
+    let of = |id: &str, client_session: Option<&str>, task_session: Option<&str>, seconds| Task {
+        client_session_id: client_session.map(client),
+        session_id: task_session.map(session),
+        ..task(id, seconds)
+    };
+    store
+        .save_task(&of("first", Some("c"), Some("s"), 1))
+        .await
+        .unwrap();
+    let child = Task {
+        parent_task_id: Some(TaskId::new("first")),
+        ..task("child", 2)
+    };
+    store.save_task(&child).await.unwrap();
+    let about = FileReasoning {
+        task_id: Some(TaskId::new("first")),
+        ..file_reasoning("f", "/f", 2)
+    };
+    store.save_file_reasoning(&about).await.unwrap();
+
+    let second = of("second", Some("c"), Some("s"), 3);
+    store.save_task(&second).await.unwrap();
+    assert_eq!(
+        ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()),
+        ["second", "child"]
+    );
+    assert_eq!(store.task(&second.id).await.unwrap(), Some(second));
+    assert_eq!(
+        store.task(&child.id).await.unwrap().unwrap().parent_task_id,
+        Some(TaskId::new("second"))
+    );
+    let about = store.file_reasoning_by_path(PROJECT, "/f", 1).await.unwrap();
+    assert_eq!(about[0].task_id, Some(TaskId::new("second")));
+
+    store
+        .save_task(&of("other-session", Some("c"), Some("s2"), 4))
+        .await
+        .unwrap();
+    store
+        .save_task(&of("other-client", Some("c2"), Some("s"), 5))
+        .await
+        .unwrap();
+    store
+        .save_task(&of("no-session", Some("c"), None, 6))
+        .await
+        .unwrap();
+    store
+        .save_task(&of("no-session-2", Some("c"), None, 7))
+        .await
+        .unwrap();
+    store.save_task(&of("import", None, Some("s"), 8)).await.unwrap();
+    store
+        .save_task(&of("import-2", None, Some("s"), 9))
+        .await
+        .unwrap();
+    assert_eq!(store.tasks_for_project(PROJECT, 100).await.unwrap().len(), 8);
+
+    // A task that moves to a session which has one replaces both.
+    store
+        .save_task(&of("child", Some("c"), Some("s"), 10))
+        .await
+        .unwrap();
+    let tasks = store.tasks_for_project(PROJECT, 100).await.unwrap();
+    assert_eq!((tasks.len(), tasks[0].id.as_str()), (7, "child"));
+    assert_eq!(store.task(&TaskId::new("second")).await.unwrap(), None);
+}
+
+/// Tasks are found by project and by exact file, newest first.
+pub async fn tasks_are_found_by_project_and_file(store: Arc<dyn Store>) {
+    let touching = |id: &str, files: &[&str], seconds| Task {
+        files_touched: files.iter().map(|file| (*file).to_owned()).collect(),
+        ..task(id, seconds)
+    };
+    store.save_task(&touching("old", &["/a", "/b"], 1)).await.unwrap();
+    store
+        .save_task(&touching("new", &["/b", "/c", "/b"], 9))
+        .await
+        .unwrap();
+    store.save_task(&touching("middle", &[], 5)).await.unwrap();
+    store
+        .save_task(&Task {
+            project_path: "/elsewhere".to_owned(),
+            ..touching("abroad", &["/a"], 7)
+        })
+        .await
+        .unwrap();
+
+    assert_eq!(
+        ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()),
+        ["new", "middle", "old"]
+    );
+    assert_eq!(ids(&store.tasks_for_project(PROJECT, 1).await.unwrap()), ["new"]);
+    let by_files = async |files: &[&str], limit| -> Vec<String> {
+        let files: Vec<_> = files.iter().map(|file| (*file).to_owned()).collect();
+        let tasks = store.tasks_by_files(PROJECT, &files, limit).await.unwrap();
+        tasks.iter().map(|task| task.id.to_string()).collect()
+    };
+    assert_eq!(by_files(&["/a"], 10).await, ["old"]);
+    assert_eq!(by_files(&["/b"], 10).await, ["new", "old"]);
+    assert_eq!(by_files(&["/a", "/c", "/nothing"], 10).await, ["new", "old"]);
+    assert_eq!(by_files(&["/b"], 1).await, ["new"]);
+    assert_eq!(by_files(&["/"], 10).await, [""; 0]);
+    assert_eq!(by_files(&[], 10).await, [""; 0]);
+    let many: Vec<String> = (0..40_000)
+        .map(|number| format!("/none/{number}"))
+        .chain(["/a".to_owned()])
+        .collect();
+    assert_eq!(
+        ids(&store.tasks_by_files(PROJECT, &many, 10).await.unwrap()),
+        ["old"]
+    );
+}
+
+/// What is stored for a project.
+pub async fn project_status_counts(store: Arc<dyn Store>) {
+    assert_eq!(
+        store.project_status(PROJECT).await.unwrap(),
+        ProjectStatus::default()
+    );
+    store
+        .append(&[exchange("a", 1), exchange("a", 2), exchange("b", 3)])
+        .await
+        .unwrap();
+    store.save_task(&task("old", 1)).await.unwrap();
+    store.save_task(&task("new", 2)).await.unwrap();
+    store
+        .save_task(&Task {
+            project_path: "/elsewhere".to_owned(),
+            ..task("abroad", 3)
+        })
+        .await
+        .unwrap();
+    let expected = ProjectStatus {
+        tasks: 2,
+        memory_items: 0,
+        sessions: 2,
+        steps: 6,
+        last_task: Some(task("new", 2)),
+    };
+    assert_eq!(store.project_status(PROJECT).await.unwrap(), expected);
+}
+
+/// Drift events come back as they were, oldest first, of one task or of all; they need no session.
+pub async fn drift_log_is_kept_in_order(store: Arc<dyn Store>) {
+    let mut bare = drift("bare", "a", 2);
+    bare.action_type = None;
+    bare.files.clear();
+    bare.drift_score = None;
+    bare.level = None;
+    bare.reason = None;
+    bare.correction_given = None;
+    bare.recovery_plan.clear();
+    let (late, other) = (drift("late", "a", 9), drift("other", "b", 5));
+    for event in [&late, &bare, &other, &bare] {
+        store.append_drift(event).await.unwrap();
+    }
+    assert_eq!(
+        store.drift_log(None).await.unwrap(),
+        [bare.clone(), other, late.clone()]
+    );
+    assert_eq!(store.drift_log(Some(&session("a"))).await.unwrap(), [bare, late]);
+    assert_eq!(store.drift_log(Some(&session("c"))).await.unwrap(), []);
+}
+
+/// Reasoning about files is found by exact path and by a literal part of it, newest first.
+pub async fn file_reasoning_is_found_by_path(store: Arc<dyn Store>) {
+    let (old, new) = (
+        file_reasoning("old", "/src/100%_Limit.rs", 1),
+        file_reasoning("new", "/src/100%_Limit.rs", 3),
+    );
+    let near = file_reasoning("near", "/src/100x-Limit.rs", 2);
+    let abroad = FileReasoning {
+        project_path: "/elsewhere".to_owned(),
+        ..file_reasoning("abroad", "/src/x.rs", 4)
+    };
+    for entry in [&new, &old, &near, &abroad] {
+        store.save_file_reasoning(entry).await.unwrap();
+    }
+    let exact = async |path, limit| store.file_reasoning_by_path(PROJECT, path, limit).await.unwrap();
+    assert_eq!(exact("/src/100%_Limit.rs", 10).await, [new.clone(), old.clone()]);
+    assert_eq!(exact("/src/100%_Limit.rs", 1).await, [new.clone()]);
+    assert_eq!(exact("100%_Limit.rs", 10).await, []);
+    let part = async |pattern, limit| {
+        store
+            .file_reasoning_by_path_pattern(PROJECT, pattern, limit)
+            .await
+            .unwrap()
+    };
+    assert_eq!(part("100%_", 10).await, [new.clone(), old.clone()]);
+    assert_eq!(part("Limit", 10).await, [new.clone(), near.clone(), old.clone()]);
+    assert_eq!(part("Limit", 2).await, [new, near.clone()]);
+    assert_eq!(part("limit", 10).await, []);
+    assert_eq!(part("x.rs", 10).await, []);
+
+    let mut bare = file_reasoning("old", "/src/moved.rs", 9);
+    (bare.task_id, bare.anchor, bare.line_start, bare.line_end) = (None, None, None, None);
+    (bare.code_hash, bare.change_type) = (None, None);
+    store.save_file_reasoning(&bare).await.unwrap();
+    assert_eq!(exact("/src/moved.rs", 10).await, [bare]);
+    assert_eq!(exact("/src/100%_Limit.rs", 10).await.len(), 1);
+}

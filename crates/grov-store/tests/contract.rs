@@ -1,0 +1,23 @@
+//! The SQLite backend keeps what the store ports promise.
+
+use async_trait::async_trait;
+use grov_domain::Store;
+use grov_store::contract::Backend;
+use grov_store::{OpenOptions, SqliteStore};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+struct Sqlite(TempDir);
+
+#[async_trait]
+impl Backend for Sqlite {
+    async fn fresh(&self) -> Arc<dyn Store> {
+        Arc::new(
+            SqliteStore::open(&self.0.path().join("grov.db"), &OpenOptions::default())
+                .await
+                .unwrap(),
+        )
+    }
+}
+
+grov_store::contract_tests!(Sqlite(TempDir::new().unwrap()));
