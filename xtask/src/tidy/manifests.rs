@@ -1,6 +1,7 @@
-//! What the manifests must say: lints and versions come from the workspace, every dependency is explained.
+//! What the manifests must say: lints and versions come from the workspace, every dependency is used and explained.
 
 use super::Finding;
+use crate::workspace::Package;
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -50,8 +51,9 @@ fn is_itself(dependency: &Value) -> bool {
     dependency.get("path").and_then(Value::as_str) == Some(".")
 }
 
-/// Checks that each external dependency of the root manifest is named, as code, in `docs/dependencies.md`.
-pub(crate) fn documented(root_manifest: &str, document: &str) -> Vec<Finding> {
+/// Checks the root manifest: each dependency from outside is used by a member, and `docs/dependencies.md` names it, as
+/// code, with the reason for it.
+pub(crate) fn dependencies(root_manifest: &str, document: &str, packages: &[Package]) -> Vec<Finding> {
     let manifest = match root_manifest.parse::<Table>() {
         Ok(manifest) => manifest,
         Err(error) => return vec![Finding::new("Cargo.toml", format!("is no TOML: {error}"))],
@@ -59,24 +61,38 @@ pub(crate) fn documented(root_manifest: &str, document: &str) -> Vec<Finding> {
     let dependencies = manifest
         .get("workspace")
         .and_then(|workspace| workspace.get("dependencies"));
-    dependencies
+    let names = dependencies
         .and_then(Value::as_table)
         .into_iter()
         .flatten()
         .filter(|(_, dependency)| dependency.get("path").is_none())
-        .filter(|(name, _)| !document.contains(&format!("`{name}`")))
-        .map(|(name, _)| {
-            Finding::new(
-                "docs/dependencies.md",
-                format!("does not say why `{name}` is needed"),
-            )
-        })
-        .collect()
+        .map(|(name, _)| name);
+    let mut findings = Vec::new();
+    for name in names {
+        let used = |package: &Package| {
+            package
+                .dependencies
+                .iter()
+                .any(|dependency| dependency.name == *name)
+        };
+        if !packages.iter().any(used) {
+            findings.push(Finding::new(
+                "Cargo.toml",
+                format!("`{name}` is used by no member"),
+            ));
+        } else if !document.contains(&format!("`{name}`")) {
+            let message = format!("does not say why `{name}` is needed");
+            findings.push(Finding::new("docs/dependencies.md", message));
+        }
+    }
+    findings
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::Dependency;
+    use std::path::PathBuf;
 
     const GOOD: &str = "[lints]\nworkspace = true\n[dependencies]\na.workspace = true\nb = { workspace = true }\n\
                         [dev-dependencies]\nitself = { path = \".\", features = [\"x\"] }\n";
@@ -100,11 +116,28 @@ mod tests {
     }
 
     #[test]
-    fn every_outside_dependency_needs_a_reason() {
+    fn every_outside_dependency_needs_a_user_and_a_reason() {
         let root = "[workspace.dependencies]\nours = { path = \"crates/ours\" }\nbytes = \"1\"\ntime = { version = \"0.3\" }\n";
-        assert_eq!(documented(root, "| `bytes` | … |\n| `time` | … |"), []);
-        let found = documented(root, "bytes without backticks, `time`");
-        assert_eq!(found.len(), 1);
-        assert!(found[0].message.contains("`bytes`"), "{found:?}");
+        let user = |names: &[&str]| Package {
+            name: "ours".to_owned(),
+            manifest: PathBuf::new(),
+            dependencies: names
+                .iter()
+                .map(|&name| Dependency {
+                    name: name.to_owned(),
+                    dev: false,
+                })
+                .collect(),
+            roots: Vec::new(),
+        };
+        let found = |document: &str, names: &[&str]| -> Vec<String> {
+            let findings = dependencies(root, document, &[user(names)]);
+            findings.into_iter().map(|found| found.message).collect()
+        };
+        let both = "| `bytes` | … |\n| `time` | … |";
+        assert!(found(both, &["bytes", "time"]).is_empty());
+        assert_eq!(found(both, &["bytes"]), ["`time` is used by no member"]);
+        let undocumented = found("bytes without backticks, `time`", &["bytes", "time"]);
+        assert_eq!(undocumented, ["does not say why `bytes` is needed"]);
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         }
     }
     match workspace.read(Path::new("docs/dependencies.md")) {
-        Ok(document) => findings.extend(manifests::documented(&root_manifest, &document)),
+        Ok(document) => findings.extend(manifests::dependencies(&root_manifest, &document, &packages)),
         Err(error) => findings.push(Finding::new("docs/dependencies.md", format!("{error:#}"))),
     }
     match workspace.read(Path::new("CHANGELOG.md")) {

@@ -26,13 +26,21 @@ pub(crate) fn check(file: &Path, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in text.lines().enumerate() {
         for (word, what) in FORBIDDEN {
-            if line.contains(word) {
+            if names(line, word) {
                 let place = format!("{}:{}", file.display(), index + 1);
                 findings.push(Finding::new(place, format!("names {what} (`{word}`)")));
             }
         }
     }
     findings
+}
+
+/// Whether a line holds the word; a path only as an absolute one, not as the end of another.
+fn names(line: &str, word: &str) -> bool {
+    let inside =
+        |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || "~._-}".contains(last));
+    line.match_indices(word)
+        .any(|(at, _)| !word.starts_with('/') || !inside(&line[..at]))
 }
 
 #[cfg(test)]
