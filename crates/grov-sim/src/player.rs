@@ -174,12 +174,13 @@ impl Player {
             Ok(answer) => (answer, None),
             Err(error) => (String::new(), Some(error)),
         };
+        let went_well = error.is_none();
         self.transcript.turns.push(Turn {
             prompt: text,
             answer,
             error,
         });
-        if self.config.interactive {
+        if self.config.interactive && went_well {
             self.suggestion().await;
         }
     }
@@ -323,16 +324,16 @@ impl Conversation {
             return Err("Connection closed mid-response".to_owned());
         }
         self.answer(&message.blocks);
-        if message.stop_reason.as_deref() == Some("max_tokens") {
-            self.say("Output token limit hit. Resume directly from where you stopped.");
-            return Ok(None);
-        }
-        let calls = message
+        let calls: Vec<Json> = message
             .blocks
             .iter()
             .filter(|block| is_type(block, "tool_use"))
             .cloned()
             .collect();
+        if calls.is_empty() && message.stop_reason.as_deref() == Some("max_tokens") {
+            self.say("Output token limit hit. Resume directly from where you stopped.");
+            return Ok(None);
+        }
         Ok(Some(Answer {
             text: message.text(),
             calls,

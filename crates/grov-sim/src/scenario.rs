@@ -30,7 +30,7 @@
 //!   behind the newest prompt. A repeated request therefore gets the same answer.
 //! - `{cwd}` and `{step}` (from 1) are filled in, in every string of a block.
 //! - `stop_reason` is `tool_use` when the step calls a tool, else `end_turn`, unless stated.
-//! - `behaviour` is how the answer is delivered, in the form that [`Behaviour`](crate::Behaviour) parses.
+//! - `behaviour` is how the answer is delivered, in the form that [`Behaviour`] parses.
 //! - Block types other than `thinking`, `text` and `tool_use` are sent whole, as the API sends server-side results.
 //! - When the steps are used up the answer is the text of [`ENDED`].
 

@@ -371,22 +371,43 @@ async fn a_stream_that_breaks_after_a_block_ends_the_turn() {
 }
 
 #[tokio::test]
-async fn resets_and_silence_are_repeated_and_refusals_are_not() {
-    let mut stage = Stage::with(|config| config.patience = Duration::from_millis(200)).await;
+async fn an_interactive_session_goes_on_after_a_failed_turn() {
+    let mut stage = Stage::with(|config| config.interactive = true).await;
+    stage.player.run(["one"]).await;
+    let sent = stage.sim.messages().len() as u64;
+    stage
+        .sim
+        .inject(Rule::new(When::Nth(sent + 1), "status=403".parse().unwrap()));
+    stage.player.run(["two", "three"]).await;
+    let transcript = stage.player.transcript();
+    let failed: Vec<bool> = transcript.turns.iter().map(|turn| turn.error.is_some()).collect();
+    assert_eq!(failed, [false, true, false]);
+    let statuses: Vec<_> = transcript
+        .exchanges
+        .iter()
+        .filter_map(|exchange| exchange.status)
+        .collect();
+    assert_eq!(
+        statuses.iter().filter(|status| **status != 200).count(),
+        1,
+        "{statuses:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_reset_is_repeated_and_a_refusal_is_not() {
+    let mut stage = Stage::new().await;
     stage
         .sim
         .inject(Rule::new(When::Nth(1), "reset".parse().unwrap()));
     stage
         .sim
-        .inject(Rule::new(When::Nth(2), "stall=0".parse().unwrap()));
-    stage
-        .sim
-        .inject(Rule::new(When::Nth(4), "status=403".parse().unwrap()));
+        .inject(Rule::new(When::Nth(3), "status=403".parse().unwrap()));
     stage.player.run(["one", "two"]).await;
     let transcript = stage.player.transcript();
     assert_eq!(
         (transcript.exchanges.len(), transcript.turns[0].error.as_deref()),
-        (4, None)
+        (3, None)
     );
     assert!(
         transcript.turns[1]
@@ -394,6 +415,23 @@ async fn resets_and_silence_are_repeated_and_refusals_are_not() {
             .as_deref()
             .unwrap()
             .starts_with("API Error: 403")
+    );
+}
+
+#[tokio::test]
+async fn silence_is_not_waited_for_longer_than_patience_lasts() {
+    let mut stage = Stage::with(|config| config.patience = Duration::from_millis(300)).await;
+    stage
+        .sim
+        .inject(Rule::new(When::Nth(1), "stall=0".parse().unwrap()));
+    stage.player.run(["one"]).await;
+    let transcript = stage.player.transcript();
+    assert_eq!(
+        (
+            transcript.exchanges[0].status,
+            transcript.turns[0].error.as_deref()
+        ),
+        (None, None)
     );
 }
 
