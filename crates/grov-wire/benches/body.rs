@@ -1,5 +1,5 @@
 //! Request bodies in the shape that Claude Code sends: system blocks, sixteen tools with schemas, a history
-//! of tool calls and results that are mostly code. The same size and seed give the same bytes.
+//! of tool calls and results that are mostly code. The same size and variant give the same bytes.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
@@ -58,9 +58,9 @@ const WORDS: [&str; 32] = [
 ];
 
 /// A body of `size` bytes, give or take one exchange of the history.
-pub(crate) fn claude_code_request(size: usize, seed: u64) -> Bytes {
+pub(crate) fn claude_code_request(size: usize, variant: u64) -> Bytes {
     let mut words = Words {
-        state: 0x9E37_79B9_7F4A_7C15 ^ seed,
+        state: 0x9E37_79B9_7F4A_7C15 ^ variant,
     };
     let tools: Vec<Value> = TOOLS
         .iter()
