@@ -19,8 +19,6 @@ pub(super) struct Assembler {
     turn: Turn,
     /// Beside `turn.blocks`, in the order of their index: what is needed until they are complete.
     slots: Vec<Slot>,
-    /// The block the last delta went to; the next one nearly always goes there too.
-    current: usize,
     completed: usize,
     started: bool,
     stopped: bool,
@@ -104,7 +102,6 @@ impl Assembler {
             ) => input,
             _ => return false,
         };
-        self.current = position;
         delta.append_to(target)
     }
 
@@ -181,7 +178,6 @@ impl Assembler {
         let position = self.slots.partition_point(|slot| slot.index <= index);
         self.slots.insert(position, Slot { index, initial_input });
         self.turn.blocks.insert(position, block);
-        self.current = position;
     }
 
     fn block_delta(&mut self, envelope: &Envelope<'_>) {
@@ -224,10 +220,7 @@ impl Assembler {
             }
         };
         match event::text(addition) {
-            Some(addition) => {
-                target.push_str(&addition);
-                self.current = position;
-            }
+            Some(addition) => target.push_str(&addition),
             None => self.malformed(),
         }
     }
@@ -270,12 +263,9 @@ impl Assembler {
 
     /// Where the newest block of `index` stands.
     fn position(&self, index: u64) -> Option<usize> {
-        if self
-            .slots
-            .get(self.current)
-            .is_some_and(|slot| slot.index == index)
-        {
-            return Some(self.current);
+        let last = self.slots.len().checked_sub(1)?;
+        if self.slots[last].index == index {
+            return Some(last);
         }
         let behind = self.slots.partition_point(|slot| slot.index <= index);
         behind

@@ -34,8 +34,6 @@ pub struct SseDecoder {
     skipping: bool,
     /// `data:` lines joined, when an event has several.
     joined: Vec<u8>,
-    /// The last event ended in CR: a LF right behind it belongs to the same line end.
-    after_carriage_return: bool,
     mark: Mark,
     oversized: u32,
     /// [`MAX_EVENT_BYTES`]; tests set it lower.
@@ -48,7 +46,6 @@ impl Default for SseDecoder {
             pending: Vec::new(),
             skipping: false,
             joined: Vec::new(),
-            after_carriage_return: false,
             mark: Mark::Seen(0),
             oversized: 0,
             limit: MAX_EVENT_BYTES,
@@ -98,19 +95,11 @@ impl SseDecoder {
             rest = &rest[end..];
         }
         while !rest.is_empty() {
-            if self.after_carriage_return {
-                self.after_carriage_return = false;
-                if let Some(behind) = rest.strip_prefix(b"\n") {
-                    rest = behind;
-                    continue;
-                }
-            }
             let Some(layout) = lay_out(rest, &mut self.joined) else {
                 self.keep(rest);
                 return;
             };
             let (event, behind) = rest.split_at(layout.length);
-            self.after_carriage_return = event.last() == Some(&b'\r');
             if event.len() > self.limit {
                 self.oversized = self.oversized.saturating_add(1);
             } else {
@@ -183,7 +172,6 @@ impl SseDecoder {
     }
 
     fn dispatch_pending(&mut self, on_event: &mut impl FnMut(SseEvent<'_>)) {
-        self.after_carriage_return = self.pending.last() == Some(&b'\r');
         if self.skipping {
             self.skipping = false;
             self.oversized = self.oversized.saturating_add(1);
@@ -230,7 +218,7 @@ fn lay_out(bytes: &[u8], joined: &mut Vec<u8>) -> Option<Layout> {
     }
     loop {
         if let Some(b'\n' | b'\r') = bytes.get(at) {
-            // A LF behind a CR is left to the next event, so that its length does not depend on the chunks.
+            // A CR ends the event at once. A LF that follows counts as one more blank line, which changes nothing.
             let length = at + 1;
             return Some(Layout { length, name, data });
         }

@@ -118,8 +118,8 @@ impl ResponseTap {
             None => text.feed(chunk),
             Some(content) => content.feed(chunk, &mut |decoded| text.feed(decoded)),
         };
-        if let Err(fault) = result {
-            self.fault = Some(fault);
+        self.fault = result.err();
+        if self.fault.is_some() || matches!(self.text.body, Body::Opaque) {
             // Its window may be megabytes, and it will not be asked again.
             self.content = None;
         }
@@ -173,7 +173,7 @@ impl ResponseTap {
         if self.fault.is_some() && turn.end == TurnEnd::Truncated {
             turn.end = TurnEnd::Unobserved;
         }
-        if self.status >= 400 && turn.end != TurnEnd::Complete {
+        if self.status >= 400 {
             turn.end = TurnEnd::Error;
         }
         if turn.end == TurnEnd::Error && turn.error.is_none() {

@@ -278,7 +278,7 @@ fn what_is_kept_of_the_unknown_is_bounded() {
 fn the_newest_usage_stands_and_what_it_leaves_out_stays() {
     let turn = regular(&[
         r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":5,"input_tokens":null,"server_tool_use":{"web_search_requests":2,"web_fetch_requests":1}}}"#.to_owned(),
-        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9.0,"cache_read_input_tokens":2500,"cache_creation":null,"server_tool_use":null,"input_tokens":-1}}"#.to_owned(),
+        r#"{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":9.0,"cache_read_input_tokens":2500,"cache_creation":null,"server_tool_use":null,"input_tokens":-1,"cache_creation_input_tokens":12.5}}"#.to_owned(),
     ]);
     let expected = Usage {
         input: 12,

@@ -220,11 +220,11 @@ fn a_cut_anywhere_is_seen() {
 }
 
 #[test]
-fn a_wrong_checksum_is_corrupt() {
-    for coding in ["gzip", "deflate"] {
+fn a_wrong_checksum_or_length_is_corrupt() {
+    for (coding, from_the_end) in [("gzip", 5), ("gzip", 1), ("deflate", 1)] {
         let mut encoded = encode(coding, b"some text");
-        let last = encoded.len() - if coding == "gzip" { 5 } else { 1 };
-        encoded[last] ^= 1;
+        let at = encoded.len() - from_the_end;
+        encoded[at] ^= 1;
         assert_eq!(
             decode(coding, [&encoded[..]]).1,
             Err(DecodeFault::Corrupt),
@@ -256,6 +256,18 @@ fn a_window_larger_than_the_coding_allows_is_refused() {
     encoder.flush().unwrap();
     let encoded = encoder.finish().unwrap();
     assert_eq!(decode("zstd", [&encoded[..]]).1, Err(DecodeFault::Corrupt));
+
+    let parameters = brotli::enc::BrotliEncoderParams {
+        lgwin: 26,
+        large_window: true,
+        ..Default::default()
+    };
+    let mut encoder = brotli::CompressorWriter::with_params(Vec::new(), 4096, &parameters);
+    encoder.write_all(b"text").unwrap();
+    assert_eq!(
+        decode("br", [&encoder.into_inner()[..]]).1,
+        Err(DecodeFault::Corrupt)
+    );
 }
 
 /// Decodes without keeping the text.

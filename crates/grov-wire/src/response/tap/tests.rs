@@ -185,6 +185,19 @@ fn a_body_cut_inside_its_encoding_is_flagged() {
 }
 
 #[test]
+fn an_encoded_body_that_turns_out_opaque_is_not_called_cut() {
+    let encoded = gzip(b"<html>captive portal</html>");
+    for size in [1, encoded.len()] {
+        let tap = ResponseTap::new(200, None, Some("gzip"));
+        let expected = Turn {
+            end: TurnEnd::NotAMessage,
+            ..Turn::default()
+        };
+        assert_eq!(observe(tap, encoded.chunks(size), true), expected);
+    }
+}
+
+#[test]
 fn what_cannot_be_decoded_goes_unobserved() {
     for content_type in [SSE, JSON, None] {
         for (encoding, body, fault) in [
