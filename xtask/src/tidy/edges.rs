@@ -105,7 +105,7 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
     ),
     (
         &["hyper", "hyper-util"],
-        &["grov-proxy-core", "grov-sim", "grov-tests"],
+        &["grov-proxy-core", "grov-sim"],
         "HTTP stays in the proxy and the simulated upstream",
     ),
     (
