@@ -111,4 +111,6 @@ fn is_web_tool(index: &RequestIndex) -> bool {
 }
 
 #[cfg(test)]
+mod recorded;
+#[cfg(test)]
 mod tests;

@@ -1,0 +1,108 @@
+//! Identity and prompts on traffic that was recorded from the real client.
+//!
+//! The shapes live in this crate's own tests; this one goes over a whole set of recordings, if `GROV_FIXTURES` names
+//! one: a directory with `requests/*.json`, each `{"request": {"headers": [[name, value]…], "body": {…}}}`.
+
+use crate::prompts;
+use crate::request::MessagesRequest;
+use bytes::Bytes;
+use grov_domain::{ExchangeKind, SideRequest};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+use std::path::Path;
+use time::OffsetDateTime;
+
+/// What a recording is, by its file's name.
+fn expected(name: &str) -> ExchangeKind {
+    let is = |part: &str| name.contains(part);
+    if is("_title") {
+        ExchangeKind::Side(SideRequest::Title)
+    } else if is("suggestion") {
+        ExchangeKind::Side(SideRequest::Suggestion)
+    } else if is("interactive_compact") || is("compact_print") || is("autocompact_request") {
+        ExchangeKind::Side(SideRequest::Compaction)
+    } else if is("websearch_side") {
+        ExchangeKind::Side(SideRequest::WebTool)
+    } else if is("04_subagent_1")
+        || is("04_subagent_2")
+        || is("bgagent_sub")
+        || is("explore")
+        || is("subagentstart")
+    {
+        ExchangeKind::Subagent
+    } else {
+        ExchangeKind::Main
+    }
+}
+
+/// What the user typed, where the file's name tells that something new was.
+fn typed(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "01_toolloop_0.json" => "run scenario [[scn:tools]]",
+        "12_interactive_queued_prompt.json" => "second interactive prompt [[scn:text]]",
+        "14_interactive_after_compact.json" => "after compact interactive [[scn:text]]",
+        "15_interactive_after_clear.json" => "after clear interactive [[scn:text]]",
+        "17_after_interrupt.json" => "after the interrupt [[scn:text]]",
+        "18_after_permission_denied.json" => "after denial [[scn:text]]",
+        "20_continue.json" => "second turn BBB [[scn:text]]",
+        "22_fork.json" => "fork turn DDD [[scn:text]]",
+        _ => return None,
+    })
+}
+
+fn load(path: &Path) -> Option<MessagesRequest> {
+    let recording: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    let request = &recording["request"];
+    let body = request["body"]
+        .as_object()
+        .filter(|body| body.contains_key("messages"))?;
+    let mut headers = HeaderMap::new();
+    for pair in request["headers"].as_array().into_iter().flatten() {
+        let (name, value) = (pair[0].as_str().unwrap(), pair[1].as_str().unwrap());
+        headers.append(
+            HeaderName::try_from(name).unwrap(),
+            HeaderValue::from_str(value).unwrap(),
+        );
+    }
+    let body = Bytes::from(serde_json::to_vec(body).unwrap());
+    Some(MessagesRequest::new(&headers, body, OffsetDateTime::UNIX_EPOCH))
+}
+
+#[test]
+fn recorded_requests_are_who_and_what_they_are() {
+    let Some(set) = std::env::var_os("GROV_FIXTURES") else {
+        eprintln!("SKIPPED: GROV_FIXTURES names no set of recordings");
+        return;
+    };
+    let mut seen = 0;
+    for entry in std::fs::read_dir(Path::new(&set).join("requests")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if name.contains("count_tokens") {
+            continue; // another path: never a turn
+        }
+        let Some(request) = load(&path) else { continue };
+        let identity = request.identity();
+        assert_eq!(identity.kind, expected(&name), "{name}");
+        assert!(identity.session_is_named, "{name}");
+        let named = request
+            .index()
+            .and_then(grov_wire::RequestIndex::metadata_session_id);
+        if let (Some(named), true) = (named, identity.kind == ExchangeKind::Main) {
+            assert_eq!(
+                identity.session.as_str(),
+                named,
+                "{name}: header and metadata agree"
+            );
+        }
+        if let Some(typed) = typed(&name) {
+            let found: Vec<_> = prompts::newest(&request)
+                .into_iter()
+                .map(|prompt| prompt.text)
+                .collect();
+            assert_eq!(found, [typed], "{name}");
+        }
+        seen += 1;
+    }
+    assert!(seen > 0, "no recordings under {}", Path::new(&set).display());
+}
