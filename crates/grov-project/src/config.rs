@@ -352,13 +352,13 @@ mod tests {
             "gitdir:/h/Work/**",
             "gitdir:Work/",
             "gitdir:x/.git",
-            "gitdir/i:~/work/",
+            "gitdir/i:~/code/",
             "gitdir:./Work/",
         ] {
             assert!(holds(condition), "{condition}");
         }
         for condition in [
-            "gitdir:~/work/",
+            "gitdir:~/code/",
             "gitdir:~/Wor",
             "gitdir:~/Work",
             "gitdir:or/",

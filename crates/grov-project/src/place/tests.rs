@@ -356,14 +356,14 @@ fn the_user_of_the_repository_ranks_above_the_global_one() {
     scene.write("home/work-config", "[user]\nemail = work@h\n");
     scene.write(
         "home/.gitconfig",
-        "[user]\nname = Global\nemail = global@h\n[includeIf \"gitdir:~/work/\"]\npath = work-config\n",
+        "[user]\nname = Global\nemail = global@h\n[includeIf \"gitdir:~/code/\"]\npath = work-config\n",
     );
-    scene.git_directory("home/work/repo/.git", "");
+    scene.git_directory("home/code/repo/.git", "");
     let home = scene.path("home");
     let user = |relative: &str| Place::locate(&scene.path(relative)).user(Some(&home)).to_string();
     assert_eq!(user("repo"), "Global <repo@h>");
     assert_eq!(user("home"), "Global <global@h>");
-    assert_eq!(user("home/work/repo"), "Global <work@h>");
+    assert_eq!(user("home/code/repo"), "Global <work@h>");
     assert_eq!(
         Place::locate(&scene.path("repo")).user(None).to_string(),
         "repo@h"

@@ -1,4 +1,5 @@
 //! Runs the simulated Messages API until it is interrupted.
+#![forbid(unsafe_code)]
 
 use clap::Parser;
 use grov_sim::{Behaviour, Recording, ScenarioSet, Sim, SimConfig};
