@@ -3,7 +3,8 @@
 use crate::turn;
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
-use grov_tests::{Daemon, Grov, Request, Response, WireTap, eventually, open, read_response};
+use grov_tests::{Daemon, Grov, Request, Response, WireTap, eventually, exchange, open, read_response};
+use serde_json::Value;
 use std::io::{BufReader, Write};
 use std::sync::Barrier;
 use std::thread;
@@ -62,8 +63,20 @@ fn two_hundred_streams_at_once_arrive_whole_and_are_all_recorded() -> Result<()>
         assert_eq!(relayed.body, message.answer, "stream {number} is another");
     }
     let grov = Grov::on(&home);
+    let stored = |sessions: &[Value]| sessions.iter().filter(|session| session["steps"] == 1).count();
+    let mut sessions = Vec::new();
     eventually("all steps to be stored", || {
-        let sessions = grov.sessions().ok()?;
-        (sessions.len() == STREAMS && sessions.iter().all(|session| session["steps"] == 1)).then_some(())
+        sessions = grov.sessions().ok()?;
+        (stored(&sessions) == STREAMS).then_some(())
+    })
+    .with_context(|| {
+        let health =
+            exchange(daemon.port(), &Request::new("GET", "/_grov/health")).map(|answer| answer.text());
+        format!(
+            "{} of {} sessions have their step; {health:?}; {}",
+            stored(&sessions),
+            sessions.len(),
+            daemon.log()
+        )
     })
 }
