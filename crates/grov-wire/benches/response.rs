@@ -1,7 +1,8 @@
 //! What observing a response costs: an answer of 300 small events, as one burst and event by event.
 //!
-//! `cargo bench -p grov-wire --bench response` prints one line for each case: fastest and median of many runs, for the
-//! answer and for each of its events. Arguments behind `--` choose cases by a part of their name.
+//! `cargo bench -p grov-wire --bench response` prints one line for each case: fastest and median of many
+//! runs, for the answer and for each of its events. Arguments behind `--` choose cases by a part of their
+//! name.
 #![allow(
     clippy::print_stdout,
     clippy::expect_used,

@@ -128,11 +128,7 @@ impl Assembler {
                 self.stopped = true;
             }
             "error" => {
-                let unreadable = || ApiError {
-                    kind: "error".to_owned(),
-                    message: String::new(),
-                };
-                self.turn.error = Some(ApiError::read(envelope.error).unwrap_or_else(unreadable));
+                self.turn.error = Some(ApiError::read(envelope.error).unwrap_or_else(ApiError::unreadable));
             }
             "ping" => {}
             _ => {

@@ -21,7 +21,10 @@ pub(super) fn read(body: &[u8], ended_cleanly: bool) -> Turn {
     };
     let kind = event::text(message.kind);
     turn.error = ApiError::read(message.error);
-    if turn.error.is_some() || kind.as_deref() == Some("error") {
+    if turn.error.is_none() && kind.as_deref() == Some("error") {
+        turn.error = Some(ApiError::unreadable());
+    }
+    if turn.error.is_some() {
         turn.end = TurnEnd::Error;
         return turn;
     }

@@ -192,6 +192,14 @@ impl Usage {
 }
 
 impl ApiError {
+    /// An error that does not say what it is.
+    pub(super) fn unreadable() -> Self {
+        Self {
+            kind: "error".to_owned(),
+            message: String::new(),
+        }
+    }
+
     /// Reads an error object (`{"type":…,"message":…}`), or the bare message that some gateways put in its place.
     pub(super) fn read(raw: Option<&RawValue>) -> Option<Self> {
         if let Some(message) = owned_text(raw) {

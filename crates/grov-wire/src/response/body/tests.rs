@@ -77,7 +77,10 @@ fn errors_say_what_and_why() {
         Some("not found")
     );
     let turn = read(br#"{"type": "error"}"#, true);
-    assert_eq!((turn.end, turn.error), (TurnEnd::Error, None));
+    assert_eq!(
+        (turn.end, turn.error),
+        (TurnEnd::Error, Some(ApiError::unreadable()))
+    );
 }
 
 #[test]
