@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: the static checks that a change must pass. The tests themselves are `cargo xtask test`.
 
-use crate::phases::Phases;
+use crate::phases::{Phases, succeed};
 use crate::tidy;
 use crate::workspace::Workspace;
 use anyhow::Result;
@@ -32,24 +32,26 @@ fn run_phases(workspace: &Workspace, phases: &mut Phases) -> Result<()> {
             .cargo(&["doc", "--workspace", "--no-deps", "--locked"])
             .env("RUSTDOCFLAGS", "-D warnings"),
     )?;
+    // Everything that is run below, built with one set of features, which is also that of the tests.
+    let build = [
+        "build",
+        "--workspace",
+        "--bins",
+        "--tests",
+        "--examples",
+        "--locked",
+    ];
+    phases.command("build", &mut workspace.cargo(&build))?;
     phases.command(
         "doctests",
         &mut workspace.cargo(&["test", "--workspace", "--doc", "--locked"]),
     )?;
-    for (package, example) in RUN_EXAMPLES {
-        let arguments = [
-            "run",
-            "--quiet",
-            "--locked",
-            "--package",
-            package,
-            "--example",
-            example,
-        ];
-        phases.command(&format!("example {example}"), &mut workspace.cargo(&arguments))?;
+    // An example ends by itself and fails loudly, so it is run and not only compiled.
+    for example in workspace.packages()?.iter().flat_map(|package| &package.examples) {
+        let program = workspace.built().join("examples").join(example);
+        phases.run(&format!("example {example}"), || {
+            succeed(&mut workspace.command(&program))
+        })?;
     }
     Ok(())
 }
-
-/// Examples that end by themselves and fail loudly: they are run, not only compiled.
-const RUN_EXAMPLES: &[(&str, &str)] = &[("grov-proxy-core", "embed")];

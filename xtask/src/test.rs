@@ -3,7 +3,6 @@
 use crate::phases::succeed;
 use crate::workspace::Workspace;
 use anyhow::{Context, Result, anyhow, ensure};
-use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -49,7 +48,7 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     let mut tests = workspace.cargo(&[]);
     tests
         .args(arguments(setting, extra))
-        .env("GROV_BIN_DIR", binaries(workspace));
+        .env("GROV_BIN_DIR", workspace.built());
     let outcome = succeed(&mut tests);
     println!("tests: {:.1} s", start.elapsed().as_secs_f64());
     if let Some(error) = missing {
@@ -93,11 +92,6 @@ fn arguments(setting: Setting, extra: &[String]) -> Vec<String> {
         arguments.extend(["--skip".to_owned(), CLIENT_TESTS.to_owned()]);
     }
     arguments
-}
-
-fn binaries(workspace: &Workspace) -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace.root.join(target).join("debug")
 }
 
 fn has_nextest(workspace: &Workspace) -> bool {

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -22,6 +23,8 @@ pub(crate) struct Package {
     pub(crate) dependencies: Vec<Dependency>,
     /// The root source files of its library and its binaries.
     pub(crate) roots: Vec<PathBuf>,
+    /// The names of its examples.
+    pub(crate) examples: Vec<String>,
 }
 
 /// One declared dependency.
@@ -44,7 +47,7 @@ impl Workspace {
     }
 
     /// A command that runs in the root.
-    pub(crate) fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).stdin(Stdio::null());
         command
@@ -52,9 +55,15 @@ impl Workspace {
 
     /// The cargo that runs this tool.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
-        let mut command = self.command(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()));
+        let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.args(arguments);
         command
+    }
+
+    /// Where cargo leaves what it builds for development.
+    pub(crate) fn built(&self) -> PathBuf {
+        let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+        self.root.join(target).join("debug")
     }
 
     /// The packages of the workspace.
@@ -126,21 +135,28 @@ fn parse_package(package: &Value) -> Result<Package> {
             })
         })
         .collect::<Result<_>>()?;
-    let is_root = |target: &&Value| {
-        list(&target["kind"])
+    let targets = list(&package["targets"]);
+    let of_kinds = |kinds: &[&str]| -> Vec<&Value> {
+        let fits = |kind: &Value| kind.as_str().is_some_and(|kind| kinds.contains(&kind));
+        targets
             .iter()
-            .any(|kind| matches!(kind.as_str(), Some("lib" | "bin" | "proc-macro")))
+            .filter(|target| list(&target["kind"]).iter().any(fits))
+            .collect()
     };
-    let roots = list(&package["targets"])
-        .iter()
-        .filter(is_root)
+    let roots = of_kinds(&["lib", "bin", "proc-macro"])
+        .into_iter()
         .map(|target| text(&target["src_path"]).map(PathBuf::from))
+        .collect::<Result<_>>()?;
+    let examples = of_kinds(&["example"])
+        .into_iter()
+        .map(|target| text(&target["name"]))
         .collect::<Result<_>>()?;
     Ok(Package {
         name: text(&package["name"])?,
         manifest: PathBuf::from(text(&package["manifest_path"])?),
         dependencies,
         roots,
+        examples,
     })
 }
 
@@ -152,7 +168,8 @@ mod tests {
     fn metadata_becomes_packages() {
         let text = r#"{"packages":[{"name":"a","manifest_path":"/x/a/Cargo.toml",
             "dependencies":[{"name":"b","kind":null},{"name":"c","kind":"dev"},{"name":"d","kind":"build"}],
-            "targets":[{"kind":["lib"],"src_path":"/x/a/src/lib.rs"},{"kind":["bench"],"src_path":"/x/a/benches/x.rs"}]}]}"#;
+            "targets":[{"kind":["lib"],"src_path":"/x/a/src/lib.rs"},{"kind":["bench"],"name":"x","src_path":"/x/a/benches/x.rs"},
+                       {"kind":["example"],"name":"show","src_path":"/x/a/examples/show.rs"}]}]}"#;
         let packages = parse_metadata(text).unwrap();
         let expected = |name: &str, dev| Dependency {
             name: name.to_owned(),
@@ -163,5 +180,6 @@ mod tests {
             [expected("b", false), expected("c", true), expected("d", false)]
         );
         assert_eq!(packages[0].roots, [PathBuf::from("/x/a/src/lib.rs")]);
+        assert_eq!(packages[0].examples, ["show"]);
     }
 }

@@ -217,6 +217,7 @@ mod tests {
                 })
                 .collect(),
             roots: Vec::new(),
+            examples: Vec::new(),
         }
     }
 

@@ -129,6 +129,7 @@ mod tests {
                 })
                 .collect(),
             roots: Vec::new(),
+            examples: Vec::new(),
         };
         let found = |document: &str, names: &[&str]| -> Vec<String> {
             let findings = dependencies(root, document, &[user(names)]);
