@@ -97,7 +97,8 @@ fn finish(mut ended: Ended) -> ObservedExchange {
     let turn = ended.tap.finish(ended.body_ended);
     let outcome = if ended.status >= 400 || turn.error.is_some() {
         Outcome::UpstreamError
-    } else if turn.end == TurnEnd::Complete {
+    } else if turn.end == TurnEnd::Complete || (ended.body_ended && turn.end != TurnEnd::Truncated) {
+        // What we could not read to its end may still have reached the client whole.
         Outcome::Complete
     } else if ended.client_gone {
         Outcome::ClientGone
