@@ -7,34 +7,50 @@
 //! file system: what it tells is what the call itself shows.
 #![forbid(unsafe_code)]
 
+mod arguments;
 mod call;
+mod input;
+mod path;
+mod shell;
+mod telling;
+mod tools;
 
 pub use call::{ToolCall, ToolInput};
+pub use telling::{is_key_decision, keywords};
 
-use grov_domain::{Action, ActionType};
+use grov_domain::Action;
+
+/// At most so many files, and so many folders, of one action are told.
+pub const MAX_FILES: usize = 200;
 
 /// Understands one tool call. Never fails: of a broken or unknown call it tells what can be told.
+///
+/// Paths are made absolute against the call's working directory, as text: no file system is asked. For commands,
+/// `files` and `folders` together are the paths of all effects; known folders (search roots, `mkdir`, `cd`, a slash at
+/// the end) are in `folders` only. At most 200 of each are told, and 8 KB of the command.
+///
+/// ```
+/// use grov_actions::{ToolCall, understand};
+/// use grov_domain::EffectKind;
+///
+/// let call = ToolCall {
+///     name: "Bash",
+///     id: Some("toolu_1"),
+///     input: r#"{"command": "cd src && rm old.rs"}"#.into(),
+///     working_directory: Some("/work"),
+/// };
+/// let action = understand(&call);
+/// assert_eq!(action.effects[0].kind, EffectKind::Delete);
+/// assert_eq!(action.files, ["/work/src/old.rs"]);
+/// ```
 pub fn understand(call: &ToolCall<'_>) -> Action {
-    Action {
-        tool: call.name.to_owned(),
-        tool_use_id: call.id.map(str::to_owned),
-        action_type: ActionType::Other,
-        files: Vec::new(),
-        folders: Vec::new(),
-        command: None,
-        effects: Vec::new(),
-    }
-}
-
-/// Words by which a later search may find the action: file stems and identifiers. At most 32, lower case, without
-/// repetition.
-pub fn keywords(action: &Action) -> Vec<String> {
-    let _ = action;
-    Vec::new()
-}
-
-/// Whether the action carries a decision: it changes files, or the assistant's text before it states one.
-pub fn is_key_decision(action: &Action, reasoning: Option<&str>) -> bool {
-    let _ = reasoning;
-    action.action_type.modifies_files()
+    let parsed;
+    let input = match call.input {
+        ToolInput::Json(value) => value,
+        ToolInput::Text(text) => {
+            parsed = input::parse(text);
+            &parsed
+        }
+    };
+    tools::act(call.name, call.id, input, call.working_directory)
 }

@@ -1,0 +1,624 @@
+//! Programs that work on files: reading, writing, moving, removing, searching.
+
+use crate::path;
+use crate::shell::Place;
+use crate::shell::options::{Options, Valued};
+use crate::shell::run::Shell;
+use crate::shell::words::Argument;
+use grov_domain::EffectKind;
+
+/// A program all of whose operands are files.
+struct Plain {
+    kind: EffectKind,
+    letters: &'static str,
+    names: &'static [&'static str],
+    /// So many operands come before the files: a pattern, a mode, a script.
+    skip: usize,
+    /// The operands are folders.
+    folders: bool,
+}
+
+const fn plain(kind: EffectKind, letters: &'static str) -> Plain {
+    Plain {
+        kind,
+        letters,
+        names: &[],
+        skip: 0,
+        folders: false,
+    }
+}
+
+const GREP_NAMES: &[&str] = &[
+    "regexp",
+    "file",
+    "max-count",
+    "include",
+    "exclude",
+    "exclude-dir",
+    "after-context",
+    "before-context",
+    "context",
+    "glob",
+    "iglob",
+    "type",
+    "type-not",
+    "max-depth",
+    "color",
+    "colors",
+    "replace",
+    "sort",
+    "threads",
+    "encoding",
+];
+
+/// The programs of that form.
+fn plain_program(name: &str) -> Option<Plain> {
+    use EffectKind::{Delete, Modify, Permission, Read, Write};
+    Some(match name {
+        "cat" | "tac" | "rev" | "nl" | "wc" | "less" | "more" | "file" | "md5sum" | "sha1sum"
+        | "sha256sum" | "sha512sum" | "shasum" | "cksum" | "b2sum" | "zcat" | "zless" | "bzcat" | "xzcat"
+        | "realpath" | "readlink" | "ldd" | "nm" | "objdump" | "size" | "strings" | "comm" | "cmp"
+        | "paste" | "column" | "expand" | "fold" | "fmt" | "pr" | "vimdiff" | "open" | "xdg-open" => {
+            plain(Read, "")
+        }
+        "head" | "tail" => plain(Read, "nc"),
+        "bat" | "batcat" => Plain {
+            names: &["language", "line-range", "style"],
+            ..plain(Read, "lrH")
+        },
+        "cut" => plain(Read, "dfcb"),
+        "uniq" | "od" | "xxd" | "hexdump" | "base64" => plain(Read, "fswANjlcn"),
+        "diff" | "colordiff" | "sdiff" => Plain {
+            names: &["exclude", "unified", "context", "label"],
+            ..plain(Read, "UCxIL")
+        },
+        "stat" => Plain {
+            names: &["format", "printf"],
+            ..plain(Read, "cft")
+        },
+        "jq" | "yq" | "gron" => Plain {
+            names: &["indent"],
+            skip: 1,
+            ..plain(Read, "")
+        },
+        "join" => plain(Read, "t12oaej"),
+        "touch" => plain(Write, "drt"),
+        "mkdir" => Plain {
+            names: &["mode"],
+            folders: true,
+            ..plain(Write, "m")
+        },
+        "truncate" | "fallocate" => Plain {
+            names: &["size", "reference"],
+            ..plain(Write, "srol")
+        },
+        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" => plain(Delete, ""),
+        "rmdir" => Plain {
+            folders: true,
+            ..plain(Delete, "")
+        },
+        "chmod" | "chown" | "chgrp" | "chflags" | "setfacl" | "xattr" => Plain {
+            skip: 1,
+            ..plain(Permission, "")
+        },
+        "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "code" | "dos2unix" | "unix2dos"
+        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => plain(Modify, "cnT"),
+        _ => return None,
+    })
+}
+
+/// Looks at a program of this module; whether it was one.
+pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+    if let Some(program) = plain_program(name) {
+        plain_files(shell, &program, arguments);
+        return true;
+    }
+    match name {
+        "ls" | "dir" | "exa" | "eza" | "lsd" | "tree" | "du" => list(shell, arguments),
+        "grep" | "egrep" | "fgrep" | "zgrep" | "rg" | "ag" | "ack" | "ugrep" => {
+            search(shell, name, arguments)
+        }
+        "find" | "gfind" => find(shell, arguments),
+        "fd" | "fdfind" => fd(shell, arguments),
+        "sed" | "gsed" => sed(shell, arguments),
+        "awk" | "gawk" | "mawk" | "nawk" => awk(shell, arguments),
+        "perl" => return perl(shell, arguments),
+        "sort" => sort(shell, arguments),
+        "tee" | "sponge" => tee(shell, arguments),
+        "dd" => dd(shell, arguments),
+        "mv" => move_or_copy(shell, EffectKind::Move, arguments),
+        "cp" | "gcp" | "ditto" => move_or_copy(shell, EffectKind::Copy, arguments),
+        "install" => install(shell, arguments),
+        "ln" => link(shell, arguments),
+        "patch" => patch(shell, arguments),
+        "tar" | "bsdtar" => tar(shell, arguments),
+        "zip" => zip(shell, arguments),
+        "unzip" => unzip(shell, arguments),
+        "mktemp" => {}
+        _ => return false,
+    }
+    true
+}
+
+fn plain_files(shell: &mut Shell, program: &Plain, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: program.letters,
+            names: program.names,
+        },
+    );
+    let operands = options.operands.iter().skip(program.skip).copied();
+    let mut places = shell.places(operands);
+    if program.folders {
+        places.iter_mut().for_each(|place| place.is_folder = true);
+    }
+    // Only what reads its input through a pipe names nothing.
+    if !(places.is_empty() && program.kind == EffectKind::Read) {
+        shell.findings.add(program.kind, places);
+    }
+}
+
+/// A folder, unless it is named like a file.
+fn folder_unless_named_like_a_file(place: Place) -> Place {
+    let is_folder = place.is_folder || !path::has_extension(&place.path);
+    Place { is_folder, ..place }
+}
+
+fn list(shell: &mut Shell, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "IwTLPd",
+        names: &["ignore", "width", "level", "max-depth", "sort", "color"],
+    };
+    let options = Options::parse(arguments, valued);
+    let mut places: Vec<Place> = shell
+        .places(options.operands.iter().copied())
+        .into_iter()
+        .map(folder_unless_named_like_a_file)
+        .collect();
+    if options.operands.is_empty() {
+        places.extend(shell.here());
+    }
+    shell.findings.add(EffectKind::Read, places);
+}
+
+fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let letters = if name == "rg" {
+        "efmABCgtTjrEMd"
+    } else {
+        "efmABCdD"
+    };
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters,
+            names: GREP_NAMES,
+        },
+    );
+    let pattern_is_option = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
+    let operands: Vec<&Argument> = options
+        .operands
+        .iter()
+        .copied()
+        .skip(usize::from(!pattern_is_option))
+        .collect();
+    let searches_folders = name != "zgrep" && !matches!(name, "grep" | "egrep" | "fgrep")
+        || options.has(&["-r", "-R", "--recursive", "--dereference-recursive"]);
+    let mut places = shell.places(operands.iter().copied());
+    if searches_folders {
+        places = places.into_iter().map(folder_unless_named_like_a_file).collect();
+        if operands.is_empty() {
+            places.extend(shell.here());
+        }
+    }
+    if !places.is_empty() {
+        shell.findings.add(EffectKind::Read, places);
+    }
+}
+
+/// `find roots… conditions… actions…`
+fn find(shell: &mut Shell, arguments: &[Argument]) {
+    let arguments = {
+        let leading = arguments
+            .iter()
+            .take_while(|argument| matches!(argument.text.as_str(), "-H" | "-L" | "-P"))
+            .count();
+        &arguments[leading..]
+    };
+    let starts_expression = |argument: &&Argument| argument.text.starts_with(['-', '(', '!']);
+    let count = arguments
+        .iter()
+        .position(|argument| starts_expression(&argument))
+        .unwrap_or(arguments.len());
+    let (roots, expression) = arguments.split_at(count);
+    let mut places: Vec<Place> = shell
+        .places(roots)
+        .into_iter()
+        .map(folder_unless_named_like_a_file)
+        .collect();
+    if roots.is_empty() {
+        places.extend(shell.here());
+    }
+    let after = |option: &[&str]| {
+        let at = expression
+            .iter()
+            .position(|argument| option.contains(&argument.text.as_str()))?;
+        expression.get(at + 1)
+    };
+    let name = after(&["-name", "-iname"]).map(|name| name.text.as_str());
+    // What is found: everything of that name below the roots, or the roots themselves.
+    let found: Vec<Argument> = places
+        .iter()
+        .map(|root| match name {
+            Some(name) => Argument::new(format!("{}/**/{name}", root.path.trim_end_matches('/'))),
+            None => Argument::new(root.path.clone()),
+        })
+        .collect();
+    shell.findings.add(EffectKind::Read, places);
+    if expression.iter().any(|argument| argument.text == "-delete") {
+        let places = shell.places(&found);
+        shell.findings.add(EffectKind::Delete, places);
+    }
+    if let Some(file) = after(&["-fprint", "-fprintf", "-fls"]) {
+        let places = shell.places([file]);
+        shell.findings.add(EffectKind::Write, places);
+    }
+    let mut rest = expression;
+    while let Some(at) = rest
+        .iter()
+        .position(|word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir"))
+    {
+        let command = &rest[at + 1..];
+        let end = command
+            .iter()
+            .position(|word| matches!(word.text.as_str(), ";" | "+"))
+            .unwrap_or(command.len());
+        run_on(shell, &command[..end], &found);
+        rest = &command[end..];
+    }
+}
+
+/// Looks at a command that is run on what was found; `{}` stands for that.
+fn run_on(shell: &mut Shell, command: &[Argument], found: &[Argument]) {
+    let mut arguments = Vec::new();
+    for argument in command {
+        if argument.text == "{}" {
+            arguments.extend(found.iter().cloned());
+        } else {
+            arguments.push(argument.clone());
+        }
+    }
+    shell.program(&arguments);
+}
+
+fn fd(shell: &mut Shell, arguments: &[Argument]) {
+    let run = arguments
+        .iter()
+        .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
+    let (arguments, command) = arguments.split_at(run.unwrap_or(arguments.len()));
+    let valued = Valued {
+        letters: "etdEcSoj",
+        names: &[
+            "extension",
+            "type",
+            "max-depth",
+            "exclude",
+            "size",
+            "base-directory",
+        ],
+    };
+    let options = Options::parse(arguments, valued);
+    let roots = options.operands.iter().copied().skip(1);
+    let mut places: Vec<Place> = shell
+        .places(roots)
+        .into_iter()
+        .map(|place| Place {
+            is_folder: true,
+            ..place
+        })
+        .collect();
+    if places.is_empty() {
+        places.extend(shell.here());
+    }
+    let found: Vec<Argument> = places
+        .iter()
+        .map(|place| Argument::new(place.path.clone()))
+        .collect();
+    shell.findings.add(EffectKind::Read, places);
+    if let Some((_, command)) = command.split_first() {
+        let mut command = command.to_vec();
+        if !command.iter().any(|word| word.text == "{}") {
+            command.push(Argument::new("{}"));
+        }
+        run_on(shell, &command, &found);
+    }
+}
+
+/// `sed -i` changes files, `sed` reads them. `-i` may carry a suffix; on BSD the suffix is the next word.
+fn sed(shell: &mut Shell, arguments: &[Argument]) {
+    let in_place = arguments.iter().any(|argument| {
+        let text = argument.text.as_str();
+        text.starts_with("--in-place")
+            || text.starts_with("-i")
+            || matches!(text, "-ni" | "-Ei" | "-ri" | "-nEi" | "-Eni")
+    });
+    let rest: Vec<Argument> = arguments
+        .iter()
+        .filter(|argument| !argument.text.starts_with("-i"))
+        .cloned()
+        .collect();
+    let options = Options::parse(
+        &rest,
+        Valued {
+            letters: "efl",
+            names: &["expression", "file", "line-length"],
+        },
+    );
+    let script_is_option = options.has(&["-e", "-f", "--expression", "--file"]);
+    let mut operands: &[&Argument] = &options.operands;
+    // BSD: an empty suffix behind `-i`.
+    if in_place
+        && operands
+            .first()
+            .is_some_and(|first| first.text.is_empty() && first.quoted)
+    {
+        operands = &operands[1..];
+    }
+    let files = operands.get(usize::from(!script_is_option)..).unwrap_or_default();
+    let places = shell.places(files.iter().copied());
+    if in_place {
+        shell.findings.add(EffectKind::Modify, places);
+    } else if !places.is_empty() {
+        shell.findings.add(EffectKind::Read, places);
+    }
+}
+
+fn awk(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: "fFvi",
+            names: &["file", "assign", "field-separator"],
+        },
+    );
+    let script_is_option = options.has(&["-f", "--file"]);
+    let in_place = options.values_of(&["-i"]).any(|value| value.text == "inplace");
+    let files = options
+        .operands
+        .iter()
+        .copied()
+        .skip(usize::from(!script_is_option));
+    let places = shell.places(files.filter(|file| !file.text.contains('=')));
+    if in_place {
+        shell.findings.add(EffectKind::Modify, places);
+    } else if !places.is_empty() {
+        shell.findings.add(EffectKind::Read, places);
+    }
+}
+
+/// `perl -i -pe '…' files`; a Perl script otherwise.
+fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
+    let clusters: Vec<&str> = arguments
+        .iter()
+        .map(|argument| argument.text.as_str())
+        .take_while(|text| text.starts_with('-'))
+        .collect();
+    let in_place = clusters.iter().any(|cluster| {
+        // The letters up to `e`; what is behind an `i` is a suffix.
+        cluster
+            .strip_prefix('-')
+            .is_some_and(|letters| letters.split(['e', 'E']).next().is_some_and(|l| l.contains('i')))
+    });
+    if !in_place {
+        return false;
+    }
+    let mut files = Vec::new();
+    let mut script_follows = false;
+    for argument in arguments {
+        if script_follows {
+            script_follows = false;
+        } else if argument.is_option() {
+            script_follows = argument.text.ends_with(['e', 'E']) && !argument.text.starts_with("--");
+        } else {
+            files.push(argument);
+        }
+    }
+    let places = shell.places(files);
+    shell.findings.add(EffectKind::Modify, places);
+    true
+}
+
+fn sort(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: "kotST",
+            names: &["key", "output", "field-separator"],
+        },
+    );
+    let places = shell.places(options.operands.iter().copied());
+    if !places.is_empty() {
+        shell.findings.add(EffectKind::Read, places);
+    }
+    if let Some(output) = options.value(&["-o", "--output"]) {
+        let places = shell.places([output]);
+        shell.findings.add(EffectKind::Write, places);
+    }
+}
+
+fn tee(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(arguments, Valued::default());
+    let kind = if options.has(&["-a", "--append"]) {
+        EffectKind::Modify
+    } else {
+        EffectKind::Write
+    };
+    let places = shell.places(options.operands.iter().copied());
+    if !places.is_empty() {
+        shell.findings.add(kind, places);
+    }
+}
+
+fn dd(shell: &mut Shell, arguments: &[Argument]) {
+    for (prefix, kind) in [("if=", EffectKind::Read), ("of=", EffectKind::Write)] {
+        let named = arguments.iter().filter_map(|argument| {
+            argument.text.strip_prefix(prefix).map(|path| Argument {
+                text: path.to_owned(),
+                ..argument.clone()
+            })
+        });
+        let named: Vec<Argument> = named.collect();
+        let places = shell.places(&named);
+        if !places.is_empty() {
+            shell.findings.add(kind, places);
+        }
+    }
+}
+
+fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "tS",
+        names: &["target-directory", "suffix"],
+    };
+    let options = Options::parse(arguments, valued);
+    let mut places = shell.places(options.operands.iter().copied());
+    if let Some(target) = options.value(&["-t", "--target-directory"]) {
+        places.extend(shell.folder_place(target));
+    } else if options.operands.len() > 2
+        && let Some(target) = places.last_mut()
+    {
+        target.is_folder = true;
+    }
+    shell.findings.add(kind, places);
+}
+
+fn install(shell: &mut Shell, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "mogtS",
+        names: &["mode", "owner", "group", "target-directory"],
+    };
+    let options = Options::parse(arguments, valued);
+    let mut places = shell.places(options.operands.iter().copied());
+    if options.has(&["-d", "--directory"]) {
+        places.iter_mut().for_each(|place| place.is_folder = true);
+        return shell.findings.add(EffectKind::Write, places);
+    }
+    places.extend(
+        options
+            .value(&["-t", "--target-directory"])
+            .and_then(|target| shell.folder_place(target)),
+    );
+    shell.findings.add(EffectKind::Copy, places);
+}
+
+/// `ln target… link`: the link is written.
+fn link(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: "tS",
+            names: &["target-directory", "suffix"],
+        },
+    );
+    let operands = &options.operands;
+    let places = match operands.as_slice() {
+        [] => Vec::new(),
+        [target] => shell.places([&Argument::new(path::file_name(&target.text))]),
+        [.., link] => shell.places([*link]),
+    };
+    shell.findings.add(EffectKind::Write, places);
+}
+
+/// `patch [file [patch]]`, `patch -p1 -i patch`.
+fn patch(shell: &mut Shell, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "piodBFrzDVY",
+        names: &["strip", "input", "output", "directory"],
+    };
+    let options = Options::parse(arguments, valued);
+    let input = options
+        .value(&["-i", "--input"])
+        .or(options.operands.get(1).copied());
+    if let Some(place) = input.and_then(|input| shell.place(input)) {
+        shell.findings.add(EffectKind::Read, vec![place]);
+    }
+    let places = shell.places(options.operands.first().copied());
+    shell.findings.add(EffectKind::Modify, places);
+}
+
+fn tar(shell: &mut Shell, arguments: &[Argument]) {
+    // The first word may hold the letters without a dash: `tar czf a.tgz src`.
+    let mut arguments = arguments.to_vec();
+    if let Some(first) = arguments.first_mut()
+        && !first.text.starts_with('-')
+        && first.text.chars().all(|letter| letter.is_ascii_alphabetic())
+    {
+        first.text.insert(0, '-');
+    }
+    let valued = Valued {
+        letters: "fCTXI",
+        names: &["file", "directory", "files-from", "exclude", "strip-components"],
+    };
+    let options = Options::parse(&arguments, valued);
+    let archive = options
+        .value(&["-f", "--file"])
+        .and_then(|archive| shell.place(archive));
+    let folder = options
+        .value(&["-C", "--directory"])
+        .and_then(|folder| shell.folder_place(folder));
+    if options.has(&["-c", "-r", "-u", "--create", "--append", "--update"]) {
+        let places = shell.places(options.operands.iter().copied());
+        shell.findings.add(EffectKind::Read, places);
+        shell
+            .findings
+            .add(EffectKind::Write, archive.into_iter().collect());
+    } else {
+        shell
+            .findings
+            .add(EffectKind::Read, archive.into_iter().collect());
+        if options.has(&["-x", "--extract", "--get"]) {
+            let folder = folder.or_else(|| shell.here());
+            shell
+                .findings
+                .add(EffectKind::Write, folder.into_iter().collect());
+        }
+    }
+}
+
+fn zip(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: "xinPt",
+            names: &["exclude", "include"],
+        },
+    );
+    let places = shell.places(options.operands.iter().copied());
+    let mut places = places.into_iter();
+    let archive = places.next();
+    shell.findings.add(EffectKind::Read, places.collect());
+    shell
+        .findings
+        .add(EffectKind::Write, archive.into_iter().collect());
+}
+
+fn unzip(shell: &mut Shell, arguments: &[Argument]) {
+    let options = Options::parse(
+        arguments,
+        Valued {
+            letters: "dxP",
+            names: &[],
+        },
+    );
+    let places = shell.places(options.operands.first().copied());
+    shell.findings.add(EffectKind::Read, places);
+    if !options.has(&["-l", "-t", "-p", "-Z"]) {
+        let folder = options
+            .value(&["-d"])
+            .and_then(|folder| shell.folder_place(folder))
+            .or_else(|| shell.here());
+        shell
+            .findings
+            .add(EffectKind::Write, folder.into_iter().collect());
+    }
+}

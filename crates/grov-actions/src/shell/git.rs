@@ -1,0 +1,395 @@
+//! Git: which commands look, which change the history, the index or the working tree, and which talk to others.
+
+use crate::path;
+use crate::shell::Place;
+use crate::shell::options::{Options, Valued};
+use crate::shell::programs::skip_options;
+use crate::shell::run::Shell;
+use crate::shell::words::Argument;
+use grov_domain::EffectKind::{Delete, Modify, Move, Network, Read, VersionControl, Write};
+
+/// Options before the command.
+const GLOBAL: Valued = Valued {
+    letters: "Cc",
+    names: &["git-dir", "work-tree", "namespace", "exec-path"],
+};
+
+/// Looks at a version-control program; whether it was one.
+pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+    match name {
+        "git" => {}
+        "gh" | "glab" | "hub" => {
+            hosted(shell, arguments);
+            return true;
+        }
+        "svn" | "hg" | "jj" => {
+            other(shell, arguments);
+            return true;
+        }
+        _ => return false,
+    }
+    let command = skip_options(arguments, GLOBAL);
+    let globals = Options::parse(&arguments[..arguments.len() - command.len()], GLOBAL);
+    let Some((command, arguments)) = command.split_first() else {
+        return true;
+    };
+    shell.in_folder(globals.value(&["-C", "--work-tree"]), |shell| {
+        command_of_git(shell, &command.text, arguments)
+    });
+    true
+}
+
+fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
+    let options = Options::parse(arguments, valued(command));
+    let has = |flags: &[&str]| options.has(flags);
+    let first = options.operands.first().map_or("", |first| first.text.as_str());
+    match command {
+        "status" | "log" | "show" | "blame" | "annotate" | "grep" | "ls-files" | "ls-tree" | "rev-parse"
+        | "rev-list" | "describe" | "shortlog" | "cat-file" | "name-rev" | "merge-base" | "diff-tree"
+        | "diff-index" | "diff-files" | "diff" | "difftool" | "for-each-ref" | "show-ref" | "show-branch"
+        | "whatchanged" | "check-ignore" | "cherry" | "count-objects" | "fsck" | "range-diff" | "var"
+        | "help" | "version" | "check-attr" | "verify-commit" | "verify-tag" | "hash-object"
+        | "--version" => {
+            let places = looked_at(shell, command, &options);
+            shell.findings.add(Read, places);
+        }
+        "ls-remote" => shell.findings.add(Network, Vec::new()),
+        "config" => {
+            let reads = has(&[
+                "--get",
+                "--get-all",
+                "--get-regexp",
+                "-l",
+                "--list",
+                "--show-origin",
+            ]) || matches!(first, "get" | "list")
+                || options.operands.len() < 2 && !has(&["--unset", "--unset-all", "-e", "--edit", "--add"]);
+            shell
+                .findings
+                .add(if reads { Read } else { VersionControl }, Vec::new());
+        }
+        "branch" | "tag" => {
+            let lists = has(&[
+                "-l",
+                "--list",
+                "--show-current",
+                "--contains",
+                "--merged",
+                "--no-merged",
+            ]) || options.operands.is_empty()
+                && !has(&["-d", "-D", "-m", "-M", "-c", "-C", "-f", "--delete", "--move"]);
+            shell
+                .findings
+                .add(if lists { Read } else { VersionControl }, Vec::new());
+        }
+        "remote" => {
+            let lists = options.operands.is_empty() || matches!(first, "show" | "get-url");
+            shell
+                .findings
+                .add(if lists { Read } else { VersionControl }, Vec::new());
+            if first == "update" || first == "prune" {
+                shell.findings.add(Network, Vec::new());
+            }
+        }
+        "reflog" | "notes" | "stash" | "worktree" | "submodule" | "bisect" | "sparse-checkout" | "lfs"
+        | "rerere" | "bundle" => {
+            with_subcommand(shell, command, first, &options);
+        }
+        "add" | "stage" | "update-index" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places);
+        }
+        "commit" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places);
+        }
+        "checkout" => checkout(shell, &options),
+        "switch" => shell.findings.add(VersionControl, Vec::new()),
+        "restore" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places.clone());
+            if has(&["-W", "--worktree"]) || !has(&["-S", "--staged"]) {
+                shell.findings.add(Modify, places);
+            }
+        }
+        "reset" => {
+            let places = pathspecs(shell, &options);
+            shell.findings.add(VersionControl, places);
+            if has(&["--hard", "--merge", "--keep"]) {
+                shell.findings.add(Modify, Vec::new());
+            }
+        }
+        "rm" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places.clone());
+            if !has(&["--cached", "-n", "--dry-run"]) {
+                shell.findings.add(Delete, places);
+            }
+        }
+        "mv" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places.clone());
+            shell.findings.add(Move, places);
+        }
+        "clean" => {
+            let places = shell.places(options.operands.iter().copied());
+            if has(&["-n", "--dry-run"]) {
+                return shell.findings.add(Read, places);
+            }
+            shell.findings.add(VersionControl, places.clone());
+            shell.findings.add(Delete, places);
+        }
+        "apply" | "am" => {
+            let places = shell.places(options.operands.iter().copied());
+            shell.findings.add(VersionControl, places);
+            if !has(&["--check", "--stat", "--cached"]) {
+                shell.findings.add(Modify, Vec::new());
+            }
+        }
+        "clone" => clone(shell, &options),
+        "pull" | "push" | "fetch" => {
+            shell.findings.add(VersionControl, Vec::new());
+            shell.findings.add(Network, Vec::new());
+        }
+        "init" => {
+            let places = shell
+                .places(options.operands.first().copied())
+                .into_iter()
+                .map(as_folder);
+            let places = places.collect();
+            shell.findings.add(VersionControl, places);
+        }
+        "archive" | "format-patch" => {
+            let output = options.value(&["-o", "--output", "--output-directory"]);
+            let places = shell.places(output);
+            shell.findings.add(Write, places);
+        }
+        // Everything else that Git knows, aliases included, is taken to change the repository.
+        _ => shell.findings.add(VersionControl, Vec::new()),
+    }
+}
+
+/// Options of a command that take a value.
+fn valued(command: &str) -> Valued {
+    let (letters, names): (&str, &[&str]) = match command {
+        "commit" => (
+            "mFCct",
+            &[
+                "message",
+                "file",
+                "author",
+                "date",
+                "fixup",
+                "squash",
+                "reuse-message",
+                "trailer",
+            ],
+        ),
+        "checkout" | "switch" => ("bBcC", &["orphan", "create", "conflict"]),
+        "restore" => ("s", &["source"]),
+        "log" | "show" | "shortlog" => (
+            "nSGL",
+            &[
+                "max-count",
+                "since",
+                "until",
+                "after",
+                "before",
+                "author",
+                "grep",
+                "format",
+                "pretty",
+            ],
+        ),
+        "diff" => ("SGU", &["diff-filter", "unified", "stat"]),
+        "blame" => ("LSC", &["since"]),
+        "grep" => ("eABCf", &["max-depth"]),
+        "clone" => (
+            "bocu",
+            &["branch", "depth", "origin", "config", "reference", "filter"],
+        ),
+        "clean" => ("e", &["exclude"]),
+        "rev-list" => ("n", &["max-count"]),
+        "archive" | "format-patch" => ("on", &["output", "format", "prefix", "output-directory"]),
+        "stash" => ("m", &["message", "pathspec-from-file"]),
+        "merge" | "tag" | "notes" => ("mFsXu", &["message", "strategy"]),
+        "worktree" => ("bB", &["reason"]),
+        "ls-tree" | "ls-files" => ("xX", &["exclude", "format"]),
+        "config" => ("f", &["file", "type", "default"]),
+        _ => ("", &[]),
+    };
+    Valued { letters, names }
+}
+
+fn as_folder(place: Place) -> Place {
+    Place {
+        is_folder: true,
+        ..place
+    }
+}
+
+/// The paths that a command is limited to: behind `--`, or operands that look like one.
+fn pathspecs(shell: &Shell, options: &Options<'_>) -> Vec<Place> {
+    let mut places = shell.likely_places(options.operands[..options.before_dashes].iter().copied());
+    places.extend(shell.places(options.after_dashes().iter().copied()));
+    places
+}
+
+/// The paths that a looking command looks at. `git show HEAD:path` names one behind the colon.
+fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> {
+    match command {
+        "show" | "cat-file" => {
+            let inside: Vec<Argument> = options
+                .operands
+                .iter()
+                .filter_map(|operand| operand.text.split_once(':'))
+                .filter(|(_, path)| !path.is_empty())
+                .map(|(_, path)| Argument::new(path))
+                .collect();
+            if inside.is_empty() {
+                pathspecs(shell, options)
+            } else {
+                shell.places(&inside)
+            }
+        }
+        "blame" | "annotate" => shell.places(options.operands.last().copied()),
+        "grep" => {
+            let skip = usize::from(!options.has(&["-e", "-f"]));
+            shell
+                .places(options.operands.iter().copied().skip(skip))
+                .into_iter()
+                .map(as_folder)
+                .collect()
+        }
+        "ls-files" | "check-ignore" | "hash-object" => shell.places(options.operands.iter().copied()),
+        _ => pathspecs(shell, options),
+    }
+}
+
+/// `git checkout branch`, `git checkout -b branch`, `git checkout [branch] [--] paths`.
+fn checkout(shell: &mut Shell, options: &Options<'_>) {
+    let creates = options.has(&["-b", "-B", "--orphan"]);
+    let mut places = shell.places(options.after_dashes().iter().copied());
+    if !creates {
+        let before = &options.operands[..options.before_dashes];
+        let paths = before
+            .iter()
+            .copied()
+            .filter(|operand| operand.text == "." || path::looks_like_path(&operand.text));
+        places.splice(0..0, paths.filter_map(|operand| shell.place(operand)));
+    }
+    shell.findings.add(VersionControl, places.clone());
+    if !places.is_empty() || options.has(&["-f", "--force"]) {
+        shell.findings.add(Modify, places);
+    }
+}
+
+/// Commands whose first operand is a command again.
+fn with_subcommand(shell: &mut Shell, command: &str, first: &str, options: &Options<'_>) {
+    let looks = match command {
+        "stash" | "notes" => matches!(first, "list" | "show"),
+        "reflog" => matches!(first, "" | "show" | "exists"),
+        "worktree" => first == "list",
+        "submodule" => matches!(first, "" | "status" | "summary"),
+        "bisect" => matches!(first, "log" | "view"),
+        "lfs" => matches!(first, "ls-files" | "status" | "env"),
+        "bundle" => matches!(first, "verify" | "list-heads"),
+        _ => first == "list",
+    };
+    if looks {
+        return shell.findings.add(Read, Vec::new());
+    }
+    let rest = options.operands.iter().copied().skip(1);
+    let places = match (command, first) {
+        ("worktree", "add" | "remove" | "move") => shell
+            .places(options.operands.get(1).copied())
+            .into_iter()
+            .map(as_folder)
+            .collect(),
+        ("stash", "push") | ("submodule", "add" | "deinit") => shell.places(rest),
+        ("bundle", "create") => shell.places(options.operands.get(1).copied()),
+        _ => Vec::new(),
+    };
+    shell.findings.add(VersionControl, places);
+    if matches!(
+        (command, first),
+        ("submodule", "add" | "update") | ("lfs", "pull" | "push" | "fetch")
+    ) {
+        shell.findings.add(Network, Vec::new());
+    }
+}
+
+/// `git clone url [folder]`: without a folder, the last part of the URL names it.
+fn clone(shell: &mut Shell, options: &Options<'_>) {
+    let named = match options.operands.as_slice() {
+        [_, folder, ..] => Some((*folder).clone()),
+        [url] => {
+            let name = url
+                .text
+                .trim_end_matches('/')
+                .rsplit(['/', ':'])
+                .next()
+                .unwrap_or_default();
+            Some(Argument {
+                text: name.trim_end_matches(".git").to_owned(),
+                ..(*url).clone()
+            })
+        }
+        [] => None,
+    };
+    let folder = named.and_then(|folder| shell.folder_place(&folder));
+    shell.findings.add(VersionControl, folder.into_iter().collect());
+    shell.findings.add(Network, Vec::new());
+}
+
+/// `gh` and its likes: they talk to the host; a few change the working tree.
+fn hosted(shell: &mut Shell, arguments: &[Argument]) {
+    let words: Vec<&str> = arguments
+        .iter()
+        .take(2)
+        .map(|argument| argument.text.as_str())
+        .collect();
+    if matches!(
+        words.as_slice(),
+        ["pr", "checkout" | "merge"] | ["repo", "clone" | "fork" | "sync"]
+    ) {
+        shell.findings.add(VersionControl, Vec::new());
+    }
+    shell.findings.add(Network, Vec::new());
+}
+
+/// Other systems, coarsely.
+fn other(shell: &mut Shell, arguments: &[Argument]) {
+    let command = arguments
+        .iter()
+        .find(|argument| !argument.is_option())
+        .map_or("", |command| command.text.as_str());
+    let looks = matches!(
+        command,
+        "status"
+            | "st"
+            | "log"
+            | "diff"
+            | "show"
+            | "blame"
+            | "annotate"
+            | "info"
+            | "cat"
+            | "list"
+            | "ls"
+            | "root"
+            | "evolog"
+            | "op"
+    );
+    let places = shell.likely_places(arguments);
+    shell
+        .findings
+        .add(if looks { Read } else { VersionControl }, places);
+    if matches!(
+        command,
+        "push" | "pull" | "fetch" | "clone" | "checkout" | "update" | "git"
+    ) && !looks
+    {
+        shell.findings.add(Network, Vec::new());
+    }
+}

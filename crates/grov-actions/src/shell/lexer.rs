@@ -1,0 +1,676 @@
+//! A shell script's text becomes simple commands.
+//!
+//! The grammar is that of POSIX with what Bash adds, read as a shell reads it: quotes, escapes, comments, operators,
+//! subshells, substitutions, redirections, here-documents. One walk over the text with a stack of its own, so that no
+//! nesting is too deep for the program's stack. What is no valid script gives what can be told of it.
+
+use std::collections::VecDeque;
+
+/// Deeper nesting is not followed: what comes after is left out.
+const MAX_DEPTH: usize = 400;
+
+/// One step of a script.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// A subshell or a substitution begins: what it changes of the shell's state is forgotten at its end.
+    Enter,
+    /// It ends.
+    Leave,
+    /// A simple command.
+    Command(Command),
+}
+
+/// A simple command: assignments, the program and its arguments as words, and redirections.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) words: Vec<Word>,
+    pub(crate) redirections: Vec<Redirection>,
+}
+
+/// A word, in the pieces that it is put together from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) pieces: Vec<Piece>,
+    /// Some of it was quoted or escaped.
+    pub(crate) quoted: bool,
+}
+
+/// A piece of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Text(String),
+    /// `$NAME` or `${NAME}`.
+    Variable(String),
+    /// Something that only the shell can compute.
+    Unknown,
+}
+
+impl Word {
+    fn push(&mut self, c: char) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(text)) => text.push(c),
+            _ => self.pieces.push(Piece::Text(c.into())),
+        }
+    }
+
+    fn push_str(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    /// The text of a word that is nothing but text.
+    pub(crate) fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a word in which nothing is quoted, as reserved words must be written.
+    fn bare(&self) -> Option<&str> {
+        if self.quoted { None } else { self.literal() }
+    }
+}
+
+/// What a redirection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `&>`, `<>`
+    Write,
+    /// `>>`, `&>>`
+    Append,
+    /// `>&`, `<&`: a file only if the target is no descriptor.
+    Duplicate,
+    /// `<<`, `<<-`; the target is the delimiter.
+    HereDocument,
+    /// `<<<`
+    HereString,
+}
+
+/// A redirection.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Redirection {
+    pub(crate) direction: Direction,
+    pub(crate) target: Word,
+    /// The text of a here-document.
+    pub(crate) body: Option<String>,
+}
+
+/// The commands of a script, in the order in which they run where nothing branches.
+pub(crate) fn parse(script: &str) -> Vec<Event> {
+    let mut lexer = Lexer {
+        text: script,
+        at: 0,
+        frames: vec![Frame::new(Kind::Top, 0)],
+        events: Vec::new(),
+        heredocs: VecDeque::new(),
+    };
+    while let Some(c) = lexer.peek() {
+        if lexer.frames.len() > MAX_DEPTH {
+            break;
+        }
+        lexer.step(c);
+    }
+    lexer.finish()
+}
+
+/// What a frame was opened by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Top,
+    /// `(`
+    Subshell,
+    /// `$(`, `<(`, `>(`
+    Substitution,
+    /// A backtick.
+    Backtick,
+    /// `name=(`
+    Array,
+    /// `((` or `$((`, with so many parentheses open inside.
+    Arithmetic(usize),
+}
+
+/// What is being read between an opening and its end.
+#[derive(Debug)]
+struct Frame {
+    kind: Kind,
+    command: Command,
+    word: Option<Word>,
+    redirection: Option<(Direction, bool)>,
+    /// Inside double quotes.
+    quoted: bool,
+    /// Braces open of `${…}` whose text is not a plain name.
+    expansion: usize,
+    /// Inside `[[ … ]]`, where operators are ordinary words.
+    condition: bool,
+    /// Nothing but reserved words was read of the command.
+    at_start: bool,
+    /// The command is a `for`.
+    loops: bool,
+    /// `case … esac` open.
+    cases: usize,
+    /// Parentheses open inside a word, as in `!(*.rs)`.
+    parentheses: usize,
+    /// Number of the first event inside.
+    first_event: usize,
+}
+
+impl Frame {
+    fn new(kind: Kind, first_event: usize) -> Self {
+        Self {
+            kind,
+            command: Command::default(),
+            word: None,
+            redirection: None,
+            quoted: false,
+            expansion: 0,
+            condition: false,
+            at_start: true,
+            loops: false,
+            cases: 0,
+            parentheses: 0,
+            first_event,
+        }
+    }
+
+    fn word(&mut self) -> &mut Word {
+        self.word.get_or_insert_default()
+    }
+
+    /// Takes the command read so far.
+    fn take_command(&mut self) -> Command {
+        self.at_start = true;
+        self.loops = false;
+        std::mem::take(&mut self.command)
+    }
+}
+
+/// Reserved words behind which a command follows.
+pub(crate) fn opens_commands(word: &str) -> bool {
+    matches!(
+        word,
+        "if" | "then" | "else" | "elif" | "while" | "until" | "do" | "{" | "!" | "time"
+    )
+}
+
+/// A here-document whose text is still to come.
+struct HereDocument {
+    /// The event that holds its command, once that is complete.
+    event: Option<usize>,
+    redirection: usize,
+    delimiter: String,
+    strip_tabs: bool,
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    frames: Vec<Frame>,
+    events: Vec<Event>,
+    heredocs: VecDeque<HereDocument>,
+}
+
+impl<'t> Lexer<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn next_is(&self, text: &str) -> bool {
+        self.rest().starts_with(text)
+    }
+
+    /// Takes `text` if it comes next.
+    fn take(&mut self, text: &str) -> bool {
+        let next = self.next_is(text);
+        if next {
+            self.at += text.len();
+        }
+        next
+    }
+
+    /// The innermost frame. There is always one: the bottom frame is never popped before the end.
+    fn frame(&mut self) -> &mut Frame {
+        if self.frames.is_empty() {
+            self.frames.push(Frame::new(Kind::Top, 0));
+        }
+        let last = self.frames.len() - 1;
+        &mut self.frames[last]
+    }
+
+    /// Reads one character, or the operator or the expansion that starts with it.
+    fn step(&mut self, c: char) {
+        let frame = self.frame();
+        if let Kind::Arithmetic(depth) = frame.kind {
+            self.arithmetic_step(c, depth);
+        } else if frame.expansion > 0 {
+            self.expansion_step(c);
+        } else if frame.quoted {
+            self.quoted_step(c);
+        } else {
+            self.plain_step(c);
+        }
+    }
+
+    fn arithmetic_step(&mut self, c: char, depth: usize) {
+        self.at += c.len_utf8();
+        match c {
+            '(' => self.frame().kind = Kind::Arithmetic(depth + 1),
+            ')' if depth > 0 => self.frame().kind = Kind::Arithmetic(depth - 1),
+            ')' => {
+                self.take(")");
+                self.frames.pop();
+            }
+            '$' => self.dollar(),
+            _ => {}
+        }
+    }
+
+    fn expansion_step(&mut self, c: char) {
+        self.at += c.len_utf8();
+        match c {
+            '}' => self.frame().expansion -= 1,
+            '\\' => self.skip_char(),
+            '$' if self.take("{") => self.frame().expansion += 1,
+            '$' => self.dollar(),
+            '`' => self.backtick(),
+            _ => {}
+        }
+    }
+
+    fn quoted_step(&mut self, c: char) {
+        self.at += c.len_utf8();
+        match c {
+            '"' => self.frame().quoted = false,
+            '\\' => match self.peek() {
+                Some('\n') => self.at += 1,
+                Some(escaped @ ('$' | '`' | '"' | '\\')) => {
+                    self.at += 1;
+                    self.frame().word().push(escaped);
+                }
+                _ => self.frame().word().push('\\'),
+            },
+            '$' => self.dollar(),
+            '`' => self.backtick(),
+            c => self.frame().word().push(c),
+        }
+    }
+
+    fn plain_step(&mut self, c: char) {
+        self.at += c.len_utf8();
+        match c {
+            '\\' => match self.peek() {
+                Some('\n') => self.at += 1,
+                Some(escaped) => {
+                    self.at += escaped.len_utf8();
+                    let word = self.frame().word();
+                    word.quoted = true;
+                    word.push(escaped);
+                }
+                None => {}
+            },
+            '\'' => self.single_quoted(),
+            '"' => {
+                let frame = self.frame();
+                frame.quoted = true;
+                frame.word().quoted = true;
+            }
+            '$' if self.next_is("'") => self.escaped_string(),
+            '$' if self.next_is("\"") => {}
+            '$' => self.dollar(),
+            '`' => self.backtick(),
+            ' ' | '\t' | '\r' => self.end_word(),
+            '\n' => {
+                self.end_command();
+                self.here_documents();
+            }
+            '#' if self.frame().word.is_none() => {
+                self.at = self
+                    .rest()
+                    .find('\n')
+                    .map_or(self.text.len(), |end| self.at + end);
+            }
+            ';' => self.end_command(),
+            '&' | '|' | '<' | '>' | '(' | ')' if self.frame().condition => self.frame().word().push(c),
+            '&' if self.take(">>") => self.redirect(Direction::Append),
+            '&' if self.take(">") => self.redirect(Direction::Write),
+            '&' | '|' => {
+                // `&&`, `||`, `|&`: the second sign ends an empty command.
+                self.end_command();
+            }
+            '(' => self.open_parenthesis(),
+            ')' => self.close_parenthesis(),
+            '<' => self.less(),
+            '>' => self.greater(),
+            c => self.frame().word().push(c),
+        }
+    }
+
+    fn skip_char(&mut self) {
+        self.at += self.peek().map_or(0, char::len_utf8);
+    }
+
+    /// The rest of a text in single quotes.
+    fn single_quoted(&mut self) {
+        let text = self.rest();
+        let length = text.find('\'').unwrap_or(text.len());
+        let word = self.frame().word();
+        word.quoted = true;
+        word.push_str(&text[..length]);
+        self.at = self.text.len().min(self.at + length + 1);
+    }
+
+    /// `$'…'`, with the escapes that have a meaning in paths and commands.
+    fn escaped_string(&mut self) {
+        self.at += 1;
+        self.frame().word().quoted = true;
+        while let Some(c) = self.peek() {
+            self.at += c.len_utf8();
+            let c = match c {
+                '\'' => return,
+                '\\' => {
+                    let escaped = self.peek().unwrap_or('\\');
+                    self.skip_char();
+                    match escaped {
+                        'n' => '\n',
+                        't' => '\t',
+                        'r' => '\r',
+                        other => other,
+                    }
+                }
+                c => c,
+            };
+            self.frame().word().push(c);
+        }
+    }
+
+    /// What follows a dollar sign.
+    fn dollar(&mut self) {
+        let inside_word = !matches!(self.frame().kind, Kind::Arithmetic(_)) && self.frame().expansion == 0;
+        if self.take("((") {
+            return self.open_unknown(Kind::Arithmetic(0), inside_word);
+        }
+        if self.take("(") {
+            return self.open(Kind::Substitution, inside_word);
+        }
+        let braced = self.take("{");
+        let rest = self.rest();
+        let length = rest
+            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .unwrap_or(rest.len());
+        let name = &rest[..length];
+        let named = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        if braced {
+            if named && rest[length..].starts_with('}') {
+                self.at += length + 1;
+                self.add(Piece::Variable(name.to_owned()), inside_word);
+            } else {
+                self.add(Piece::Unknown, inside_word);
+                self.frame().expansion += 1;
+            }
+        } else if named {
+            self.at += length;
+            self.add(Piece::Variable(name.to_owned()), inside_word);
+        } else if rest
+            .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*' | '#' | '?' | '$' | '!' | '-'))
+        {
+            self.at += 1;
+            self.add(Piece::Unknown, inside_word);
+        } else if inside_word {
+            self.frame().word().push('$');
+        }
+    }
+
+    fn add(&mut self, piece: Piece, inside_word: bool) {
+        if inside_word {
+            self.frame().word().pieces.push(piece);
+        }
+    }
+
+    /// Opens a frame whose value is part of the word and is not computed here.
+    fn open_unknown(&mut self, kind: Kind, inside_word: bool) {
+        self.add(Piece::Unknown, inside_word);
+        let first_event = self.events.len();
+        self.frames.push(Frame::new(kind, first_event));
+    }
+
+    /// Opens a frame of commands; `inside_word` if its output is part of a word.
+    fn open(&mut self, kind: Kind, inside_word: bool) {
+        self.add(Piece::Unknown, inside_word);
+        let first_event = self.events.len();
+        self.events.push(Event::Enter);
+        self.frames.push(Frame::new(kind, first_event));
+    }
+
+    fn backtick(&mut self) {
+        if self.frame().kind == Kind::Backtick {
+            self.close();
+        } else {
+            let inside_word = self.frame().expansion == 0;
+            self.open(Kind::Backtick, inside_word);
+        }
+    }
+
+    fn open_parenthesis(&mut self) {
+        let doubled = self.next_is("(");
+        let follows_closing = self.rest().trim_start_matches([' ', '\t']).starts_with(')');
+        let frame = self.frame();
+        if frame.at_start && frame.word.is_none() && frame.redirection.is_none() {
+            if self.take("(") {
+                self.open_unknown(Kind::Arithmetic(0), false);
+            } else {
+                self.open(Kind::Subshell, false);
+            }
+            return;
+        }
+        // `for ((i = 0; …))`
+        let loops = doubled && frame.loops;
+        let assigns = |word: &Word| word.bare().is_some_and(|text| text.ends_with('='));
+        if frame.word.as_ref().is_some_and(assigns) {
+            let first_event = self.events.len();
+            self.frames.push(Frame::new(Kind::Array, first_event));
+        } else if loops {
+            self.take("(");
+            self.open_unknown(Kind::Arithmetic(0), false);
+        } else if follows_closing && frame.command.words.len() + usize::from(frame.word.is_some()) <= 2 {
+            // `name ()`: the body that follows is read as commands.
+            frame.word = None;
+            frame.take_command();
+            self.at += self.rest().find(')').map_or(0, |end| end + 1);
+        } else {
+            frame.parentheses += 1;
+            frame.word().push('(');
+        }
+    }
+
+    fn close_parenthesis(&mut self) {
+        let frame = self.frame();
+        if frame.parentheses > 0 {
+            frame.parentheses -= 1;
+            frame.word().push(')');
+        } else if frame.cases > 0 {
+            // The end of a pattern.
+            frame.word = None;
+            frame.take_command();
+        } else if frame.kind == Kind::Array {
+            self.frames.pop();
+        } else if matches!(frame.kind, Kind::Subshell | Kind::Substitution) {
+            self.close();
+        } else {
+            self.end_command();
+        }
+    }
+
+    /// Ends the innermost frame of commands.
+    fn close(&mut self) {
+        self.end_command();
+        let Some(frame) = self.frames.pop() else { return };
+        let says_folder = matches!(
+            &self.events[frame.first_event..],
+            [Event::Enter, Event::Command(command)] if command.redirections.is_empty()
+                && matches!(command.words.as_slice(), [word] if word.literal() == Some("pwd"))
+        );
+        self.events.push(Event::Leave);
+        // `$(pwd)` is known.
+        if says_folder
+            && let Some(word) = &mut self.frame().word
+            && let Some(last @ Piece::Unknown) = word.pieces.last_mut()
+        {
+            *last = Piece::Variable("PWD".to_owned());
+        }
+    }
+
+    fn less(&mut self) {
+        if self.take("(") {
+            self.frame().word();
+            self.open(Kind::Substitution, true);
+        } else if self.take("<<") {
+            self.redirect(Direction::HereString);
+        } else if self.take("<") {
+            let strip_tabs = self.take("-");
+            self.redirect(Direction::HereDocument);
+            self.frame().redirection = Some((Direction::HereDocument, strip_tabs));
+        } else if self.take("&") {
+            self.redirect(Direction::Duplicate);
+        } else if self.take(">") {
+            self.redirect(Direction::Write);
+        } else {
+            self.redirect(Direction::Read);
+        }
+    }
+
+    fn greater(&mut self) {
+        if self.take("(") {
+            self.frame().word();
+            self.open(Kind::Substitution, true);
+        } else if self.take(">") {
+            self.redirect(Direction::Append);
+        } else if self.take("&") {
+            self.redirect(Direction::Duplicate);
+        } else {
+            self.take("|");
+            self.redirect(Direction::Write);
+        }
+    }
+
+    /// The next word is the target of a redirection. Digits directly before the sign are a descriptor.
+    fn redirect(&mut self, direction: Direction) {
+        let frame = self.frame();
+        let descriptor = |word: &Word| {
+            let text = word.bare().unwrap_or_default();
+            !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        if frame.word.as_ref().is_some_and(descriptor) {
+            frame.word = None;
+        }
+        self.end_word();
+        self.frame().redirection = Some((direction, false));
+    }
+
+    fn end_word(&mut self) {
+        let frame = self.frame();
+        let Some(word) = frame.word.take() else { return };
+        frame.parentheses = 0;
+        if let Some((direction, strip_tabs)) = frame.redirection.take() {
+            let redirection = frame.command.redirections.len();
+            if direction == Direction::HereDocument {
+                let delimiter = word.literal().unwrap_or_default().to_owned();
+                self.heredocs.push_back(HereDocument {
+                    event: None,
+                    redirection,
+                    delimiter,
+                    strip_tabs,
+                });
+            }
+            let redirection = Redirection {
+                direction,
+                target: word,
+                body: None,
+            };
+            self.frame().command.redirections.push(redirection);
+            return;
+        }
+        let first = frame.at_start;
+        frame.at_start = first && word.bare().is_some_and(opens_commands);
+        match word.bare() {
+            Some("[[") if first => frame.condition = true,
+            Some("]]") => frame.condition = false,
+            Some("case") if first => frame.cases += 1,
+            Some("esac") if first => frame.cases = frame.cases.saturating_sub(1),
+            Some("for" | "select") if first => frame.loops = true,
+            _ => {}
+        }
+        frame.command.words.push(word);
+    }
+
+    fn end_command(&mut self) {
+        self.end_word();
+        let frame = self.frame();
+        frame.redirection = None;
+        frame.condition = false;
+        let command = frame.take_command();
+        if frame.kind == Kind::Array {
+            return;
+        }
+        if command.words.is_empty() && command.redirections.is_empty() {
+            return;
+        }
+        let event = self.events.len();
+        for heredoc in self.heredocs.iter_mut().filter(|heredoc| heredoc.event.is_none()) {
+            heredoc.event = Some(event);
+        }
+        self.events.push(Event::Command(command));
+    }
+
+    /// Reads the texts of the here-documents that were announced on the line that ended.
+    fn here_documents(&mut self) {
+        while let Some(heredoc) = self.heredocs.pop_front() {
+            let start = self.at;
+            let mut end = self.text.len();
+            while self.at < self.text.len() {
+                let line_start = self.at;
+                let line = self.rest().split('\n').next().unwrap_or_default();
+                self.at = self.text.len().min(line_start + line.len() + 1);
+                let line = line.trim_end_matches('\r');
+                let line = if heredoc.strip_tabs {
+                    line.trim_start_matches('\t')
+                } else {
+                    line
+                };
+                if line == heredoc.delimiter {
+                    end = line_start;
+                    break;
+                }
+            }
+            if let Some(Event::Command(command)) = heredoc.event.and_then(|event| self.events.get_mut(event))
+                && let Some(redirection) = command.redirections.get_mut(heredoc.redirection)
+            {
+                redirection.body = Some(self.text[start..end].to_owned());
+            }
+        }
+    }
+
+    fn finish(mut self) -> Vec<Event> {
+        while self.frames.len() > 1 {
+            match self.frame().kind {
+                Kind::Arithmetic(_) | Kind::Array => {
+                    self.frames.pop();
+                }
+                _ => self.close(),
+            }
+        }
+        self.end_command();
+        self.events
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Programs that talk to other machines.
+
+use crate::path;
+use crate::shell::options::{Options, Valued};
+use crate::shell::run::Shell;
+use crate::shell::words::Argument;
+use grov_domain::EffectKind::{Copy, Execute, Network, Read, Write};
+
+/// Looks at a program of this module; whether it was one.
+pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+    match name {
+        "curl" => curl(shell, arguments),
+        "wget" => wget(shell, arguments),
+        "scp" | "rsync" | "rclone" | "sftp" => transfer(shell, name, arguments),
+        "aria2c" | "http" | "https" | "xh" | "httpie" | "ssh" | "mosh" | "nc" | "ncat" | "netcat"
+        | "socat" | "telnet" | "ftp" | "lftp" | "ping" | "ping6" | "dig" | "nslookup" | "host" | "whois"
+        | "traceroute" | "mtr" | "nmap" | "ssh-copy-id" | "ssh-keyscan" | "websocat" | "grpcurl" | "aws"
+        | "gcloud" | "gsutil" | "bq" | "az" | "doctl" | "heroku" | "vercel" | "netlify" | "fly"
+        | "flyctl" | "wrangler" | "firebase" | "supabase" | "railway" | "linode-cli" | "oci" | "ibmcloud"
+        | "cloudflared" | "ngrok" | "mail" | "sendmail" | "s3cmd" | "eb" | "sam" | "stripe" | "twilio" => {
+            let places = shell.likely_places(arguments.iter().filter(|argument| !is_remote(argument)));
+            shell.findings.add(Network, places);
+        }
+        "kubectl" | "helm" | "oc" | "k9s" | "terraform" | "tofu" | "pulumi" | "ansible"
+        | "ansible-playbook" | "cdk" | "serverless" | "sls" | "skaffold" | "argocd" | "flux" | "nomad"
+        | "consul" | "vault" => {
+            let places = shell.likely_places(arguments);
+            shell.findings.add(Execute, places);
+            shell.findings.add(Network, Vec::new());
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn is_remote(argument: &Argument) -> bool {
+    let text = argument.text.as_str();
+    path::is_url(text)
+        || text
+            .split_once(':')
+            .is_some_and(|(host, _)| host.len() > 1 && !host.contains('/'))
+}
+
+/// The name under which a download of that URL is saved.
+fn download_name(url: &Argument) -> Option<Argument> {
+    let path = url.text.split(['?', '#']).next().unwrap_or_default();
+    let (_, path) = path.split_once("://").unwrap_or(("", path));
+    let (_, name) = path.trim_end_matches('/').rsplit_once('/')?;
+    (!name.is_empty()).then(|| Argument {
+        text: name.to_owned(),
+        ..url.clone()
+    })
+}
+
+fn curl(shell: &mut Shell, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "oHXdFuAeTbcmwKxrCEyYzPQU",
+        names: &[
+            "output",
+            "header",
+            "request",
+            "data",
+            "data-raw",
+            "data-binary",
+            "data-urlencode",
+            "json",
+            "form",
+            "user",
+            "user-agent",
+            "referer",
+            "upload-file",
+            "cookie",
+            "cookie-jar",
+            "max-time",
+            "connect-timeout",
+            "write-out",
+            "config",
+            "proxy",
+            "retry",
+            "cacert",
+            "cert",
+            "key",
+            "resolve",
+            "output-dir",
+            "url",
+            "dump-header",
+            "retry-delay",
+            "range",
+        ],
+    };
+    let options = Options::parse(arguments, valued);
+    // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
+    let sent: Vec<Argument> = options
+        .values_of(&["-T", "--upload-file"])
+        .cloned()
+        .chain(
+            options
+                .values_of(&["-d", "--data", "--data-binary", "--json", "-F", "--form"])
+                .filter_map(|value| {
+                    let (_, file) = value
+                        .text
+                        .split_once('@')
+                        .filter(|(name, _)| name.is_empty() || name.ends_with('='))?;
+                    Some(Argument {
+                        text: file.split(';').next().unwrap_or(file).to_owned(),
+                        ..value.clone()
+                    })
+                }),
+        )
+        .collect();
+    let places = shell.places(&sent);
+    if !places.is_empty() {
+        shell.findings.add(Read, places);
+    }
+    shell.findings.add(Network, Vec::new());
+    let mut written: Vec<Argument> = options
+        .values_of(&["-o", "--output", "-c", "--cookie-jar", "--dump-header"])
+        .cloned()
+        .collect();
+    if options.has(&["-O", "--remote-name", "--remote-name-all"]) {
+        written.extend(options.operands.iter().copied().filter_map(download_name));
+    }
+    let places = shell.places(&written);
+    if !places.is_empty() {
+        shell.findings.add(Write, places);
+    }
+}
+
+fn wget(shell: &mut Shell, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "OoPaUtTwQi",
+        names: &[
+            "output-document",
+            "output-file",
+            "directory-prefix",
+            "header",
+            "user",
+            "password",
+            "tries",
+            "timeout",
+            "post-data",
+        ],
+    };
+    let options = Options::parse(arguments, valued);
+    shell.findings.add(Network, Vec::new());
+    if options.has(&["--spider"]) {
+        return;
+    }
+    let output = options.value(&["-O", "--output-document"]).cloned();
+    let written = output.map_or_else(
+        || {
+            options
+                .operands
+                .iter()
+                .copied()
+                .filter_map(download_name)
+                .collect()
+        },
+        |o| vec![o],
+    );
+    let mut places = shell.places(&written);
+    if let Some(folder) = options
+        .value(&["-P", "--directory-prefix"])
+        .and_then(|folder| shell.folder_place(folder))
+    {
+        places = vec![folder];
+    }
+    if !places.is_empty() {
+        shell.findings.add(Write, places);
+    }
+}
+
+/// `scp`, `rsync` and the like: sources, then the target. Only what has a host goes over the network.
+fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let letters = if name == "scp" { "iPFoclJS" } else { "efT" };
+    let valued = Valued {
+        letters,
+        names: &[
+            "rsh",
+            "exclude",
+            "include",
+            "filter",
+            "files-from",
+            "exclude-from",
+            "bwlimit",
+        ],
+    };
+    let options = Options::parse(arguments, valued);
+    let remote =
+        options.operands.iter().any(|operand| is_remote(operand)) || name == "sftp" || name == "rclone";
+    let local = options
+        .operands
+        .iter()
+        .copied()
+        .filter(|operand| !is_remote(operand));
+    if !remote {
+        let places = shell.places(local);
+        return shell.findings.add(Copy, places);
+    }
+    let places = if name == "rclone" {
+        shell.likely_places(local)
+    } else {
+        shell.places(local)
+    };
+    let downloads = options.operands.last().is_some_and(|target| !is_remote(target));
+    if !places.is_empty() {
+        shell.findings.add(if downloads { Write } else { Read }, places);
+    }
+    shell.findings.add(Network, Vec::new());
+}

@@ -1,0 +1,578 @@
+//! What works on the project as a whole: package managers, builds, tests, linters, formatters.
+
+use crate::shell::Place;
+use crate::shell::options::{Options, Valued};
+use crate::shell::programs::{self, skip_options};
+use crate::shell::run::Shell;
+use crate::shell::words::Argument;
+use grov_domain::EffectKind::{self, Build, Delete, Execute, Install, Modify, Network, Read, Test, Write};
+
+/// The command that `poetry run …`, `uv run …`, `bundle exec …` and the like run, options included; `None` if it is
+/// none of them.
+pub(crate) fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [Argument]> {
+    let (subcommand, rest) = arguments.split_first()?;
+    let runs = matches!(
+        (name, subcommand.text.as_str()),
+        (
+            "uv" | "poetry" | "pipenv" | "pdm" | "hatch" | "rye" | "conda" | "mamba" | "dotslash" | "op",
+            "run"
+        ) | (
+            "bundle" | "rbenv" | "mise" | "asdf" | "direnv" | "npm" | "pnpm" | "yarn" | "volta",
+            "exec"
+        ) | ("pnpm" | "yarn", "dlx")
+            | ("npm" | "bun", "x")
+            | ("uv", "tool")
+    );
+    if !runs {
+        return None;
+    }
+    let rest = match (name, rest) {
+        ("uv", [tool, others @ ..]) if subcommand.text == "tool" => {
+            return (tool.text == "run").then_some(others);
+        }
+        ("direnv", [_folder, others @ ..]) => others,
+        _ => rest,
+    };
+    let valued = Valued {
+        letters: "pne",
+        names: &[
+            "with",
+            "python",
+            "extra",
+            "group",
+            "env-file",
+            "package",
+            "with-requirements",
+            "name",
+            "directory",
+            "project",
+        ],
+    };
+    let rest = skip_options(rest, valued);
+    // `mise exec node@22 -- npm test`
+    let dashes = (name == "mise")
+        .then(|| rest.iter().position(|word| word.text == "--"))
+        .flatten();
+    Some(dashes.map_or(rest, |at| &rest[at + 1..]))
+}
+
+/// Looks at a program of this module; whether it was one.
+pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+    match name {
+        "npm" | "pnpm" | "yarn" | "bun" | "cnpm" => node_packages(shell, name, arguments),
+        "cargo" => cargo(shell, arguments),
+        "make" | "gmake" | "just" | "task" | "rake" | "invoke" | "ninja" | "nx" | "turbo" | "lerna"
+        | "grunt" | "gulp" => {
+            targets(shell, name, arguments);
+        }
+        "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose" => {
+            containers(shell, name, arguments)
+        }
+        _ if name.starts_with("python") || name == "py" => python(shell, arguments),
+        "node" | "deno" => return javascript(shell, name, arguments),
+        "tsc" => {
+            let only_checks = arguments.iter().any(|argument| argument.text == "--noEmit");
+            add(shell, if only_checks { Test } else { Build }, arguments);
+        }
+        "cmake" => add(shell, Build, arguments),
+        _ => {
+            if let Some(kind) = formatter(name, arguments).or_else(|| plain_kind(name)) {
+                add(shell, kind, arguments);
+            } else if let Some(kind) = subcommand_kind(name, arguments) {
+                add(shell, kind, arguments);
+            } else {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// Notes an effect with the paths among the arguments. What a test runner puts behind `::` is a test's name.
+fn add(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
+    let places = named_places(shell, arguments);
+    shell.findings.add(kind, places);
+}
+
+fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
+    let paths: Vec<Argument> = arguments
+        .iter()
+        .map(|argument| {
+            let path = argument.text.split("::").next().unwrap_or_default();
+            // `./...` is everything below a folder.
+            let path = path
+                .strip_suffix("...")
+                .filter(|folder| folder.ends_with('/'))
+                .unwrap_or(path);
+            Argument {
+                text: path.to_owned(),
+                ..argument.clone()
+            }
+        })
+        .collect();
+    shell.likely_places(&paths)
+}
+
+/// Programs that do one thing whatever their arguments.
+fn plain_kind(name: &str) -> Option<EffectKind> {
+    Some(match name {
+        "pytest" | "py.test" | "jest" | "vitest" | "mocha" | "ava" | "tap" | "karma" | "cypress"
+        | "playwright" | "phpunit" | "pest" | "rspec" | "minitest" | "ctest" | "tox" | "nox" | "unittest"
+        | "nose2" | "behave" | "cucumber" | "bats" | "busted" | "ginkgo" | "gotestsum" | "cargo-nextest"
+        | "mypy" | "pyright" | "basedpyright" | "flake8" | "pylint" | "pyflakes" | "bandit" | "vulture"
+        | "shellcheck" | "hadolint" | "yamllint" | "markdownlint" | "actionlint" | "tflint"
+        | "checkstyle" | "pmd" | "spotbugs" | "phpstan" | "psalm" | "vue-tsc" | "svelte-check" | "oxlint"
+        | "knip" | "depcheck" | "typos" | "codespell" | "pre-commit" | "lefthook" | "coverage"
+        | "valgrind" | "k6" | "ab" | "clang-tidy" | "cppcheck" | "cpplint" | "credo" => Test,
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "kotlinc" | "scalac"
+        | "ghc" | "ld" | "ar" | "as" | "nvcc" | "emcc" | "webpack" | "rollup" | "esbuild" | "parcel"
+        | "tsup" | "swc" | "babel" | "ncc" | "browserify" | "sass" | "lessc" | "postcss" | "tailwindcss"
+        | "protoc" | "buf" | "wasm-pack" | "trunk" | "xcodebuild" | "bazel" | "bazelisk" | "buck2"
+        | "pants" | "scons" | "meson" | "configure" | "autoconf" | "automake" | "autoreconf" | "latexmk"
+        | "pdflatex" | "xelatex" | "mkdocs" | "sphinx-build" | "hugo" | "jekyll" | "mdbook"
+        | "pyinstaller" | "goreleaser" | "earthly" | "nix-build" | "msbuild" => Build,
+        "apt" | "apt-get" | "aptitude" | "dpkg" | "yum" | "dnf" | "rpm" | "apk" | "pacman" | "yay"
+        | "zypper" | "emerge" | "port" | "choco" | "winget" | "scoop" | "snap" | "flatpak" | "rustup"
+        | "nvm" | "fnm" | "asdf" | "pyenv" | "rbenv" | "sdk" | "easy_install" | "virtualenv" | "corepack"
+        | "cpan" | "cpanm" | "luarocks" | "cabal" | "opam" | "pod" | "carthage" | "vcpkg" | "nuget"
+        | "helmfile" => Install,
+        _ => return None,
+    })
+}
+
+/// Formatters and linters: some change files unless told not to, some only if told to.
+fn formatter(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
+    let has = |flags: &[&str]| {
+        arguments
+            .iter()
+            .any(|argument| flags.contains(&argument.text.as_str()))
+    };
+    let first = arguments.first().map_or("", |first| first.text.as_str());
+    let changes = match name {
+        "prettier" => has(&["--write", "-w"]),
+        "black" | "isort" | "rustfmt" | "autoflake" | "ktlint" => {
+            !has(&["--check", "--check-only", "--diff", "-c"])
+        }
+        "gofmt" | "goimports" | "gofumpt" | "shfmt" | "yapf" | "autopep8" | "clang-format" => {
+            has(&["-w", "-i", "--in-place"])
+        }
+        "eslint" | "stylelint" | "standard" | "xo" | "golangci-lint" | "tslint" | "swiftlint" => {
+            has(&["--fix"])
+        }
+        "rubocop" => has(&["-a", "-A", "--auto-correct", "--autocorrect"]),
+        "ruff" => first == "format" && !has(&["--check", "--diff"]) || has(&["--fix"]),
+        "biome" | "rome" => has(&["--write", "--apply", "--fix"]),
+        "php-cs-fixer" => first == "fix" && !has(&["--dry-run"]),
+        "dprint" => first == "fmt",
+        _ => return None,
+    };
+    Some(if changes { Modify } else { Test })
+}
+
+/// Tools whose first operand says what they do.
+fn subcommand_kind(name: &str, arguments: &[Argument]) -> Option<EffectKind> {
+    let subcommand = arguments
+        .iter()
+        .find(|argument| !argument.is_option())
+        .map_or("", |first| first.text.as_str());
+    let kind = match (name, subcommand) {
+        (
+            "pip" | "pip3" | "uv" | "pipx" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch" | "conda"
+            | "mamba" | "micromamba",
+            _,
+        ) => match subcommand {
+            "list" | "show" | "freeze" | "check" | "tree" | "info" | "env" | "inspect" | "config" => Read,
+            "publish" | "search" | "download" => Network,
+            "build" => Build,
+            "test" => Test,
+            "" | "version" | "help" | "shell" | "run" | "cache" => Execute,
+            _ => Install,
+        },
+        ("go", "get" | "install" | "mod" | "work") => Install,
+        ("go", "build") => Build,
+        ("go", "test" | "vet") => Test,
+        ("go", "fmt" | "fix") => Modify,
+        ("go", "list" | "env" | "version" | "doc" | "help") => Read,
+        ("gem" | "bundle" | "bundler", "list" | "info" | "show" | "outdated" | "env" | "which") => Read,
+        ("gem" | "bundle" | "bundler", "push") => Network,
+        ("gem" | "bundle" | "bundler", _) => Install,
+        ("composer", "show" | "info" | "outdated" | "validate" | "licenses") => Read,
+        ("composer", "test" | "lint") => Test,
+        ("composer", "run" | "run-script" | "exec") => Execute,
+        ("composer", _) => Install,
+        (
+            "brew",
+            "list" | "info" | "search" | "--version" | "--prefix" | "config" | "doctor" | "outdated",
+        ) => Read,
+        ("brew", "services") => Execute,
+        ("brew" | "mise" | "volta", _) => Install,
+        ("dotnet", "test") => Test,
+        ("dotnet", "build" | "publish" | "pack" | "msbuild") => Build,
+        ("dotnet", "add" | "remove" | "restore" | "tool" | "workload") => Install,
+        ("dotnet", "format") => Modify,
+        ("mvn" | "mvnw", _) => phases(
+            arguments,
+            &["test", "verify", "integration-test"],
+            &["compile", "package", "install", "deploy"],
+        ),
+        ("gradle" | "gradlew" | "sbt" | "mill" | "lein" | "ant", _) => phases(
+            arguments,
+            &["test", "check", "lint", "detekt"],
+            &["build", "assemble", "compile", "jar", "uberjar", "package"],
+        ),
+        ("mix", "test" | "credo" | "dialyzer") => Test,
+        ("mix", "compile" | "release") => Build,
+        ("mix", "format") => Modify,
+        ("mix", sub) if sub.starts_with("deps") => Install,
+        ("swift", "test") => Test,
+        ("swift", "build") => Build,
+        ("swift", "package") => Install,
+        ("flutter" | "dart", "test" | "analyze") => Test,
+        ("flutter" | "dart", "build" | "compile") => Build,
+        ("flutter" | "dart", "pub") => Install,
+        ("flutter" | "dart", "format") => Modify,
+        ("zig", "build" | "build-exe" | "build-lib") => Build,
+        ("zig", "test") => Test,
+        ("zig", "fmt") => Modify,
+        ("stack", "test") => Test,
+        ("stack", "build" | "install") => Build,
+        ("nix", "build") => Build,
+        ("nix", "flake" | "profile") => Install,
+        (
+            "next" | "vite" | "nuxt" | "astro" | "ng" | "vue-cli-service" | "react-scripts" | "gatsby"
+            | "svelte-kit" | "remix" | "expo",
+            sub,
+        ) => script_kind(sub),
+        _ => return None,
+    };
+    Some(kind)
+}
+
+/// Of the tasks named, tests come first, then builds.
+fn phases(arguments: &[Argument], tests: &[&str], builds: &[&str]) -> EffectKind {
+    let any = |names: &[&str]| {
+        let named = |argument: &Argument| {
+            let task = argument
+                .text
+                .rsplit(':')
+                .next()
+                .unwrap_or_default()
+                .to_ascii_lowercase();
+            !argument.is_option() && names.iter().any(|name| task.starts_with(name))
+        };
+        arguments.iter().any(named)
+    };
+    match () {
+        () if any(tests) => Test,
+        () if any(builds) => Build,
+        () if any(&["clean"]) => Delete,
+        () => Execute,
+    }
+}
+
+/// What a script or target of that name does, by the names that people give: `test:unit`, `lint`, `build-prod`.
+fn script_kind(name: &str) -> EffectKind {
+    let name = name.to_ascii_lowercase();
+    let has = |words: &[&str]| {
+        name.split([':', '-', '_', '.', '/'])
+            .any(|part| words.contains(&part))
+    };
+    match () {
+        () if has(&["check", "checks"]) => Test,
+        () if has(&["fix", "format", "fmt", "prettier", "write"]) => Modify,
+        () if has(&[
+            "test",
+            "tests",
+            "spec",
+            "lint",
+            "typecheck",
+            "types",
+            "tsc",
+            "e2e",
+            "unit",
+            "integration",
+            "coverage",
+            "cov",
+            "verify",
+            "validate",
+            "clippy",
+            "bench",
+            "t",
+            "vitest",
+            "jest",
+            "pytest",
+            "type",
+        ]) =>
+        {
+            Test
+        }
+        () if has(&[
+            "build", "compile", "bundle", "dist", "package", "all", "release", "docs", "doc", "image",
+        ]) =>
+        {
+            Build
+        }
+        () if has(&["install", "bootstrap", "setup", "deps", "dependencies"]) => Install,
+        () if has(&["clean", "distclean"]) => Delete,
+        () if has(&["deploy", "publish", "upload"]) => Network,
+        () => Execute,
+    }
+}
+
+fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "CwF",
+        names: &["prefix", "cwd", "dir", "filter", "workspace", "registry"],
+    };
+    let rest = skip_options(arguments, valued);
+    let options = Options::parse(&arguments[..arguments.len() - rest.len()], valued);
+    let folder = options.value(&["-C", "--prefix", "--cwd", "--dir"]).cloned();
+    let (subcommand, rest) = match rest.split_first() {
+        Some((first, rest)) => (first.text.as_str(), rest),
+        None => ("", rest),
+    };
+    let script = || {
+        rest.iter()
+            .find(|argument| !argument.is_option())
+            .map_or("", |script| script.text.as_str())
+    };
+    let kind = match subcommand {
+        "" if name == "yarn" => Install,
+        "" => Execute,
+        "install" | "i" | "ci" | "add" | "uninstall" | "remove" | "rm" | "un" | "update" | "up"
+        | "upgrade" | "link" | "unlink" | "dedupe" | "prune" | "rebuild" | "import" | "fetch"
+        | "install-test" | "it" => Install,
+        "test" | "t" | "tst" => Test,
+        "run" | "run-script" | "rum" => match script() {
+            script if name == "bun" && script.contains('.') => {
+                return add_in(shell, folder.as_ref(), Execute, rest);
+            }
+            script => script_kind(script),
+        },
+        "build" => Build,
+        "ls" | "list" | "ll" | "why" | "explain" | "config" | "get" | "root" | "prefix" | "bin" | "help"
+        | "fund" | "pm" => Read,
+        "view" | "info" | "show" | "search" | "outdated" | "audit" | "publish" | "login" | "whoami"
+        | "ping" | "dist-tag" | "owner" => Network,
+        "init" | "create" => Write,
+        "start" | "stop" | "restart" | "dev" | "serve" | "version" | "set" | "cache" => Execute,
+        // Yarn and pnpm run scripts by their bare name.
+        script if name != "npm" => script_kind(script),
+        _ => Execute,
+    };
+    add_in(shell, folder.as_ref(), kind, rest);
+}
+
+fn add_in(shell: &mut Shell, folder: Option<&Argument>, kind: EffectKind, arguments: &[Argument]) {
+    shell.in_folder(folder, |shell| add(shell, kind, arguments));
+}
+
+fn cargo(shell: &mut Shell, arguments: &[Argument]) {
+    let toolchain = arguments.first().is_some_and(|first| first.text.starts_with('+'));
+    let rest = skip_options(
+        &arguments[usize::from(toolchain)..],
+        Valued {
+            letters: "CZ",
+            names: &["config", "color"],
+        },
+    );
+    let Some((subcommand, rest)) = rest.split_first() else {
+        return;
+    };
+    let has = |flag: &str| rest.iter().any(|argument| argument.text == flag);
+    let kind = match subcommand.text.as_str() {
+        "test" | "t" | "nextest" | "bench" | "miri" | "tarpaulin" | "llvm-cov" | "deny" | "audit"
+        | "semver-checks" | "mutants" | "hack" | "machete" | "udeps" => Test,
+        "clippy" if has("--fix") => Modify,
+        "clippy" => Test,
+        "build" | "b" | "check" | "c" | "doc" | "d" | "rustc" | "rustdoc" | "package" | "zigbuild"
+        | "ndk" => Build,
+        "fmt" if has("--check") => Test,
+        "fmt" | "fix" | "sort" => Modify,
+        "add" | "remove" | "rm" | "install" | "uninstall" | "update" | "fetch" | "vendor" | "binstall"
+        | "generate-lockfile" | "upgrade" => Install,
+        "clean" => {
+            let target = shell.folder_place(&Argument::new("target"));
+            return shell.findings.add(Delete, target.into_iter().collect());
+        }
+        "new" | "init" => {
+            let places = shell.places(rest.iter().find(|argument| !argument.is_option()));
+            let places = places
+                .into_iter()
+                .map(|place| Place {
+                    is_folder: true,
+                    ..place
+                })
+                .collect();
+            return shell.findings.add(Write, places);
+        }
+        "metadata" | "tree" | "pkgid" | "locate-project" | "verify-project" | "version" | "help"
+        | "--version" => Read,
+        "publish" | "search" | "login" | "owner" | "yank" | "info" => Network,
+        "expand" | "asm" => Read,
+        _ => Execute,
+    };
+    // What is behind `--` belongs to the program that is run.
+    let own = rest
+        .iter()
+        .position(|argument| argument.text == "--")
+        .unwrap_or(rest.len());
+    let paths = if kind == Execute { rest } else { &rest[..own] };
+    add(shell, kind, paths);
+}
+
+/// `make target…`: the targets say by their names what is done.
+fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "CfjIo",
+        names: &[
+            "directory",
+            "file",
+            "makefile",
+            "justfile",
+            "filter",
+            "target",
+            "jobs",
+        ],
+    };
+    let options = Options::parse(arguments, valued);
+    let named: Vec<&str> = options
+        .operands
+        .iter()
+        .map(|operand| operand.text.as_str())
+        .filter(|target| !target.contains('=') && !matches!(*target, "run" | "run-many" | "affected"))
+        .collect();
+    let from_option = options
+        .values_of(&["--target", "-t"])
+        .map(|target| target.text.as_str());
+    let mut kinds: Vec<EffectKind> = Vec::new();
+    for target in named.into_iter().chain(from_option) {
+        let kind = match script_kind(target) {
+            Execute if matches!(name, "make" | "gmake" | "ninja") => Build,
+            kind => kind,
+        };
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    if kinds.is_empty() {
+        kinds.push(if matches!(name, "just" | "task" | "rake" | "invoke") {
+            Execute
+        } else {
+            Build
+        });
+    }
+    shell.in_folder(options.value(&["-C", "--directory"]), |shell| {
+        for kind in kinds {
+            shell.findings.add(kind, Vec::new());
+        }
+    });
+}
+
+fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
+    let valued = Valued {
+        letters: "fpHc",
+        names: &["file", "project-name", "host", "context", "profile", "env-file"],
+    };
+    let mut rest = skip_options(arguments, valued);
+    let composed = name.ends_with("compose") || rest.first().is_some_and(|word| word.text == "compose");
+    if composed && !name.ends_with("compose") {
+        rest = skip_options(&rest[1..], valued);
+    }
+    if rest.first().is_some_and(|word| {
+        matches!(
+            word.text.as_str(),
+            "container" | "image" | "buildx" | "volume" | "network" | "system"
+        )
+    }) {
+        rest = &rest[1..];
+    }
+    let Some((subcommand, rest)) = rest.split_first() else {
+        return;
+    };
+    let kind = match subcommand.text.as_str() {
+        "build" | "bake" => Build,
+        "ps" | "images" | "logs" | "inspect" | "version" | "info" | "stats" | "top" | "port" | "diff"
+        | "history" | "ls" | "events" | "config" | "df" => Read,
+        "pull" | "push" | "login" | "logout" | "search" => Network,
+        _ => Execute,
+    };
+    let places = if kind == Build {
+        shell.likely_places(rest)
+    } else {
+        Vec::new()
+    };
+    shell.findings.add(kind, places);
+}
+
+/// `python -m module …` is the module, `python manage.py test` is a test, everything else runs a script.
+fn python(shell: &mut Shell, arguments: &[Argument]) {
+    let letters = "WXQ";
+    let rest = skip_options_until(arguments, letters, &["-m", "-c"]);
+    match rest {
+        [flag, module, others @ ..] if flag.text == "-m" => match module.text.as_str() {
+            "venv" | "virtualenv" => {
+                let places = shell.places(others.iter().find(|argument| !argument.is_option()));
+                shell.findings.add(
+                    Write,
+                    places
+                        .into_iter()
+                        .map(|place| Place {
+                            is_folder: true,
+                            ..place
+                        })
+                        .collect(),
+                );
+            }
+            "json.tool" => {
+                let places = shell.likely_places(others);
+                shell.findings.add(Read, places);
+            }
+            "build" => add(shell, Build, others),
+            "compileall" | "py_compile" => add(shell, Test, others),
+            "http.server" | "timeit" | "cProfile" | "pdb" => shell.findings.add(Execute, Vec::new()),
+            "coverage" if others.first().is_some_and(|word| word.text == "run") => add(shell, Test, others),
+            _ => programs::look(shell, module, others),
+        },
+        [flag, ..] if flag.text == "-c" => shell.findings.add(Execute, Vec::new()),
+        [script, command, others @ ..] if script.text.ends_with("manage.py") && command.text == "test" => {
+            add(shell, Test, others);
+        }
+        _ => add(shell, Execute, rest),
+    }
+}
+
+/// Skips options up to one of `stops`.
+fn skip_options_until<'a>(arguments: &'a [Argument], letters: &str, stops: &[&str]) -> &'a [Argument] {
+    let mut rest = arguments;
+    while let [first, others @ ..] = rest {
+        if !first.is_option() || stops.contains(&first.text.as_str()) {
+            break;
+        }
+        let takes_next = first.text.len() == 2 && first.text.ends_with(|letter| letters.contains(letter));
+        rest = others.get(usize::from(takes_next)..).unwrap_or_default();
+    }
+    rest
+}
+
+/// Tests and tools of Node and Deno; scripts are left to the table of unknown programs.
+fn javascript(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
+    let first = arguments.first().map_or("", |first| first.text.as_str());
+    let has = |flag: &str| arguments.iter().any(|argument| argument.text == flag);
+    let kind = match (name, first) {
+        ("node", _) if has("--test") => Test,
+        ("node", _) if has("--check") || first == "-c" => Test,
+        ("node", "-e" | "--eval" | "-p" | "--print" | "-v" | "--version") => {
+            shell.findings.add(Execute, Vec::new());
+            return true;
+        }
+        ("deno", "test" | "lint" | "check" | "bench") => Test,
+        ("deno", "fmt") => Modify,
+        ("deno", "install" | "add" | "remove" | "cache") => Install,
+        ("deno", "compile" | "bundle") => Build,
+        ("deno", "task") => script_kind(arguments.get(1).map_or("", |task| task.text.as_str())),
+        _ => return false,
+    };
+    add(shell, kind, arguments);
+    true
+}

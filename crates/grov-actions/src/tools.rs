@@ -1,0 +1,170 @@
+//! What each tool does with its arguments.
+
+use crate::arguments;
+use crate::path::{glob_base, has_extension, resolve};
+use crate::shell;
+use grov_domain::{Action, ActionType};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+/// Longer commands, prompts and queries are cut. Recorded commands of real sessions are nearly all below 2 KB.
+const MAX_COMMAND: usize = 8 * 1024;
+
+/// The kind of a tool, by its name; names of older and newer clients alike.
+pub(crate) fn action_type(name: &str) -> ActionType {
+    match name {
+        "Edit" | "MultiEdit" | "NotebookEdit" => ActionType::Edit,
+        "Write" => ActionType::Write,
+        "Read" | "NotebookRead" => ActionType::Read,
+        "Glob" | "Grep" | "LS" => ActionType::Search,
+        "Bash" | "BashOutput" | "KillShell" | "KillBash" | "TaskOutput" | "TaskStop" => ActionType::Bash,
+        "Task" | "Agent" | "SendMessage" | "AgentOutputTool" => ActionType::Task,
+        "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => ActionType::Web,
+        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => ActionType::Todo,
+        _ if name.starts_with("mcp__") => ActionType::Mcp,
+        _ => ActionType::Other,
+    }
+}
+
+/// The arguments that hold a tool's command, pattern, query, URL or prompt, the first that is there.
+fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static str] {
+    match (name, action_type) {
+        ("Bash", _) => &["command"],
+        (_, ActionType::Edit | ActionType::Write | ActionType::Read | ActionType::Bash) => &[],
+        (_, ActionType::Search) => &["pattern", "query"],
+        (_, ActionType::Task) => &["prompt", "message", "description"],
+        (_, ActionType::Web) => &["url", "query"],
+        (_, ActionType::Todo) => &["subject"],
+        ("Skill", _) => &["skill", "command"],
+        (_, ActionType::Mcp | ActionType::Other) => &[
+            "command",
+            "cmd",
+            "query",
+            "pattern",
+            "url",
+            "prompt",
+            "sql",
+            "question",
+            "script",
+            "expression",
+        ],
+    }
+}
+
+/// The action of a call whose arguments are `input`.
+pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>) -> Action {
+    let action_type = action_type(name);
+    let text = |key: &str| {
+        input
+            .get(key)
+            .and_then(Value::as_str)
+            .filter(|text| !text.is_empty())
+    };
+    let told = telling_arguments(name, action_type)
+        .iter()
+        .find_map(|key| text(key));
+    let told = match (name, told) {
+        ("Skill", Some(skill)) => {
+            Some(text("args").map_or(Cow::Borrowed(skill), |args| format!("{skill} {args}").into()))
+        }
+        ("AskUserQuestion", _) => questions(input).map(Cow::Owned),
+        (_, told) => told.map(Cow::Borrowed),
+    };
+    let mut places = Places::new(folder);
+    let mut effects = Vec::new();
+    match name {
+        "Bash" => {
+            let understood = shell::understand(told.as_deref().unwrap_or_default(), folder);
+            effects = understood.effects;
+            places.files = understood.files;
+            places.folders = understood.folders;
+        }
+        "Edit" | "MultiEdit" | "Write" | "Read" => places.file(text("file_path").or_else(|| text("path"))),
+        "NotebookEdit" | "NotebookRead" => places.file(text("notebook_path").or_else(|| text("file_path"))),
+        "Glob" => match (text("path"), told.as_deref().map_or("", glob_base)) {
+            (path, "") => places.folder(path.or(folder)),
+            (Some(path), base) => places.folder(resolve(Some(path), base).as_deref()),
+            (None, base) => places.folder(Some(base)),
+        },
+        "Grep" => match text("path") {
+            Some(path) if has_extension(path) => places.file(Some(path)),
+            path => places.folder(path.or(folder)),
+        },
+        "LS" => places.folder(text("path").or(folder)),
+        _ if matches!(action_type, ActionType::Mcp | ActionType::Other) => {
+            for found in arguments::paths(input) {
+                if found.is_folder {
+                    places.folder(Some(found.path))
+                } else {
+                    places.file(Some(found.path))
+                }
+            }
+        }
+        _ => {}
+    }
+    Action {
+        tool: name.to_owned(),
+        tool_use_id: id.map(str::to_owned),
+        action_type,
+        files: places.files,
+        folders: places.folders,
+        command: told.map(|text| bounded(&text)),
+        effects,
+    }
+}
+
+/// The questions put to the user, one a line.
+fn questions(input: &Value) -> Option<String> {
+    let asked = input.get("questions")?.as_array()?.iter();
+    let asked: Vec<&str> = asked
+        .filter_map(|question| question.get("question")?.as_str())
+        .collect();
+    (!asked.is_empty()).then(|| asked.join("\n"))
+}
+
+/// The text, cut to the limit; a cut is marked.
+fn bounded(text: &str) -> String {
+    if text.len() <= MAX_COMMAND {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(MAX_COMMAND);
+    format!("{}… [cut, {} bytes in all]", &text[..end], text.len())
+}
+
+/// Files and folders of an action, resolved, without repetition.
+struct Places<'a> {
+    base: Option<&'a str>,
+    files: Vec<String>,
+    folders: Vec<String>,
+    known: HashSet<String>,
+}
+
+impl<'a> Places<'a> {
+    fn new(base: Option<&'a str>) -> Self {
+        Self {
+            base,
+            files: Vec::new(),
+            folders: Vec::new(),
+            known: HashSet::new(),
+        }
+    }
+
+    fn file(&mut self, path: Option<&str>) {
+        let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
+            return;
+        };
+        if self.files.len() < crate::MAX_FILES && self.known.insert(path.clone()) {
+            self.files.push(path);
+        }
+    }
+
+    fn folder(&mut self, path: Option<&str>) {
+        let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
+            return;
+        };
+        if self.folders.len() < crate::MAX_FILES && self.known.insert(path.clone()) {
+            self.folders.push(path);
+        }
+    }
+}
