@@ -8,7 +8,7 @@ use serde_json::Value;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::fs;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::time::Instant;
 
@@ -165,5 +165,54 @@ fn a_database_spoilt_under_the_daemon_stops_no_client_and_is_set_aside() -> Resu
     let again = Daemon::on(&home, &upstream.url()).start()?;
     work(&again, 15..16)?;
     assert_eq!(grov.steps_when(&turn::session(15), 1)?.len(), 1);
+    Ok(())
+}
+
+/// Sets the permissions of a folder and of everything in it.
+fn permit(folder: &Path, folders: u32, files: u32) -> Result<()> {
+    // Open first: a closed folder cannot be listed.
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            permit(&path, folders, files)?;
+        } else {
+            fs::set_permissions(&path, fs::Permissions::from_mode(files))?;
+        }
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(folders))?;
+    Ok(())
+}
+
+#[test]
+fn a_read_only_home_stops_no_client_and_shows_in_the_health_answer() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..1)?;
+    let grov = Grov::on(&home);
+    grov.steps_when(&turn::session(0), 1)?;
+    daemon.stop()?;
+
+    permit(&home, 0o555, 0o444)?;
+    let daemon = Daemon::on(&home, &upstream.url()).powerless().start()?;
+    work(&daemon, 1..5)?;
+    eventually("the health answer to tell", || {
+        (health(&daemon).ok()?["store"]["ok"] != true).then_some(())
+    })?;
+    assert!(
+        daemon.log().contains(&home.display().to_string()),
+        "{}",
+        daemon.log()
+    );
+    daemon.stop()?;
+
+    permit(&home, 0o700, 0o600)?;
+    assert_eq!(grov.steps(&turn::session(0))?.len(), 1);
+    let again = Daemon::on(&home, &upstream.url()).start()?;
+    work(&again, 5..6)?;
+    assert_eq!(grov.steps_when(&turn::session(5), 1)?.len(), 1);
     Ok(())
 }

@@ -4,9 +4,14 @@ use crate::binary;
 use crate::process::{self, Ended, Lines, PATIENCE};
 use anyhow::{Context, Result, bail};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
+
+/// The user and group that own nothing.
+const NOBODY: u32 = 65534;
 
 /// How to start a daemon: on a home, towards an upstream.
 #[derive(Clone, Debug)]
@@ -16,6 +21,7 @@ pub struct DaemonBuilder {
     environment: Vec<(OsString, OsString)>,
     largest_file: Option<u32>,
     port: Option<u16>,
+    powerless: bool,
 }
 
 impl DaemonBuilder {
@@ -28,6 +34,12 @@ impl DaemonBuilder {
     /// Sets an environment variable; nothing but PATH and HOME is there otherwise.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Runs without root's power to write what is read-only, also where the test itself has it.
+    pub fn powerless(mut self) -> Self {
+        self.powerless = true;
         self
     }
 
@@ -44,7 +56,14 @@ impl DaemonBuilder {
     }
 
     fn command(&self) -> Result<Command> {
-        let program = binary("grov-proxyd")?;
+        let mut program = binary("grov-proxyd")?;
+        let gives_up_root = self.powerless && std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
+        if gives_up_root {
+            // The build directory may be closed to everybody else.
+            let open = self.home.with_file_name("grov-proxyd-for-all");
+            std::fs::copy(&program, &open).context("cannot copy grov-proxyd")?;
+            program = open;
+        }
         let mut command = match self.largest_file {
             None => Command::new(program),
             Some(blocks) => {
@@ -60,6 +79,9 @@ impl DaemonBuilder {
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", self.home.parent().unwrap_or(&self.home));
+        if gives_up_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
         if let Some(port) = self.port {
             command.arg("--port").arg(port.to_string());
         }
@@ -138,6 +160,7 @@ impl Daemon {
             environment: Vec::new(),
             largest_file: None,
             port: Some(0),
+            powerless: false,
         }
     }
 
@@ -149,6 +172,7 @@ impl Daemon {
             environment: Vec::new(),
             largest_file: None,
             port: None,
+            powerless: false,
         }
     }
 
