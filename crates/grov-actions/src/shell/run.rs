@@ -194,13 +194,17 @@ impl Shell {
             Some(target) if target.text == "-" => self.previous_folder.clone(),
             // A variable stands for a folder of that name; anything else that is unknown leads nowhere known.
             Some(target) if target.unknown && !target.text.starts_with('$') => None,
-            Some(target) => path::resolve(self.folder.as_deref(), &target.text),
+            Some(target) => {
+                let next = path::resolve(self.folder.as_deref(), &target.text);
+                if let Some(path) = next.clone().filter(|_| !target.unknown) {
+                    self.findings.note(&Place {
+                        path,
+                        is_folder: true,
+                    });
+                }
+                next
+            }
         };
-        if let (Some(target), Some(place)) = (target, target.and_then(|target| self.folder_place(target)))
-            && target.text != "-"
-        {
-            self.findings.note(&place);
-        }
         self.previous_folder = std::mem::replace(&mut self.folder, next);
     }
 
