@@ -18,6 +18,7 @@ mod texts;
 
 pub use exchanges::*;
 pub use keeping::*;
+pub use sample::exchange as sample_exchange;
 pub use sessions::*;
 pub use tasks::*;
 pub use texts::*;

@@ -145,15 +145,18 @@ pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
-pub(crate) fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
+pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
     let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
-    if lock_within(&file, patience.max(LOCK_PATIENCE))? {
-        return Ok(file);
+    let start = Instant::now();
+    while !lock_within(&file, Duration::from_millis(1))? {
+        if start.elapsed() > patience.max(LOCK_PATIENCE) {
+            let reason = "another process is migrating or replacing the database";
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
+        }
+        // Who holds the lock may be another call on this very thread.
+        tokio::task::yield_now().await;
     }
-    Err(io::Error::new(
-        io::ErrorKind::WouldBlock,
-        "another process is migrating or replacing the database",
-    ))
+    Ok(file)
 }
 
 /// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can take its place.
@@ -161,14 +164,14 @@ pub(crate) fn lock_database(path: &Path, patience: Duration) -> io::Result<File>
 ///
 /// # Errors
 /// When a file cannot be renamed, or another process is at it.
-pub fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let _lock = lock_database(path, LOCK_PATIENCE)?;
+pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
+    let _lock = lock_database(path, LOCK_PATIENCE).await?;
     rename_aside(path)
 }
 
 /// The same, but only while the database is still the damaged one: another process may have replaced it meanwhile.
-pub(crate) fn set_aside_if(path: &Path, damaged: Option<Identity>) -> io::Result<Option<PathBuf>> {
-    let _lock = lock_database(path, LOCK_PATIENCE)?;
+pub(crate) async fn set_aside_if(path: &Path, damaged: Option<Identity>) -> io::Result<Option<PathBuf>> {
+    let _lock = lock_database(path, LOCK_PATIENCE).await?;
     if damaged.is_none() || Identity::of(path) != damaged {
         return Ok(None);
     }

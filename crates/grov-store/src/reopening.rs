@@ -57,7 +57,7 @@ impl ReopeningStore {
         let found = Identity::of(&self.path);
         let store = match SqliteStore::open(&self.path, &self.options).await {
             Err(StoreError::Corrupt(damage)) => {
-                self.set_aside(damage, found)?;
+                self.set_aside(damage, found).await?;
                 SqliteStore::open(&self.path, &self.options).await
             }
             other => other,
@@ -72,11 +72,11 @@ impl ReopeningStore {
         *self.open.lock().await = None;
     }
 
-    fn set_aside(&self, damage: String, damaged: Option<Identity>) -> Result<(), StoreError> {
+    async fn set_aside(&self, damage: String, damaged: Option<Identity>) -> Result<(), StoreError> {
         if self.on_corruption == OnCorruption::Fail {
             return Err(StoreError::Corrupt(damage));
         }
-        match files::set_aside_if(&self.path, damaged) {
+        match files::set_aside_if(&self.path, damaged).await {
             Ok(Some(kept)) => {
                 tracing::error!(%damage, kept = %kept.display(), "the store was damaged; it is set aside and a new one begun");
                 Ok(())
@@ -96,7 +96,7 @@ impl ExchangeStore for ReopeningStore {
         match store.append(batch).await {
             Err(StoreError::Corrupt(damage)) => {
                 self.forget().await;
-                self.set_aside(damage, store.identity())?;
+                self.set_aside(damage, store.identity()).await?;
                 self.store().await?.append(batch).await
             }
             Err(error) if !error.is_transient() => {

@@ -48,7 +48,7 @@ pub async fn append_counts_each_step_once(store: Arc<dyn Store>) {
     let broken = exchange("a", 1);
     let mut next = exchange("a", 2);
     next.steps.insert(0, broken.steps[1].clone());
-    store.append(&[broken.clone()]).await.unwrap();
+    store.append(std::slice::from_ref(&broken)).await.unwrap();
     store.append(&[next]).await.unwrap();
     let mut inside = exchange("a", 3);
     let id = inside.id.clone();

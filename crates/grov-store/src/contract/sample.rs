@@ -22,8 +22,9 @@ pub(super) fn session(name: &str) -> SessionId {
     SessionId::new(name)
 }
 
-/// A main exchange of the first task of a client session, a second long, with two steps and no prompt.
-pub(super) fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
+/// A main exchange of the first task of a client session, a second long, with two steps and no prompt. Its id follows
+/// from the arguments; `seconds` places it in time.
+pub fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
     let client = client(client_session);
     let id = ExchangeId::new(format!("{client_session}-exchange-{seconds:06}"));
     ExchangeRecord {

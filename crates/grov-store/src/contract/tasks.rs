@@ -219,7 +219,7 @@ pub async fn file_reasoning_is_found_by_path(store: Arc<dyn Store>) {
     }
     let exact = async |path, limit| store.file_reasoning_by_path(PROJECT, path, limit).await.unwrap();
     assert_eq!(exact("/src/100%_Limit.rs", 10).await, [new.clone(), old.clone()]);
-    assert_eq!(exact("/src/100%_Limit.rs", 1).await, [new.clone()]);
+    assert_eq!(exact("/src/100%_Limit.rs", 1).await, std::slice::from_ref(&new));
     assert_eq!(exact("100%_Limit.rs", 10).await, []);
     let part = async |pattern, limit| {
         store

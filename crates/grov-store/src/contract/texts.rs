@@ -30,7 +30,7 @@ pub async fn texts_survive(store: Arc<dyn Store>) {
             kind: EffectKind::Write,
             paths: vec![text.clone()],
         }];
-        store.append(&[record.clone()]).await.unwrap();
+        store.append(std::slice::from_ref(&record)).await.unwrap();
         let row = store.steps(&session("a")).await.unwrap().pop().unwrap();
         let action = &record.steps[0].action;
         assert_eq!(
@@ -146,7 +146,7 @@ fn leaky_exchange() -> ExchangeRecord {
 /// No secret that is handed over in free text comes out again; identifiers and commits do.
 pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     let record = leaky_exchange();
-    store.append(&[record.clone()]).await.unwrap();
+    store.append(std::slice::from_ref(&record)).await.unwrap();
     let mut saved = task("t", 1);
     saved.original_query = leaky("query");
     saved.goal = Some(leaky("goal"));
@@ -214,7 +214,7 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
 /// Saving what came out changes nothing more, and a path that held a secret is still found under its name.
 pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     let record = leaky_exchange();
-    store.append(&[record.clone()]).await.unwrap();
+    store.append(std::slice::from_ref(&record)).await.unwrap();
     let path = &record.steps[0].action.files[0];
     assert_eq!(
         store
@@ -229,7 +229,7 @@ pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     saved.files_touched = vec![path.clone()];
     store.save_task(&saved).await.unwrap();
     let once = store
-        .tasks_by_files(PROJECT, &[path.clone()], 10)
+        .tasks_by_files(PROJECT, std::slice::from_ref(path), 10)
         .await
         .unwrap()
         .remove(0);

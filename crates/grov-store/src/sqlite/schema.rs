@@ -25,28 +25,36 @@ pub(super) async fn migrate(
     connection: &mut SqliteConnection,
     patience: Duration,
 ) -> Result<(), StoreError> {
-    let _lock = files::lock_database(path, patience).map_err(|error| match error.kind() {
-        std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
-        _ => StoreError::NotWritable(format!("{}: {error}", path.display())),
-    })?;
+    let _lock = files::lock_database(path, patience)
+        .await
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
+            _ => StoreError::NotWritable(format!("{}: {error}", path.display())),
+        })?;
     let fault = |error| store_error(path, error);
     let found = version(connection).await.map_err(fault)?;
     if found == 0 {
-        // Both are kept in the file: the first only takes effect before the first table, the second not inside a
-        // transaction.
-        connection
-            .execute("PRAGMA auto_vacuum = INCREMENTAL")
-            .await
-            .map_err(fault)?;
-        connection
-            .execute("PRAGMA journal_mode = WAL")
-            .await
-            .map_err(fault)?;
+        prepare(connection).await.map_err(fault)?;
     }
     for (number, migration) in (1..).zip(MIGRATIONS) {
         if number > found {
             apply(connection, number, migration).await.map_err(fault)?;
         }
+    }
+    Ok(())
+}
+
+/// Settings that are kept in the file. They take effect only before the first table and outside a transaction.
+///
+/// Until the write-ahead log is on there is no journal on disk: SQLite finds a journal by its name, and a process that
+/// still holds a damaged database which was set aside would take this one's for its own, and delete it.
+async fn prepare(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    connection.execute("PRAGMA journal_mode = MEMORY").await?;
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL").await?;
+    let mode = connection.fetch_one("PRAGMA journal_mode = WAL").await?;
+    if mode.try_get::<&str, _>(0)? != "wal" {
+        // Some network file systems cannot have one.
+        connection.execute("PRAGMA journal_mode = DELETE").await?;
     }
     Ok(())
 }

@@ -30,6 +30,8 @@ pub(super) struct Task {
     /// The store failed and is not asked again before this time.
     retry_at: Option<Instant>,
     backoff: Duration,
+    /// Whether the newest write to the spool succeeded.
+    spool_works: bool,
     last_batch: Option<Instant>,
     last_look_for_spool: Option<Instant>,
 }
@@ -53,6 +55,7 @@ impl Task {
             drain: None,
             retry_at: None,
             backoff,
+            spool_works: true,
             last_batch: None,
             last_look_for_spool: None,
         }
@@ -62,8 +65,7 @@ impl Task {
         self.queue.set_spooled(self.options.spool.waiting());
         loop {
             // What others left in the spool is taken up before the first record arrives.
-            self.drain_some().await;
-            if self.drain.is_none() {
+            if !self.drain_some().await {
                 self.wait().await;
             }
             let closed = self.queue.is_closed();
@@ -82,7 +84,7 @@ impl Task {
         let next_batch = self.last_batch.map(|last| last + self.options.linger);
         let has_waiting = !self.held.is_empty() || !self.options.spool.is_empty();
         let retry = if has_waiting && self.slow.is_none() {
-            self.retry_at
+            Some(self.next_try())
         } else {
             None
         };
@@ -106,6 +108,15 @@ impl Task {
         }
     }
 
+    /// When to try again with what waits.
+    fn next_try(&self) -> Instant {
+        let next_look = || {
+            self.last_look_for_spool
+                .map(|last| last + self.options.retry_after)
+        };
+        self.retry_at.or_else(next_look).unwrap_or_else(Instant::now)
+    }
+
     /// Whether the store may be asked now.
     fn store_is_due(&self) -> bool {
         self.slow.is_none() && self.retry_at.is_none_or(|time| time <= Instant::now())
@@ -118,8 +129,7 @@ impl Task {
         }
         self.last_batch = Some(Instant::now());
         let due = Instant::now() + self.options.slow_after;
-        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.queue.is_crowded()
-        {
+        while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_crowded() {
             let count = self.held.len().min(self.options.max_batch);
             let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
             match self.try_store(&batch, due).await {
@@ -132,6 +142,11 @@ impl Task {
             }
         }
         self.spool_held();
+    }
+
+    /// Whether the store, though it works, is too slow for what arrives. Without a spool there is no other way.
+    fn is_crowded(&self) -> bool {
+        self.spool_works && self.queue.is_crowded()
     }
 
     fn put_back(&mut self, batch: Arc<Vec<ExchangeRecord>>) {
@@ -155,10 +170,8 @@ impl Task {
                 Ok(Err(error)) => return Tried::Failed(error),
                 Err(_) => {
                     self.slow = Some(append);
-                    self.report(format!(
-                        "the store took longer than {:?}",
-                        self.options.slow_after
-                    ));
+                    let fault = format!("it takes longer than {:?}", self.options.slow_after);
+                    self.failed(&StoreError::Busy(fault));
                     return Tried::Slow;
                 }
             }
@@ -181,10 +194,12 @@ impl Task {
             let batch = &self.held.make_contiguous()[..count];
             match spool(&self.options.spool, batch) {
                 Ok(()) => {
+                    self.spool_works = true;
                     self.queue.settle(batch, Settled::Spooled);
                     self.held.drain(..count);
                 }
                 Err(error) => {
+                    self.spool_works = false;
                     self.failed(&StoreError::NotWritable(error));
                     return;
                 }
@@ -192,48 +207,54 @@ impl Task {
         }
     }
 
-    /// Moves one chunk from the spool to the store.
-    async fn drain_some(&mut self) {
-        if !self.store_is_due() {
+    /// Moves one chunk from the spool to the store. Whether it may be called again at once.
+    async fn drain_some(&mut self) -> bool {
+        if !self.store_is_due() || !self.find_drain() {
             self.drain = None;
-            return;
+            return false;
         }
-        if self.drain.is_none() && !self.look_for_spool() {
-            return;
-        }
-        let Some(drain) = &mut self.drain else { return };
+        let Some(drain) = &mut self.drain else {
+            return false;
+        };
         match drain.read_chunk() {
-            Ok(chunk) if chunk.is_empty() => self.finish_drain(),
+            Ok(chunk) if chunk.is_empty() => {
+                self.finish_drain();
+                true
+            }
             Ok(chunk) => {
                 let batch = Arc::new(chunk);
                 match self
                     .try_store(&batch, Instant::now() + self.options.slow_after)
                     .await
                 {
-                    Tried::Done => self.queue.drained(batch.len() as u64),
-                    Tried::Failed(error) => {
-                        self.drain = None;
-                        self.failed(&error);
+                    Tried::Done => {
+                        self.queue.drained(batch.len() as u64);
+                        return true;
                     }
-                    Tried::Slow => self.drain = None,
+                    Tried::Failed(error) => self.failed(&error),
+                    Tried::Slow => {}
                 }
+                self.drain = None;
+                false
             }
             Err(error) => {
                 self.drain = None;
                 self.failed(&StoreError::Other(error.to_string()));
+                false
             }
         }
     }
 
-    /// Looks whether there is something to drain, at most once per pause. Whether there is.
-    fn look_for_spool(&mut self) -> bool {
+    /// Looks whether there is something to drain, once per pause or after a fault. Whether there is.
+    fn find_drain(&mut self) -> bool {
+        if self.drain.is_some() {
+            return true;
+        }
         let now = Instant::now();
-        let retrying = self.retry_at.is_some();
-        if !retrying
-            && self
-                .last_look_for_spool
-                .is_some_and(|last| now < last + self.options.retry_after)
-        {
+        let looked = self
+            .last_look_for_spool
+            .is_some_and(|last| now < last + self.options.retry_after);
+        if looked && self.retry_at.is_none() {
             return false;
         }
         self.last_look_for_spool = Some(now);

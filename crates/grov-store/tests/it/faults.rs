@@ -1,0 +1,309 @@
+//! A database that is locked, damaged, full, deleted, or left in the middle of a call.
+
+use crate::support::{Home, exchanges, files_with, step_ids};
+use grov_domain::{ExchangeStore, MaintenanceStore, SessionFilter, SessionStore, StoreError};
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore, set_aside};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Executor, Row, SqliteConnection};
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+async fn raw(path: &Path) -> SqliteConnection {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .connect()
+        .await
+        .unwrap()
+}
+
+async fn is_sound(path: &Path) -> bool {
+    let row = raw(path).await.fetch_one("PRAGMA integrity_check").await.unwrap();
+    row.get::<String, _>(0) == "ok"
+}
+
+#[tokio::test]
+async fn locked_database_is_busy_and_then_works() {
+    let home = Home::new();
+    let store = SqliteStore::open(&home.database(), &OpenOptions::brief())
+        .await
+        .unwrap();
+    store.append(&exchanges("a", 1)).await.unwrap();
+    let mut other = raw(&home.database()).await;
+    other.execute("BEGIN EXCLUSIVE").await.unwrap();
+    let start = Instant::now();
+    let error = store.append(&exchanges("a", 2)).await.unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "it waits no longer than it was told to"
+    );
+    assert_eq!(
+        store.sessions(&SessionFilter::default()).await.unwrap().len(),
+        1,
+        "reading goes on"
+    );
+    other.execute("ROLLBACK").await.unwrap();
+    assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn writer_waits_for_another_writer() {
+    let home = Home::new();
+    let store = home.open().await;
+    let mut other = raw(&home.database()).await;
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let release = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        other.execute("COMMIT").await.unwrap();
+    };
+    let batch = exchanges("a", 1);
+    let (stored, ()) = tokio::join!(store.append(&batch), release);
+    assert_eq!(stored.unwrap(), 1);
+}
+
+/// Polls a future a few times and drops it.
+fn abandon(future: impl Future, polls: usize) {
+    let mut future = Box::pin(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..polls {
+        if matches!(future.as_mut().poll(&mut context), Poll::Ready(_)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[tokio::test]
+async fn abandoned_call_holds_no_lock_and_leaves_nothing_half() {
+    let home = Home::new();
+    let store = home.open().await;
+    for polls in 1..12 {
+        let name = format!("s{polls}");
+        abandon(store.append(&exchanges(&name, 100)), polls);
+        let other = home.open().await;
+        other
+            .append(&exchanges("other", polls as i64))
+            .await
+            .expect("no lock is left behind");
+        assert_eq!(
+            store.append(&exchanges(&name, 100)).await.unwrap() % 100,
+            0,
+            "all or nothing"
+        );
+        assert_eq!(step_ids(&store, &[&name]).await.len(), 200);
+    }
+    assert!(is_sound(&home.database()).await);
+}
+
+fn overwrite(path: &Path, offset: u64, length: usize) {
+    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.seek(SeekFrom::Start(offset)).unwrap();
+    file.write_all(&vec![0xA5; length]).unwrap();
+}
+
+/// A closed database of many pages.
+async fn large(home: &Home) {
+    let store = home.open().await;
+    store.append(&exchanges("a", 500)).await.unwrap();
+    store.close().await.unwrap();
+    assert!(fs::metadata(home.database()).unwrap().len() > 100 * 4096);
+}
+
+#[tokio::test]
+async fn damaged_header_is_corrupt_and_set_aside_keeps_the_bytes() {
+    let home = Home::new();
+    large(&home).await;
+    overwrite(&home.database(), 0, 100);
+    let damaged = fs::read(home.database()).unwrap();
+    let error = SqliteStore::open(&home.database(), &OpenOptions::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    assert_eq!(
+        fs::read(home.database()).unwrap(),
+        damaged,
+        "opening changes nothing"
+    );
+
+    let kept = set_aside(&home.database()).await.unwrap();
+    assert!(
+        kept.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("grov.db.corrupt-")
+    );
+    assert_eq!(fs::read(&kept).unwrap(), damaged);
+    assert_eq!(home.open().await.append(&exchanges("a", 1)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn side_files_are_set_aside_too() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.append(&exchanges("a", 3)).await.unwrap();
+    let log = fs::read(home.path().join("grov.db-wal")).unwrap();
+    assert!(!log.is_empty());
+    let kept = set_aside(&home.database()).await.unwrap();
+    let kept_log = format!("{}-wal", kept.display());
+    assert_eq!(fs::read(kept_log).unwrap(), log);
+    assert!(!home.path().join("grov.db-wal").exists() && !home.database().exists());
+    assert!(
+        set_aside(&home.database()).await.is_err(),
+        "there is nothing left to set aside"
+    );
+}
+
+#[tokio::test]
+async fn damaged_pages_are_set_aside_and_recording_goes_on() {
+    let home = Home::new();
+    large(&home).await;
+    overwrite(&home.database(), 4096, 90 * 4096);
+    let strict = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    let error = strict.append(&exchanges("a", 600)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    assert_eq!(
+        store.append(&exchanges("a", 600)).await.unwrap(),
+        600,
+        "a new database took them"
+    );
+    let kept = fs::read_dir(home.path()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name().into_string().unwrap();
+        name.starts_with("grov.db.corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm")
+    });
+    assert_eq!(kept.count(), 1);
+    assert!(is_sound(&home.database()).await);
+}
+
+#[tokio::test]
+async fn many_finding_the_same_damage_set_it_aside_once() {
+    let home = Home::new();
+    large(&home).await;
+    overwrite(&home.database(), 0, 4096);
+    let append = async |number: usize| {
+        let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+        store.append(&exchanges(&format!("s{number}"), 1)).await
+    };
+    let results = futures_util::future::join_all((0..6).map(append)).await;
+    assert!(
+        results.iter().all(|result| matches!(result, Ok(1))),
+        "{results:?}"
+    );
+    assert_eq!(
+        home.open()
+            .await
+            .sessions(&SessionFilter::default())
+            .await
+            .unwrap()
+            .len(),
+        6
+    );
+}
+
+#[tokio::test]
+async fn full_disk_is_named_and_survived() {
+    let home = Home::new();
+    home.open().await.append(&exchanges("a", 5)).await.unwrap();
+    let pages = {
+        let row = raw(&home.database())
+            .await
+            .fetch_one("PRAGMA page_count")
+            .await
+            .unwrap();
+        row.get::<i64, _>(0) as u32
+    };
+    let tight = OpenOptions {
+        max_pages: Some(pages + 2),
+        ..OpenOptions::default()
+    };
+    let store = SqliteStore::open(&home.database(), &tight).await.unwrap();
+    let error = store.append(&exchanges("b", 500)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
+    assert!(error.to_string().contains("free some space"), "{error}");
+    assert_eq!(
+        step_ids(&store, &["a", "b"]).await.len(),
+        10,
+        "nothing of the batch is left"
+    );
+    assert_eq!(
+        store.append(&exchanges("a", 6)).await.unwrap(),
+        1,
+        "what fits is still taken"
+    );
+    assert_eq!(home.open().await.append(&exchanges("b", 500)).await.unwrap(), 500);
+    assert!(is_sound(&home.database()).await);
+}
+
+#[tokio::test]
+async fn deleted_database_is_noticed() {
+    let home = Home::new();
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    store.append(&exchanges("a", 1)).await.unwrap();
+    let first = store.store().await.unwrap();
+    assert!(first.is_current());
+    for suffix in ["", "-wal", "-shm"] {
+        fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
+    }
+    assert!(!first.is_current());
+    store.append(&exchanges("b", 1)).await.unwrap();
+    assert_eq!(
+        step_ids(&home.open().await, &["b"]).await.len(),
+        2,
+        "it went into a new file"
+    );
+}
+
+#[tokio::test]
+async fn missing_folder_appears_later() {
+    let home = Home::new();
+    let blocker = home.path().join("later");
+    fs::write(&blocker, "").unwrap();
+    let store = ReopeningStore::new(
+        blocker.join("grov.db"),
+        OpenOptions::default(),
+        OnCorruption::SetAside,
+    );
+    let error = store.append(&exchanges("a", 1)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
+    fs::remove_file(&blocker).unwrap();
+    assert_eq!(store.append(&exchanges("a", 1)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn pruning_gives_space_back() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.append(&exchanges("a", 2000)).await.unwrap();
+    store.close().await.unwrap();
+    let before = fs::metadata(home.database()).unwrap().len();
+    let now = time::OffsetDateTime::now_utc() + Duration::from_secs(3600 * 24 * 365 * 20);
+    store
+        .prune(&grov_domain::Retention::default(), now, false)
+        .await
+        .unwrap();
+    store.close().await.unwrap();
+    let after = fs::metadata(home.database()).unwrap().len();
+    assert!(after < before / 4, "{before} bytes became {after}");
+}
+
+#[tokio::test]
+async fn no_file_holds_a_secret() {
+    let home = Home::new();
+    let store = home.open().await;
+    store
+        .append(&[crate::support::leaky_exchange("a")])
+        .await
+        .unwrap();
+    assert!(
+        !files_with(home.path(), "curl -H").is_empty(),
+        "the rest of the text is there"
+    );
+    assert!(files_with(home.path(), &crate::support::secret()).is_empty());
+    store.close().await.unwrap();
+    assert!(files_with(home.path(), &crate::support::secret()).is_empty());
+}

@@ -1,0 +1,15 @@
+//! Tests of the store as a whole: on disk, under faults, between processes.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod contract;
+mod faults;
+mod open;
+mod processes;
+mod spool;
+mod support;
+mod writer;

@@ -1,0 +1,213 @@
+//! Opening a database.
+
+use crate::support::{Home, exchanges};
+use grov_domain::{ExchangeStore, MaintenanceStore, SessionFilter, SessionStore, StoreError};
+use grov_store::{OpenOptions, SqliteStore};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, Executor, Row};
+use std::fs;
+use std::path::Path;
+
+async fn raw(path: &Path) -> sqlx::SqliteConnection {
+    SqliteConnectOptions::new()
+        .filename(path)
+        .connect()
+        .await
+        .unwrap()
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
+fn set_mode(path: &Path, mode: u32) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn new_folder_and_files_are_private() {
+    let home = Home::new();
+    let folder = home.path().join("made/for/grov");
+    let store = SqliteStore::open(&folder.join("grov.db"), &OpenOptions::default())
+        .await
+        .unwrap();
+    store.append(&exchanges("a", 1)).await.unwrap();
+    assert_eq!((mode(&folder), mode(&home.path().join("made"))), (0o700, 0o700));
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&folder).unwrap() {
+        let entry = entry.unwrap();
+        assert_eq!(mode(&entry.path()), 0o600, "{entry:?}");
+        names.push(entry.file_name().into_string().unwrap());
+    }
+    names.sort();
+    assert_eq!(names, ["grov.db", "grov.db-shm", "grov.db-wal", "grov.db.lock"]);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn open_tightens_the_file_and_leaves_the_folder() {
+    let home = Home::new();
+    home.open().await.close().await.unwrap();
+    set_mode(&home.database(), 0o644);
+    set_mode(home.path(), 0o755);
+    home.open().await;
+    assert_eq!((mode(&home.database()), mode(home.path())), (0o600, 0o755));
+}
+
+#[tokio::test]
+async fn what_was_stored_is_there_after_reopening() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.append(&exchanges("a", 3)).await.unwrap();
+    store.close().await.unwrap();
+    store
+        .append(&exchanges("b", 1))
+        .await
+        .expect("a closed store opens again");
+    drop(store);
+    assert_eq!(
+        home.open()
+            .await
+            .sessions(&SessionFilter::default())
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn database_is_shared_and_checked_as_promised() {
+    let home = Home::new();
+    home.open().await;
+    let mut connection = raw(&home.database()).await;
+    let pragma = async |connection: &mut sqlx::SqliteConnection, text: &'static str| -> String {
+        connection
+            .fetch_one(text)
+            .await
+            .unwrap()
+            .try_get_unchecked(0)
+            .unwrap()
+    };
+    assert_eq!(pragma(&mut connection, "PRAGMA journal_mode").await, "wal");
+    assert_eq!(pragma(&mut connection, "PRAGMA auto_vacuum").await, "2");
+    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "1");
+    assert_eq!(pragma(&mut connection, "PRAGMA integrity_check").await, "ok");
+}
+
+#[tokio::test]
+async fn existing_database_is_opened_for_reading_alone() {
+    let home = Home::new();
+    let options = OpenOptions::brief();
+    let open = async || {
+        SqliteStore::open_existing(&home.database(), &options)
+            .await
+            .unwrap()
+    };
+    assert!(open().await.is_none(), "there is none");
+    assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0, "and none was made");
+    assert!(
+        SqliteStore::open_existing(&home.path().join("no/where"), &options)
+            .await
+            .unwrap()
+            .is_none()
+    );
+
+    fs::write(home.database(), "").unwrap();
+    assert!(open().await.is_none(), "another process is just creating it");
+
+    home.open().await.append(&exchanges("a", 2)).await.unwrap();
+    let store = open().await.expect("it is there");
+    assert_eq!(
+        store.sessions(&SessionFilter::default()).await.unwrap()[0].exchanges,
+        2
+    );
+    assert!(store.stats().await.unwrap().bytes > 0);
+    let refused = store.append(&exchanges("b", 1)).await.unwrap_err();
+    assert!(matches!(refused, StoreError::NotWritable(_)), "{refused}");
+    home.open().await.append(&exchanges("b", 1)).await.unwrap();
+    assert_eq!(
+        store.sessions(&SessionFilter::default()).await.unwrap().len(),
+        2,
+        "it sees what others write"
+    );
+}
+
+#[tokio::test]
+async fn newer_schema_is_left_alone() {
+    let home = Home::new();
+    home.open().await.close().await.unwrap();
+    let mut connection = raw(&home.database()).await;
+    connection
+        .execute("PRAGMA user_version = 7; CREATE TABLE from_the_future (x)")
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let before = fs::read(home.database()).unwrap();
+
+    let error = SqliteStore::open(&home.database(), &OpenOptions::default())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, StoreError::NewerSchema { found: 7, known: 1 }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("update Grov"), "{error}");
+    let error = SqliteStore::open_existing(&home.database(), &OpenOptions::default())
+        .await
+        .unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
+    assert_eq!(fs::read(home.database()).unwrap(), before);
+}
+
+#[tokio::test]
+async fn many_open_a_new_database_at_once() {
+    let home = Home::new();
+    let threads: Vec<_> = (0..8)
+        .map(|number| {
+            let path = home.database();
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(async {
+                    let store = SqliteStore::open(&path, &OpenOptions::default()).await.unwrap();
+                    store.append(&exchanges(&format!("s{number}"), 1)).await.unwrap();
+                });
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(
+        home.open()
+            .await
+            .sessions(&SessionFilter::default())
+            .await
+            .unwrap()
+            .len(),
+        8
+    );
+}
+
+#[tokio::test]
+async fn place_that_cannot_hold_a_database_is_named() {
+    let home = Home::new();
+    fs::create_dir(home.database()).unwrap();
+    let file = home.path().join("file");
+    fs::write(&file, "").unwrap();
+    for path in [home.database(), file.join("grov.db")] {
+        let error = SqliteStore::open(&path, &OpenOptions::default())
+            .await
+            .unwrap_err();
+        assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
+        assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
+    }
+}
