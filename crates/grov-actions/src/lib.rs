@@ -37,11 +37,11 @@ pub const MAX_FILES: usize = 200;
 ///     name: "Bash",
 ///     id: Some("toolu_1"),
 ///     input: r#"{"command": "cd src && rm old.rs"}"#.into(),
-///     working_directory: Some("/work"),
+///     working_directory: Some("/project"),
 /// };
 /// let action = understand(&call);
 /// assert_eq!(action.effects[0].kind, EffectKind::Delete);
-/// assert_eq!(action.files, ["/work/src/old.rs"]);
+/// assert_eq!(action.files, ["/project/src/old.rs"]);
 /// ```
 pub fn understand(call: &ToolCall<'_>) -> Action {
     let parsed;
