@@ -1,6 +1,6 @@
 //! Records as scripts see them, and times and sizes as people do. The names are a contract.
 
-use grov_domain::{Effect, SessionSummary, StepRow, Task, TokenUsage};
+use grov_domain::{ActionType, Effect, SessionSummary, StepRow, Task, TokenUsage};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -159,10 +159,11 @@ impl From<Task> for TaskView {
 }
 
 impl StepView {
-    /// What the action was about, for a person: the command, else files, else folders.
+    /// What the action was about, for a person: a shell's command as it was given, else files, else what else there is.
     pub(crate) fn subject(&self) -> String {
+        let runs_a_command = self.action_type == ActionType::Bash.as_str();
         match &self.command {
-            Some(command) if self.files.is_empty() => command.clone(),
+            Some(command) if runs_a_command || self.files.is_empty() => command.clone(),
             _ if !self.files.is_empty() => self.files.join(" "),
             _ => self.folders.join(" "),
         }

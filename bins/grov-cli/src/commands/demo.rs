@@ -48,6 +48,8 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         .map_err(|error| failed("no runtime can be started", error))?;
     let directory =
         tempfile::tempdir().map_err(|error| failed("no temporary directory can be made", error))?;
+    let project = directory.path().join("project");
+    let played_in = project.to_string_lossy().into_owned();
     let played = runtime.block_on(play(directory.path()))?;
     let Played {
         transcript,
@@ -68,7 +70,9 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         cache_misses,
         seconds: started.elapsed().as_secs_f64(),
     };
-    terminal.answer(answer, |answer, style| text(answer, &transcript, style))?;
+    terminal.answer(answer, |answer, style| {
+        text(answer, &transcript, &played_in, style)
+    })?;
     Ok(if agrees && cache_misses == 0 {
         Verdict::Found
     } else {
@@ -171,7 +175,7 @@ fn spoken(prompt: &str) -> &str {
     prompt.split(" [[").next().unwrap_or(prompt)
 }
 
-fn text(answer: &Answer, transcript: &Transcript, style: Style) -> String {
+fn text(answer: &Answer, transcript: &Transcript, played_in: &str, style: Style) -> String {
     let mut out = String::new();
     let mut table = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
     for step in &answer.steps {
@@ -180,7 +184,7 @@ fn text(answer: &Answer, transcript: &Transcript, style: Style) -> String {
             step.action_type.to_owned(),
             step.tool.clone(),
             step.agent_id.clone().unwrap_or_default(),
-            step.subject(),
+            step.subject().replace(&format!("{}/", played_in), ""),
         ]);
     }
     let tokens = answer.tokens;
