@@ -18,7 +18,8 @@ const MAX_BUFFER: usize = 256 * 1024;
 /// A connection that speaks HTTP/1.1, one exchange at a time.
 pub(crate) struct Link {
     sender: http1::SendRequest<UpstreamBody>,
-    connection: http1::Connection<TokioIo<Transport>, UpstreamBody>,
+    /// `None` once it has come to its end: a request that it never took up comes back only when it is dropped.
+    connection: Option<http1::Connection<TokioIo<Transport>, UpstreamBody>>,
 }
 
 /// A request that got no answer.
@@ -37,12 +38,13 @@ impl Link {
             .max_buf_size(MAX_BUFFER)
             .handshake(TokioIo::new(transport))
             .await?;
-        let mut link = Self { sender, connection };
+        let mut link = Self {
+            sender,
+            connection: Some(connection),
+        };
         // The sender reports ready only after the connection was polled once.
         poll_fn(|cx| {
-            if let Poll::Ready(result) = Pin::new(&mut link.connection).poll(cx) {
-                return Poll::Ready(result);
-            }
+            link.poll_drive(cx);
             link.sender.poll_ready(cx)
         })
         .await?;
@@ -52,8 +54,7 @@ impl Link {
     /// Whether the connection is still open and free, found out without waiting.
     pub(crate) fn is_usable(&mut self) -> bool {
         let mut cx = Context::from_waker(Waker::noop());
-        Pin::new(&mut self.connection).poll(&mut cx).is_pending()
-            && matches!(self.sender.poll_ready(&mut cx), Poll::Ready(Ok(())))
+        !self.poll_drive(&mut cx) && matches!(self.sender.poll_ready(&mut cx), Poll::Ready(Ok(())))
     }
 
     /// Sends a request and waits for the head of the answer.
@@ -61,13 +62,10 @@ impl Link {
         &mut self,
         request: Request<UpstreamBody>,
     ) -> Result<Response<hyper::body::Incoming>, SendError> {
-        let Self { sender, connection } = self;
-        let mut answer = pin!(sender.try_send_request(request));
-        let mut closed = false;
+        let mut answer = pin!(self.sender.try_send_request(request));
+        let connection = &mut self.connection;
         let result = poll_fn(|cx| {
-            if !closed {
-                closed = Pin::new(&mut *connection).poll(cx).is_ready();
-            }
+            drive(connection, cx);
             answer.as_mut().poll(cx)
         })
         .await;
@@ -79,6 +77,52 @@ impl Link {
 
     /// Moves bytes; `true` when the connection has come to its end.
     pub(crate) fn poll_drive(&mut self, cx: &mut Context<'_>) -> bool {
-        Pin::new(&mut self.connection).poll(cx).is_ready()
+        drive(&mut self.connection, cx)
+    }
+}
+
+fn drive(
+    connection: &mut Option<http1::Connection<TokioIo<Transport>, UpstreamBody>>,
+    cx: &mut Context<'_>,
+) -> bool {
+    let ended = connection
+        .as_mut()
+        .is_none_or(|connection| Pin::new(connection).poll(cx).is_ready());
+    if ended {
+        *connection = None;
+    }
+    ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::{TcpListener, TcpStream};
+
+    #[tokio::test]
+    async fn a_request_on_a_connection_that_just_closed_comes_back_instead_of_waiting_for_ever() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut upstream, _) = listener.accept().await.unwrap();
+        let mut link = Link::new(Transport::Plain(stream)).await.unwrap();
+        let request = || Request::new(UpstreamBody::whole("{}".into()));
+        let answering = async {
+            let mut request = [0; 1024];
+            upstream.read(&mut request).await.unwrap();
+            upstream
+                .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
+                .await
+                .unwrap();
+            drop(upstream);
+            // The close is to be known to the runtime, not yet to the connection.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        };
+        let (sent, ()) = tokio::join!(link.send(request()), answering);
+        assert!(sent.is_ok());
+        let sent = tokio::time::timeout(Duration::from_secs(20), link.send(request())).await;
+        let failed = sent.expect("an end in time").err().expect("no answer");
+        assert!(failed.unsent.is_some(), "it may be sent again: {}", failed.error);
     }
 }
