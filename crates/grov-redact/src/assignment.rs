@@ -1,11 +1,12 @@
 //! Secrets that are told by the name they are given: `password = …`, `"api_key": "…"`, `SECRET_KEY=…`, in code, in
-//! configuration of any syntax, in query strings and on command lines.
+//! configuration of any syntax, in query strings and on command lines. Here names and values are read; what they are is
+//! judged in [`crate::judgement`].
 
 use crate::header;
+use crate::judgement::{is_random_secret, is_secret};
 use crate::key::{self, MAX_NAME, Meaning};
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
-use crate::value::{is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
 use std::ops::Range;
 
 /// As much of a value is judged; one that is longer is taken whole.
@@ -13,26 +14,26 @@ const MAX_JUDGED: usize = 160;
 
 /// A value and how it stands there.
 #[derive(Debug)]
-struct Value<'t> {
-    text: &'t str,
-    range: Range<usize>,
+pub(crate) struct Value<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) range: Range<usize>,
     /// In quotes of some kind.
-    quoted: bool,
+    pub(crate) quoted: bool,
     /// There is space around the sign between name and value, or the sign is a colon.
-    spaced: bool,
+    pub(crate) spaced: bool,
     /// Nothing follows on the line.
-    ends_line: bool,
+    pub(crate) ends_line: bool,
     /// What follows makes it a call, an index or a generic type.
-    is_expression: bool,
+    pub(crate) is_expression: bool,
 }
 
 /// The name in front of a sign.
 #[derive(Debug)]
-struct Name<'t> {
-    text: &'t str,
-    start: usize,
-    quoted: bool,
-    spaced: bool,
+pub(crate) struct Name<'t> {
+    pub(crate) text: &'t str,
+    pub(crate) start: usize,
+    pub(crate) quoted: bool,
+    pub(crate) spaced: bool,
 }
 
 /// Looks at the `=` or `:` at `at`.
@@ -54,7 +55,9 @@ pub(crate) fn look(scan: &mut Scan<'_>, at: usize) {
             return header::cookies(scan, value_start);
         }
     }
-    let meaning = key::meaning(name.text).or_else(|| meaning_of_sibling(scan, &name));
+    let meaning = key::meaning(name.text)
+        .or_else(|| meaning_of_sibling(scan, &name))
+        .or_else(|| meaning_of_two_words(scan, &name));
     if meaning.is_none() && !could_be_random(scan.bytes, value_start) {
         return;
     }
@@ -178,6 +181,17 @@ fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
         .flatten()
 }
 
+/// Labels are written in several words: `API key: …`, `Secret Access Key: …`.
+fn meaning_of_two_words(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
+    if name.quoted || !name.text.eq_ignore_ascii_case("key") {
+        return None;
+    }
+    let before = scan.bytes[..name.start].strip_suffix(b" ")?;
+    let start = NAME.run_back(scan.bytes, before.len(), 16);
+    let joined = format!("{}_{}", &scan.text[start..before.len()], name.text);
+    key::meaning(&joined)
+}
+
 /// Whether a run of 20 or more signs that keys are written in starts at or close behind `from`.
 fn could_be_random(bytes: &[u8], from: usize) -> bool {
     let start = Class::of(" \t\"'`\\").run(bytes, from, 6);
@@ -186,7 +200,7 @@ fn could_be_random(bytes: &[u8], from: usize) -> bool {
     RANDOM.has(far) && RANDOM.run(bytes, start, 20) == start + 20
 }
 
-const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");
+pub(crate) const RANDOM: Class = Class::of("A-Za-z0-9+/=_-");
 
 /// The value that starts at or behind `from`, of the name `name` and the sign at `at`.
 fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> Option<Value<'t>> {
@@ -340,7 +354,7 @@ fn quoted_value<'t>(scan: &Scan<'t>, quote: usize, spaced: bool) -> Option<Value
 }
 
 /// Whether the name is the first thing on its line, but for indentation and words that announce an assignment.
-fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
+pub(crate) fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     const ANNOUNCERS: &[&[u8]] = &[
         b"export", b"ENV", b"ARG", b"set", b"-e", b"--env", b"-", b"declare", b"-x", b"setenv",
     ];
@@ -362,12 +376,20 @@ fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
     false
 }
 
-/// Whether the name stands in a query string or a list of `name=value;` pairs.
-fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
-    matches!(
-        name.start.checked_sub(1).map(|i| scan.bytes[i]),
-        Some(b'?' | b'&' | b';')
-    )
+/// Whether the name stands in a query string, or in a list of `name=value` pairs with semicolons or spaces between.
+pub(crate) fn in_query(scan: &Scan<'_>, name: &Name<'_>) -> bool {
+    match name.start.checked_sub(1).map(|i| scan.bytes[i]) {
+        Some(b'?' | b'&' | b';') => true,
+        Some(b' ') => {
+            let before = &scan.bytes[name.start.saturating_sub(MAX_NAME)..name.start - 1];
+            let pair = before
+                .rsplit(|byte| byte.is_ascii_whitespace())
+                .next()
+                .unwrap_or_default();
+            pair.contains(&b'=') && !pair.ends_with(b",") && !pair.contains(&b'(')
+        }
+        _ => false,
+    }
 }
 
 /// The whole value, also where only its beginning was judged.
@@ -381,212 +403,4 @@ fn whole(scan: &Scan<'_>, value: &Value<'_>) -> Range<usize> {
         .position(|byte| byte.is_ascii_whitespace() || is_quote(*byte))
         .unwrap_or(rest.len());
     value.range.start..value.range.end + length
-}
-
-/// Whether a value is a secret, given that its name says so.
-fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, value: &Value<'_>) -> bool {
-    let text = value.text;
-    if value.is_expression || text.len() < 3 || is_stand_in(text) || is_public_identifier(text) {
-        return false;
-    }
-    // Credentials inside a URL are found there. A colon opens a role or a symbol (`:meth:`).
-    if is_path(text)
-        || text.contains("://")
-        || !value.quoted && (text.starts_with(':') || text.ends_with(':'))
-    {
-        return false;
-    }
-    let spaces = text.bytes().any(|byte| byte.is_ascii_whitespace());
-    if !spaces && looks_random(text) && !is_code(text) {
-        return true;
-    }
-    if meaning == Meaning::Password {
-        is_password(scan, name, value)
-    } else {
-        !spaces && is_made_secret(meaning, scan, name, value)
-    }
-}
-
-/// Whether a value is a password that a person might have chosen.
-fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
-    let text = value.text;
-    let words = is_words(text);
-    if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
-        return value.quoted && text.split_whitespace().count() >= 3 && !is_prose(text);
-    }
-    if words && talks_of_passwords(text) {
-        return false;
-    }
-    if value.quoted {
-        return !(words && text.contains(['.', '/', ':', '\'']));
-    }
-    let identifier = text.bytes().all(|byte| Class::of("A-Za-z0-9_.").has(byte));
-    if !identifier {
-        return !is_code(text) && text.len() >= 4;
-    }
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let tight = !value.spaced;
-    if digit {
-        let upper_name = is_constant(name.text);
-        return text.len() >= 4
-            && !is_type(text)
-            && (tight && (upper_name || !text.contains(['.', '_']))
-                || value.spaced && value.ends_line && !text.contains('_'))
-            && !is_constant(text);
-    }
-    // Letters alone might be the name of something.
-    if text.contains(['.', '_']) || is_constant(text) && !is_constant(name.text) {
-        return false;
-    }
-    if tight {
-        is_constant(name.text) || in_query(scan, name) || starts_line(scan, name) && value.ends_line
-    } else {
-        let lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
-        lower
-            && text.len() >= 6
-            && value.ends_line
-            && starts_line(scan, name)
-            && scan.bytes[value.range.start - 2] == b':'
-    }
-}
-
-/// Whether a value is a secret such as programs make: long enough, with digits, no word.
-fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
-    let text = value.text;
-    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
-    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
-    if is_code(text) {
-        return false;
-    }
-    if is_constant(text) && is_words(text.trim_end_matches(|c: char| c.is_ascii_digit())) {
-        return false;
-    }
-    if is_words(text) {
-        // `SECRET=swordfish`
-        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
-        let announced = value.quoted || !value.spaced && starts_line(scan, name);
-        return meaning == Meaning::Secret && plain && text.len() >= 8 && is_constant(name.text) && announced;
-    }
-    let least = if meaning == Meaning::Token && !is_constant(name.text) {
-        12
-    } else {
-        8
-    };
-    if text.len() < least || !letter || !(digit || value.quoted && !text.is_ascii()) {
-        return false;
-    }
-    if value.quoted {
-        return !text.contains(['(', '<', '{', '$', '\\']);
-    }
-    if value.spaced {
-        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
-        return value.ends_line && !is_words(stem) && !text.contains("::");
-    }
-    !is_type(text)
-}
-
-/// Whether a value of any name is so random that it can be nothing else.
-fn is_random_secret(name: &Name<'_>, value: &Value<'_>) -> bool {
-    let text = value.text;
-    let least = if key::hints(name.text) { 20 } else { 32 };
-    (least..=512).contains(&text.len())
-        && text.bytes().all(|byte| RANDOM.has(byte))
-        && (value.quoted || value.ends_line || !value.spaced && is_constant(name.text))
-        && !value.is_expression
-        && is_mixed(text)
-        && looks_random(text)
-        && !is_hex(text)
-        && !is_uuid(text)
-        && !is_public_identifier(text)
-        && !is_stand_in(text)
-        && !key::is_public(name.text)
-        && !has_sequence(text)
-}
-
-/// Whether upper case, lower case and digits all occur, the last more than once.
-fn is_mixed(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_uppercase())
-        && text.bytes().any(|byte| byte.is_ascii_lowercase())
-        && text.bytes().filter(u8::is_ascii_digit).count() >= 2
-}
-
-/// Whether the text counts up somewhere, as alphabets and made-up values do: `abcdef`, `123456`.
-fn has_sequence(text: &str) -> bool {
-    text.as_bytes().windows(6).any(|signs| {
-        signs
-            .windows(2)
-            .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
-    })
-}
-
-/// `MAX_SIZE`: a name in capitals.
-fn is_constant(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_uppercase()) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
-}
-
-/// Whether the text is a path in a file system.
-fn is_path(text: &str) -> bool {
-    let rooted = ["/", "./", "../", "~/"].iter().any(|root| text.starts_with(root));
-    rooted && !(looks_random(text) && text.bytes().filter(|byte| *byte == b'/').count() <= 2)
-}
-
-/// Whether the text is an expression of a programming language.
-fn is_code(text: &str) -> bool {
-    text.contains("::")
-        || text.contains("->")
-        || text.contains("()")
-        || text.contains("&&")
-        || text.contains("==")
-        || text.starts_with(['&', '*', '!', '(', '|', '^'])
-        || text
-            .find(['[', '('])
-            .is_some_and(|bracket| bracket > 0 && is_words(&text[..bracket]) && text.ends_with([']', ')']))
-        || {
-            // `request.headers.token2`
-            let mut parts = text.split('.');
-            text.contains('.')
-                && parts.all(|part| {
-                    part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && is_words(part)
-                })
-        }
-}
-
-/// `u64`, `int32`, `Sha256`: a type with digits in its name.
-fn is_type(text: &str) -> bool {
-    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
-    const TYPES: &[&str] = &[
-        "u", "i", "f", "int", "uint", "float", "bytes", "string", "varchar", "Sha", "H", "Bytes", "vec",
-    ];
-    stem.len() < text.len() && TYPES.contains(&stem)
-}
-
-/// Whether words name or label a password instead of being one: `user.password.label`, `enter_password`.
-fn talks_of_passwords(text: &str) -> bool {
-    const TALK: &[&str] = &[
-        "pass",
-        "pwd",
-        "user",
-        "label",
-        "field",
-        "form",
-        "login",
-        "error",
-        "reset",
-        "forgot",
-        "change",
-        "config",
-        "setting",
-        "input",
-        "string",
-        "option",
-        "prompt",
-        "secret",
-        "token",
-        "auth",
-        "credential",
-        "request",
-        "param",
-    ];
-    let text = text.to_ascii_lowercase();
-    TALK.iter().any(|word| text.contains(word))
 }

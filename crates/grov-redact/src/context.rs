@@ -6,8 +6,8 @@ use crate::header;
 use crate::pattern::Class;
 use crate::private;
 use crate::scan::{Certainty, Scan};
-use crate::tokens::{continues_a_word, start_of_run};
-use crate::value::{is_name, is_stand_in, is_words};
+use crate::token::{continues_a_word, start_of_run};
+use crate::value::{is_name, is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
 /// What a contextual keyword leads to.
@@ -92,6 +92,7 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("secret is ", Context::Sentence),
     ("api key is ", Context::Sentence),
     ("secret key is ", Context::Sentence),
+    ("secret_access_key ", Context::Sentence),
     ("identified by ", Context::Sql),
     ("password '", Context::Sql),
     ("password ", Context::Netrc),
@@ -134,6 +135,10 @@ pub(crate) static CONTEXT_KINDS: &[(&str, &str)] = &[
     ("session-cookie", "Value of a session cookie"),
     ("command-password", "Password or token on a command line"),
     ("discord-bot-token", "Discord bot token"),
+    (
+        "aws-secret-access-key",
+        "AWS secret access key behind its access key id",
+    ),
     ("password", "Value assigned to a name that means password"),
     (
         "secret",
@@ -167,6 +172,15 @@ pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
+/// The secret that stands behind an AWS access key id, as in the file that the console hands out: 40 signs of base 64.
+pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
+    let start = Class::of(" ,;:|\t\r\n\"'").run(scan.bytes, access_key_end, 4);
+    let end = Class::of("A-Za-z0-9+/").run(scan.bytes, start, 41);
+    if end - start == 40 && start > access_key_end && looks_random(&scan.text[start..end]) {
+        scan.found("aws-secret-access-key", Certainty::Place, start..end);
+    }
+}
+
 /// `the password is hunter2`: the next word, if it is not an ordinary one.
 fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let start = Class::of(" :\"'`*").run(scan.bytes, keyword.end, 6);
@@ -190,7 +204,12 @@ fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
     } else {
         word.len() >= 12 && digit && letter
     };
-    if telling && !is_stand_in(word) && !is_words(word) && !word.contains(['(', '=', '/']) {
+    if telling
+        && !is_stand_in(word)
+        && !is_words(word)
+        && !word.contains(['(', '='])
+        && (looks_random(word) || !word.contains('/'))
+    {
         scan.found(
             if password { "password" } else { "secret" },
             Certainty::Place,

@@ -2,7 +2,7 @@
 
 use crate::pattern::Class;
 use crate::scan::{Certainty, Scan};
-use crate::tokens::continues_a_word;
+use crate::token::continues_a_word;
 use crate::value::{is_stand_in, is_words, looks_random};
 use std::ops::Range;
 
@@ -12,18 +12,9 @@ const CREDENTIAL: Class = Class::of("A-Za-z0-9._~+/=%-");
 const MAX_JUDGED: usize = 1024;
 
 /// Schemes of the `Authorization` header, in lower case.
+#[rustfmt::skip]
 const SCHEMES: &[&str] = &[
-    "bearer",
-    "basic",
-    "token",
-    "bot",
-    "digest",
-    "apikey",
-    "api-key",
-    "negotiate",
-    "key",
-    "ntlm",
-    "sso-key",
+    "bearer", "basic", "token", "bot", "digest", "apikey", "api-key", "negotiate", "key", "ntlm", "sso-key",
     "genie",
 ];
 
@@ -128,6 +119,7 @@ pub(crate) fn cookies(scan: &mut Scan<'_>, from: usize) {
 
 /// Whether a cookie of that name lets its holder in.
 fn is_session_name(name: &str) -> bool {
+    #[rustfmt::skip]
     const PARTS: &[&str] = &[
         "sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "remember", "login", "ticket",
     ];

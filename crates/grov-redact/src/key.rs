@@ -84,116 +84,39 @@ impl Words {
 }
 
 /// Words at the end of a name that say nothing about what it holds.
+#[rustfmt::skip]
 const TAILS: &[&[u8]] = &[
-    b"v",
-    b"dev",
-    b"prod",
-    b"production",
-    b"staging",
-    b"stage",
-    b"test",
-    b"testing",
-    b"local",
-    b"live",
-    b"base",
-    b"b",
-    b"raw",
-    b"value",
-    b"val",
-    b"plain",
-    b"plaintext",
-    b"old",
-    b"new",
-    b"current",
-    b"default",
-    b"string",
-    b"str",
-    b"hex",
-    b"enc",
-    b"hash",
-    b"data",
-    b"sandbox",
-    b"primary",
-    b"secondary",
-    b"bytes",
-    b"main",
-    b"confirmation",
-    b"confirm",
+    b"v", b"dev", b"prod", b"production", b"staging", b"stage", b"test", b"testing", b"local", b"live",
+    b"base", b"b", b"raw", b"value", b"val", b"plain", b"plaintext", b"old", b"new", b"current", b"default",
+    b"string", b"str", b"hex", b"enc", b"hash", b"data", b"sandbox", b"primary", b"secondary", b"bytes",
+    b"main", b"confirmation", b"confirm",
 ];
 
+#[rustfmt::skip]
 const PASSWORDS: &[&[u8]] = &[
-    b"password",
-    b"passwd",
-    b"passphrase",
-    b"passcode",
-    b"passwort",
-    b"motdepasse",
-    b"contrasena",
-    b"mysqlpwd",
-    b"rediscliauth",
-    b"userpwd",
-    b"dbpwd",
-    b"userpass",
-    b"dbpass",
-    b"mypass",
-    b"rootpass",
+    b"password", b"passwd", b"passphrase", b"passcode", b"passwort", b"motdepasse", b"contrasena",
+    b"mysqlpwd", b"rediscliauth", b"userpwd", b"dbpwd", b"userpass", b"dbpass", b"mypass", b"rootpass",
 ];
 
+#[rustfmt::skip]
 const SECRETS: &[&[u8]] = &[
-    b"secret",
-    b"secretkey",
-    b"secretaccesskey",
-    b"privatekey",
-    b"encryptionkey",
-    b"signingkey",
-    b"masterkey",
-    b"sharedkey",
-    b"sharedaccesskey",
-    b"accountkey",
-    b"storagekey",
-    b"sessionkey",
-    b"hmackey",
-    b"credential",
-    b"credentials",
-    b"accesskey",
-    b"licensekey",
-    b"deploykey",
-    b"encryptkey",
-    b"decryptkey",
-    b"cipherkey",
-    b"rootkey",
-    b"presharedkey",
-    b"cryptkey",
-    b"cookiekey",
-    b"hostkey",
-    b"secretid",
+    b"secret", b"secretkey", b"secretaccesskey", b"privatekey", b"encryptionkey", b"signingkey", b"masterkey",
+    b"sharedkey", b"sharedaccesskey", b"accountkey", b"storagekey", b"sessionkey", b"hmackey", b"credential",
+    b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"cipherkey",
+    b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid",
 ];
 
+#[rustfmt::skip]
 const API_KEYS: &[&[u8]] = &[
-    b"apikey",
-    b"authkey",
-    b"servicekey",
-    b"serverkey",
-    b"appkey",
-    b"adminkey",
-    b"clientkey",
-    b"integrationkey",
-    b"subscriptionkey",
-    b"functionskey",
-    b"projectkey",
-    b"ingestionkey",
-    b"writekey",
+    b"apikey", b"authkey", b"servicekey", b"serverkey", b"appkey", b"adminkey", b"clientkey",
+    b"integrationkey", b"subscriptionkey", b"functionskey", b"projectkey", b"ingestionkey", b"writekey",
     b"apikeyid",
 ];
 
 /// Tokens that are positions in a list or signs of a vocabulary.
+#[rustfmt::skip]
 const HARMLESS_TOKENS: &[&[u8]] = &[
-    b"pagetoken",
-    b"nexttoken",
-    b"continuationtoken",
-    b"synctoken",
-    b"cursortoken",
-    b"cancellationtoken",
+    b"pagetoken", b"nexttoken", b"continuationtoken", b"synctoken", b"cursortoken", b"cancellationtoken",
 ];
 
 /// Whether any of the words looked for can be in the name. Splitting every name of a text would cost most of the time.
@@ -243,6 +166,7 @@ pub(crate) fn meaning(name: &str) -> Option<Meaning> {
 
 /// Whether the name hints at a secret without saying it; shorter random values are then believed.
 pub(crate) fn hints(name: &str) -> bool {
+    #[rustfmt::skip]
     const HINTS: &[&str] = &[
         "key", "auth", "cred", "pass", "secret", "token", "session", "cookie", "webhook", "license",
     ];
@@ -252,49 +176,13 @@ pub(crate) fn hints(name: &str) -> bool {
 
 /// Whether a value of that name is public although it looks random: digests, revisions, identifiers, addresses.
 pub(crate) fn is_public(name: &str) -> bool {
+    #[rustfmt::skip]
     const PUBLIC: &[&[u8]] = &[
-        b"integrity",
-        b"checksum",
-        b"hash",
-        b"digest",
-        b"sha",
-        b"md",
-        b"commit",
-        b"rev",
-        b"revision",
-        b"etag",
-        b"id",
-        b"ids",
-        b"uuid",
-        b"guid",
-        b"signature",
-        b"fingerprint",
-        b"cert",
-        b"certificate",
-        b"nonce",
-        b"url",
-        b"uri",
-        b"src",
-        b"href",
-        b"path",
-        b"file",
-        b"filename",
-        b"version",
-        b"resolved",
-        b"alphabet",
-        b"charset",
-        b"chars",
-        b"characters",
-        b"name",
-        b"cursor",
-        b"image",
-        b"tag",
-        b"ref",
-        b"salt",
-        b"identifier",
-        b"table",
-        b"sig",
-        b"boundary",
+        b"integrity", b"checksum", b"hash", b"digest", b"sha", b"md", b"commit", b"rev", b"revision", b"etag",
+        b"id", b"ids", b"uuid", b"guid", b"signature", b"fingerprint", b"cert", b"certificate", b"nonce",
+        b"url", b"uri", b"src", b"href", b"path", b"file", b"filename", b"version", b"resolved", b"alphabet",
+        b"charset", b"chars", b"characters", b"name", b"cursor", b"image", b"tag", b"ref", b"salt",
+        b"identifier", b"table", b"sig", b"boundary",
     ];
     let mut words = Words::of(name);
     while words.count > 1 && words.last().iter().all(u8::is_ascii_digit) {

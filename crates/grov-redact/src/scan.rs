@@ -84,6 +84,9 @@ impl<'t> Scan<'t> {
                 match rule.find(bytes, keyword) {
                     Ok(range) => {
                         dead_until[number] = range.end;
+                        if rule.id == "aws-access-key-id" {
+                            context::secret_of_access_key(self, range.end);
+                        }
                         self.found(rule.id, Certainty::Form, range);
                     }
                     Err(position) => dead_until[number] = dead_until[number].max(position),

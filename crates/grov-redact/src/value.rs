@@ -113,25 +113,10 @@ pub(crate) fn is_uuid(value: &str) -> bool {
 
 /// Whether the text is an identifier that the Messages API or a lock file made up and everybody may see.
 pub(crate) fn is_public_identifier(value: &str) -> bool {
+    #[rustfmt::skip]
     const PREFIXES: &[&str] = &[
-        "toolu_",
-        "srvtoolu_",
-        "msg_",
-        "req_",
-        "call_",
-        "chatcmpl-",
-        "sha1-",
-        "sha256-",
-        "sha384-",
-        "sha512-",
-        "sha256:",
-        "sha512:",
-        "h1:",
-        "ssh-",
-        "AAAAB3Nza",
-        "AAAAC3Nza",
-        "AAAAE2Vj",
-        "data:",
+        "toolu_", "srvtoolu_", "msg_", "req_", "call_", "chatcmpl-", "sha1-", "sha256-", "sha384-", "sha512-",
+        "sha256:", "sha512:", "h1:", "ssh-", "AAAAB3Nza", "AAAAC3Nza", "AAAAE2Vj", "data:",
     ];
     PREFIXES.iter().any(|prefix| value.starts_with(prefix))
 }
@@ -171,29 +156,11 @@ pub(crate) fn is_stand_in(value: &str) -> bool {
     if value.contains("...") {
         return true;
     }
+    #[rustfmt::skip]
     const REFERENCES: &[&str] = &[
-        "process.env",
-        "os.environ",
-        "os.getenv",
-        "env.",
-        "env:",
-        "env!",
-        "ENV[",
-        "secrets.",
-        "vars.",
-        "vault:",
-        "op://",
-        "arn:",
-        "file:",
-        "var.",
-        "local.",
-        "data.",
-        "module.",
-        "import.meta",
-        "self.",
-        "this.",
-        "config.",
-        "settings.",
+        "process.env", "os.environ", "os.getenv", "env.", "env:", "env!", "ENV[", "secrets.", "vars.",
+        "vault:", "op://", "arn:", "file:", "var.", "local.", "data.", "module.", "import.meta", "self.",
+        "this.", "config.", "settings.",
     ];
     if REFERENCES.iter().any(|reference| value.starts_with(reference)) {
         return true;
@@ -201,145 +168,45 @@ pub(crate) fn is_stand_in(value: &str) -> bool {
     if looks_random(value) {
         return false;
     }
-    const WORDS: &[&str] = &[
-        "your",
-        "changeme",
-        "change-me",
-        "change_me",
-        "placeholder",
-        "redacted",
-        "example",
-        "goes-here",
+    let lower = value.to_ascii_lowercase();
+    is_talk(&lower) || is_keyword(&lower)
+}
+
+/// Whether words say that a value is to be put here: `your-api-key-1`. Digits inside make it a value after all.
+fn is_talk(lower: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] =
+        &[
+        "your", "changeme", "change-me", "change_me", "placeholder", "redacted", "example", "goes-here",
         "goes_here",
     ];
-    let lower = value.to_ascii_lowercase();
-    WORDS.iter().any(|word| lower.contains(word)) || is_keyword(&lower)
+    let stem = lower.trim_end_matches(|c: char| c.is_ascii_digit());
+    !stem.bytes().any(|byte| byte.is_ascii_digit()) && WORDS.iter().any(|word| stem.contains(word))
 }
 
 /// Words that programs and configuration use where a value could stand.
 fn is_keyword(lower: &str) -> bool {
+    #[rustfmt::skip]
     const KEYWORDS: &[&str] = &[
-        "true",
-        "false",
-        "null",
-        "none",
-        "nil",
-        "undefined",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "string",
-        "str",
-        "text",
-        "bytes",
-        "number",
-        "integer",
-        "int",
-        "bool",
-        "boolean",
-        "object",
-        "any",
-        "unknown",
-        "never",
-        "void",
-        "char",
-        "varchar",
-        "optional",
-        "required",
-        "default",
-        "enabled",
-        "disabled",
-        "hidden",
-        "invalid",
-        "missing",
-        "empty",
-        "secret",
-        "password",
-        "token",
-        "prompt",
-        "auto",
-        "self",
-        "this",
-        "super",
-        "return",
-        "await",
-        "async",
-        "function",
-        "new",
-        "let",
-        "const",
-        "static",
-        "pub",
-        "struct",
-        "enum",
-        "impl",
-        "type",
-        "uuid",
-        "stdin",
-        "value",
-        "key",
-        "input",
-        "refresh_token",
-        "access_token",
-        "bearer",
-        "basic",
-        "passwd",
-        "username",
-        "user",
-        "email",
-        "passwords",
-        "tokens",
+        "true", "false", "null", "none", "nil", "undefined", "yes", "no", "on", "off", "string", "str",
+        "text", "bytes", "number", "integer", "int", "bool", "boolean", "object", "any", "unknown", "never",
+        "void", "char", "varchar", "optional", "required", "default", "enabled", "disabled", "hidden",
+        "invalid", "missing", "empty", "secret", "password", "token", "prompt", "auto", "self", "this",
+        "super", "return", "await", "async", "function", "new", "let", "const", "static", "pub", "struct",
+        "enum", "impl", "type", "uuid", "stdin", "value", "key", "input", "refresh_token", "access_token",
+        "bearer", "basic", "passwd", "username", "user", "email", "passwords", "tokens",
     ];
     KEYWORDS.contains(&lower)
 }
 
 /// Whether a text with spaces is a sentence about a secret and not a pass phrase.
 pub(crate) fn is_prose(value: &str) -> bool {
+    #[rustfmt::skip]
     const FUNCTION_WORDS: &[&str] = &[
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "be",
-        "must",
-        "should",
-        "to",
-        "of",
-        "for",
-        "in",
-        "your",
-        "you",
-        "not",
-        "and",
-        "or",
-        "with",
-        "this",
-        "that",
-        "at",
-        "from",
-        "has",
-        "have",
-        "can",
-        "will",
-        "if",
-        "it",
-        "on",
-        "by",
-        "no",
-        "password",
-        "passphrase",
-        "secret",
-        "token",
-        "key",
-        "enter",
-        "confirm",
-        "new",
-        "please",
-        "invalid",
-        "forgot",
+        "the", "a", "an", "is", "are", "was", "be", "must", "should", "to", "of", "for", "in", "your", "you",
+        "not", "and", "or", "with", "this", "that", "at", "from", "has", "have", "can", "will", "if", "it",
+        "on", "by", "no", "password", "passphrase", "secret", "token", "key", "enter", "confirm", "new",
+        "please", "invalid", "forgot",
     ];
     let mut words = value.split_whitespace();
     words.any(|word| {

@@ -152,6 +152,34 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ("high-entropy", "SENTRY_THING=«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»"),
     ("high-entropy", "\"blob\": \"«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»\""),
     ("high-entropy", "session_key_material = '«q7Wv2Kp9Zx4Lm8Rt3Yb6»'"),
+    ("password", "DB_PASSWORD=\"«p@ss word»\""),
+    ("password", "DB_PASSWORD=«ABC12345»"),
+    ("password", "password: «ABC12345»\n"),
+    ("password", "password = \"«your000AAA00aa»\""),
+    ("password", "host=db user=me password=«swordfish» dbname=x"),
+    (
+        "password",
+        "kubectl create secret generic x --from-literal=password=«hunter2»",
+    ),
+    ("password", "apiVersion: v1\ndata:\n  password: «aHVudGVyMg==»\n"),
+    (
+        "secret",
+        "aws configure set aws_secret_access_key «wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12»",
+    ),
+    (
+        "secret",
+        "Secret access key: «wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12»\n",
+    ),
+    ("api-key", "API key: «abcd1234efgh5678»\n"),
+    ("secret", "otpauth://totp/x?secret=«JBSWY3DPEHPK3PXP»&issuer=y"),
+    (
+        "secret",
+        "secret_key_base: «9f86d081884c7d659a2feaa0c55ad0159f86d081884c7d659a2feaa0c55ad015»\n",
+    ),
+    (
+        "api-key",
+        "APP_KEY=«base64:q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsAq7Wv2Kp9Zx4=»",
+    ),
     // Command lines.
     ("command-password", "mysqldump --password «hunter2» db"),
     ("command-password", "tool --github-token «abc123def456» run"),
@@ -209,6 +237,17 @@ fn several_secrets_of_one_text_are_masked_each_by_its_kind() {
     assert_eq!(
         Redactor::shared().redact(&text),
         "password=[redacted:password] token=[redacted:github-token]\npostgres://u:[redacted:connection-password]@h/d"
+    );
+}
+
+#[test]
+fn an_aws_key_pair_is_masked_on_both_sides() {
+    let id = format!("AKIA{}", "Q3EGRI7K".repeat(2));
+    let text =
+        format!("Access key ID,Secret access key\r\n{id},wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12\r\n");
+    assert_eq!(
+        Redactor::new().redact(&text),
+        "Access key ID,Secret access key\r\n[redacted:aws-access-key-id],[redacted:aws-secret-access-key]\r\n"
     );
 }
 

@@ -1,0 +1,207 @@
+//! Whether the value of an assignment is a secret: by what its name says, by how it stands there and by how it looks.
+
+use crate::assignment::{Name, RANDOM, Value, in_query, starts_line};
+use crate::key::{self, Meaning};
+use crate::pattern::Class;
+use crate::scan::Scan;
+use crate::value::{is_hex, is_prose, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
+
+/// Whether a value is a secret, given that its name says so.
+pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    if value.is_expression || text.len() < 3 || is_stand_in(text) || is_public_identifier(text) {
+        return false;
+    }
+    // Credentials inside a URL are found there. A colon opens a role or a symbol (`:meth:`).
+    if is_path(text)
+        || text.contains("://")
+        || !value.quoted && (text.starts_with(':') || text.ends_with(':'))
+    {
+        return false;
+    }
+    // `pass: 98%` counts tests.
+    if name.text.eq_ignore_ascii_case("pass")
+        && !value.quoted
+        && !text.bytes().any(|byte| byte.is_ascii_alphabetic())
+    {
+        return false;
+    }
+    let spaces = text.bytes().any(|byte| byte.is_ascii_whitespace());
+    if !spaces && looks_random(text) && !is_code(text) {
+        return true;
+    }
+    if meaning == Meaning::Password {
+        is_password(scan, name, value)
+    } else {
+        !spaces && is_made_secret(meaning, scan, name, value)
+    }
+}
+
+/// Whether a value is a password that a person might have chosen.
+fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let words = is_words(text);
+    if text.bytes().any(|byte| byte.is_ascii_whitespace()) {
+        let sign = text
+            .bytes()
+            .any(|byte| !byte.is_ascii_alphabetic() && !byte.is_ascii_whitespace());
+        return value.quoted && (sign || text.split_whitespace().count() >= 3) && !is_prose(text);
+    }
+    if words && talks_of_passwords(text) {
+        return false;
+    }
+    if value.quoted {
+        return !(words && text.contains(['.', '/', ':', '\'']));
+    }
+    let identifier = text.bytes().all(|byte| Class::of("A-Za-z0-9_.").has(byte));
+    if !identifier {
+        return !is_code(text) && text.len() >= 4;
+    }
+    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let tight = !value.spaced;
+    if digit {
+        let upper_name = is_constant(name.text);
+        let name_of_something = text.contains(['.', '_']);
+        return text.len() >= 4
+            && !is_type(text)
+            && (tight && (upper_name || !name_of_something)
+                || value.spaced && value.ends_line && !name_of_something);
+    }
+    // Letters alone might be the name of something.
+    if text.contains(['.', '_']) || is_constant(text) && !is_constant(name.text) {
+        return false;
+    }
+    if tight {
+        is_constant(name.text) || in_query(scan, name) || starts_line(scan, name) && value.ends_line
+    } else {
+        let lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
+        lower
+            && text.len() >= 6
+            && value.ends_line
+            && starts_line(scan, name)
+            && scan.bytes[..value.range.start].trim_ascii_end().ends_with(b":")
+    }
+}
+
+/// Whether a value is a secret such as programs make: long enough, with digits, no word.
+fn is_made_secret(meaning: Meaning, scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if is_code(text) {
+        return false;
+    }
+    if is_constant(text) && is_words(text.trim_end_matches(|c: char| c.is_ascii_digit())) {
+        return false;
+    }
+    if is_words(text) {
+        // `SECRET=swordfish`
+        let plain = text.bytes().all(|byte| byte.is_ascii_lowercase());
+        let announced = value.quoted || !value.spaced && starts_line(scan, name);
+        return meaning == Meaning::Secret && plain && text.len() >= 8 && is_constant(name.text) && announced;
+    }
+    let least = if meaning == Meaning::Token && !is_constant(name.text) {
+        12
+    } else {
+        8
+    };
+    if text.len() < least || !letter || !(digit || value.quoted && !text.is_ascii()) {
+        return false;
+    }
+    if value.quoted {
+        return !text.contains(['(', '<', '{', '$', '\\']);
+    }
+    if value.spaced {
+        let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+        return value.ends_line && !is_words(stem) && !text.contains("::");
+    }
+    !is_type(text)
+}
+
+/// Whether a value of any name is so random that it can be nothing else.
+pub(crate) fn is_random_secret(name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let least = if key::hints(name.text) { 20 } else { 32 };
+    (least..=512).contains(&text.len())
+        && text.bytes().all(|byte| RANDOM.has(byte))
+        && (value.quoted || value.ends_line || !value.spaced && is_constant(name.text))
+        && !value.is_expression
+        && is_mixed(text)
+        && looks_random(text)
+        && !is_hex(text)
+        && !is_uuid(text)
+        && !is_public_identifier(text)
+        && !is_stand_in(text)
+        && !key::is_public(name.text)
+        && !has_sequence(text)
+}
+
+/// Whether upper case, lower case and digits all occur, the last more than once.
+fn is_mixed(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_uppercase())
+        && text.bytes().any(|byte| byte.is_ascii_lowercase())
+        && text.bytes().filter(u8::is_ascii_digit).count() >= 2
+}
+
+/// Whether the text counts up somewhere, as alphabets and made-up values do: `abcdef`, `123456`.
+fn has_sequence(text: &str) -> bool {
+    text.as_bytes().windows(6).any(|signs| {
+        signs
+            .windows(2)
+            .all(|pair| pair[0].checked_add(1) == Some(pair[1]))
+    })
+}
+
+/// `MAX_SIZE`: a name in capitals.
+fn is_constant(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_uppercase()) && !text.bytes().any(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether the text is a path in a file system.
+fn is_path(text: &str) -> bool {
+    let rooted = ["/", "./", "../", "~/"].iter().any(|root| text.starts_with(root));
+    rooted && !(looks_random(text) && text.bytes().filter(|byte| *byte == b'/').count() <= 2)
+}
+
+/// Whether the text is an expression of a programming language.
+fn is_code(text: &str) -> bool {
+    text.contains("::")
+        || text.contains("->")
+        || text.contains("()")
+        || text.contains("&&")
+        || text.trim_end_matches('=').contains("==")
+        || text.starts_with(['&', '*', '!', '(', '|', '^'])
+        || text
+            .find(['[', '('])
+            .is_some_and(|bracket| bracket > 0 && is_words(&text[..bracket]) && text.ends_with([']', ')']))
+        || {
+            // `request.headers.token2`
+            let mut parts = text.split('.');
+            text.contains('.')
+                && parts.all(|part| {
+                    part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && is_words(part)
+                })
+        }
+}
+
+/// `u64`, `int32`, `Sha256`: a type with digits in its name.
+fn is_type(text: &str) -> bool {
+    let stem = text.trim_end_matches(|c: char| c.is_ascii_digit());
+    #[rustfmt::skip]
+    const TYPES: &[&str] = &[
+        "u", "i", "f", "int", "uint", "float", "bytes", "string", "varchar", "Sha", "H", "Bytes", "vec",
+    ];
+    stem.len() < text.len() && TYPES.contains(&stem)
+}
+
+/// Whether words name or label a password instead of being one: `user.password.label`, `enter_password`.
+fn talks_of_passwords(text: &str) -> bool {
+    #[rustfmt::skip]
+    const TALK: &[&str] = &[
+        "pass", "pwd", "user", "label", "field", "form", "login", "error", "reset", "forgot", "change",
+        "config", "setting", "input", "string", "option", "prompt", "secret", "token", "auth", "credential",
+        "request", "param",
+    ];
+    let text = text.to_ascii_lowercase();
+    TALK.iter().any(|word| text.contains(word))
+}

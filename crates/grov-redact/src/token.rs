@@ -1,0 +1,130 @@
+//! Rules for keys and tokens that can be told by their own form.
+
+use crate::pattern::{Class, Part, Walk, walk};
+use std::ops::Range;
+
+/// What may stand directly before a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// Anything: the keyword is unmistakable.
+    Anything,
+    /// No letter, digit or underscore: the keyword is short enough to occur inside words.
+    NoWord,
+}
+
+/// One kind of token.
+#[derive(Debug)]
+pub(crate) struct TokenRule {
+    /// Names the kind in the mask.
+    pub(crate) id: &'static str,
+    /// What it is, for people.
+    pub(crate) what: &'static str,
+    /// A token contains one of these, exactly as written; at least three bytes each.
+    pub(crate) keywords: &'static [&'static str],
+    /// What stands before the keyword and belongs to the token.
+    behind: Option<(Class, usize, usize)>,
+    before: Before,
+    /// What follows the keyword.
+    parts: &'static [Part],
+}
+
+impl TokenRule {
+    pub(crate) const fn new(
+        id: &'static str,
+        what: &'static str,
+        keywords: &'static [&'static str],
+        parts: &'static [Part],
+    ) -> Self {
+        Self {
+            id,
+            what,
+            keywords,
+            behind: None,
+            before: Before::Anything,
+            parts,
+        }
+    }
+
+    /// The keyword counts only at the start of a word.
+    pub(crate) const fn at_word_start(mut self) -> Self {
+        self.before = Before::NoWord;
+        self
+    }
+
+    /// The token starts `min` to `max` bytes of `class` before the keyword.
+    pub(crate) const fn reaching_back(mut self, class: Class, min: usize, max: usize) -> Self {
+        self.behind = Some((class, min, max));
+        self
+    }
+
+    /// The token around the keyword at `keyword`, or the position up to which this rule need not look again.
+    pub(crate) fn find(&self, bytes: &[u8], keyword: Range<usize>) -> Result<Range<usize>, usize> {
+        let mut start = keyword.start;
+        if let Some((class, min, max)) = self.behind {
+            let begin = start_of_run(class, bytes, start, max);
+            if !(min..=max).contains(&(start - begin)) {
+                return Err(keyword.start);
+            }
+            start = begin;
+        }
+        if self.before == Before::NoWord && continues_a_word(bytes, start) {
+            return Err(keyword.start);
+        }
+        match walk(self.parts, bytes, keyword.end) {
+            Walk::Failed(dead_until) => Err(dead_until),
+            // What starts later in a stand-in and ends with it is one too.
+            Walk::Matched(end) if is_stand_in(&bytes[keyword.end..end]) => Err(end),
+            Walk::Matched(end) => Ok(start..end),
+        }
+    }
+}
+
+/// The start of the run before `to`, at most `max` bytes and a little more, without the letter of an escape such as `\n`.
+pub(crate) fn start_of_run(class: Class, bytes: &[u8], to: usize, max: usize) -> usize {
+    let start = class.run_back(bytes, to, max + 2);
+    let escape = start > 0 && bytes[start - 1] == b'\\' && start < to;
+    start + usize::from(escape)
+}
+
+/// Whether the byte before `at` makes what follows the middle of a word. An escape such as `\n`, `%3D`, `\u003d` or a
+/// terminal colour is no part of a word, although it ends with a letter or a digit.
+pub(crate) fn continues_a_word(bytes: &[u8], at: usize) -> bool {
+    let before = &bytes[..at];
+    let Some(&last) = before.last() else { return false };
+    if !Class::WORD.has(last) {
+        return false;
+    }
+    let byte_back = |n: usize| before.len().checked_sub(n).map(|i| before[i]);
+    let hexes = |n: usize| before.len() >= n && before[before.len() - n..].iter().all(u8::is_ascii_hexdigit);
+    if byte_back(2) == Some(b'\\') && b"nrtabfv0".contains(&last)
+        || byte_back(3) == Some(b'%') && hexes(2)
+        || byte_back(6) == Some(b'\\') && byte_back(5) == Some(b'u') && hexes(4)
+        || byte_back(4) == Some(b'\\') && byte_back(3) == Some(b'x') && hexes(2)
+    {
+        return false;
+    }
+    if last == b'm' {
+        let sequence = Class::of("0-9;").run_back(bytes, at - 1, 16);
+        if before[..sequence].ends_with(b"\x1b[") {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether the body of a token is what documentation puts in place of one: `xxxx…`, or words such as
+/// `your-key-goes-here`.
+fn is_stand_in(body: &[u8]) -> bool {
+    let filler = |b: &u8| matches!(b, b'x' | b'X' | b'*' | b'.' | b'-' | b'_');
+    if body.iter().all(filler) {
+        return true;
+    }
+    let separators = body.iter().filter(|b| matches!(b, b'-' | b'_')).count();
+    let words_only = body
+        .iter()
+        .all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_'))
+        || body
+            .iter()
+            .all(|b| b.is_ascii_uppercase() || matches!(b, b'-' | b'_'));
+    separators > 0 && words_only
+}
