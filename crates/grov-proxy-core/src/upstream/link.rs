@@ -115,12 +115,13 @@ mod tests {
                 .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
                 .await
                 .unwrap();
-            drop(upstream);
-            // The close is to be known to the runtime, not yet to the connection.
-            tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let (sent, ()) = tokio::join!(link.send(request()), answering);
         assert!(sent.is_ok());
+        assert!(link.is_usable());
+        drop(upstream);
+        // The close is to be known to the runtime, not yet to the connection.
+        tokio::time::sleep(Duration::from_millis(20)).await;
         let sent = tokio::time::timeout(Duration::from_secs(20), link.send(request())).await;
         let failed = sent.expect("an end in time").err().expect("no answer");
         assert!(failed.unsent.is_some(), "it may be sent again: {}", failed.error);
