@@ -6,7 +6,7 @@
 
 use grov_domain::{
     Action, ActionType, ClientSessionId, Effect, EffectKind, ExchangeId, ExchangeKind, ExchangeRecord,
-    ExchangeStore, Outcome, Project, Prompt, RecordSink, Step, StepId, TokenUsage,
+    ExchangeStore, Outcome, Project, Prompt, RecordSink, Step, StepId, TaskStore, TokenUsage,
 };
 use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
 use std::fs;
@@ -131,6 +131,7 @@ async fn store_in_batches(total: usize, size: usize) {
     );
 }
 
+/// Records arrive in ticks of 10 ms, as many as the rate says.
 async fn write_steadily(total: usize, per_second: usize) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("grov.db");
@@ -138,12 +139,15 @@ async fn write_steadily(total: usize, per_second: usize) {
     let writer = BatchWriter::start(store, WriterOptions::new(Spool::beside(&path))).unwrap();
     let mut records: Vec<_> = (0..total).map(record).collect();
     let (start, processor) = (Instant::now(), processor_time());
-    for (number, record) in records.drain(..).enumerate() {
-        let due = start + Duration::from_secs(1) / per_second as u32 * number as u32;
-        if let Some(pause) = due.checked_duration_since(Instant::now()) {
-            tokio::time::sleep(pause).await;
+    let mut ticks = tokio::time::interval(Duration::from_millis(10));
+    let mut submitted = 0.0;
+    while !records.is_empty() {
+        ticks.tick().await;
+        submitted += per_second as f64 / 100.0;
+        let left = total.saturating_sub(submitted as usize);
+        for record in records.drain(left..) {
+            writer.submit(record);
         }
-        writer.submit(record);
     }
     assert!(writer.flush(Duration::from_secs(60)).await);
     report(&format!("writer, {per_second}/s"), total, start, processor);
@@ -152,6 +156,33 @@ async fn write_steadily(total: usize, per_second: usize) {
         (health.stored, health.lost, health.spooled),
         (total as u64, 0, 0),
         "{health:?}"
+    );
+}
+
+/// What a short command pays: opening a database that is there, one question, the end.
+async fn open_and_ask() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("grov.db");
+    let store = SqliteStore::open(&path, &OpenOptions::default()).await.unwrap();
+    store
+        .append(&(0..2000).map(record).collect::<Vec<_>>())
+        .await
+        .unwrap();
+    let mut times: Vec<Duration> = Vec::new();
+    for _ in 0..200 {
+        let start = Instant::now();
+        let store = SqliteStore::open_existing(&path, &OpenOptions::default())
+            .await
+            .unwrap()
+            .unwrap();
+        let status = store.project_status("/home/dev/projects/relay").await.unwrap();
+        times.push(start.elapsed());
+        assert_eq!(status.steps, 6000);
+    }
+    times.sort();
+    println!(
+        "open and project_status: median {:?}, 90th {:?}",
+        times[100], times[180]
     );
 }
 
@@ -167,9 +198,11 @@ async fn main() {
             store_in_batches(total, size).await;
         }
     }
-    for per_second in [20, 200, 2000] {
-        if only.is_none() {
-            write_steadily((per_second * 3).min(total), per_second).await;
-        }
+    if only.is_some() {
+        return;
     }
+    for per_second in [20, 200, 2000] {
+        write_steadily((per_second * 3).min(total), per_second).await;
+    }
+    open_and_ask().await;
 }

@@ -141,7 +141,7 @@ pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
     }
 }
 
-/// What a process waits for another one that is migrating or replacing a database; either takes milliseconds.
+/// What setting a database aside waits for another process that is migrating or replacing it; that takes milliseconds.
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
@@ -149,7 +149,7 @@ pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result
     let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
     let start = Instant::now();
     while !lock_within(&file, Duration::from_millis(1))? {
-        if start.elapsed() > patience.max(LOCK_PATIENCE) {
+        if start.elapsed() > patience {
             let reason = "another process is migrating or replacing the database";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
         }

@@ -67,6 +67,17 @@ impl ReopeningStore {
         Ok(store)
     }
 
+    /// Ends the connection in order, see [`SqliteStore::close`]. The next call opens the database anew.
+    ///
+    /// # Errors
+    /// When SQLite cannot close the file.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        match self.open.lock().await.take() {
+            Some(store) => store.close().await,
+            None => Ok(()),
+        }
+    }
+
     /// Makes the next call open the database anew.
     async fn forget(&self) {
         *self.open.lock().await = None;

@@ -132,14 +132,32 @@ impl SqliteStore {
                 break;
             }
         }
-        let mut reader = self.reader().await?;
-        let connection = reader.connection()?;
-        connection
-            .execute("PRAGMA incremental_vacuum")
-            .await
-            .map_err(fault)?;
-        connection.execute("PRAGMA optimize").await.map_err(fault)?;
+        self.give_space_back().await?;
         Ok(report)
+    }
+
+    /// Shrinks the file by the pages that pruning freed, a few at a time.
+    async fn give_space_back(&self) -> Result<(), StoreError> {
+        let fault = |error| self.error(error);
+        let mut before = i64::MAX;
+        loop {
+            let mut reader = self.reader().await?;
+            let connection = reader.connection()?;
+            connection
+                .execute("PRAGMA incremental_vacuum(256)")
+                .await
+                .map_err(fault)?;
+            let free = connection
+                .fetch_one("PRAGMA freelist_count")
+                .await
+                .map_err(fault)?;
+            let free: i64 = free.try_get(0).map_err(fault)?;
+            if free == 0 || free >= before {
+                connection.execute("PRAGMA optimize").await.map_err(fault)?;
+                return Ok(());
+            }
+            before = free;
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use error::store_error;
 use grov_domain::StoreError;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteRow};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, Row};
 use std::path::{Path, PathBuf};
 use tokio::sync::{Mutex, MutexGuard};
 
@@ -97,14 +97,30 @@ impl SqliteStore {
             slot: reader.slot,
             connection,
         };
-        match sqlx::query("BEGIN IMMEDIATE").execute(writer.connection()?).await {
-            Ok(_) => Ok(writer),
+        // One trip to the connection's thread. The schema is looked at because a newer Grov may have changed it since.
+        let begun = sqlx::query("BEGIN IMMEDIATE; PRAGMA user_version")
+            .fetch_one(writer.connection()?)
+            .await;
+        let found: i64 = match begun
+            .and_then(|row| row.try_get(0))
+            .map_err(|error| self.error(error))
+        {
+            Ok(found) => found,
             Err(error) => {
-                // Nothing began, so the connection is as good as before.
-                *writer.slot = writer.connection.take();
-                Err(self.error(error))
+                if error.is_transient() {
+                    // Nothing began, so the connection is as good as before.
+                    *writer.slot = writer.connection.take();
+                }
+                return Err(error);
             }
+        };
+        if found != schema::KNOWN {
+            return Err(StoreError::NewerSchema {
+                found,
+                known: schema::KNOWN,
+            });
         }
+        Ok(writer)
     }
 }
 

@@ -150,7 +150,7 @@ impl Queue {
 }
 
 /// Approximate bytes of a record in memory.
-fn weight(record: &ExchangeRecord) -> usize {
+pub(super) fn weight(record: &ExchangeRecord) -> usize {
     let prompts: usize = record.prompts.iter().map(|prompt| prompt.text.len()).sum();
     let steps: usize = record
         .steps

@@ -1,7 +1,7 @@
 //! The writer's thread.
 
 use super::WriterOptions;
-use super::queue::{Queue, Settled};
+use super::queue::{Queue, Settled, weight};
 use crate::spool::{Drain, Spool, SpoolError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -14,6 +14,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 /// Pause before a busy store is asked again with the same batch.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Past so many bytes a batch is long enough, whatever its number of records: each is copied on its way.
+const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// An append under way.
 type Attempt = BoxFuture<'static, Result<usize, StoreError>>;
@@ -130,7 +133,7 @@ impl Task {
         self.last_batch = Some(Instant::now());
         let due = Instant::now() + self.options.slow_after;
         while !self.held.is_empty() && self.store_is_due() && Instant::now() < due && !self.is_crowded() {
-            let count = self.held.len().min(self.options.max_batch);
+            let count = self.batch_size();
             let batch: Arc<Vec<_>> = Arc::new(self.held.drain(..count).collect());
             match self.try_store(&batch, due).await {
                 Tried::Done => self.queue.settle(&batch, Settled::Stored),
@@ -142,6 +145,21 @@ impl Task {
             }
         }
         self.spool_held();
+    }
+
+    /// How many of the held records go together.
+    fn batch_size(&self) -> usize {
+        let mut bytes = 0;
+        let fitting = self
+            .held
+            .iter()
+            .take(self.options.max_batch)
+            .take_while(|record| {
+                let fits = bytes < MAX_BATCH_BYTES;
+                bytes += weight(record);
+                fits
+            });
+        fitting.count()
     }
 
     /// Whether the store, though it works, is too slow for what arrives. Without a spool there is no other way.
@@ -190,7 +208,7 @@ impl Task {
 
     fn spool_held(&mut self) {
         while !self.held.is_empty() {
-            let count = self.held.len().min(self.options.max_batch);
+            let count = self.batch_size();
             let batch = &self.held.make_contiguous()[..count];
             match spool(&self.options.spool, batch) {
                 Ok(()) => {

@@ -166,6 +166,31 @@ async fn newer_schema_is_left_alone() {
 }
 
 #[tokio::test]
+async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.append(&exchanges("a", 1)).await.unwrap();
+    raw(&home.database())
+        .await
+        .execute("PRAGMA user_version = 7")
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        let error = store.append(&exchanges("a", 2)).await.unwrap_err();
+        assert!(
+            matches!(error, StoreError::NewerSchema { found: 7, known: 1 }),
+            "{error}"
+        );
+    }
+    raw(&home.database())
+        .await
+        .execute("PRAGMA user_version = 1")
+        .await
+        .unwrap();
+    assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn many_open_a_new_database_at_once() {
     let home = Home::new();
     let threads: Vec<_> = (0..8)

@@ -67,6 +67,39 @@ async fn records_that_arrive_meanwhile_share_a_batch() {
 }
 
 #[tokio::test]
+async fn large_records_go_in_small_batches() {
+    let home = Home::new();
+    let store = FakeStore::new(Mood::Stuck);
+    let writer = start(
+        &store,
+        WriterOptions {
+            slow_after: PATIENCE,
+            ..WriterOptions::new(home.spool())
+        },
+    );
+    let mut records = exchanges("a", 9);
+    for record in &mut records[1..] {
+        record.prompts = vec![grov_domain::Prompt {
+            text: "x".repeat(2 << 20),
+            queued: false,
+        }];
+    }
+    writer.submit(records[0].clone());
+    store
+        .calls
+        .subscribe()
+        .wait_for(|calls| *calls == 1)
+        .await
+        .unwrap();
+    for record in &records[1..] {
+        writer.submit(record.clone());
+    }
+    store.set(Mood::Fine);
+    assert!(writer.flush(PATIENCE).await);
+    assert_eq!(*store.batches.lock().unwrap(), [1, 2, 2, 2, 2]);
+}
+
+#[tokio::test]
 async fn broken_store_means_spool_and_then_store() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Broken);
