@@ -166,10 +166,10 @@ fn folder_unless_named_like_a_file(place: Place) -> Place {
 }
 
 fn list(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "IwTLPd",
-        names: &["ignore", "width", "level", "max-depth", "sort", "color"],
-    };
+    let valued = Valued::new(
+        "IwTLPd",
+        &["ignore", "width", "level", "max-depth", "sort", "color"],
+    );
     let options = Options::parse(arguments, valued);
     let mut places: Vec<Place> = shell
         .places(options.operands.iter().copied())
@@ -296,9 +296,9 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
         .iter()
         .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
     let (arguments, command) = arguments.split_at(run.unwrap_or(arguments.len()));
-    let valued = Valued {
-        letters: "etdEcSoj",
-        names: &[
+    let valued = Valued::new(
+        "etdEcSoj",
+        &[
             "extension",
             "type",
             "max-depth",
@@ -306,7 +306,7 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
             "size",
             "base-directory",
         ],
-    };
+    );
     let options = Options::parse(arguments, valued);
     let roots = options.operands.iter().copied().skip(1);
     let mut places: Vec<Place> = shell
@@ -336,31 +336,21 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `sed -i` changes files, `sed` reads them. `-i` may carry a suffix; on BSD the suffix is the next word.
 fn sed(shell: &mut Shell, arguments: &[Argument]) {
-    let in_place = arguments.iter().any(|argument| {
-        let text = argument.text.as_str();
-        text.starts_with("--in-place")
-            || text.starts_with("-i")
-            || matches!(text, "-ni" | "-Ei" | "-ri" | "-nEi" | "-Eni")
-    });
+    let in_place = arguments
+        .iter()
+        .any(|argument| argument.text.starts_with("--in-place") || cluster_has(&argument.text, 'i', "efl"));
     let rest: Vec<Argument> = arguments
         .iter()
         .filter(|argument| !argument.text.starts_with("-i"))
         .cloned()
         .collect();
-    let options = Options::parse(
-        &rest,
-        Valued {
-            letters: "efl",
-            names: &["expression", "file", "line-length"],
-        },
-    );
+    let options = Options::parse(&rest, Valued::new("efl", &["expression", "file", "line-length"]));
     let script_is_option = options.has(&["-e", "-f", "--expression", "--file"]);
     let mut operands: &[&Argument] = &options.operands;
-    // BSD: an empty suffix behind `-i`.
-    if in_place
-        && operands
-            .first()
-            .is_some_and(|first| first.text.is_empty() && first.quoted)
+    // BSD: the suffix is the word behind `-i`, often empty.
+    let is_suffix = |word: &Argument| word.quoted && (word.text.is_empty() || word.text.starts_with('.'));
+    if arguments.iter().any(|argument| argument.text == "-i")
+        && operands.first().is_some_and(|first| is_suffix(first))
     {
         operands = &operands[1..];
     }
@@ -376,10 +366,7 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
 fn awk(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::parse(
         arguments,
-        Valued {
-            letters: "fFvi",
-            names: &["file", "assign", "field-separator"],
-        },
+        Valued::new("fFvi", &["file", "assign", "field-separator"]),
     );
     let script_is_option = options.has(&["-f", "--file"]);
     let in_place = options.values_of(&["-i"]).any(|value| value.text == "inplace");
@@ -396,19 +383,23 @@ fn awk(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
+/// Whether a cluster of letters such as `-ni` holds the letter before one that takes the rest as its value.
+fn cluster_has(option: &str, letter: char, valued: &str) -> bool {
+    let letters = option
+        .strip_prefix('-')
+        .filter(|letters| !letters.starts_with('-'));
+    letters.is_some_and(|letters| {
+        letters
+            .split(|c| valued.contains(c))
+            .next()
+            .is_some_and(|free| free.contains(letter))
+    })
+}
+
 /// `perl -i -pe '…' files`; a Perl script otherwise.
 fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
-    let clusters: Vec<&str> = arguments
-        .iter()
-        .map(|argument| argument.text.as_str())
-        .take_while(|text| text.starts_with('-'))
-        .collect();
-    let in_place = clusters.iter().any(|cluster| {
-        // The letters up to `e`; what is behind an `i` is a suffix.
-        cluster
-            .strip_prefix('-')
-            .is_some_and(|letters| letters.split(['e', 'E']).next().is_some_and(|l| l.contains('i')))
-    });
+    let mut options = arguments.iter().take_while(|argument| argument.is_option());
+    let in_place = options.any(|option| cluster_has(&option.text, 'i', "eE"));
     if !in_place {
         return false;
     }
@@ -431,10 +422,7 @@ fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
 fn sort(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::parse(
         arguments,
-        Valued {
-            letters: "kotST",
-            names: &["key", "output", "field-separator"],
-        },
+        Valued::new("kotST", &["key", "output", "field-separator"]),
     );
     let places = shell.places(options.operands.iter().copied());
     if !places.is_empty() {
@@ -476,10 +464,7 @@ fn dd(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "tS",
-        names: &["target-directory", "suffix"],
-    };
+    let valued = Valued::new("tS", &["target-directory", "suffix"]);
     let options = Options::parse(arguments, valued);
     let mut places = shell.places(options.operands.iter().copied());
     if let Some(target) = options.value(&["-t", "--target-directory"]) {
@@ -493,10 +478,7 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
 }
 
 fn install(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "mogtS",
-        names: &["mode", "owner", "group", "target-directory"],
-    };
+    let valued = Valued::new("mogtS", &["mode", "owner", "group", "target-directory"]);
     let options = Options::parse(arguments, valued);
     let mut places = shell.places(options.operands.iter().copied());
     if options.has(&["-d", "--directory"]) {
@@ -513,13 +495,7 @@ fn install(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `ln target… link`: the link is written.
 fn link(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued {
-            letters: "tS",
-            names: &["target-directory", "suffix"],
-        },
-    );
+    let options = Options::parse(arguments, Valued::new("tS", &["target-directory", "suffix"]));
     let operands = &options.operands;
     let places = match operands.as_slice() {
         [] => Vec::new(),
@@ -531,10 +507,7 @@ fn link(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `patch [file [patch]]`, `patch -p1 -i patch`.
 fn patch(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "piodBFrzDVY",
-        names: &["strip", "input", "output", "directory"],
-    };
+    let valued = Valued::new("piodBFrzDVY", &["strip", "input", "output", "directory"]);
     let options = Options::parse(arguments, valued);
     let input = options
         .value(&["-i", "--input"])
@@ -555,10 +528,10 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
     {
         first.text.insert(0, '-');
     }
-    let valued = Valued {
-        letters: "fCTXI",
-        names: &["file", "directory", "files-from", "exclude", "strip-components"],
-    };
+    let valued = Valued::new(
+        "fCTXI",
+        &["file", "directory", "files-from", "exclude", "strip-components"],
+    );
     let options = Options::parse(&arguments, valued);
     let archive = options
         .value(&["-f", "--file"])
@@ -586,13 +559,7 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn zip(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued {
-            letters: "xinPt",
-            names: &["exclude", "include"],
-        },
-    );
+    let options = Options::parse(arguments, Valued::new("xinPt", &["exclude", "include"]));
     let places = shell.places(options.operands.iter().copied());
     let mut places = places.into_iter();
     let archive = places.next();
@@ -603,13 +570,7 @@ fn zip(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn unzip(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued {
-            letters: "dxP",
-            names: &[],
-        },
-    );
+    let options = Options::parse(arguments, Valued::new("dxP", &[]));
     let places = shell.places(options.operands.first().copied());
     shell.findings.add(EffectKind::Read, places);
     if !options.has(&["-l", "-t", "-p", "-Z"]) {

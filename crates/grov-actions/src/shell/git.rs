@@ -9,10 +9,7 @@ use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Delete, Modify, Move, Network, Read, VersionControl, Write};
 
 /// Options before the command.
-const GLOBAL: Valued = Valued {
-    letters: "Cc",
-    names: &["git-dir", "work-tree", "namespace", "exec-path"],
-};
+const GLOBAL: Valued = Valued::new("Cc", &["git-dir", "work-tree", "namespace", "exec-path"]);
 
 /// Looks at a version-control program; whether it was one.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {

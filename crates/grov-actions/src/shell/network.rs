@@ -53,9 +53,9 @@ fn download_name(url: &Argument) -> Option<Argument> {
 }
 
 fn curl(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "oHXdFuAeTbcmwKxrCEyYzPQU",
-        names: &[
+    let valued = Valued::new(
+        "oHXdFuAeTbcmwKxrCEyYzPQU",
+        &[
             "output",
             "header",
             "request",
@@ -87,7 +87,7 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
             "retry-delay",
             "range",
         ],
-    };
+    );
     let options = Options::parse(arguments, valued);
     // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
     let sent: Vec<Argument> = options
@@ -127,9 +127,9 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn wget(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "OoPaUtTwQi",
-        names: &[
+    let valued = Valued::new(
+        "OoPaUtTwQi",
+        &[
             "output-document",
             "output-file",
             "directory-prefix",
@@ -140,7 +140,7 @@ fn wget(shell: &mut Shell, arguments: &[Argument]) {
             "timeout",
             "post-data",
         ],
-    };
+    );
     let options = Options::parse(arguments, valued);
     shell.findings.add(Network, Vec::new());
     if options.has(&["--spider"]) {

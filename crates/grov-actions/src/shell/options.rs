@@ -9,6 +9,12 @@ pub(crate) struct Valued {
     pub(crate) names: &'static [&'static str],
 }
 
+impl Valued {
+    pub(crate) const fn new(letters: &'static str, names: &'static [&'static str]) -> Self {
+        Self { letters, names }
+    }
+}
+
 /// A command line taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct Options<'a> {
@@ -118,13 +124,7 @@ mod tests {
             "-rf", "a", "-n5", "-o", "out", "--x=1", "--size", "9", "-", "-k", "--", "-b",
         ];
         let arguments: Vec<Argument> = words.into_iter().map(Argument::new).collect();
-        let options = Options::parse(
-            &arguments,
-            Valued {
-                letters: "no",
-                names: &["size"],
-            },
-        );
+        let options = Options::parse(&arguments, Valued::new("no", &["size"]));
         let operands: Vec<&str> = options
             .operands
             .iter()
@@ -145,13 +145,7 @@ mod tests {
     #[test]
     fn an_option_that_lacks_its_value_is_still_given() {
         let arguments = [Argument::new("-o")];
-        let options = Options::parse(
-            &arguments,
-            Valued {
-                letters: "o",
-                names: &[],
-            },
-        );
+        let options = Options::parse(&arguments, Valued::new("o", &[]));
         assert!(options.has(&["-o"]) && options.value(&["-o"]).is_none());
     }
 }

@@ -33,9 +33,9 @@ pub(crate) fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [A
         ("direnv", [_folder, others @ ..]) => others,
         _ => rest,
     };
-    let valued = Valued {
-        letters: "pne",
-        names: &[
+    let valued = Valued::new(
+        "pne",
+        &[
             "with",
             "python",
             "extra",
@@ -47,7 +47,7 @@ pub(crate) fn runner<'a>(name: &str, arguments: &'a [Argument]) -> Option<&'a [A
             "directory",
             "project",
         ],
-    };
+    );
     let rest = skip_options(rest, valued);
     // `mise exec node@22 -- npm test`
     let dashes = (name == "mise")
@@ -320,13 +320,18 @@ fn script_kind(name: &str) -> EffectKind {
 }
 
 fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "CwF",
-        names: &["prefix", "cwd", "dir", "filter", "workspace", "registry"],
-    };
+    let valued = Valued::new(
+        "CwF",
+        &["prefix", "cwd", "dir", "filter", "workspace", "registry"],
+    );
     let rest = skip_options(arguments, valued);
     let options = Options::parse(&arguments[..arguments.len() - rest.len()], valued);
     let folder = options.value(&["-C", "--prefix", "--cwd", "--dir"]).cloned();
+    // `yarn workspace name test`
+    let rest = match rest {
+        [first, _name, others @ ..] if first.text == "workspace" => others,
+        rest => rest,
+    };
     let (subcommand, rest) = match rest.split_first() {
         Some((first, rest)) => (first.text.as_str(), rest),
         None => ("", rest),
@@ -371,10 +376,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
     let toolchain = arguments.first().is_some_and(|first| first.text.starts_with('+'));
     let rest = skip_options(
         &arguments[usize::from(toolchain)..],
-        Valued {
-            letters: "CZ",
-            names: &["config", "color"],
-        },
+        Valued::new("CZ", &["config", "color"]),
     );
     let Some((subcommand, rest)) = rest.split_first() else {
         return;
@@ -423,9 +425,9 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `make target…`: the targets say by their names what is done.
 fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "CfjIo",
-        names: &[
+    let valued = Valued::new(
+        "CfjIo",
+        &[
             "directory",
             "file",
             "makefile",
@@ -434,7 +436,7 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
             "target",
             "jobs",
         ],
-    };
+    );
     let options = Options::parse(arguments, valued);
     let named: Vec<&str> = options
         .operands
@@ -470,10 +472,10 @@ fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 }
 
 fn containers(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "fpHc",
-        names: &["file", "project-name", "host", "context", "profile", "env-file"],
-    };
+    let valued = Valued::new(
+        "fpHc",
+        &["file", "project-name", "host", "context", "profile", "env-file"],
+    );
     let mut rest = skip_options(arguments, valued);
     let composed = name.ends_with("compose") || rest.first().is_some_and(|word| word.text == "compose");
     if composed && !name.ends_with("compose") {

@@ -64,45 +64,25 @@ pub(crate) fn program_name(program: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Whether the program runs shell scripts.
-pub(crate) fn is_shell(program: &str) -> bool {
-    matches!(
-        program_name(program),
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash"
-    )
-}
-
 /// The options with a value of a program that runs the command given to it, or `None` if it is no such program.
 fn wrapper(name: &str) -> Option<Valued> {
     let letters = |letters| Some(Valued { letters, names: &[] });
     match name {
-        "sudo" => Some(Valued {
-            letters: "ugphCTrt",
-            names: &["user", "group", "prompt", "host", "chdir"],
-        }),
+        "sudo" => Some(Valued::new(
+            "ugphCTrt",
+            &["user", "group", "prompt", "host", "chdir"],
+        )),
         "doas" => letters("uC"),
-        "env" => Some(Valued {
-            letters: "uCS",
-            names: &["unset", "chdir", "split-string"],
-        }),
-        "nice" => Some(Valued {
-            letters: "n",
-            names: &["adjustment"],
-        }),
+        "env" => Some(Valued::new("uCS", &["unset", "chdir", "split-string"])),
+        "nice" => Some(Valued::new("n", &["adjustment"])),
         "ionice" => letters("cnpPu"),
-        "timeout" | "gtimeout" => Some(Valued {
-            letters: "ks",
-            names: &["kill-after", "signal"],
-        }),
+        "timeout" | "gtimeout" => Some(Valued::new("ks", &["kill-after", "signal"])),
         "stdbuf" => letters("ioe"),
         "time" | "gtime" => letters("fo"),
-        "watch" => Some(Valued {
-            letters: "n",
-            names: &["interval"],
-        }),
-        "xargs" => Some(Valued {
-            letters: "IadEnPsL",
-            names: &[
+        "watch" => Some(Valued::new("n", &["interval"])),
+        "xargs" => Some(Valued::new(
+            "IadEnPsL",
+            &[
                 "arg-file",
                 "delimiter",
                 "max-args",
@@ -110,22 +90,13 @@ fn wrapper(name: &str) -> Option<Valued> {
                 "max-lines",
                 "replace",
             ],
-        }),
-        "parallel" => Some(Valued {
-            letters: "jaI",
-            names: &["jobs", "arg-file"],
-        }),
+        )),
+        "parallel" => Some(Valued::new("jaI", &["jobs", "arg-file"])),
         "chronic" | "nohup" | "setsid" | "command" | "builtin" | "exec" | "unbuffer" | "caffeinate" => {
             letters("")
         }
-        "npx" | "bunx" | "pnpx" => Some(Valued {
-            letters: "pc",
-            names: &["package", "call"],
-        }),
-        "uvx" | "pipx" => Some(Valued {
-            letters: "p",
-            names: &["from", "with", "python", "spec"],
-        }),
+        "npx" | "bunx" | "pnpx" => Some(Valued::new("pc", &["package", "call"])),
+        "uvx" | "pipx" => Some(Valued::new("p", &["from", "with", "python", "spec"])),
         "cross-env" | "dotenv" | "dotenvx" => letters("ef"),
         _ => None,
     }
@@ -233,10 +204,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
 
 /// `bash script.sh`, `bash -c '…'`.
 fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued {
-        letters: "coO",
-        names: &["command", "rcfile", "init-file"],
-    };
+    let valued = Valued::new("coO", &["command", "rcfile", "init-file"]);
     let options = Options::parse(arguments, valued);
     if let Some(script) = options.value(&["-c", "--command"]) {
         if script.unknown {
@@ -244,7 +212,12 @@ fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
         }
         return shell.inner_script(&script.text);
     }
-    let script = options.operands.first().copied();
+    let script = options
+        .operands
+        .first()
+        .copied()
+        .filter(|script| script.text != "-");
+    shell.runs_input = script.is_none() || options.has(&["-s"]);
     let places = shell.places(script);
     shell.findings.add(EffectKind::Execute, places);
 }

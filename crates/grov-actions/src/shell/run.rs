@@ -23,6 +23,8 @@ pub(crate) struct Shell {
     pushed: Vec<Option<String>>,
     variables: Variables,
     scripts: usize,
+    /// The command at hand is a shell that runs what it reads.
+    pub(crate) runs_input: bool,
     /// Programs that run programs, open at the moment.
     pub(crate) nesting: usize,
 }
@@ -36,6 +38,7 @@ impl Shell {
             pushed: Vec::new(),
             variables: Variables::default(),
             scripts: 0,
+            runs_input: false,
             nesting: 0,
         }
     }
@@ -93,9 +96,10 @@ impl Shell {
             let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
             arguments.extend(self.expand(word).into_iter().take(room));
         }
+        self.runs_input = false;
         self.program(&arguments);
         for redirection in &command.redirections {
-            self.redirection(&arguments, redirection);
+            self.redirection(redirection);
         }
     }
 
@@ -110,7 +114,7 @@ impl Shell {
         }
     }
 
-    fn redirection(&mut self, arguments: &[Argument], redirection: &Redirection) {
+    fn redirection(&mut self, redirection: &Redirection) {
         let kind = match redirection.direction {
             Direction::Read => EffectKind::Read,
             Direction::Write | Direction::Duplicate => EffectKind::Write,
@@ -121,11 +125,7 @@ impl Shell {
                     (None, Direction::HereString) => redirection.target.literal().map(str::to_owned),
                     _ => None,
                 };
-                if let Some(script) = script
-                    && arguments
-                        .first()
-                        .is_some_and(|program| programs::is_shell(&program.text))
-                {
+                if let Some(script) = script.filter(|_| self.runs_input) {
                     self.inner_script(&script);
                 }
                 return;
@@ -134,8 +134,10 @@ impl Shell {
         for target in self.expand(&redirection.target) {
             let descriptor = redirection.direction == Direction::Duplicate
                 && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()));
-            if !descriptor && let Some(place) = self.place(&target) {
+            if let Some(place) = self.place(&target).filter(|_| !descriptor) {
                 self.findings.add(kind, vec![place]);
+            } else if target.unknown && kind != EffectKind::Read {
+                self.findings.add(kind, Vec::new());
             }
         }
     }

@@ -102,9 +102,20 @@ impl Variables {
             }
         }
         let unknown = unknown || variable_only && !word.pieces.is_empty();
+        // What a variable holds is split at spaces where it is not quoted.
+        let splits = !word.quoted
+            && word
+                .pieces
+                .iter()
+                .any(|piece| matches!(piece, Piece::Variable(_)));
+        let split = |text: String| match splits && text.contains(char::is_whitespace) {
+            true => text.split_whitespace().map(str::to_owned).collect(),
+            false => vec![text],
+        };
         let expanded = alternatives
             .into_iter()
-            .flat_map(|text| if word.quoted { vec![text] } else { braces(text) });
+            .flat_map(|text| if word.quoted { vec![text] } else { braces(text) })
+            .flat_map(split);
         expanded
             .map(|text| Argument {
                 text,
