@@ -2,30 +2,46 @@
 //!
 //! hyper answers a request it cannot parse by itself, with an empty body. This stream sits between hyper and the
 //! socket and puts our answer in that place. It looks at a write only while no request of the connection is being
-//! served, and only for the exact bytes that hyper writes.
+//! served and every answer has left, and only for the exact bytes that hyper writes.
 
 use crate::answer::{Refusal, request_id};
 use http::StatusCode;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How many requests of one connection are being served: 0 or 1.
+/// Whether a connection is busy with an answer that is not hyper's own.
 #[derive(Clone, Default)]
-pub(crate) struct Serving(Arc<AtomicUsize>);
+pub(crate) struct Serving(Arc<Progress>);
+
+#[derive(Default)]
+struct Progress {
+    /// How many requests are being served: 0 or 1.
+    requests: AtomicUsize,
+    /// hyper lets go of a body, an empty one at once, before the last of the answer is written.
+    unflushed: AtomicBool,
+}
 
 impl Serving {
     /// A request has reached the service; it is served until the guard goes, with the response's body.
     pub(crate) fn enter(&self) -> ServingGuard {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.0.requests.fetch_add(1, Ordering::Relaxed);
+        self.0.unflushed.store(true, Ordering::Relaxed);
         ServingGuard(self.clone())
     }
 
+    /// Everything that hyper had to write is written.
+    fn flushed(&self) {
+        if self.0.requests.load(Ordering::Relaxed) == 0 {
+            self.0.unflushed.store(false, Ordering::Relaxed);
+        }
+    }
+
     fn is_idle(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == 0
+        !self.0.unflushed.load(Ordering::Relaxed)
     }
 }
 
@@ -34,7 +50,7 @@ pub(crate) struct ServingGuard(Serving);
 
 impl Drop for ServingGuard {
     fn drop(&mut self) {
-        self.0.0.fetch_sub(1, Ordering::Relaxed);
+        self.0.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -148,7 +164,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Rescue<S> {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
+        let flushed = Pin::new(&mut self.socket).poll_flush(cx);
+        if matches!(flushed, Poll::Ready(Ok(()))) {
+            self.serving.flushed();
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -127,19 +127,42 @@ async fn equal_lengths_twice_become_one() {
 
 #[tokio::test]
 async fn an_upstream_answer_that_looks_like_a_refusal_is_not_replaced() {
-    let upstream = Scripted::start(|_, _| {
-        vec![Act::Write(
-            b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".to_vec(),
-        )]
-    })
-    .await;
-    let proxy = Running::before(&upstream).await;
+    // The second is byte for byte what hyper writes on its own.
+    for fields in [
+        "Content-Length: 0\r\nConnection: close\r\n",
+        "content-length: 0\r\n",
+    ] {
+        let upstream = Scripted::start(move |_, _| {
+            vec![Act::Write(
+                format!("HTTP/1.1 400 Bad Request\r\n{fields}\r\n").into_bytes(),
+            )]
+        })
+        .await;
+        let proxy = Running::before(&upstream).await;
+        let mut client = proxy.client().await;
+        client
+            .send("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+            .await;
+        let (head, body) = client.receive().await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{head}");
+        assert!(body.is_empty());
+        assert!(!head.contains("x-grov-request-id"), "{head}");
+    }
+}
+
+#[tokio::test]
+async fn broken_http_behind_a_served_request_is_refused_as_well() {
+    let (_upstream, proxy) = setup().await;
     let mut client = proxy.client().await;
     client
-        .send("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}")
+        .send("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n")
         .await;
+    client.receive().await.unwrap();
+    client.send("GARBAGE\r\n\r\n").await;
     let (head, body) = client.receive().await.unwrap();
-    assert!(head.starts_with("HTTP/1.1 400 Bad Request"), "{head}");
-    assert!(body.is_empty());
-    assert!(!head.contains("x-grov-request-id"), "{head}");
+    assert!(head.starts_with("HTTP/1.1 400"), "{head}");
+    assert_eq!(
+        serde_json::from_slice::<serde_json::Value>(&body).unwrap()["type"],
+        "error"
+    );
 }
