@@ -133,6 +133,8 @@ impl Relay {
                 Poll::Ready(Some(Err(error))) => {
                     self.state = State::Broken;
                     self.link = None;
+                    self.metrics.fault("upstream_broke");
+                    tracing::warn!(%error, "the upstream broke a response");
                     if first.is_none() && joined.is_empty() {
                         return Poll::Ready(Some(Err(error.into())));
                     }
@@ -173,7 +175,9 @@ impl Relay {
 
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<RelayError> {
         let limit = self.idle_limit;
-        let deadline = self.last_frame + limit;
+        let Some(deadline) = self.last_frame.checked_add(limit) else {
+            return Poll::Pending; // Beyond the end of time: no limit.
+        };
         let timer = self
             .idle
             .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
@@ -230,11 +234,7 @@ impl Body for Relay {
                     this.unfed = frame.data_ref().cloned();
                 }
             }
-            Poll::Ready(Some(Err(error))) => {
-                this.metrics.fault("upstream_broke");
-                tracing::warn!(%error, "the upstream broke a response");
-            }
-            Poll::Ready(None) => {}
+            Poll::Ready(_) => {}
             Poll::Pending => {
                 if let Poll::Ready(error) = this.poll_idle(cx) {
                     this.state = State::Broken;

@@ -120,6 +120,29 @@ async fn a_stream_that_falls_silent_is_cut_and_steady_events_are_not() {
 }
 
 #[tokio::test]
+async fn limits_beyond_the_end_of_time_are_no_limits() {
+    let upstream = Scripted::start(|_, _| {
+        vec![
+            Act::Write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n".to_vec()),
+            Act::Pause(Duration::from_millis(50)),
+            Act::Write(b"{}".to_vec()),
+        ]
+    })
+    .await;
+    let limits = Limits {
+        connect: Duration::MAX,
+        response: Duration::MAX,
+        idle: Duration::MAX,
+        grace: Duration::MAX,
+        ..Limits::default()
+    };
+    let proxy = Running::with_limits(&upstream, limits).await;
+    let mut client = proxy.client().await;
+    client.send(post("/v1/messages", b"{}")).await;
+    assert_eq!(client.receive().await.unwrap().1, b"{}");
+}
+
+#[tokio::test]
 async fn strange_bodies_pass_untouched() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
