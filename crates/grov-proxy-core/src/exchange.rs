@@ -15,6 +15,7 @@ use crate::request::MessagesRequest;
 use crate::rescue::ServingGuard;
 use crate::upstream::{Link, Pool};
 use bytes::Bytes;
+use futures_util::FutureExt;
 use grov_wire::Splice;
 use grov_wire::response::ResponseTap;
 use http::header::{self, HeaderValue};
@@ -22,6 +23,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -71,6 +73,18 @@ impl Failure {
     }
 }
 
+impl From<hyper::Error> for Failure {
+    /// A request that got no answer: the upstream's doing, unless the client's own body broke on the way.
+    fn from(error: hyper::Error) -> Self {
+        let refusal = if error.is_user() {
+            Refusal::BadFraming
+        } else {
+            Refusal::Unreachable
+        };
+        Self::new(refusal, error)
+    }
+}
+
 impl Service {
     /// Serves one request. Never fails: what goes wrong becomes an answer.
     pub(crate) async fn serve(
@@ -105,12 +119,6 @@ impl Service {
                 .map_err(|refusal| Failure::new(refusal, "own page"))?;
             return Ok(page.map(|bytes| Kind::Own(Some(bytes))));
         }
-        if has_two_framings(&request) {
-            return Err(Failure::new(
-                Refusal::BadFraming,
-                "both content-length and transfer-encoding",
-            ));
-        }
         match MessagesPath::of(request.method(), path) {
             MessagesPath::Elsewhere => self.pass(request).await,
             messages => self.messages(request, messages == MessagesPath::Create).await,
@@ -143,7 +151,13 @@ impl Service {
             return Ok(self.relay(link, response, None));
         }
         let request = Arc::new(MessagesRequest::new(&parts.headers, body.clone(), received_at));
-        let (link, response) = match self.edited(&request).await {
+        let edited = AssertUnwindSafe(self.edited(&request)).catch_unwind().await;
+        let edited = edited.unwrap_or_else(|_| {
+            self.metrics.fault("edit_panic");
+            tracing::error!("a panic while a request was edited; it goes out untouched");
+            None
+        });
+        let (link, response) = match edited {
             None => self.forward(parts, UpstreamBody::whole(body)).await?,
             Some(slices) => self.forward_edited(parts, slices, &request).await?,
         };
@@ -250,6 +264,12 @@ impl Service {
             .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
         parts.version = http::Version::HTTP_11;
         headers::for_upstream(&mut parts.headers, self.header_policy, upstream.host_header());
+        if body.size_hint().exact().is_none() {
+            // Without the header hyper leaves out the body of a GET.
+            parts
+                .headers
+                .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
         let mut request = Request::from_parts(parts, body);
         let sent = async {
             if let Some(mut link) = self.pool.take() {
@@ -258,7 +278,7 @@ impl Service {
                     Err(failed) => match failed.unsent {
                         // The kept connection was closed under us and nothing was written: once more on a new one.
                         Some(unsent) => request = *unsent,
-                        None => return Err(Failure::new(Refusal::Unreachable, failed.error)),
+                        None => return Err(Failure::from(failed.error)),
                     },
                 }
             }
@@ -269,13 +289,15 @@ impl Service {
                 .map_err(|error| Failure::new(Refusal::Unreachable, error))?;
             match link.send(request).await {
                 Ok(response) => Ok((link, response)),
-                Err(failed) => Err(Failure::new(Refusal::Unreachable, failed.error)),
+                Err(failed) => Err(Failure::from(failed.error)),
             }
         };
         match tokio::time::timeout(self.limits.response, sent).await {
             Ok(Ok(answered)) => Ok(answered),
             Ok(Err(failure)) => {
-                self.metrics.fault("upstream_unreachable");
+                if failure.refusal == Refusal::Unreachable {
+                    self.metrics.fault("upstream_unreachable");
+                }
                 Err(failure)
             }
             Err(_) => {
@@ -327,12 +349,6 @@ impl MessagesPath {
             _ => Self::Elsewhere,
         }
     }
-}
-
-/// Both ways to say where a body ends: a way to smuggle a second request past one of two readers.
-fn has_two_framings<B>(request: &Request<B>) -> bool {
-    request.headers().contains_key(header::CONTENT_LENGTH)
-        && request.headers().contains_key(header::TRANSFER_ENCODING)
 }
 
 impl Body for ClientBody {

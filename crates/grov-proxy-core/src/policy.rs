@@ -59,7 +59,8 @@ pub(crate) async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &Messages
         if planned.panicked.contains(&policy.name()) {
             continue;
         }
-        let proposal = AssertUnwindSafe(policy.propose(request)).catch_unwind();
+        // Called inside the future: a hand-written `propose` may panic before it returns one.
+        let proposal = AssertUnwindSafe(async { policy.propose(request).await }).catch_unwind();
         match tokio::time::timeout_at(deadline, proposal).await {
             Ok(Ok(edits)) => planned.edits.extend(edits),
             Ok(Err(_)) => planned.panicked.push(policy.name()),

@@ -41,6 +41,40 @@ impl RequestPolicy for Panics {
     }
 }
 
+/// Panics before it returns a future.
+struct PanicsAtOnce;
+
+impl RequestPolicy for PanicsAtOnce {
+    fn name(&self) -> &'static str {
+        "panics at once"
+    }
+
+    fn propose<'a, 'b, 'c>(
+        &'a self,
+        _: &'b MessagesRequest,
+    ) -> std::pin::Pin<Box<dyn Future<Output = Vec<Edit>> + Send + 'c>>
+    where
+        'a: 'c,
+        'b: 'c,
+        Self: 'c,
+    {
+        panic!("on purpose")
+    }
+}
+
+/// Panics where nobody expects it.
+struct Nameless;
+
+impl RequestPolicy for Nameless {
+    fn name(&self) -> &'static str {
+        panic!("on purpose")
+    }
+
+    fn replay(&self, _: &MessagesRequest) -> Vec<Edit> {
+        panic!("on purpose")
+    }
+}
+
 struct Dawdles;
 
 #[async_trait]
@@ -112,9 +146,19 @@ async fn a_panicking_or_slow_policy_does_not_stop_the_others_or_the_request() {
     let (body, proxy) = upstream_got(|builder| builder.policy(Panics).policy(Adds)).await;
     assert_eq!(value(&body), value(WITH.as_bytes()));
     assert_eq!(proxy.metrics.faults("policy_panic"), 1);
+    let (body, proxy) = upstream_got(|builder| builder.policy(PanicsAtOnce).policy(Adds)).await;
+    assert_eq!(value(&body), value(WITH.as_bytes()));
+    assert_eq!(proxy.metrics.faults("policy_panic"), 1);
     let (body, proxy) = upstream_got(|builder| builder.policy(Dawdles)).await;
     assert_eq!(body, BODY.as_bytes());
     assert_eq!(proxy.metrics.faults("policy_over_budget"), 1);
+}
+
+#[tokio::test]
+async fn a_panic_anywhere_in_editing_lets_the_original_through() {
+    let (body, proxy) = upstream_got(|builder| builder.policy(Nameless)).await;
+    assert_eq!(body, BODY.as_bytes());
+    assert_eq!(proxy.metrics.faults("edit_panic"), 1);
 }
 
 #[tokio::test]

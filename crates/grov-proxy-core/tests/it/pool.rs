@@ -54,3 +54,20 @@ async fn a_response_that_says_close_is_the_last_on_its_connection() {
         .collect();
     assert_eq!(connections, [0, 1, 2]);
 }
+
+#[tokio::test]
+async fn bytes_behind_an_answer_are_nobody_s_next_answer() {
+    let upstream = Scripted::start(|_, _| {
+        let mut answer = json_answer("{}");
+        answer.extend(json_answer("\"smuggled\""));
+        vec![Act::Write(answer)]
+    })
+    .await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    for connection in 0..3 {
+        client.send(post("/v1/messages", b"{}")).await;
+        assert_eq!(client.receive().await.unwrap().1, b"{}");
+        assert_eq!(upstream.requests().pop().unwrap().connection, connection);
+    }
+}

@@ -210,10 +210,15 @@ async fn a_chunked_request_body_arrives_whole() {
     let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
     let proxy = Running::before(&upstream).await;
     let mut client = proxy.client().await;
-    for path in ["/v1/messages", "/v1/files"] {
+    for line in [
+        "POST /v1/messages",
+        "POST /v1/files",
+        "GET /v1/files",
+        "DELETE /v1/files",
+    ] {
         client
             .send(format!(
-                "POST {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{{\"a\r\n4\r\n\":1}}\r\n0\r\n\r\n"
+                "{line} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{{\"a\r\n4\r\n\":1}}\r\n0\r\n\r\n"
             ))
             .await;
         client.receive().await.unwrap();
@@ -240,6 +245,68 @@ async fn what_came_before_a_cut_is_delivered_and_the_cut_shows() {
     let all = client.rest().await;
     assert!(all.windows(EVENTS.len()).any(|window| window == EVENTS));
     assert!(!all.ends_with(b"0\r\n\r\n"), "a cut must not look like an end");
+    assert_eq!(proxy.metrics.faults("upstream_broke"), 1);
+}
+
+#[tokio::test]
+async fn an_old_client_gets_a_chunked_answer_up_to_the_end_of_the_connection() {
+    let upstream = Scripted::start(|_, _| {
+        let mut answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        answer.extend(chunked(EVENTS));
+        answer.extend_from_slice(b"0\r\n\r\n");
+        vec![Act::Write(answer)]
+    })
+    .await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    client.send("GET /v1/x HTTP/1.0\r\n\r\n").await;
+    let all = client.rest().await;
+    let end = all.windows(4).position(|window| window == b"\r\n\r\n").unwrap() + 4;
+    assert_eq!(&all[end..], EVENTS);
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order() {
+    let upstream = Scripted::start(|number, _| vec![Act::Write(json_answer(&number.to_string()))]).await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    let mut requests = post("/v1/messages", b"{}");
+    requests.extend(post("/v1/files", b"file"));
+    requests.extend(post("/v1/messages", b"{}"));
+    client.send(requests).await;
+    for expected in ["0", "1", "2"] {
+        assert_eq!(client.receive().await.unwrap().1, expected.as_bytes());
+    }
+    let bodies: Vec<_> = upstream
+        .requests()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
+    assert_eq!(bodies, [&b"{}"[..], b"file", b"{}"]);
+}
+
+#[tokio::test]
+async fn a_client_that_asks_before_it_sends_its_body_is_told_to_go_on_once() {
+    let upstream = Scripted::start(|_, _| {
+        vec![
+            Act::Write(b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
+            Act::Write(json_answer("{}")),
+        ]
+    })
+    .await;
+    let proxy = Running::before(&upstream).await;
+    for path in ["/v1/messages", "/v1/files"] {
+        let mut client = proxy.client().await;
+        client
+            .send(format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+            ))
+            .await;
+        assert!(client.receive().await.unwrap().0.starts_with("HTTP/1.1 100"));
+        client.send("{}").await;
+        assert!(client.receive().await.unwrap().0.starts_with("HTTP/1.1 200"));
+        assert_eq!(upstream.requests().pop().unwrap().body, b"{}");
+    }
 }
 
 #[tokio::test]
