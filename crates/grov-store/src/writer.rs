@@ -24,7 +24,7 @@ pub struct WriterOptions {
     /// Most records in one transaction. Default 256.
     pub max_batch: usize,
     /// Least time between two batches: records that arrive meanwhile share the next one. The first record after a
-    /// pause does not wait. Default 50 ms.
+    /// pause does not wait. Default 100 ms.
     pub linger: Duration,
     /// How long a batch may take before its records, and those behind it, go to the spool. Default 500 ms, so that a
     /// record is on disk within a second whatever the store does.
@@ -40,7 +40,7 @@ impl WriterOptions {
             spool,
             max_held_bytes: 64 * 1024 * 1024,
             max_batch: 256,
-            linger: Duration::from_millis(50),
+            linger: Duration::from_millis(100),
             slow_after: Duration::from_millis(500),
             retry_after: Duration::from_secs(5),
         }

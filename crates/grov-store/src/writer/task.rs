@@ -33,6 +33,8 @@ pub(super) struct Task {
     /// The store failed and is not asked again before this time.
     retry_at: Option<Instant>,
     backoff: Duration,
+    /// The newest fault, gone after the next success.
+    fault: Option<String>,
     /// Whether the newest write to the spool succeeded.
     spool_works: bool,
     last_batch: Option<Instant>,
@@ -58,6 +60,7 @@ impl Task {
             drain: None,
             retry_at: None,
             backoff,
+            fault: None,
             spool_works: true,
             last_batch: None,
             last_look_for_spool: None,
@@ -79,6 +82,12 @@ impl Task {
             }
         }
         let rest: Vec<_> = self.held.drain(..).collect();
+        if !rest.is_empty() {
+            tracing::error!(
+                records = rest.len(),
+                "neither store nor spool took the last records; they are lost"
+            );
+        }
         self.queue.settle(&rest, Settled::Lost);
     }
 
@@ -111,13 +120,16 @@ impl Task {
         }
     }
 
-    /// When to try again with what waits.
+    /// When to try again with what waits. Always later than a try that just came to nothing.
     fn next_try(&self) -> Instant {
-        let next_look = || {
-            self.last_look_for_spool
-                .map(|last| last + self.options.retry_after)
-        };
-        self.retry_at.or_else(next_look).unwrap_or_else(Instant::now)
+        let now = Instant::now();
+        let next_look = self
+            .last_look_for_spool
+            .map(|last| last + self.options.retry_after);
+        self.retry_at
+            .filter(|time| *time > now)
+            .or(next_look)
+            .unwrap_or(now)
     }
 
     /// Whether the store may be asked now.
@@ -305,18 +317,23 @@ impl Task {
         self.report(error.to_string());
     }
 
-    fn report(&self, fault: String) {
-        tracing::warn!(%fault, spool = %self.options.spool.path().display(), "records go to the spool for now");
-        self.queue.set_error(Some(fault));
+    fn report(&mut self, fault: String) {
+        if self.fault.as_ref() != Some(&fault) {
+            tracing::warn!(%fault, "records cannot be stored; they wait in the spool");
+            self.queue.set_error(Some(fault.clone()));
+            self.fault = Some(fault);
+        }
     }
 
     fn recovered(&mut self) {
         if self.retry_at.take().is_some() {
-            tracing::info!("the store takes records again");
             self.last_look_for_spool = None;
         }
         self.backoff = self.options.retry_after / 20;
-        self.queue.set_error(None);
+        if self.fault.take().is_some() {
+            tracing::info!("records are stored again");
+            self.queue.set_error(None);
+        }
     }
 }
 
@@ -339,5 +356,32 @@ async fn until(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(time).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Deaf;
+
+    #[async_trait::async_trait]
+    impl ExchangeStore for Deaf {
+        async fn append(&self, _batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
+            Err(StoreError::Busy("deaf".to_owned()))
+        }
+    }
+
+    #[tokio::test]
+    async fn spool_that_another_process_drains_is_not_looked_at_without_pause() {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Spool::new(folder.path().join("spool.jsonl"));
+        std::fs::write(spool.path(), "{}\n").unwrap();
+        let elsewhere = spool.drain().unwrap();
+        assert!(elsewhere.is_some());
+        let mut task = Task::new(Arc::new(Deaf), WriterOptions::new(spool), Arc::new(Queue::new(1)));
+        task.retry_at = Some(Instant::now());
+        assert!(!task.drain_some().await, "somebody else is at it");
+        assert!(task.next_try() > Instant::now());
     }
 }
