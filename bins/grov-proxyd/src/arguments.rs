@@ -13,8 +13,12 @@ pub(crate) struct Arguments {
     /// Loopback address to listen on [default: 127.0.0.1]
     #[arg(long, value_name = "IP")]
     host: Option<String>,
-    /// Where requests go [default: https://api.anthropic.com]
-    #[arg(long, value_name = "URL")]
+    /// Where requests go.
+    #[arg(
+        long,
+        value_name = "URL",
+        help = "Where requests go [default: https://api.anthropic.com]"
+    )]
     upstream: Option<String>,
     /// Directory of configuration, database and logs [default: ~/.grov]
     #[arg(long, value_name = "DIR")]
