@@ -109,8 +109,10 @@ mod tests {
         let mut link = Link::new(Transport::Plain(stream)).await.unwrap();
         let request = || Request::new(UpstreamBody::whole("{}".into()));
         let answering = async {
-            let mut request = [0; 1024];
-            upstream.read(&mut request).await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"{}") {
+                upstream.read_buf(&mut request).await.unwrap();
+            }
             upstream
                 .write_all(b"HTTP/1.1 204 No Content\r\n\r\n")
                 .await
@@ -123,7 +125,7 @@ mod tests {
         // The close is to be known to the runtime, not yet to the connection.
         tokio::time::sleep(Duration::from_millis(20)).await;
         let sent = tokio::time::timeout(Duration::from_secs(20), link.send(request())).await;
-        let failed = sent.expect("an end in time").err().expect("no answer");
+        let failed = sent.expect("an end in time").expect_err("no answer");
         assert!(failed.unsent.is_some(), "it may be sent again: {}", failed.error);
     }
 }
