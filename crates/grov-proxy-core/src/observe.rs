@@ -7,8 +7,12 @@ use grov_domain::Outcome;
 use grov_wire::response::{ResponseTap, Turn, TurnEnd};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use time::OffsetDateTime;
 use tokio::sync::mpsc;
+
+/// Bytes of exchanges that may wait for slow observers; behind that much, further exchanges go unobserved.
+const MAX_WAITING: usize = 256 * 1024 * 1024;
 
 /// One request to the Messages API and what came back, after the client has it all.
 pub struct ObservedExchange {
@@ -42,6 +46,8 @@ pub(crate) struct Ended {
     pub(crate) request: Arc<MessagesRequest>,
     pub(crate) status: u16,
     pub(crate) tap: ResponseTap,
+    /// Size of the response as it was relayed, in bytes.
+    pub(crate) relayed: usize,
     /// The newest bytes, not yet fed: the client gets them first.
     pub(crate) unfed: Option<Bytes>,
     /// The upstream's body came to its proper end.
@@ -51,10 +57,20 @@ pub(crate) struct Ended {
     pub(crate) ended_at: OffsetDateTime,
 }
 
+impl Ended {
+    /// Roughly the memory it holds, in bytes.
+    fn weight(&self) -> usize {
+        self.request.body().len() + self.relayed
+    }
+}
+
 /// Hands ended exchanges to the observers.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
     queue: mpsc::UnboundedSender<Ended>,
+    /// Weight of what waits in the queue.
+    waiting: Arc<AtomicUsize>,
+    metrics: Arc<Metrics>,
 }
 
 impl Observation {
@@ -64,8 +80,16 @@ impl Observation {
         metrics: Arc<Metrics>,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (queue, mut ended) = mpsc::unbounded_channel::<Ended>();
+        let handle = Self {
+            queue,
+            waiting: Arc::default(),
+            metrics: Arc::clone(&metrics),
+        };
+        // Only the count: another handle would keep the queue open.
+        let waiting = Arc::clone(&handle.waiting);
         let observing = async move {
             while let Some(ended) = ended.recv().await {
+                waiting.fetch_sub(ended.weight(), Ordering::Relaxed);
                 let complete = std::panic::catch_unwind(AssertUnwindSafe(|| finish(ended)));
                 let Ok(exchange) = complete else {
                     metrics.fault("response_parser_panic");
@@ -81,10 +105,17 @@ impl Observation {
                 metrics.observed();
             }
         };
-        (Self { queue }, observing)
+        (handle, observing)
     }
 
     pub(crate) fn submit(&self, ended: Ended) {
+        let weight = ended.weight();
+        if self.waiting.fetch_add(weight, Ordering::Relaxed) > MAX_WAITING {
+            self.waiting.fetch_sub(weight, Ordering::Relaxed);
+            self.metrics.fault("observation_overrun");
+            tracing::error!("the observers are too far behind; an exchange is not recorded");
+            return;
+        }
         // Fails only while the process is going down.
         let _ = self.queue.send(ended);
     }
@@ -111,5 +142,52 @@ fn finish(mut ended: Ended) -> ObservedExchange {
         turn,
         outcome,
         ended_at: ended.ended_at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderMap;
+
+    struct Nothing;
+
+    impl TurnObserver for Nothing {
+        fn name(&self) -> &'static str {
+            "nothing"
+        }
+
+        fn observe(&self, _: &ObservedExchange) {}
+    }
+
+    #[tokio::test]
+    async fn exchanges_waiting_for_slow_observers_are_bounded() {
+        let metrics = Arc::new(Metrics::default());
+        let (observation, observing) = Observation::new(vec![Arc::new(Nothing)], Arc::clone(&metrics));
+        let body = Bytes::from(vec![b' '; MAX_WAITING / 8]);
+        let now = OffsetDateTime::UNIX_EPOCH;
+        for _ in 0..20 {
+            observation.submit(Ended {
+                request: Arc::new(MessagesRequest::new(&HeaderMap::new(), body.clone(), now)),
+                status: 200,
+                tap: ResponseTap::new(200, None, None),
+                relayed: 1,
+                unfed: None,
+                body_ended: true,
+                client_gone: false,
+                ended_at: now,
+            });
+        }
+        let waiting = Arc::clone(&observation.waiting);
+        drop(observation);
+        observing.await;
+        assert_eq!(
+            (
+                metrics.exchanges_observed(),
+                metrics.faults("observation_overrun")
+            ),
+            (8, 12)
+        );
+        assert_eq!(waiting.load(Ordering::Relaxed), 0);
     }
 }

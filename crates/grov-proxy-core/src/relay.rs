@@ -51,6 +51,8 @@ pub(crate) struct Relay {
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
     watched: Option<Watched>,
+    /// Bytes of data that were relayed.
+    relayed: usize,
     /// Sent to the client and not yet fed to the tap.
     unfed: Option<Bytes>,
     /// Came behind data that had to leave first.
@@ -86,6 +88,7 @@ impl Relay {
             pool,
             metrics,
             watched,
+            relayed: 0,
             unfed: None,
             trailers: None,
             yielded: false,
@@ -230,6 +233,7 @@ impl Body for Relay {
             Poll::Ready(Some(Ok(frame))) => {
                 this.last_frame = Instant::now();
                 this.yielded = false;
+                this.relayed += frame.data_ref().map_or(0, Bytes::len);
                 if this.watched.is_some() {
                     this.unfed = frame.data_ref().cloned();
                 }
@@ -284,6 +288,7 @@ impl Drop for Relay {
                 request,
                 status,
                 tap,
+                relayed: self.relayed,
                 unfed: self.unfed.take(),
                 body_ended: self.state == State::Ended,
                 client_gone,
