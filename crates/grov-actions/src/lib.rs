@@ -27,7 +27,8 @@ pub const MAX_FILES: usize = 200;
 ///
 /// Paths are made absolute against the call's working directory, as text: no file system is asked. For commands,
 /// `files` and `folders` together are the paths of all effects; known folders (search roots, `mkdir`, `cd`, a slash at
-/// the end) are in `folders` only. At most 200 of each are told, and 8 KB of the command.
+/// the end) are in `folders` only. Where the folder is not known (any more), paths stay relative. At most 200 of each
+/// are told, and 8 KB of the command.
 ///
 /// ```
 /// use grov_actions::{ToolCall, understand};

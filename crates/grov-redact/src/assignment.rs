@@ -363,7 +363,7 @@ pub(crate) fn starts_line(scan: &Scan<'_>, name: &Name<'_>) -> bool {
         let space = BLANK.run_back(scan.bytes, at, 64);
         match space.checked_sub(1).map(|i| scan.bytes[i]) {
             None | Some(b'\n') => return true,
-            // A written line end, or the quote that opens the text.
+            // A line end as it is written in strings.
             Some(b'n') if scan.bytes[..space].ends_with(b"\\n") => return true,
             Some(_) => {}
         }

@@ -96,18 +96,27 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("identified by ", Context::Sql),
     ("password '", Context::Sql),
     ("password ", Context::Netrc),
-    ("curl ", Context::Command(0)),
-    ("sshpass ", Context::Command(1)),
-    ("mysql", Context::Command(2)),
-    ("mariadb", Context::Command(2)),
-    (" login ", Context::Command(3)),
-    ("redis-cli ", Context::Command(4)),
-    ("openssl ", Context::Command(5)),
-    ("sqlcmd ", Context::Command(6)),
-    ("http ", Context::Command(7)),
+    ("curl ", Context::Command(CURL)),
+    ("sshpass ", Context::Command(SSHPASS)),
+    ("mysql", Context::Command(MYSQL)),
+    ("mariadb", Context::Command(MYSQL)),
+    (" login ", Context::Command(LOGIN)),
+    ("redis-cli ", Context::Command(REDIS)),
+    ("openssl ", Context::Command(OPENSSL)),
+    ("sqlcmd ", Context::Command(SQLCMD)),
+    ("http ", Context::Command(HTTPIE)),
 ];
 
-/// The programs of [`Context::Command`].
+const CURL: usize = 0;
+const SSHPASS: usize = 1;
+const MYSQL: usize = 2;
+const LOGIN: usize = 3;
+const REDIS: usize = 4;
+const OPENSSL: usize = 5;
+const SQLCMD: usize = 6;
+const HTTPIE: usize = 7;
+
+/// The programs of [`Context::Command`], in the order of their numbers.
 pub(crate) static COMMANDS: [command::Program; 8] = [
     command::Program::user_and_password(&["-u", "--user", "-U", "--proxy-user"]),
     command::Program::password(&["-p"]),
@@ -186,8 +195,9 @@ fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let start = Class::of(" :\"'`*").run(scan.bytes, keyword.end, 6);
     let stop =
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
-    let mut end = start + scan.bytes[start..].iter().take(256).position(stop).unwrap_or(256);
-    end = end.min(scan.bytes.len());
+    // Words do not overlap, so that looking at all of each stays one look at the text.
+    let rest = &scan.bytes[start..];
+    let mut end = start + rest.iter().position(stop).unwrap_or(rest.len());
     while end > start && matches!(scan.bytes[end - 1], b'.' | b'!' | b'?' | b'*' | b':') {
         end -= 1;
     }

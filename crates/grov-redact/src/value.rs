@@ -61,11 +61,10 @@ pub(crate) fn looks_random(value: &str) -> bool {
     if value.contains(separates) && in_words * 2 >= bytes.len() {
         return false;
     }
-    // 85 % of what so many signs could carry, up to 4.3 bits (1 bit below the most that base 64 reaches in practice).
-    entropy(bytes)
-        >= ((bytes.len() as f32).log2() * 0.85)
-            .min(4.3)
-            .min(if mixed { 4.3 } else { 3.6 })
+    // 85 % of what so many different signs could carry. Long texts need not have more: 40 random signs of base 64 have
+    // about 4.9 bits each, of base 36 about 4.5, hexadecimal digits never more than 4.
+    let enough = if mixed { 4.3 } else { 3.6 };
+    entropy(bytes) >= ((bytes.len() as f32).log2() * 0.85).min(enough)
 }
 
 /// Whether the text is made of words alone: letters with at most `_ - . / :` and spaces between them, no digits. Very

@@ -39,6 +39,8 @@ pub(crate) struct Word {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
     Text(String),
+    /// Text in quotes, or escaped.
+    Quoted(String),
     /// `$NAME` or `${NAME}`.
     Variable(String),
     /// Something that only the shell can compute.
@@ -46,6 +48,7 @@ pub(crate) enum Piece {
 }
 
 impl Word {
+    /// Adds what is not quoted.
     fn push(&mut self, c: char) {
         match self.pieces.last_mut() {
             Some(Piece::Text(text)) => text.push(c),
@@ -53,25 +56,32 @@ impl Word {
         }
     }
 
-    fn push_str(&mut self, text: &str) {
+    /// Adds what is quoted.
+    fn push_quoted(&mut self, c: char) {
+        self.quoted = true;
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) => last.push_str(text),
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
+            Some(Piece::Quoted(text)) => text.push(c),
+            _ => self.pieces.push(Piece::Quoted(c.into())),
         }
     }
 
-    /// The text of a word that is nothing but text.
-    pub(crate) fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [] => Some(""),
-            [Piece::Text(text)] => Some(text),
-            _ => None,
-        }
+    /// The text of a word of which nothing is left to the shell.
+    pub(crate) fn literal(&self) -> Option<String> {
+        self.pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Text(text) | Piece::Quoted(text) => Some(text.as_str()),
+                Piece::Variable(_) | Piece::Unknown => None,
+            })
+            .collect()
     }
 
     /// The text of a word in which nothing is quoted, as reserved words must be written.
-    fn bare(&self) -> Option<&str> {
-        if self.quoted { None } else { self.literal() }
+    pub(crate) fn bare(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [Piece::Text(text)] if !self.quoted => Some(text),
+            _ => None,
+        }
     }
 }
 
@@ -294,13 +304,13 @@ impl<'t> Lexer<'t> {
                 Some('\n') => self.at += 1,
                 Some(escaped @ ('$' | '`' | '"' | '\\')) => {
                     self.at += 1;
-                    self.frame().word().push(escaped);
+                    self.frame().word().push_quoted(escaped);
                 }
-                _ => self.frame().word().push('\\'),
+                _ => self.frame().word().push_quoted('\\'),
             },
             '$' => self.dollar(),
             '`' => self.backtick(),
-            c => self.frame().word().push(c),
+            c => self.frame().word().push_quoted(c),
         }
     }
 
@@ -311,9 +321,7 @@ impl<'t> Lexer<'t> {
                 Some('\n') => self.at += 1,
                 Some(escaped) => {
                     self.at += escaped.len_utf8();
-                    let word = self.frame().word();
-                    word.quoted = true;
-                    word.push(escaped);
+                    self.frame().word().push_quoted(escaped);
                 }
                 None => {}
             },
@@ -364,7 +372,7 @@ impl<'t> Lexer<'t> {
         let length = text.find('\'').unwrap_or(text.len());
         let word = self.frame().word();
         word.quoted = true;
-        word.push_str(&text[..length]);
+        text[..length].chars().for_each(|c| word.push_quoted(c));
         self.at = self.text.len().min(self.at + length + 1);
     }
 
@@ -388,7 +396,7 @@ impl<'t> Lexer<'t> {
                 }
                 c => c,
             };
-            self.frame().word().push(c);
+            self.frame().word().push_quoted(c);
         }
     }
 
@@ -516,7 +524,7 @@ impl<'t> Lexer<'t> {
         let says_folder = matches!(
             &self.events[frame.first_event..],
             [Event::Enter, Event::Command(command)] if command.redirections.is_empty()
-                && matches!(command.words.as_slice(), [word] if word.literal() == Some("pwd"))
+                && matches!(command.words.as_slice(), [word] if word.bare() == Some("pwd"))
         );
         self.events.push(Event::Leave);
         // `$(pwd)` is known.
@@ -582,7 +590,7 @@ impl<'t> Lexer<'t> {
         if let Some((direction, strip_tabs)) = frame.redirection.take() {
             let redirection = frame.command.redirections.len();
             if direction == Direction::HereDocument {
-                let delimiter = word.literal().unwrap_or_default().to_owned();
+                let delimiter = word.literal().unwrap_or_default();
                 self.heredocs.push_back(HereDocument {
                     event: None,
                     redirection,

@@ -57,7 +57,11 @@ impl Findings {
         for place in &places {
             self.note(place);
         }
-        let paths: Vec<String> = places.into_iter().map(|place| place.path).collect();
+        let paths: Vec<String> = places
+            .into_iter()
+            .map(|place| place.path)
+            .take(crate::MAX_FILES)
+            .collect();
         // A loop or a list of like commands is one effect.
         let repeats = self
             .effects

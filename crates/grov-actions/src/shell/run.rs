@@ -13,6 +13,9 @@ const MAX_SCRIPTS: usize = 6;
 /// More arguments of one command are not looked at.
 const MAX_ARGUMENTS: usize = 4096;
 
+/// More folders of `pushd` are not remembered.
+const MAX_PUSHED: usize = 64;
+
 /// A shell that runs nothing.
 #[derive(Debug)]
 pub(crate) struct Shell {
@@ -70,13 +73,13 @@ impl Shell {
     fn command(&mut self, command: &Command) {
         let mut words = command.words.as_slice();
         while let [first, rest @ ..] = words {
-            match first.literal().filter(|_| !first.quoted) {
+            match first.bare() {
                 Some(reserved) if lexer::opens_commands(reserved) => words = rest,
                 Some("}" | "fi" | "done" | "esac" | "]]") => words = rest,
                 Some("for" | "select") => {
                     if let [variable, _in, values @ ..] = rest {
                         let values = values.iter().flat_map(|word| self.expand(word)).collect();
-                        self.variables.set(variable.literal().unwrap_or_default(), values);
+                        self.variables.set(variable.bare().unwrap_or_default(), values);
                     }
                     words = &[];
                 }
@@ -122,7 +125,7 @@ impl Shell {
             Direction::HereDocument | Direction::HereString => {
                 let script = match (&redirection.body, redirection.direction) {
                     (Some(body), _) => Some(body.clone()),
-                    (None, Direction::HereString) => redirection.target.literal().map(str::to_owned),
+                    (None, Direction::HereString) => redirection.target.literal(),
                     _ => None,
                 };
                 if let Some(script) = script.filter(|_| self.runs_input) {
@@ -146,7 +149,9 @@ impl Shell {
     pub(crate) fn place(&self, argument: &Argument) -> Option<Place> {
         let text = argument.text.as_str();
         let device = text.starts_with("/dev/") || text.starts_with("/proc/self/fd");
-        if argument.unknown || device || text == "-" || text.is_empty() {
+        // What `find -exec` and `xargs -I{}` put in is not known here.
+        let placeholder = text == "{}";
+        if argument.unknown || device || placeholder || text == "-" || text.is_empty() {
             return None;
         }
         let is_folder = text.ends_with('/') || matches!(path::file_name(text), "." | ".." | "~");
@@ -212,7 +217,9 @@ impl Shell {
 
     /// `pushd`.
     pub(crate) fn push_folder(&mut self, target: Option<&Argument>) {
-        self.pushed.push(self.folder.clone());
+        if self.pushed.len() < MAX_PUSHED {
+            self.pushed.push(self.folder.clone());
+        }
         self.change_folder(target);
     }
 
@@ -223,7 +230,7 @@ impl Shell {
         }
     }
 
-    /// Runs `look` in another folder: `git -C`, `make -C`, `env --chdir`.
+    /// Runs `look` in another folder: `git -C`, `make -C`.
     pub(crate) fn in_folder(&mut self, folder: Option<&Argument>, look: impl FnOnce(&mut Self)) {
         let Some(folder) = folder else { return look(self) };
         let here = (self.folder.clone(), self.previous_folder.clone());

@@ -71,6 +71,13 @@ impl Variables {
                         .iter_mut()
                         .for_each(|alternative| alternative.push_str(text));
                 }
+                Piece::Quoted(text) => {
+                    variable_only = false;
+                    let text = hide_braces(text);
+                    alternatives
+                        .iter_mut()
+                        .for_each(|alternative| alternative.push_str(&text));
+                }
                 Piece::Unknown => unknown = true,
                 Piece::Variable(name) => {
                     let home_or_here = match name.as_str() {
@@ -114,7 +121,8 @@ impl Variables {
         };
         let expanded = alternatives
             .into_iter()
-            .flat_map(|text| if word.quoted { vec![text] } else { braces(text) })
+            .flat_map(braces)
+            .map(|text| show_braces(&text))
             .flat_map(split);
         expanded
             .map(|text| Argument {
@@ -124,6 +132,29 @@ impl Variables {
             })
             .collect()
     }
+}
+
+/// Quoted braces and commas are hidden from the expansion as characters that no text has (Unicode noncharacters).
+const HIDDEN: [(char, char); 3] = [('{', '\u{fdd0}'), (',', '\u{fdd1}'), ('}', '\u{fdd2}')];
+
+fn hide_braces(text: &str) -> String {
+    let hide = |c| {
+        HIDDEN
+            .iter()
+            .find(|(shown, _)| *shown == c)
+            .map_or(c, |(_, hidden)| *hidden)
+    };
+    text.chars().map(hide).collect()
+}
+
+fn show_braces(text: &str) -> String {
+    let show = |c| {
+        HIDDEN
+            .iter()
+            .find(|(_, hidden)| *hidden == c)
+            .map_or(c, |(shown, _)| *shown)
+    };
+    text.chars().map(show).collect()
 }
 
 /// `a{b,c}d` becomes `abd acd`. Braces inside braces stay as they are.

@@ -197,6 +197,9 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
         "command-password",
         "docker login -u me -p «hunter2» registry.example.com",
     ),
+    ("command-password", "sqlcmd -S db -U sa -P «hunter2»"),
+    ("command-password", "http -a me:«hunter2» GET https://example.com"),
+    ("secret", "the secret is «s3cr3t-and-quite-l0ng»."),
     ("command-password", "redis-cli -h cache -a «hunter2» ping"),
     (
         "command-password",

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 fn shown(script: &str) -> String {
     let word = |word: &Word| {
         let piece = |piece: &Piece| match piece {
-            Piece::Text(text) => text.clone(),
+            Piece::Text(text) | Piece::Quoted(text) => text.clone(),
             Piece::Variable(name) => format!("${name}"),
             Piece::Unknown => "?".to_owned(),
         };
