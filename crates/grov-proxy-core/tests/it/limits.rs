@@ -1,7 +1,7 @@
 //! Sizes, times, and an upstream that is not there.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
-use grov_proxy_core::{Limits, Proxy, Upstream};
+use grov_proxy_core::{Limits, Proxy, ServeError, Upstream};
 use std::time::Duration;
 
 fn error(body: &[u8]) -> String {
@@ -60,6 +60,23 @@ async fn an_upstream_that_refuses_is_a_502_with_an_id_and_without_internals() {
     assert!(head.contains("x-grov-request-id: "), "{head}");
     assert_eq!(error(&body), "api_error");
     assert!(!String::from_utf8_lossy(&body).contains(&closed.port().to_string()));
+}
+
+#[tokio::test]
+async fn an_upstream_that_is_the_listener_itself_is_refused() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for host in ["127.0.0.1", "localhost", "[::1]", "0.0.0.0"] {
+        let upstream = Upstream::parse(&format!("http://{host}:{port}/prefix")).unwrap();
+        let proxy = Proxy::builder(upstream).build().unwrap();
+        assert!(
+            matches!(proxy.check(&listener), Err(ServeError::Loop { .. })),
+            "{host}"
+        );
+    }
+    let elsewhere = Upstream::parse(&format!("http://api.example:{port}")).unwrap();
+    let proxy = Proxy::builder(elsewhere).build().unwrap();
+    assert!(proxy.check(&listener).is_ok());
 }
 
 #[tokio::test]
