@@ -153,7 +153,6 @@ async fn serve(
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;
-    proxy.check(&listener).map_err(|error| Stop::usage(error, None))?;
     let metrics = proxy.metrics();
     let mut signals = Signals::listen().map_err(|error| Stop::fault(error, None))?;
     announce(&url, lock);

@@ -81,16 +81,6 @@ impl Proxy {
         Arc::clone(&self.service.metrics)
     }
 
-    /// Refuses a listener that the upstream, or the proxy before it, leads back to. [`Proxy::serve`] asks this first;
-    /// ask it earlier to know before anybody is told that the proxy listens.
-    pub fn check(&self, listener: &TcpListener) -> Result<(), ServeError> {
-        let address = listener.local_addr()?;
-        match self.service.pool.connector().points_at(address) {
-            Some(what) => Err(ServeError::Loop { what, address }),
-            None => Ok(()),
-        }
-    }
-
     /// Serves clients until `shutdown` resolves, then lets running responses end within the grace period.
     /// Returns when every observer was told of every exchange. The result counts the responses that were cut off.
     pub async fn serve(
@@ -98,7 +88,10 @@ impl Proxy {
         listener: TcpListener,
         shutdown: impl Future<Output = ()>,
     ) -> Result<usize, ServeError> {
-        self.check(&listener)?;
+        let address = listener.local_addr()?;
+        if let Some(what) = self.service.pool.connector().points_at(address) {
+            return Err(ServeError::Loop { what, address });
+        }
         let Self {
             mut service,
             observers,
