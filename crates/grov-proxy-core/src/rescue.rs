@@ -40,7 +40,8 @@ impl Serving {
         }
     }
 
-    fn is_idle(&self) -> bool {
+    /// No request is being served, and the last answer has left.
+    pub(crate) fn is_idle(&self) -> bool {
         !self.0.unflushed.load(Ordering::Relaxed)
     }
 }

@@ -56,9 +56,10 @@ async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping
     let _ = socket.set_nodelay(true);
     let serving = Serving::default();
     let io = TokioIo::new(Rescue::new(socket, serving.clone()));
+    let entering = serving.clone();
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);
-        let guard = serving.enter();
+        let guard = entering.enter();
         async move { Ok::<_, Infallible>(service.serve(request, guard).await) }
     });
     let connection = http1::Builder::new()
@@ -70,6 +71,9 @@ async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping
     let result = tokio::select! {
         result = connection.as_mut() => result,
         () = asked_to_stop(&mut stopping) => {
+            if serving.is_idle() {
+                return; // hyper would wait for the rest of a head of which it has a part.
+            }
             connection.as_mut().graceful_shutdown();
             connection.await
         }

@@ -1,6 +1,6 @@
 //! Graceful shutdown.
 
-use crate::support::{Act, Running, Scripted, post, until};
+use crate::support::{Act, Running, Scripted, json_answer, post, until};
 use grov_proxy_core::Limits;
 use std::time::Duration;
 
@@ -29,6 +29,23 @@ async fn running_streams_end_and_nobody_new_is_accepted() {
     upstream.release();
     assert_eq!(client.receive().await.unwrap().1, b": x\n\n");
     drop(idle);
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn half_a_head_does_not_hold_the_end() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    let mut kept = proxy.client().await;
+    kept.send(post("/v1/messages", b"{}")).await;
+    kept.receive().await.unwrap();
+    kept.send("POST /v1/messages HTTP/1.1\r\nHo").await;
+    let mut first = proxy.client().await;
+    first.send("POST /v1/messages HTTP/1.1\r\nHo").await;
+    // An answered request after them: both have been accepted.
+    let mut last = proxy.client().await;
+    last.send(post("/v1/messages", b"{}")).await;
+    last.receive().await.unwrap();
     assert_eq!(proxy.finish(), 0);
 }
 
