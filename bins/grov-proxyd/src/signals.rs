@@ -3,18 +3,20 @@
 use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Ctrl-C and SIGTERM.
+/// Ctrl-C, SIGTERM, and the end of the terminal.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hang_up: Signal,
 }
 
 impl Signals {
-    /// From here on neither signal kills the process.
+    /// From here on none of them kills the process.
     pub(crate) fn listen() -> io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
+            hang_up: signal(SignalKind::hangup())?,
         })
     }
 
@@ -23,6 +25,7 @@ impl Signals {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
         }
     }
 }

@@ -65,7 +65,7 @@ impl Admission {
             .strip_prefix("http://")
             .or_else(|| lower.strip_prefix("https://"))
         else {
-            return Ok(()); // "null", editor extensions and the like are no web pages
+            return Ok(()); // Extensions and local files; "null" too: without a key and without an answer it can do little.
         };
         self.host(authority, Refusal::ForeignOrigin)
     }

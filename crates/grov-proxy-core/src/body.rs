@@ -6,17 +6,38 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 /// What is sent upstream: a chain of slices held in memory, or the client's own stream.
 pub(crate) enum UpstreamBody {
     Slices(VecDeque<Bytes>),
-    Stream(Incoming),
+    Stream {
+        body: Incoming,
+        /// Frames that have been taken from it so far.
+        frames: Arc<AtomicU64>,
+    },
 }
 
 impl UpstreamBody {
     pub(crate) fn whole(bytes: Bytes) -> Self {
         Self::slices([bytes])
+    }
+
+    pub(crate) fn stream(body: Incoming) -> Self {
+        Self::Stream {
+            body,
+            frames: Arc::default(),
+        }
+    }
+
+    /// Counts the frames of a stream while it is on its way.
+    pub(crate) fn frames(&self) -> Arc<AtomicU64> {
+        match self {
+            Self::Slices(_) => Arc::default(),
+            Self::Stream { frames, .. } => Arc::clone(frames),
+        }
     }
 
     pub(crate) fn slices(slices: impl IntoIterator<Item = Bytes>) -> Self {
@@ -34,21 +55,24 @@ impl Body for UpstreamBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         match self.get_mut() {
             Self::Slices(slices) => Poll::Ready(slices.pop_front().map(|slice| Ok(Frame::data(slice)))),
-            Self::Stream(stream) => Pin::new(stream).poll_frame(cx),
+            Self::Stream { body, frames } => {
+                frames.fetch_add(1, Ordering::Relaxed);
+                Pin::new(body).poll_frame(cx)
+            }
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match self {
             Self::Slices(slices) => slices.is_empty(),
-            Self::Stream(stream) => stream.is_end_stream(),
+            Self::Stream { body, .. } => body.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Slices(slices) => SizeHint::with_exact(slices.iter().map(|slice| slice.len() as u64).sum()),
-            Self::Stream(stream) => stream.size_hint(),
+            Self::Stream { body, .. } => body.size_hint(),
         }
     }
 }

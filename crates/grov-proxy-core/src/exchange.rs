@@ -25,6 +25,7 @@ use hyper::body::Incoming;
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use time::OffsetDateTime;
@@ -128,7 +129,7 @@ impl Service {
     /// Any other path: both bodies stream.
     async fn pass(&self, request: Request<Incoming>) -> Result<Response<Kind>, Failure> {
         let (parts, body) = request.into_parts();
-        let (link, response) = self.forward(parts, UpstreamBody::Stream(body)).await?;
+        let (link, response) = self.forward(parts, UpstreamBody::stream(body)).await?;
         Ok(self.relay(link, response, None))
     }
 
@@ -270,6 +271,7 @@ impl Service {
                 .headers
                 .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
+        let frames = body.frames();
         let mut request = Request::from_parts(parts, body);
         let sent = async {
             if let Some(mut link) = self.pool.take() {
@@ -292,7 +294,16 @@ impl Service {
                 Err(failed) => Err(Failure::from(failed.error)),
             }
         };
-        match tokio::time::timeout(self.limits.response, sent).await {
+        let mut sent = std::pin::pin!(sent);
+        let answered = loop {
+            let before = frames.load(Ordering::Relaxed);
+            let answered = tokio::time::timeout(self.limits.response, sent.as_mut()).await;
+            // The limit is on the upstream's silence: an upload may take as long as it moves.
+            if answered.is_ok() || frames.load(Ordering::Relaxed) == before {
+                break answered;
+            }
+        };
+        match answered {
             Ok(Ok(answered)) => Ok(answered),
             Ok(Err(failure)) => {
                 if failure.refusal == Refusal::Unreachable {

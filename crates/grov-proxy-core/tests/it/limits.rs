@@ -177,3 +177,28 @@ async fn strange_bodies_pass_untouched() {
         assert_eq!(upstream.requests().pop().unwrap().body, body);
     }
 }
+
+#[tokio::test]
+async fn an_upload_may_take_longer_than_the_answer() {
+    let upstream = Scripted::start(|_, request| {
+        vec![Act::Write(json_answer(&format!(
+            "{{\"bytes\":{}}}",
+            request.body.len()
+        )))]
+    })
+    .await;
+    let limits = Limits {
+        response: Duration::from_millis(400),
+        ..Limits::default()
+    };
+    let proxy = Running::with_limits(&upstream, limits).await;
+    let mut client = proxy.client().await;
+    client
+        .send("POST /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\n")
+        .await;
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        client.send("x").await;
+    }
+    assert_eq!(client.receive().await.unwrap().1, b"{\"bytes\":20}");
+}
