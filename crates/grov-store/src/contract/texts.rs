@@ -102,7 +102,7 @@ pub async fn times_keep_their_milliseconds(store: Arc<dyn Store>) {
 
     let ancient = time::OffsetDateTime::UNIX_EPOCH - Duration::milliseconds(1500);
     let saved = grov_domain::Task {
-        created_at: ancient,
+        created_at: ancient + Duration::microseconds(900),
         ..task("ancient", 0)
     };
     store.save_task(&saved).await.unwrap();
