@@ -352,13 +352,13 @@ mod tests {
             "gitdir:/h/Work/**",
             "gitdir:Work/",
             "gitdir:x/.git",
-            "gitdir/i:~/code/",
+            "gitdir/i:~/work/",
             "gitdir:./Work/",
         ] {
             assert!(holds(condition), "{condition}");
         }
         for condition in [
-            "gitdir:~/code/",
+            "gitdir:~/work/",
             "gitdir:~/Wor",
             "gitdir:~/Work",
             "gitdir:or/",
