@@ -130,9 +130,13 @@ impl Identity {
 ///
 /// Holders keep these locks for a rename or one write, so polling each millisecond is enough.
 pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
+    poll_lock(|| file.try_lock(), patience)
+}
+
+fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Duration) -> io::Result<bool> {
     let start = Instant::now();
     loop {
-        match file.try_lock() {
+        match try_lock() {
             Ok(()) => return Ok(true),
             Err(fs::TryLockError::WouldBlock) if start.elapsed() >= patience => return Ok(false),
             Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
@@ -147,8 +151,27 @@ pub(crate) const LOCK_PATIENCE: Duration = Duration::from_millis(500);
 /// The lock under which a database is migrated or set aside. Held while the file is open.
 pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
     let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
+    locked(|| file.try_lock(), patience).await?;
+    Ok(file)
+}
+
+/// The lock under which a database is opened, shared by all who open it: while it is held nobody sets the database
+/// aside. SQLite opens the database, its log and its shared memory one by one and by their names; a rename in between
+/// would give it parts of two databases.
+///
+/// `None` where there is no lock file and none can be made: nobody can rename anything there either.
+pub(crate) async fn lock_for_opening(path: &Path, patience: Duration) -> io::Result<Option<File>> {
+    let lock = beside(path, ".lock");
+    let Ok(file) = open_private(&lock, Mode::ReadWrite).or_else(|_| File::open(&lock)) else {
+        return Ok(None);
+    };
+    locked(|| file.try_lock_shared(), patience).await?;
+    Ok(Some(file))
+}
+
+async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Duration) -> io::Result<()> {
     let start = Instant::now();
-    while !lock_within(&file, Duration::from_millis(1))? {
+    while !poll_lock(&try_lock, Duration::from_millis(1))? {
         if start.elapsed() > patience {
             let reason = "another process is migrating or replacing the database";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
@@ -156,7 +179,7 @@ pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result
         // Who holds the lock may be another call on this very thread.
         tokio::task::yield_now().await;
     }
-    Ok(file)
+    Ok(())
 }
 
 /// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can take its place.

@@ -5,6 +5,7 @@ use crate::files::{self, Identity};
 use grov_domain::StoreError;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
+use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -67,14 +68,19 @@ impl SqliteStore {
     pub async fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
         let not_writable = |error| StoreError::NotWritable(format!("{}: {error}", path.display()));
         files::create_folder_of(path).map_err(not_writable)?;
+        let opening = opening(path, options).await?;
         // SQLite gives its side files the permissions of the database.
         files::create_private(path).map_err(not_writable)?;
         let connect = options.connect(path);
         let mut connection = connected(&connect, path).await?;
-        if checked_version(&mut connection, path).await? < schema::KNOWN {
+        let identity = Identity::of(path);
+        let version = checked_version(&mut connection, path).await?;
+        // A migration takes the lock for itself.
+        drop(opening);
+        if version < schema::KNOWN {
             schema::migrate(path, &mut connection, options.busy_timeout).await?;
         }
-        Ok(Self::over(path, connect, connection))
+        Ok(Self::over(path, connect, identity, connection))
     }
 
     /// Opens a database that is there, for reading alone; `None` when there is none.
@@ -88,24 +94,43 @@ impl SqliteStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::Other(format!("{}: {error}", path.display()))),
         }
+        let opening = opening(path, options).await?;
         let connect = options.connect(path).read_only(true);
         let mut connection = connected(&connect, path).await?;
-        match checked_version(&mut connection, path).await? {
+        let identity = Identity::of(path);
+        let version = checked_version(&mut connection, path).await?;
+        drop(opening);
+        match version {
             0 => Ok(None),
-            schema::KNOWN => Ok(Some(Self::over(path, connect, connection))),
+            schema::KNOWN => Ok(Some(Self::over(path, connect, identity, connection))),
             // Written by an older version: what is asked for may not be in it yet.
             _ => Self::open(path, options).await.map(Some),
         }
     }
 
-    fn over(path: &Path, connect: SqliteConnectOptions, connection: SqliteConnection) -> Self {
+    fn over(
+        path: &Path,
+        connect: SqliteConnectOptions,
+        identity: Option<Identity>,
+        connection: SqliteConnection,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             connect,
-            identity: Identity::of(path),
+            identity,
             connection: Mutex::new(Some(connection)),
         }
     }
+}
+
+/// Keeps the database in its place while it is being opened.
+async fn opening(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
+    files::lock_for_opening(path, options.busy_timeout)
+        .await
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
+            _ => StoreError::Other(format!("{}: {error}", path.display())),
+        })
 }
 
 async fn connected(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
