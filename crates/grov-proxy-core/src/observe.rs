@@ -30,9 +30,9 @@ pub struct ObservedExchange {
 
 /// Is told of every exchange with the Messages API.
 ///
-/// Called after the response ended, one exchange at a time, in the order in which responses ended. It runs beside
-/// the relay, so it must neither block nor wait; a panic is caught, logged and counted, and the next exchange is
-/// observed as usual.
+/// Called after the response ended, one exchange at a time, in the order in which responses ended, on a thread of its
+/// own: what an observer does never holds up a relay. It should not wait for long all the same, for others wait behind
+/// it. A panic is caught, logged and counted, and the next exchange is observed as usual.
 pub trait TurnObserver: Send + Sync + 'static {
     /// Name for log and metrics.
     fn name(&self) -> &'static str;
@@ -74,11 +74,12 @@ pub(crate) struct Observation {
 }
 
 impl Observation {
-    /// The handle for the relay and the loop that serves it; the loop ends when every handle is gone.
+    /// The handle for the relay, and the loop that serves it on a thread of its own; the loop ends when every handle is
+    /// gone.
     pub(crate) fn new(
         observers: Vec<Arc<dyn TurnObserver>>,
         metrics: Arc<Metrics>,
-    ) -> (Self, impl Future<Output = ()> + Send + 'static) {
+    ) -> (Self, impl FnOnce() + Send + 'static) {
         let (queue, mut ended) = mpsc::unbounded_channel::<Ended>();
         let handle = Self {
             queue,
@@ -87,8 +88,8 @@ impl Observation {
         };
         // Only the count: another handle would keep the queue open.
         let waiting = Arc::clone(&handle.waiting);
-        let observing = async move {
-            while let Some(ended) = ended.recv().await {
+        let observing = move || {
+            while let Some(ended) = ended.blocking_recv() {
                 waiting.fetch_sub(ended.weight(), Ordering::Relaxed);
                 let complete = std::panic::catch_unwind(AssertUnwindSafe(|| finish(ended)));
                 let Ok(exchange) = complete else {
@@ -160,8 +161,8 @@ mod tests {
         fn observe(&self, _: &ObservedExchange) {}
     }
 
-    #[tokio::test]
-    async fn exchanges_waiting_for_slow_observers_are_bounded() {
+    #[test]
+    fn exchanges_waiting_for_slow_observers_are_bounded() {
         let metrics = Arc::new(Metrics::default());
         let (observation, observing) = Observation::new(vec![Arc::new(Nothing)], Arc::clone(&metrics));
         let body = Bytes::from(vec![b' '; MAX_WAITING / 8]);
@@ -180,7 +181,7 @@ mod tests {
         }
         let waiting = Arc::clone(&observation.waiting);
         drop(observation);
-        observing.await;
+        observing();
         assert_eq!(
             (
                 metrics.exchanges_observed(),

@@ -97,18 +97,20 @@ impl Proxy {
             observers,
             grace,
         } = self;
-        let observing = (!observers.is_empty()).then(|| {
-            let (handle, observing) = Observation::new(observers, Arc::clone(&service.metrics));
-            service.observation = Some(handle);
-            observing
-        });
-        let mut tasks = tokio::task::JoinSet::new();
-        if let Some(observing) = observing {
-            tasks.spawn(observing);
-        }
+        let observer = (!observers.is_empty())
+            .then(|| {
+                let (handle, observing) = Observation::new(observers, Arc::clone(&service.metrics));
+                service.observation = Some(handle);
+                let thread = std::thread::Builder::new().name("grov-observer".to_owned());
+                thread.spawn(observing)
+            })
+            .transpose()?;
         let cut = server::serve(listener, Arc::new(service), shutdown, grace).await;
-        // The service is gone, and with it the last handle: observing ends once its queue is empty.
-        while tasks.join_next().await.is_some() {}
+        if let Some(observer) = observer {
+            // The service is gone, and with it the last handle: the thread ends once its queue is empty. Panics of
+            // observers were caught in it.
+            let _ = tokio::task::spawn_blocking(move || observer.join()).await;
+        }
         Ok(cut)
     }
 }

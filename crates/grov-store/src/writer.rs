@@ -64,7 +64,7 @@ impl BatchWriter {
     /// # Errors
     /// When the system gives no thread.
     pub fn start(store: Arc<dyn ExchangeStore>, options: WriterOptions) -> io::Result<Self> {
-        let queue = Arc::new(Queue::new(options.max_held_bytes));
+        let queue = Arc::new(Queue::new(options.max_held_bytes, options.max_batch));
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()?;

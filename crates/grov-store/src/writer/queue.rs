@@ -12,9 +12,11 @@ const STEP_BYTES: usize = 512;
 pub(super) struct Queue {
     state: Mutex<State>,
     max_bytes: usize,
+    /// Records that make a full batch: then nothing is gained by waiting for more.
+    full_batch: usize,
     /// Told when the queue stops being empty.
     arrived: Notify,
-    /// Told when somebody waits for the queue to be worked off.
+    /// Told when somebody waits for the queue to be worked off, or a batch is full.
     hurried: Notify,
     /// Records that left the memory for store or spool, or were lost after they had been accepted.
     settled: watch::Sender<u64>,
@@ -39,10 +41,11 @@ pub(super) enum Settled {
 }
 
 impl Queue {
-    pub(super) fn new(max_bytes: usize) -> Self {
+    pub(super) fn new(max_bytes: usize, full_batch: usize) -> Self {
         Self {
             state: Mutex::default(),
             max_bytes,
+            full_batch,
             arrived: Notify::new(),
             hurried: Notify::new(),
             settled: watch::Sender::new(0),
@@ -63,11 +66,15 @@ impl Queue {
         }
         let first = state.records.is_empty();
         state.records.push(record);
+        let full = state.records.len() == self.full_batch;
         state.held_bytes += bytes;
         state.accepted += 1;
         drop(state);
         if first {
             self.arrived.notify_one();
+        }
+        if full {
+            self.hurried.notify_one();
         }
     }
 

@@ -379,7 +379,11 @@ mod tests {
         std::fs::write(spool.path(), "{}\n").unwrap();
         let elsewhere = spool.drain().unwrap();
         assert!(elsewhere.is_some());
-        let mut task = Task::new(Arc::new(Deaf), WriterOptions::new(spool), Arc::new(Queue::new(1)));
+        let mut task = Task::new(
+            Arc::new(Deaf),
+            WriterOptions::new(spool),
+            Arc::new(Queue::new(1, 1)),
+        );
         task.retry_at = Some(Instant::now());
         assert!(!task.drain_some().await, "somebody else is at it");
         assert!(task.next_try() > Instant::now());
