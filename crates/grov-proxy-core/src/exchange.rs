@@ -136,6 +136,9 @@ impl Service {
     /// `/v1/messages` and what is below: the body is collected, and turns are observed.
     async fn messages(&self, request: Request<Incoming>, is_turn: bool) -> Result<Response<Kind>, Failure> {
         let received_at = OffsetDateTime::now_utc();
+        if let Some(observation) = &self.observation {
+            observation.catch_up().await;
+        }
         let (parts, body) = request.into_parts();
         let body = collect(body, self.limits.body)
             .await

@@ -8,8 +8,9 @@ use grov_wire::response::{ResponseTap, Turn, TurnEnd};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 use time::OffsetDateTime;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 
 /// Bytes of exchanges that may wait for slow observers; behind that much, further exchanges go unobserved.
 const MAX_WAITING: usize = 256 * 1024 * 1024;
@@ -64,12 +65,20 @@ impl Ended {
     }
 }
 
+/// While more than this waits for the observers, a new request lets them catch up first, in bytes.
+const CALM: usize = 2 * 1024 * 1024;
+
+/// Longest time that a request lets the observers catch up.
+const CATCH_UP_LIMIT: Duration = Duration::from_millis(5);
+
 /// Hands ended exchanges to the observers.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
     queue: mpsc::UnboundedSender<Ended>,
     /// Weight of what waits in the queue.
     waiting: Arc<AtomicUsize>,
+    /// Told when what waits falls to [`CALM`].
+    calm: Arc<Notify>,
     metrics: Arc<Metrics>,
 }
 
@@ -84,13 +93,19 @@ impl Observation {
         let handle = Self {
             queue,
             waiting: Arc::default(),
+            calm: Arc::default(),
             metrics: Arc::clone(&metrics),
         };
         // Only the count: another handle would keep the queue open.
         let waiting = Arc::clone(&handle.waiting);
+        let calm = Arc::clone(&handle.calm);
         let observing = move || {
             while let Some(ended) = ended.blocking_recv() {
-                waiting.fetch_sub(ended.weight(), Ordering::Relaxed);
+                let weight = ended.weight();
+                let before = waiting.fetch_sub(weight, Ordering::Relaxed);
+                if before > CALM && before - weight <= CALM {
+                    calm.notify_waiters();
+                }
                 let complete = std::panic::catch_unwind(AssertUnwindSafe(|| finish(ended)));
                 let Ok(exchange) = complete else {
                     metrics.fault("response_parser_panic");
@@ -107,6 +122,20 @@ impl Observation {
             }
         };
         (handle, observing)
+    }
+
+    /// Returns at once, but for when clients ask faster than exchanges can be observed: then a request waits until that
+    /// is no longer so, 5 ms at most. Otherwise the bodies of the past would fill the memory.
+    pub(crate) async fn catch_up(&self) {
+        if self.waiting.load(Ordering::Relaxed) <= CALM {
+            return;
+        }
+        let calm = self.calm.notified();
+        // Registered by now, so a fall between the two looks is not missed.
+        if self.waiting.load(Ordering::Relaxed) > CALM {
+            // Late is late: the request goes on.
+            let _ = tokio::time::timeout(CATCH_UP_LIMIT, calm).await;
+        }
     }
 
     pub(crate) fn submit(&self, ended: Ended) {
@@ -190,5 +219,17 @@ mod tests {
             (8, 12)
         );
         assert_eq!(waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_request_waits_five_milliseconds_at_most_for_observers_that_are_behind() {
+        let (observation, _observing) =
+            Observation::new(vec![Arc::new(Nothing)], Arc::new(Metrics::default()));
+        let start = tokio::time::Instant::now();
+        observation.catch_up().await;
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        observation.waiting.store(CALM + 1, Ordering::Relaxed);
+        observation.catch_up().await;
+        assert_eq!(start.elapsed(), CATCH_UP_LIMIT);
     }
 }
