@@ -38,49 +38,54 @@ const HOP_BY_HOP: [HeaderName; 7] = [
 /// Prefix of the headers by which a client talks to Grov itself.
 const OWN_PREFIX: &str = "x-grov-";
 
-/// Makes the client's headers fit for the upstream: hop-by-hop and our own ones go, `host` becomes the upstream's.
+/// Makes the client's headers fit for the upstream: hop-by-hop and our own ones go, `host` becomes the upstream's. What
+/// stays keeps its order.
 pub(crate) fn for_upstream(headers: &mut HeaderMap, policy: HeaderPolicy, host: &HeaderValue) {
-    strip_hop_by_hop(headers);
-    if headers.get(header::TE).is_some_and(|te| te != "trailers") {
-        headers.remove(header::TE);
-    }
-    let unwanted: Vec<HeaderName> = headers
-        .keys()
-        .filter(|name| {
-            name.as_str().starts_with(OWN_PREFIX)
-                || (policy == HeaderPolicy::Strict && !STRICT.contains(&name.as_str()))
-        })
-        .cloned()
-        .collect();
-    for name in unwanted {
-        headers.remove(name);
-    }
+    let trailers_only = headers.get(header::TE).is_some_and(|te| te == "trailers");
+    let named = named_by_connection(headers);
+    keep(headers, |name| {
+        is_end_to_end(name, &named)
+            && (*name != header::TE || trailers_only)
+            && !name.as_str().starts_with(OWN_PREFIX)
+            && (policy == HeaderPolicy::Open || *name == header::HOST || STRICT.contains(&name.as_str()))
+    });
+    // Takes the place of the client's, if it sent one.
     headers.insert(header::HOST, host.clone());
 }
 
 /// Makes the upstream's headers fit for the client: only hop-by-hop ones go.
 pub(crate) fn for_client(headers: &mut HeaderMap) {
-    strip_hop_by_hop(headers);
+    let named = named_by_connection(headers);
+    keep(headers, |name| is_end_to_end(name, &named));
 }
 
-fn strip_hop_by_hop(headers: &mut HeaderMap) {
-    if headers.contains_key(header::CONNECTION) {
-        let named: Vec<HeaderName> = headers
-            .get_all(header::CONNECTION)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
-            // A peer must not be able to have the framing of the message removed.
-            .filter(|name| *name != header::CONTENT_LENGTH && *name != header::HOST)
-            .collect();
-        for name in named {
-            headers.remove(name);
-        }
+/// Headers that `connection` declares to belong to this connection.
+fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
+    headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
+        // A peer must not be able to have the framing of the message removed.
+        .filter(|name| *name != header::CONTENT_LENGTH && *name != header::HOST)
+        .collect()
+}
+
+fn is_end_to_end(name: &HeaderName, named: &[HeaderName]) -> bool {
+    !HOP_BY_HOP.contains(name) && !named.contains(name)
+}
+
+/// Keeps some headers, in their order: taking single ones out of the map would move others.
+fn keep(headers: &mut HeaderMap, wanted: impl Fn(&HeaderName) -> bool) {
+    if headers.keys().all(&wanted) {
+        return;
     }
-    for name in &HOP_BY_HOP {
-        headers.remove(name);
+    let mut kept = HeaderMap::with_capacity(headers.len());
+    for (name, value) in headers.iter().filter(|(name, _)| wanted(name)) {
+        kept.append(name.clone(), value.clone());
     }
+    *headers = kept;
 }
 
 #[cfg(test)]

@@ -44,6 +44,22 @@ async fn request_arrives_as_sent_and_header_case_is_kept() {
     }
     assert_eq!(received_host(&head), Some(upstream.address.to_string()));
     assert!(!head.to_ascii_lowercase().contains("x-grov"), "{head}");
+    let names: Vec<_> = head
+        .lines()
+        .skip(1)
+        .filter_map(|line| line.split_once(": "))
+        .map(|(name, _)| name)
+        .collect();
+    let expected = [
+        "Accept",
+        "X-Claude-Code-Session-Id",
+        "anthropic-beta",
+        "X-Api-Key",
+        "Host",
+        "Accept-Encoding",
+        "Content-Length",
+    ];
+    assert_eq!(names, expected, "the order is the client's");
     assert!(!head.to_ascii_lowercase().contains("connection"), "{head}");
 }
 
