@@ -20,7 +20,7 @@ use time::OffsetDateTime;
 use tokio::time::{Instant, Sleep};
 
 /// Frames are joined up to this size; a bigger frame goes alone.
-const JOIN_LIMIT: usize = 32 * 1024;
+const JOIN_LIMIT: usize = 16 * 1024;
 
 /// First size of the memory in which frames are joined.
 const JOIN_START: usize = 8 * 1024;
