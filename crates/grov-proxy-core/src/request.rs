@@ -1,6 +1,7 @@
 //! A request to the Messages API, as policies and observers see it.
 
 use crate::identity::{self, Identity};
+use crate::working_directory::is_absolute;
 use bytes::Bytes;
 use grov_wire::{RequestIndex, Skeleton};
 use http::{HeaderMap, HeaderValue};
@@ -37,9 +38,9 @@ impl MessagesRequest {
         };
         Self {
             body,
-            session_header: text(SESSION_HEADER).filter(|id| !id.is_empty()),
-            agent_header: text(AGENT_HEADER).filter(|id| !id.is_empty()),
-            project_header: text(PROJECT_HEADER).filter(|path| !path.is_empty()),
+            session_header: text(SESSION_HEADER).filter(is_id),
+            agent_header: text(AGENT_HEADER).filter(is_id),
+            project_header: text(PROJECT_HEADER).filter(|path| is_absolute(path)),
             received_at,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
@@ -94,4 +95,11 @@ impl MessagesRequest {
     pub fn project_header(&self) -> Option<&str> {
         self.project_header.as_deref()
     }
+}
+
+/// Longest id that is taken for one; the client's are UUIDs.
+const MAX_ID: usize = 200;
+
+fn is_id(id: &String) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID
 }

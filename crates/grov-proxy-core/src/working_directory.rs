@@ -43,7 +43,7 @@ fn introduced(text: &str) -> Option<String> {
     })
 }
 
-fn is_absolute(path: &str) -> bool {
+pub(crate) fn is_absolute(path: &str) -> bool {
     let bytes = path.as_bytes();
     path.starts_with('/')
         || path.starts_with("\\\\")

@@ -122,3 +122,15 @@ fn a_body_that_is_no_json_is_observed_as_no_turn() {
     assert_eq!(request.identity().kind, ExchangeKind::Side(SideRequest::Other));
     assert!(!request.identity().session_is_named);
 }
+
+#[test]
+fn an_endless_session_id_and_a_relative_project_are_not_believed() {
+    let endless = "x".repeat(20_000);
+    let headers = [
+        ("x-claude-code-session-id", endless.as_str()),
+        ("x-grov-project", "../../.."),
+    ];
+    let request = request(&headers, &body(tools(20), "hi"));
+    assert_eq!(request.identity().session.as_str(), "in-metadata");
+    assert_eq!(request.project_header(), None);
+}
