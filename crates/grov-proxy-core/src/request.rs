@@ -38,8 +38,8 @@ impl MessagesRequest {
         };
         Self {
             body,
-            session_header: text(SESSION_HEADER).filter(is_id),
-            agent_header: text(AGENT_HEADER).filter(is_id),
+            session_header: text(SESSION_HEADER).filter(|id| is_id(id)),
+            agent_header: text(AGENT_HEADER).filter(|id| is_id(id)),
             project_header: text(PROJECT_HEADER).filter(|path| is_absolute(path)),
             received_at,
             index: OnceLock::new(),
@@ -100,6 +100,6 @@ impl MessagesRequest {
 /// Longest id that is taken for one; the client's are UUIDs.
 const MAX_ID: usize = 200;
 
-fn is_id(id: &String) -> bool {
+fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID
 }
