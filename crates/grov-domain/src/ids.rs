@@ -70,10 +70,15 @@ text_id! {
     /// One entry of the drift log.
     DriftEventId
 }
+text_id! {
+    /// One call of Grov's own to a model.
+    LlmCallId
+}
 fresh_id!(SessionId);
 fresh_id!(ExchangeId);
 fresh_id!(TaskId);
 fresh_id!(DriftEventId);
+fresh_id!(LlmCallId);
 
 impl StepId {
     /// The id of the `index`-th action of an exchange. Derived, so that recording an exchange twice yields the same rows.

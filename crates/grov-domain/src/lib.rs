@@ -1,5 +1,5 @@
 //! The nouns and the ports of Grov: what a session, an exchange, a step and a task are, and the traits
-//! through which the other crates reach a store or a clock.
+//! through which the other crates reach a store, a judge or a clock.
 //!
 //! Plain data and traits only. This crate does no I/O, knows no wire format, no SQL and no HTTP.
 #![forbid(unsafe_code)]
@@ -8,19 +8,31 @@ mod action;
 mod clock;
 mod exchange;
 mod ids;
+mod judge;
 mod memory;
+mod own_text;
 mod project;
 mod session;
+mod spending;
 mod store;
+mod transition;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
-pub use ids::{AgentId, ClientSessionId, DriftEventId, ExchangeId, SessionId, StepId, TaskId};
+pub use ids::{AgentId, ClientSessionId, DriftEventId, ExchangeId, LlmCallId, SessionId, StepId, TaskId};
+pub use judge::{
+    ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
+    IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
+    SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
+};
 pub use memory::{Decision, DriftEvent, FileReasoning, Task, TaskStatus, TriggerReason};
+pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals};
+pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
     DriftStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport, RecordSink,
     Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreError, StoreStats, TableStats, TaskStore,
 };
+pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};

@@ -112,7 +112,9 @@ pub struct Task {
     pub trigger_reason: Option<TriggerReason>,
     /// The commit that holds the result.
     pub linked_commit: Option<String>,
-    /// The task that this one served.
+    /// What the task that this one served was while in work: the link is made when that one is saved.
+    pub parent_session_id: Option<SessionId>,
+    /// The task that this one served, once it is saved.
     pub parent_task_id: Option<TaskId>,
     /// Labels.
     pub tags: Vec<String>,

@@ -80,6 +80,10 @@ pub struct SessionState {
     pub user_id: Option<String>,
     /// Key of the project; empty while unknown.
     pub project_path: String,
+    /// Where the agent works: a folder of the project, or one of its worktrees.
+    pub working_directory: Option<String>,
+    /// The commit that was checked out when the task began.
+    pub head_at_start: Option<String>,
     /// What the user wants.
     pub original_goal: Option<String>,
     /// Paths and identifiers the goal names.

@@ -4,8 +4,8 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, SessionId, SessionState, SessionStatus,
-    SessionSummary, StepRow, Task, TaskId,
+    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, OrchestrationStore, SessionId, SessionState,
+    SessionStatus, SessionSummary, SpendingStore, StepRow, Task, TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -61,6 +61,8 @@ pub struct SessionFilter {
     pub status: Option<SessionStatus>,
     /// Only sessions updated at or after this time.
     pub updated_since: Option<OffsetDateTime>,
+    /// Only sessions not updated at or after this time.
+    pub updated_before: Option<OffsetDateTime>,
     /// At most so many, newest first; `None` for all.
     pub limit: Option<u32>,
 }
@@ -107,7 +109,9 @@ pub struct ProjectStatus {
 /// Finished tasks: team memory.
 #[async_trait]
 pub trait TaskStore: Send + Sync {
-    /// Saves a task. The same (client session, session) or the same id is replaced, not doubled.
+    /// Saves a task. The same (client session, session) or the same id is replaced, not doubled, and keeps the id it
+    /// had. Tasks that served this one (by `parent_session_id`, in the same client session) are linked to it, and it is
+    /// linked to the task that it served if that is saved already.
     async fn save_task(&self, task: &Task) -> Result<(), StoreError>;
     /// One task.
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError>;
@@ -232,12 +236,26 @@ pub trait MaintenanceStore: Send + Sync {
 
 /// Everything a complete backend offers.
 pub trait Store:
-    ExchangeStore + SessionStore + TaskStore + DriftStore + FileReasoningStore + MaintenanceStore
+    ExchangeStore
+    + SessionStore
+    + OrchestrationStore
+    + TaskStore
+    + DriftStore
+    + FileReasoningStore
+    + SpendingStore
+    + MaintenanceStore
 {
 }
 
 impl<T> Store for T where
-    T: ExchangeStore + SessionStore + TaskStore + DriftStore + FileReasoningStore + MaintenanceStore
+    T: ExchangeStore
+        + SessionStore
+        + OrchestrationStore
+        + TaskStore
+        + DriftStore
+        + FileReasoningStore
+        + SpendingStore
+        + MaintenanceStore
 {
 }
 

@@ -1,0 +1,386 @@
+//! The judge port: questions about the agent's work that ask for understanding, and their typed answers.
+//!
+//! A judge always answers. Whether a model, a repaired answer or plain rules gave it is told by [`JudgedBy`]; callers
+//! need no path of their own for a model that is slow, wrong or not there.
+
+use crate::{ActionType, Decision, EffectKind, SessionId, TaskType};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+/// Who gave an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    /// A model.
+    Model,
+    /// Deterministic rules: no model was configured, affordable or able to answer.
+    Rules,
+}
+
+/// An answer and who gave it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged<T> {
+    /// The answer.
+    pub answer: T,
+    /// Who gave it.
+    pub by: JudgedBy,
+}
+
+/// One action, as much of it as a judgement needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionSketch {
+    /// Kind of action.
+    pub action_type: ActionType,
+    /// Files touched, relative to the project where they lie in it.
+    pub files: Vec<String>,
+    /// Command line, pattern, query, URL or delegated prompt.
+    pub command: Option<String>,
+    /// What the command line shows of its effects.
+    pub effects: Vec<EffectKind>,
+    /// The assistant's text nearest before the action.
+    pub reasoning: Option<String>,
+    /// Whether the tool reported an error; `None` while its result is unknown.
+    pub failed: Option<bool>,
+    /// The end of the tool's output, bounded to 400 characters, where it was seen.
+    pub output: Option<String>,
+}
+
+/// A task of the client session as the judge sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSketch {
+    /// The task.
+    pub id: SessionId,
+    /// What it is about.
+    pub goal: String,
+    /// Place among the tasks.
+    pub task_type: TaskType,
+    /// The task it was started from.
+    pub parent: Option<SessionId>,
+    /// Whether it is done and saved already.
+    pub completed: bool,
+}
+
+/// What does the user want?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IntentQuestion {
+    /// What the user typed, oldest first; the newest instruction counts most.
+    pub prompts: Vec<String>,
+    /// The files that the agent read or searched first, relative to the project.
+    pub first_files: Vec<String>,
+}
+
+/// What the user wants.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intent {
+    /// The goal, one sentence, at most 200 characters.
+    pub goal: String,
+    /// Paths and identifiers that the work is expected to touch.
+    pub scope: Vec<String>,
+    /// What the user forbade or demanded of the work.
+    pub constraints: Vec<String>,
+    /// Words for search.
+    pub keywords: Vec<String>,
+}
+
+/// Which task does this turn belong to, and is it done?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskContextQuestion {
+    /// The task in work; `None` before the first and after a completed one.
+    pub current: Option<TaskSketch>,
+    /// Other tasks of the client session: open ones, and the one completed last.
+    pub others: Vec<TaskSketch>,
+    /// Prompts of this turn, oldest first.
+    pub prompts: Vec<String>,
+    /// Actions of this turn, in order.
+    pub actions: Vec<ActionSketch>,
+    /// The assistant's last text of the turn.
+    pub answer: String,
+    /// The response's `stop_reason`.
+    pub stop_reason: Option<String>,
+}
+
+/// What a turn means for the tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskAction {
+    /// Same task, follow-up.
+    Continue,
+    /// Different work.
+    NewTask,
+    /// Work that the current task needs first.
+    Subtask,
+    /// Work beside the current task.
+    ParallelTask,
+    /// The task is finished.
+    TaskComplete,
+    /// The subtask is finished; its parent goes on.
+    SubtaskComplete,
+}
+
+impl TaskAction {
+    /// All actions.
+    pub const ALL: [Self; 6] = [
+        Self::Continue,
+        Self::NewTask,
+        Self::Subtask,
+        Self::ParallelTask,
+        Self::TaskComplete,
+        Self::SubtaskComplete,
+    ];
+
+    /// The name used in prompts, answers and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Continue => "continue",
+            Self::NewTask => "new_task",
+            Self::Subtask => "subtask",
+            Self::ParallelTask => "parallel_task",
+            Self::TaskComplete => "task_complete",
+            Self::SubtaskComplete => "subtask_complete",
+        }
+    }
+
+    /// The action of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == name)
+    }
+
+    /// Whether the turn starts a task.
+    pub fn starts(self) -> bool {
+        matches!(self, Self::NewTask | Self::Subtask | Self::ParallelTask)
+    }
+
+    /// Whether the turn finishes the task it belongs to.
+    pub fn completes(self) -> bool {
+        matches!(self, Self::TaskComplete | Self::SubtaskComplete)
+    }
+}
+
+/// The verdict on a turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskAnalysis {
+    /// What the turn means.
+    pub action: TaskAction,
+    /// The known task that the turn belongs to, where it is not the current one. Never set when a task starts.
+    pub task_id: Option<SessionId>,
+    /// The goal of the task that the turn belongs to, at most 200 characters.
+    pub goal: String,
+    /// The work was begun *and* finished in this turn. Only with an action that starts a task.
+    pub finished: bool,
+    /// Constraints that the prompts of this turn added.
+    pub constraints: Vec<String>,
+    /// Why, one sentence.
+    pub reasoning: String,
+}
+
+/// What should the team remember of this task?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReasoningQuestion {
+    /// The goal.
+    pub goal: String,
+    /// What the user typed, oldest first.
+    pub prompts: Vec<String>,
+    /// Constraints known from the prompts.
+    pub constraints: Vec<String>,
+    /// The task's actions, in order, those judged off goal left out.
+    pub actions: Vec<ActionSketch>,
+    /// The assistant's last text; empty where it is not known any more.
+    pub answer: String,
+}
+
+/// What the team should remember.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reasoning {
+    /// What was done and found, in order; each names its file, function or command.
+    pub reasoning_trace: Vec<String>,
+    /// Decisions with reasons.
+    pub decisions: Vec<Decision>,
+    /// Limits that were found or set.
+    pub constraints: Vec<String>,
+    /// Labels, lower case.
+    pub tags: Vec<String>,
+}
+
+/// Where does this session stand?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SummaryQuestion {
+    /// The goal.
+    pub goal: String,
+    /// Constraints.
+    pub constraints: Vec<String>,
+    /// The newest prompts, oldest first.
+    pub prompts: Vec<String>,
+    /// The actions, in order, those judged off goal left out.
+    pub actions: Vec<ActionSketch>,
+    /// The assistant's last text.
+    pub answer: String,
+}
+
+/// Where a session stands, so that the work can go on without its history.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionDigest {
+    /// What was achieved.
+    pub progress: Vec<String>,
+    /// Decisions with reasons.
+    pub decisions: Vec<Decision>,
+    /// Files changed.
+    pub files_modified: Vec<String>,
+    /// Where the work was left.
+    pub current_state: String,
+    /// What to do next.
+    pub next_action: String,
+}
+
+/// Are these actions on the goal?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DriftQuestion {
+    /// The goal.
+    pub goal: String,
+    /// What the user typed last.
+    pub newest_instruction: String,
+    /// Constraints.
+    pub constraints: Vec<String>,
+    /// Paths and identifiers expected.
+    pub scope: Vec<String>,
+    /// Earlier actions, for the thread of the work.
+    pub earlier: Vec<ActionSketch>,
+    /// The actions to be judged.
+    pub actions: Vec<ActionSketch>,
+}
+
+/// The kind of a deviation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriftType {
+    /// On goal.
+    None,
+    /// Slightly off.
+    Minor,
+    /// Off.
+    Major,
+    /// Far off, or harmful.
+    Critical,
+}
+
+impl DriftType {
+    /// The name under which it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Minor => "minor",
+            Self::Major => "major",
+            Self::Critical => "critical",
+        }
+    }
+
+    /// The type that goes with a score of 1 to 10: 8 and more is none, 5 to 7 minor, 3 and 4 major, less critical.
+    pub fn of_score(score: u8) -> Self {
+        match score {
+            8.. => Self::None,
+            5..=7 => Self::Minor,
+            3 | 4 => Self::Major,
+            _ => Self::Critical,
+        }
+    }
+}
+
+/// One step of a way back to the goal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecoveryStep {
+    /// The file to turn to, if the step has one.
+    pub file: Option<String>,
+    /// What to do.
+    pub action: String,
+}
+
+/// How well actions serve the goal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriftVerdict {
+    /// 1 (far off) to 10 (on goal).
+    pub score: u8,
+    /// Kind of deviation.
+    pub drift_type: DriftType,
+    /// What deviates, one sentence.
+    pub diagnostic: String,
+    /// The way back; empty when on goal.
+    pub recovery_plan: Vec<RecoveryStep>,
+}
+
+/// Corrections failed: what must the agent do now?
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForcedRecoveryQuestion {
+    /// The goal.
+    pub goal: String,
+    /// What the user typed last.
+    pub newest_instruction: String,
+    /// Constraints.
+    pub constraints: Vec<String>,
+    /// The actions that went off goal, in order.
+    pub actions: Vec<ActionSketch>,
+    /// What was found wrong, oldest first.
+    pub diagnostics: Vec<String>,
+}
+
+/// The one action that is demanded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForcedRecovery {
+    /// What the agent is told.
+    pub recovery_prompt: String,
+    /// The action that must come first.
+    pub mandatory_action: RecoveryStep,
+}
+
+/// Answers questions about the agent's work. Inputs of any size are bounded by the judge.
+#[async_trait]
+pub trait Judge: Send + Sync {
+    /// What the user wants. `session` is whom the question is about, for the spending ledger.
+    async fn extract_intent(&self, session: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent>;
+
+    /// Which task a turn belongs to, and whether it is done.
+    async fn analyze_task_context(
+        &self,
+        session: Option<&SessionId>,
+        question: &TaskContextQuestion,
+    ) -> Judged<TaskAnalysis>;
+
+    /// What the team should remember of a task.
+    async fn extract_reasoning(
+        &self,
+        session: Option<&SessionId>,
+        question: &ReasoningQuestion,
+    ) -> Judged<Reasoning>;
+
+    /// Where a session stands.
+    async fn session_summary(
+        &self,
+        session: Option<&SessionId>,
+        question: &SummaryQuestion,
+    ) -> Judged<SessionDigest>;
+
+    /// How well actions serve the goal.
+    async fn check_drift(
+        &self,
+        session: Option<&SessionId>,
+        question: &DriftQuestion,
+    ) -> Judged<DriftVerdict>;
+
+    /// The one action that is demanded after corrections failed.
+    async fn generate_forced_recovery(
+        &self,
+        session: Option<&SessionId>,
+        question: &ForcedRecoveryQuestion,
+    ) -> Judged<ForcedRecovery>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_action_is_found_by_its_name() {
+        for action in TaskAction::ALL {
+            assert_eq!(TaskAction::from_name(action.as_str()), Some(action));
+        }
+        assert_eq!(TaskAction::from_name("finish"), None);
+    }
+}

@@ -1,0 +1,43 @@
+//! Text that Grov itself put in front of an agent, and how it is recognised, so that it is never taken for something that
+//! the user or the agent said.
+
+use std::borrow::Cow;
+
+/// How every text from Grov begins: the first line of what is given to an agent starts with this.
+pub const OWN_TEXT_OPENING: &str = "<grov-context";
+
+/// How every text from Grov ends.
+pub const OWN_TEXT_CLOSING: &str = "</grov-context>";
+
+/// `text` without the parts that Grov put there. A part that is not closed reaches to the end.
+pub fn without_own_text(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(OWN_TEXT_OPENING) else {
+        return Cow::Borrowed(text);
+    };
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut at = Some(first);
+    while let Some(start) = at {
+        kept.push_str(&rest[..start]);
+        rest = match rest[start..].find(OWN_TEXT_CLOSING) {
+            Some(end) => &rest[start + end + OWN_TEXT_CLOSING.len()..],
+            None => "",
+        };
+        at = rest.find(OWN_TEXT_OPENING);
+    }
+    kept.push_str(rest);
+    Cow::Owned(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_own_text_is_removed() {
+        assert!(matches!(without_own_text("a <b> c"), Cow::Borrowed("a <b> c")));
+        let text = "before <grov-context source=\"team-memory\">\nx\n</grov-context> between <grov-context>y</grov-context> after";
+        assert_eq!(without_own_text(text), "before  between  after");
+        assert_eq!(without_own_text("kept <grov-context never closed"), "kept ");
+    }
+}

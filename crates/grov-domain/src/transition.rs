@@ -1,0 +1,52 @@
+//! Changes of the tasks of a client session.
+
+use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task};
+use async_trait::async_trait;
+
+/// Exchanges that belong to a task, wherever in their client session they were recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The client session.
+    pub client_session_id: ClientSessionId,
+    /// The exchanges; their prompts and steps go with them.
+    pub exchanges: Vec<ExchangeId>,
+    /// The task they belong to. Its row exists or is among [`TaskTransition::sessions`].
+    pub to: SessionId,
+    /// Change nothing at all while one of the exchanges is not stored yet.
+    pub all_or_nothing: bool,
+}
+
+/// What a verdict changes. All of it is one transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskTransition {
+    /// Tasks to create or change. Counters are not touched.
+    pub sessions: Vec<SessionState>,
+    /// Exchanges to move. Counters of all tasks concerned follow.
+    pub moves: Option<Move>,
+    /// Tasks for team memory, saved as by [`crate::TaskStore::save_task`].
+    pub finished: Vec<Task>,
+}
+
+/// What became of a transition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// Everything was done. The exchanges that are not stored were passed over.
+    Done {
+        /// Exchanges that are not stored.
+        missing: Vec<ExchangeId>,
+    },
+    /// Nothing was done, because these exchanges are not stored yet.
+    NotYet {
+        /// Exchanges that are not stored.
+        missing: Vec<ExchangeId>,
+    },
+}
+
+/// Task orchestration.
+#[async_trait]
+pub trait OrchestrationStore: Send + Sync {
+    /// Applies a transition in one transaction. Applying it twice is the same as once.
+    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError>;
+    /// What the user typed in a task, oldest first.
+    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError>;
+}
