@@ -65,9 +65,14 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-wire", "grov-actions"],
     },
     Crate {
+        name: "grov-llm",
+        floor: Floor::Effects,
+        blind_to: &["grov-wire"],
+    },
+    Crate {
         name: "grov-proxy-core",
         floor: Floor::ProxyEdge,
-        blind_to: &["grov-store"],
+        blind_to: &["grov-store", "grov-llm"],
     },
     Crate {
         name: "grov-proxyd",
