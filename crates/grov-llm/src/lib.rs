@@ -1,8 +1,22 @@
 //! Judgements asked of a model, with budget, ledger and offline fall-back.
 //!
+//! - [`ModelJudge`] is the judge: it asks a model where [`JudgeSettings`] name one, and rules otherwise or on failure.
 //! - [`offline`] answers every question by rules, without a model.
 //!
-//! It does not know how records are stored (the ledger is a port), nor the proxy, nor the hooks.
+//! It does not know how records are stored (the ledger is a port), nor the proxy, nor the hooks, nor the environment:
+//! every setting is handed in.
 #![forbid(unsafe_code)]
 
+mod address;
+mod fallback;
+mod judge;
 pub mod offline;
+mod settings;
+mod status;
+
+pub use judge::ModelJudge;
+pub use settings::{
+    DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings, Provider,
+    SetupError,
+};
+pub use status::{Answering, JudgeCounters, JudgeStatus, WhyRules};

@@ -1,0 +1,115 @@
+//! How the judge stands, for status displays.
+
+use crate::Provider;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How the judge stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgeStatus {
+    /// Who is asked.
+    pub provider: Provider,
+    /// The model; `None` with [`Provider::Offline`].
+    pub model: Option<String>,
+    /// Who would answer the next question.
+    pub answering: Answering,
+    /// What happened since the start.
+    pub counters: JudgeCounters,
+}
+
+/// Who answers questions at present.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answering {
+    /// The model.
+    Model,
+    /// Rules, and why.
+    Rules(WhyRules),
+}
+
+/// Why rules answer instead of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WhyRules {
+    /// No provider is set up.
+    Offline,
+    /// The provider needs a key and none is set.
+    NoKey,
+    /// Today's budget did not allow the last call.
+    BudgetSpent,
+    /// The ledger could not be written, so that nothing may be spent.
+    LedgerFailed,
+    /// The provider refused the key (401 or 403).
+    KeyRefused,
+    /// The provider failed several times in a row and is left alone for a while.
+    ProviderDown,
+    /// The judge was closed.
+    Closed,
+}
+
+impl WhyRules {
+    /// The name used in JSON output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::NoKey => "no_key",
+            Self::BudgetSpent => "budget_spent",
+            Self::LedgerFailed => "ledger_failed",
+            Self::KeyRefused => "key_refused",
+            Self::ProviderDown => "provider_down",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// What happened since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JudgeCounters {
+    /// Questions that a model answered.
+    pub by_model: u64,
+    /// Questions that rules answered.
+    pub by_rules: u64,
+    /// Calls made to the model, retries and repairs included.
+    pub calls: u64,
+    /// Calls made again after a failure that may pass.
+    pub retries: u64,
+    /// Calls made again because the answer could not be used.
+    pub repairs: u64,
+    /// Calls that were not answered.
+    pub failures: u64,
+    /// Questions that shared the call of an identical one.
+    pub shared: u64,
+    /// Questions turned away because too many were waiting or waited too long.
+    pub turned_away: u64,
+}
+
+/// [`JudgeCounters`] while they count.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) by_model: AtomicU64,
+    pub(crate) by_rules: AtomicU64,
+    pub(crate) calls: AtomicU64,
+    pub(crate) retries: AtomicU64,
+    pub(crate) repairs: AtomicU64,
+    pub(crate) failures: AtomicU64,
+    pub(crate) shared: AtomicU64,
+    pub(crate) turned_away: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn read(&self) -> JudgeCounters {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        JudgeCounters {
+            by_model: of(&self.by_model),
+            by_rules: of(&self.by_rules),
+            calls: of(&self.calls),
+            retries: of(&self.retries),
+            repairs: of(&self.repairs),
+            failures: of(&self.failures),
+            shared: of(&self.shared),
+            turned_away: of(&self.turned_away),
+        }
+    }
+}
