@@ -167,6 +167,8 @@ pub struct Retention {
     pub drift_log: Duration,
     /// Sessions still active but not updated for so long count as over. Default 30 days.
     pub idle_sessions: Duration,
+    /// Grov's own model calls. Default 90 days.
+    pub spending: Duration,
 }
 
 impl Default for Retention {
@@ -176,6 +178,7 @@ impl Default for Retention {
             completed_sessions: Duration::from_secs(24 * HOUR),
             drift_log: Duration::from_secs(30 * 24 * HOUR),
             idle_sessions: Duration::from_secs(30 * 24 * HOUR),
+            spending: Duration::from_secs(90 * 24 * HOUR),
         }
     }
 }

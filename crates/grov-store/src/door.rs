@@ -4,7 +4,7 @@
 //! are no free text. Paths are: they rarely hold a secret, and a lookup by path passes the same door, so that it
 //! finds what was stored.
 
-use grov_domain::{Action, Decision, Effect, ExchangeRecord, Step};
+use grov_domain::{Action, Effect, ExchangeRecord, SessionState, Step, Task};
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
@@ -45,15 +45,82 @@ pub(crate) fn effects(effects: &[Effect]) -> Cow<'_, [Effect]> {
     )
 }
 
-/// The same for decisions.
-pub(crate) fn decisions(decisions: &[Decision]) -> Vec<Decision> {
-    decisions
-        .iter()
-        .map(|decision| Decision {
-            choice: text(&decision.choice).into_owned(),
-            reason: text(&decision.reason).into_owned(),
-        })
-        .collect()
+/// A whole session as it may be stored.
+pub(crate) fn session(state: &SessionState) -> SessionState {
+    let mut state = state.clone();
+    let SessionState {
+        session_id: _,
+        client_session_id: _,
+        parent_session_id: _,
+        task_type: _,
+        user_id,
+        project_path: _,
+        working_directory,
+        head_at_start: _,
+        original_goal,
+        expected_scope,
+        constraints,
+        keywords,
+        token_count: _,
+        escalation_count: _,
+        session_mode: _,
+        waiting_for_recovery: _,
+        last_checked_at: _,
+        last_clear_at: _,
+        start_time: _,
+        last_update: _,
+        status: _,
+    } = &mut state;
+    for text in [user_id, working_directory, original_goal] {
+        owned_optional(text);
+    }
+    for text in expected_scope.iter_mut().chain(constraints).chain(keywords) {
+        owned(text);
+    }
+    state
+}
+
+/// A whole finished task as it may be stored.
+pub(crate) fn task(task: &Task) -> Task {
+    let mut task = task.clone();
+    let Task {
+        id: _,
+        project_path: _,
+        project_remote,
+        user,
+        client_session_id: _,
+        session_id: _,
+        original_query,
+        goal,
+        reasoning_trace,
+        files_touched,
+        decisions,
+        constraints,
+        status: _,
+        trigger_reason: _,
+        linked_commit: _,
+        parent_session_id: _,
+        parent_task_id: _,
+        tags,
+        created_at: _,
+    } = &mut task;
+    owned(original_query);
+    for text in [project_remote, user, goal] {
+        owned_optional(text);
+    }
+    for text in reasoning_trace
+        .iter_mut()
+        .chain(files_touched)
+        .chain(constraints)
+        .chain(tags)
+    {
+        owned(text);
+    }
+    for decision in decisions {
+        owned(&mut decision.choice);
+        owned(&mut decision.reason);
+    }
+    task
 }
 
 /// A whole record as it may be written to the spool.

@@ -3,9 +3,15 @@
 use crate::files::{self, Identity};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
-use grov_domain::{ExchangeRecord, ExchangeStore, StoreError};
+use grov_domain::{
+    Applied, CallFilter, ClientSessionId, ExchangeRecord, ExchangeStore, LlmCall, MaintenanceStore, MicroUsd,
+    OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId,
+    SessionState, SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, Task, TaskId,
+    TaskStore, TaskTransition,
+};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use time::OffsetDateTime;
 use tokio::sync::Mutex;
 
 /// What to do with a damaged database.
@@ -78,9 +84,32 @@ impl ReopeningStore {
         }
     }
 
-    /// Makes the next call open the database anew.
-    async fn forget(&self) {
-        *self.open.lock().await = None;
+    /// Makes the next call open the database anew, unless that has happened already.
+    async fn forget(&self, failed: &Arc<SqliteStore>) {
+        let mut open = self.open.lock().await;
+        if open.as_ref().is_some_and(|store| Arc::ptr_eq(store, failed)) {
+            *open = None;
+        }
+    }
+
+    /// What follows from the end of a call: after a fault that does not pass by itself, the next call opens the
+    /// database anew, or a new one in place of a damaged one.
+    async fn ended<T>(
+        &self,
+        store: &Arc<SqliteStore>,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if let Err(error) = &result
+            && !error.is_transient()
+        {
+            self.forget(store).await;
+            if let StoreError::Corrupt(damage) = error
+                && self.on_corruption == OnCorruption::SetAside
+            {
+                self.set_aside(damage.clone(), store.identity()).await?;
+            }
+        }
+        result
     }
 
     async fn set_aside(&self, damage: String, damaged: Option<Identity>) -> Result<(), StoreError> {
@@ -100,21 +129,138 @@ impl ReopeningStore {
     }
 }
 
+/// Hands a call on to the open store and looks at how it ended.
+macro_rules! delegate {
+    ($self:ident.$method:ident($($argument:expr),*)) => {{
+        let store = $self.store().await?;
+        let result = store.$method($($argument),*).await;
+        $self.ended(&store, result).await
+    }};
+}
+
 #[async_trait]
 impl ExchangeStore for ReopeningStore {
     async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
-        let store = self.store().await?;
-        match store.append(batch).await {
-            Err(StoreError::Corrupt(damage)) => {
-                self.forget().await;
-                self.set_aside(damage, store.identity()).await?;
+        match delegate!(self.append(batch)) {
+            Err(StoreError::Corrupt(_)) if self.on_corruption == OnCorruption::SetAside => {
                 self.store().await?.append(batch).await
-            }
-            Err(error) if !error.is_transient() => {
-                self.forget().await;
-                Err(error)
             }
             other => other,
         }
+    }
+}
+
+#[async_trait]
+impl SessionStore for ReopeningStore {
+    async fn save_session(&self, state: &SessionState) -> Result<(), StoreError> {
+        delegate!(self.save_session(state))
+    }
+
+    async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        delegate!(self.session(id))
+    }
+
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        delegate!(self.sessions(filter))
+    }
+
+    async fn client_session(&self, id: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError> {
+        delegate!(self.client_session(id))
+    }
+
+    async fn steps(&self, id: &SessionId) -> Result<Vec<StepRow>, StoreError> {
+        delegate!(self.steps(id))
+    }
+
+    async fn client_steps(&self, id: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
+        delegate!(self.client_steps(id))
+    }
+
+    async fn steps_reasoning_by_path(
+        &self,
+        project_path: &str,
+        file_path: &str,
+        limit: u32,
+    ) -> Result<Vec<StepRow>, StoreError> {
+        delegate!(self.steps_reasoning_by_path(project_path, file_path, limit))
+    }
+}
+
+#[async_trait]
+impl OrchestrationStore for ReopeningStore {
+    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError> {
+        delegate!(self.apply(transition))
+    }
+
+    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError> {
+        delegate!(self.prompts(session))
+    }
+}
+
+#[async_trait]
+impl TaskStore for ReopeningStore {
+    async fn save_task(&self, task: &Task) -> Result<(), StoreError> {
+        delegate!(self.save_task(task))
+    }
+
+    async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError> {
+        delegate!(self.task(id))
+    }
+
+    async fn tasks_for_project(&self, project_path: &str, limit: u32) -> Result<Vec<Task>, StoreError> {
+        delegate!(self.tasks_for_project(project_path, limit))
+    }
+
+    async fn tasks_by_files(
+        &self,
+        project_path: &str,
+        files: &[String],
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        delegate!(self.tasks_by_files(project_path, files, limit))
+    }
+
+    async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError> {
+        delegate!(self.project_status(project_path))
+    }
+}
+
+#[async_trait]
+impl SpendingStore for ReopeningStore {
+    async fn reserve(
+        &self,
+        call: &LlmCall,
+        budget: MicroUsd,
+        since: OffsetDateTime,
+    ) -> Result<Reservation, StoreError> {
+        delegate!(self.reserve(call, budget, since))
+    }
+
+    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+        delegate!(self.settle(call))
+    }
+
+    async fn calls(&self, filter: &CallFilter) -> Result<Vec<LlmCall>, StoreError> {
+        delegate!(self.calls(filter))
+    }
+
+    async fn spent_since(&self, since: OffsetDateTime) -> Result<MicroUsd, StoreError> {
+        delegate!(self.spent_since(since))
+    }
+}
+
+#[async_trait]
+impl MaintenanceStore for ReopeningStore {
+    async fn stats(&self) -> Result<StoreStats, StoreError> {
+        delegate!(self.stats())
+    }
+
+    async fn prune(
+        &self,
+        retention: &Retention,
+        now: OffsetDateTime,
+        dry_run: bool,
+    ) -> Result<PruneReport, StoreError> {
+        delegate!(self.prune(retention, now, dry_run))
     }
 }

@@ -13,6 +13,7 @@ fn retention() -> Retention {
         completed_sessions: hours(24),
         drift_log: hours(48),
         idle_sessions: hours(100),
+        spending: hours(200),
     }
 }
 
@@ -110,6 +111,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
         completed_sessions: Duration::MAX,
         drift_log: Duration::MAX,
         idle_sessions: Duration::MAX,
+        spending: Duration::MAX,
     };
     assert_eq!(
         store.prune(&forever, at(0), false).await.unwrap(),
@@ -139,6 +141,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("tasks", 1),
         ("drift_log", 1),
         ("file_reasoning", 0),
+        ("llm_calls", 0),
     ];
     for (table, count) in counts {
         assert_eq!(rows(table).await, count, "{table}");

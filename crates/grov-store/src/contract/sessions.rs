@@ -69,10 +69,16 @@ pub async fn sessions_are_listed_newest_first(store: Arc<dyn Store>) {
         ..all.clone()
     };
     assert_eq!(ids(&list(recent).await), ["new", "middle"]);
+    let idle = SessionFilter {
+        updated_before: Some(at(20)),
+        ..all.clone()
+    };
+    assert_eq!(ids(&list(idle).await), ["done", "old"]);
     let all_at_once = SessionFilter {
         project_path: Some(PROJECT.to_owned()),
         status: Some(SessionStatus::Active),
         updated_since: Some(at(2)),
+        updated_before: Some(at(31)),
         limit: Some(5),
     };
     assert_eq!(ids(&list(all_at_once).await), ["new"]);

@@ -6,7 +6,7 @@
 use super::SqliteStore;
 use super::changes::{SessionChange, SessionChanges};
 use super::rows::{Insert, portions};
-use super::values::{integer, list, millis};
+use super::values::{integer, list, list_value, millis};
 use crate::door;
 use async_trait::async_trait;
 use grov_domain::{ExchangeRecord, ExchangeStore, Step, StoreError};
@@ -81,9 +81,9 @@ impl ExchangeStore for SqliteStore {
             return Ok(0);
         }
         // Before the lock is taken: other processes wait for it.
-        let batch: Vec<NewExchange<'_>> = batch.iter().map(NewExchange::new).collect::<Result<_, _>>()?;
+        let mut batch: Vec<NewExchange<'_>> = batch.iter().map(NewExchange::new).collect::<Result<_, _>>()?;
         let mut writer = self.writer().await?;
-        let stored = append(writer.connection()?, &batch)
+        let stored = append(writer.connection()?, &mut batch)
             .await
             .map_err(|error| self.error(error))?;
         writer.commit().await.map_err(|error| self.error(error))?;
@@ -129,6 +129,18 @@ impl<'a> NewExchange<'a> {
     }
 }
 
+impl<'a> NewExchange<'a> {
+    /// The steps to be stored.
+    pub(super) fn steps(&self) -> impl Iterator<Item = &'a Step> {
+        self.steps.iter().map(|new| new.step)
+    }
+
+    /// Whether it holds an action of an earlier exchange. The id of its own begin with its id.
+    fn reports_earlier(&self) -> bool {
+        self.steps.iter().any(|new| !new.id.starts_with(&*self.id))
+    }
+}
+
 impl<'a> NewStep<'a> {
     fn new(step: &'a Step) -> Result<Self, StoreError> {
         let action = &step.action;
@@ -151,8 +163,14 @@ impl<'a> NewStep<'a> {
     }
 }
 
-async fn append(connection: &mut SqliteConnection, batch: &[NewExchange<'_>]) -> Result<usize, sqlx::Error> {
+async fn append(
+    connection: &mut SqliteConnection,
+    batch: &mut [NewExchange<'_>],
+) -> Result<usize, sqlx::Error> {
     let mut new_ids = insert_exchanges(connection, batch).await?;
+    for exchange in batch.iter_mut().filter(|exchange| exchange.reports_earlier()) {
+        leave_out_moved_steps(connection, exchange).await?;
+    }
     // Removing as we go also passes over a record that the batch holds twice.
     let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| new_ids.remove(&*new.id)).collect();
     if new.is_empty() {
@@ -213,6 +231,28 @@ async fn insert_exchanges(
         }
     }
     Ok(new_ids)
+}
+
+/// Leaves out the actions that were recorded with an earlier exchange which then went to another task.
+async fn leave_out_moved_steps(
+    connection: &mut SqliteConnection,
+    exchange: &mut NewExchange<'_>,
+) -> Result<(), sqlx::Error> {
+    let ids: Vec<&str> = exchange.steps.iter().map(|new| &*new.id).collect();
+    let rows = sqlx::query(
+        "SELECT st.id FROM session_states s JOIN steps st ON st.session_id = s.session_id \
+         WHERE s.client_session_id = ? AND s.session_id <> ? AND st.id IN (SELECT value FROM json_each(?))",
+    )
+    .bind(exchange.record.client_session_id.as_str())
+    .bind(Arc::clone(&exchange.session))
+    .bind(list_value(&ids)?)
+    .fetch_all(connection)
+    .await?;
+    for row in &rows {
+        let elsewhere: &str = row.try_get(0)?;
+        exchange.steps.retain(|new| *new.id != *elsewhere);
+    }
+    Ok(())
 }
 
 /// Inserts the steps. Whether all of them were new.

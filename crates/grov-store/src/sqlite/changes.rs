@@ -87,9 +87,8 @@ impl<'a> SessionChanges<'a> {
         if change.goal.is_none() {
             change.goal = new.prompts.first().map(|prompt| goal(prompt));
         }
-        let newest = record
-            .steps
-            .iter()
+        let newest = new
+            .steps()
             .map(|step| (millis(step.timestamp), step.id.as_str()))
             .max();
         change.last_step = change.last_step.max(newest);

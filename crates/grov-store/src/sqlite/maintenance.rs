@@ -25,12 +25,13 @@ macro_rules! sessions_over {
 impl MaintenanceStore for SqliteStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
         const COUNTS: &str = "SELECT 'session_states' AS name, count(*) AS size FROM session_states \
-             UNION ALL SELECT 'exchanges', count(*) FROM exchanges \
+             UNION ALL SELECT 'exchanges', count(*) FROM exchanges WHERE moved_to IS NULL \
              UNION ALL SELECT 'prompts', count(*) FROM prompts \
              UNION ALL SELECT 'steps', count(*) FROM steps \
              UNION ALL SELECT 'tasks', count(*) FROM tasks \
              UNION ALL SELECT 'drift_log', count(*) FROM drift_log \
-             UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning";
+             UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning \
+             UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls";
         let mut reader = self.reader().await?;
         let schema_version = schema::version(reader.connection()?)
             .await
@@ -72,6 +73,7 @@ impl MaintenanceStore for SqliteStore {
             over: before(retention.completed_sessions),
             idle: before(retention.idle_sessions),
             drift: before(retention.drift_log),
+            spending: before(retention.spending),
         };
         if dry_run {
             self.count_old(&cutoffs).await
@@ -86,6 +88,7 @@ struct Cutoffs {
     over: i64,
     idle: i64,
     drift: i64,
+    spending: i64,
 }
 
 impl SqliteStore {
@@ -94,7 +97,7 @@ impl SqliteStore {
             "WITH gone AS (SELECT session_id FROM session_states WHERE ",
             sessions_over!(),
             ") SELECT (SELECT count(*) FROM gone) AS sessions, \
-             (SELECT count(*) FROM exchanges WHERE session_id IN gone) AS exchanges, \
+             (SELECT count(*) FROM exchanges WHERE session_id IN gone AND moved_to IS NULL) AS exchanges, \
              (SELECT count(*) FROM steps WHERE session_id IN gone) AS steps, \
              (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events"
         );
@@ -125,10 +128,11 @@ impl SqliteStore {
             let events = remove_events(writer.connection()?, cutoffs)
                 .await
                 .map_err(fault)?;
+            let calls = remove_calls(writer.connection()?, cutoffs).await.map_err(fault)?;
             writer.commit().await.map_err(fault)?;
             report.sessions += sessions;
             report.drift_events += events;
-            if sessions < u64::from(SESSIONS_AT_ONCE) && events < u64::from(EVENTS_AT_ONCE) {
+            if sessions < u64::from(SESSIONS_AT_ONCE) && events.max(calls) < u64::from(EVENTS_AT_ONCE) {
                 break;
             }
         }
@@ -188,8 +192,12 @@ async fn remove_sessions(
         .bind(session)
         .execute(&mut *connection)
         .await?;
-        let exchanges = sqlx::query("DELETE FROM exchanges WHERE session_id = ?").bind(session);
+        let exchanges =
+            sqlx::query("DELETE FROM exchanges WHERE session_id = ? AND moved_to IS NULL").bind(session);
         report.exchanges += exchanges.execute(&mut *connection).await?.rows_affected();
+        // What went to another task was counted, or will be, with that one.
+        let elsewhere = sqlx::query("DELETE FROM exchanges WHERE session_id = ?").bind(session);
+        elsewhere.execute(&mut *connection).await?;
         let steps = sqlx::query("DELETE FROM steps WHERE session_id = ?").bind(session);
         report.steps += steps.execute(&mut *connection).await?.rows_affected();
         sqlx::query("DELETE FROM session_states WHERE session_id = ?")
@@ -206,6 +214,17 @@ async fn remove_events(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> 
     );
     Ok(events
         .bind(cutoffs.drift)
+        .bind(EVENTS_AT_ONCE)
+        .execute(connection)
+        .await?
+        .rows_affected())
+}
+
+async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
+    let calls =
+        sqlx::query("DELETE FROM llm_calls WHERE id IN (SELECT id FROM llm_calls WHERE at < ? LIMIT ?)");
+    Ok(calls
+        .bind(cutoffs.spending)
         .bind(EVENTS_AT_ONCE)
         .execute(connection)
         .await?

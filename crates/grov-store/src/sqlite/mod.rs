@@ -10,7 +10,9 @@ mod open;
 mod rows;
 mod schema;
 mod sessions;
+mod spending;
 mod tasks;
+mod transitions;
 mod values;
 
 pub use open::OpenOptions;
@@ -162,6 +164,15 @@ impl Writer<'_> {
     async fn commit(mut self) -> Result<(), sqlx::Error> {
         if let Some(connection) = self.connection.as_mut() {
             sqlx::query("COMMIT").execute(connection).await?;
+        }
+        *self.slot = self.connection.take();
+        Ok(())
+    }
+
+    /// Takes everything back and keeps the connection, after statements that all succeeded.
+    async fn roll_back(mut self) -> Result<(), sqlx::Error> {
+        if let Some(connection) = self.connection.as_mut() {
+            sqlx::query("ROLLBACK").execute(connection).await?;
         }
         *self.slot = self.connection.take();
         Ok(())

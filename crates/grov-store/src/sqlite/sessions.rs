@@ -1,7 +1,7 @@
 //! Sessions and their steps.
 
 use super::append::rehome;
-use super::values::{Columns, integer, list, millis};
+use super::values::{Columns, integer, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use grov_domain::{
     SessionStatus, SessionStore, SessionSummary, StepId, StepRow, TaskType, TokenTotals,
 };
 use sqlx::QueryBuilder;
-use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 
 /// The columns of a step `st`, under names that no other table uses.
 macro_rules! step_columns {
@@ -35,57 +35,11 @@ const SUMMARIES: &str = concat!(
 #[async_trait]
 impl SessionStore for SqliteStore {
     async fn save_session(&self, state: &SessionState) -> Result<(), StoreError> {
+        let state = door::session(state);
         let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        // What recording fills in is not taken back by a caller who read the row before.
-        sqlx::query(
-            "INSERT INTO session_states (session_id, client_session_id, parent_session_id, task_type, user_id, \
-             project_path, original_goal, expected_scope, constraints, keywords, token_count, escalation_count, \
-             session_mode, waiting_for_recovery, last_checked_at, last_clear_at, start_time, last_update, status) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-             ON CONFLICT (session_id) DO UPDATE SET \
-             client_session_id = excluded.client_session_id, parent_session_id = excluded.parent_session_id, \
-             task_type = excluded.task_type, user_id = coalesce(excluded.user_id, user_id), \
-             project_path = CASE excluded.project_path WHEN '' THEN project_path ELSE excluded.project_path END, \
-             original_goal = coalesce(excluded.original_goal, original_goal), \
-             expected_scope = excluded.expected_scope, constraints = excluded.constraints, \
-             keywords = excluded.keywords, \
-             token_count = CASE WHEN token_count_at IS NULL THEN excluded.token_count ELSE token_count END, \
-             escalation_count = excluded.escalation_count, session_mode = excluded.session_mode, \
-             waiting_for_recovery = excluded.waiting_for_recovery, last_checked_at = excluded.last_checked_at, \
-             last_clear_at = excluded.last_clear_at, start_time = min(start_time, excluded.start_time), \
-             last_update = max(last_update, excluded.last_update), status = excluded.status",
-        )
-        .bind(state.session_id.as_str())
-        .bind(state.client_session_id.as_str())
-        .bind(state.parent_session_id.as_ref().map(SessionId::as_str))
-        .bind(state.task_type.as_str())
-        .bind(door::optional(&state.user_id))
-        .bind(state.project_path.as_str())
-        .bind(door::optional(&state.original_goal))
-        .bind(list(&door::list(&state.expected_scope))?)
-        .bind(list(&door::list(&state.constraints))?)
-        .bind(list(&door::list(&state.keywords))?)
-        .bind(integer(state.token_count))
-        .bind(state.escalation_count)
-        .bind(state.session_mode.as_str())
-        .bind(state.waiting_for_recovery)
-        .bind(integer(state.last_checked_at))
-        .bind(state.last_clear_at.map(millis))
-        .bind(millis(state.start_time))
-        .bind(millis(state.last_update))
-        .bind(state.status.as_str())
-        .execute(&mut *connection)
-        .await
-        .map_err(|error| self.error(error))?;
-        rehome(
-            connection,
-            state.client_session_id.as_str(),
-            &state.project_path,
-            None,
-        )
-        .await
-        .map_err(|error| self.error(error))?;
+        upsert_session(writer.connection()?, &state)
+            .await
+            .map_err(|error| self.error(error))?;
         writer.commit().await.map_err(|error| self.error(error))
     }
 
@@ -106,6 +60,9 @@ impl SessionStore for SqliteStore {
         }
         if let Some(since) = filter.updated_since {
             query.push(" AND s.last_update >= ").push_bind(millis(since));
+        }
+        if let Some(before) = filter.updated_before {
+            query.push(" AND s.last_update < ").push_bind(millis(before));
         }
         query.push(" ORDER BY s.last_update DESC, s.session_id DESC");
         if let Some(limit) = filter.limit {
@@ -163,6 +120,66 @@ impl SessionStore for SqliteStore {
     }
 }
 
+/// Creates or changes a row, and gives its siblings its project. The state is redacted.
+///
+/// What recording fills in is not taken back by a caller who read the row before, nor what is known once and for all.
+pub(super) async fn upsert_session(
+    connection: &mut SqliteConnection,
+    state: &SessionState,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO session_states (session_id, client_session_id, parent_session_id, task_type, user_id, \
+         project_path, working_directory, head_at_start, original_goal, expected_scope, constraints, keywords, \
+         token_count, escalation_count, session_mode, waiting_for_recovery, last_checked_at, last_clear_at, \
+         start_time, last_update, status) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+         ON CONFLICT (session_id) DO UPDATE SET \
+         client_session_id = excluded.client_session_id, parent_session_id = excluded.parent_session_id, \
+         task_type = excluded.task_type, user_id = coalesce(excluded.user_id, user_id), \
+         project_path = CASE excluded.project_path WHEN '' THEN project_path ELSE excluded.project_path END, \
+         working_directory = coalesce(excluded.working_directory, working_directory), \
+         head_at_start = coalesce(excluded.head_at_start, head_at_start), \
+         original_goal = coalesce(excluded.original_goal, original_goal), \
+         expected_scope = excluded.expected_scope, constraints = excluded.constraints, \
+         keywords = excluded.keywords, \
+         token_count = CASE WHEN token_count_at IS NULL THEN excluded.token_count ELSE token_count END, \
+         escalation_count = excluded.escalation_count, session_mode = excluded.session_mode, \
+         waiting_for_recovery = excluded.waiting_for_recovery, last_checked_at = excluded.last_checked_at, \
+         last_clear_at = excluded.last_clear_at, start_time = min(start_time, excluded.start_time), \
+         last_update = max(last_update, excluded.last_update), status = excluded.status",
+    )
+    .bind(state.session_id.as_str())
+    .bind(state.client_session_id.as_str())
+    .bind(state.parent_session_id.as_ref().map(SessionId::as_str))
+    .bind(state.task_type.as_str())
+    .bind(state.user_id.as_deref())
+    .bind(state.project_path.as_str())
+    .bind(state.working_directory.as_deref())
+    .bind(state.head_at_start.as_deref())
+    .bind(state.original_goal.as_deref())
+    .bind(list_value(&state.expected_scope)?)
+    .bind(list_value(&state.constraints)?)
+    .bind(list_value(&state.keywords)?)
+    .bind(integer(state.token_count))
+    .bind(state.escalation_count)
+    .bind(state.session_mode.as_str())
+    .bind(state.waiting_for_recovery)
+    .bind(integer(state.last_checked_at))
+    .bind(state.last_clear_at.map(millis))
+    .bind(millis(state.start_time))
+    .bind(millis(state.last_update))
+    .bind(state.status.as_str())
+    .execute(&mut *connection)
+    .await?;
+    rehome(
+        connection,
+        state.client_session_id.as_str(),
+        &state.project_path,
+        None,
+    )
+    .await
+}
+
 impl SqliteStore {
     async fn summaries(&self, mut query: QueryBuilder<Sqlite>) -> Result<Vec<SessionSummary>, StoreError> {
         let rows = self.reader().await?.rows(self, query.build()).await?;
@@ -208,6 +225,8 @@ fn state(columns: &Columns<'_>) -> Result<SessionState, StoreError> {
         task_type: columns.named("task_type", TaskType::from_name)?,
         user_id: columns.get("user_id")?,
         project_path: columns.get("project_path")?,
+        working_directory: columns.get("working_directory")?,
+        head_at_start: columns.get("head_at_start")?,
         original_goal: columns.get("original_goal")?,
         expected_scope: columns.list("expected_scope")?,
         constraints: columns.list("constraints")?,

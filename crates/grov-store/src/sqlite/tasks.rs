@@ -1,90 +1,22 @@
 //! Finished tasks.
 
-use super::values::{Columns, list, millis};
+use super::values::{Columns, list, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
 use grov_domain::{
     ClientSessionId, ProjectStatus, SessionId, Task, TaskId, TaskStatus, TaskStore, TriggerReason,
 };
-use sqlx::QueryBuilder;
-use sqlx::sqlite::{Sqlite, SqliteRow};
+use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
+use sqlx::{QueryBuilder, Row};
 
 #[async_trait]
 impl TaskStore for SqliteStore {
     async fn save_task(&self, task: &Task) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
+        let task = door::task(task);
         let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        // The row that stands for the same work under another id goes, and what named it names the new one.
-        let doubles =
-            sqlx::query("SELECT id FROM tasks WHERE client_session_id = ? AND session_id = ? AND id <> ?")
-                .bind(task.client_session_id.as_ref().map(ClientSessionId::as_str))
-                .bind(task.session_id.as_ref().map(SessionId::as_str))
-                .bind(task.id.as_str())
-                .fetch_all(&mut *connection)
-                .await
-                .map_err(fault)?;
-        for row in &doubles {
-            sqlx::query(
-                "UPDATE tasks SET parent_task_id = ?1 WHERE parent_task_id = ?2; \
-                 UPDATE file_reasoning SET task_id = ?1 WHERE task_id = ?2; \
-                 DELETE FROM tasks WHERE id = ?2",
-            )
-            .bind(task.id.as_str())
-            .bind(Columns(row).get::<&str>("id")?)
-            .execute(&mut *connection)
-            .await
-            .map_err(fault)?;
-        }
-        let files = door::list(&task.files_touched);
-        sqlx::query(
-            "INSERT INTO tasks (id, project_path, project_remote, user, client_session_id, session_id, original_query, \
-             goal, reasoning_trace, files_touched, decisions, constraints, status, trigger_reason, linked_commit, \
-             parent_task_id, tags, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-             ON CONFLICT (id) DO UPDATE SET \
-             project_path = excluded.project_path, project_remote = excluded.project_remote, user = excluded.user, \
-             client_session_id = excluded.client_session_id, session_id = excluded.session_id, \
-             original_query = excluded.original_query, goal = excluded.goal, \
-             reasoning_trace = excluded.reasoning_trace, files_touched = excluded.files_touched, \
-             decisions = excluded.decisions, constraints = excluded.constraints, status = excluded.status, \
-             trigger_reason = excluded.trigger_reason, linked_commit = excluded.linked_commit, \
-             parent_task_id = excluded.parent_task_id, tags = excluded.tags, created_at = excluded.created_at",
-        )
-        .bind(task.id.as_str())
-        .bind(task.project_path.as_str())
-        .bind(door::optional(&task.project_remote))
-        .bind(door::optional(&task.user))
-        .bind(task.client_session_id.as_ref().map(ClientSessionId::as_str))
-        .bind(task.session_id.as_ref().map(SessionId::as_str))
-        .bind(door::text(&task.original_query))
-        .bind(door::optional(&task.goal))
-        .bind(list(&door::list(&task.reasoning_trace))?)
-        .bind(list(&files)?)
-        .bind(list(&door::decisions(&task.decisions))?)
-        .bind(list(&door::list(&task.constraints))?)
-        .bind(task.status.as_str())
-        .bind(task.trigger_reason.map(TriggerReason::as_str))
-        .bind(task.linked_commit.as_deref())
-        .bind(task.parent_task_id.as_ref().map(TaskId::as_str))
-        .bind(list(&door::list(&task.tags))?)
-        .bind(millis(task.created_at))
-        .execute(&mut *connection)
-        .await
-        .map_err(fault)?;
-        sqlx::query("DELETE FROM task_files WHERE task_id = ?")
-            .bind(task.id.as_str())
-            .execute(&mut *connection)
-            .await
-            .map_err(fault)?;
-        for file in files {
-            sqlx::query("INSERT OR IGNORE INTO task_files (path, task_id) VALUES (?, ?)")
-                .bind(file)
-                .bind(task.id.as_str())
-                .execute(&mut *connection)
-                .await
-                .map_err(fault)?;
-        }
+        replace_task(writer.connection()?, &task).await.map_err(fault)?;
         writer.commit().await.map_err(fault)
     }
 
@@ -141,6 +73,108 @@ impl TaskStore for SqliteStore {
     }
 }
 
+/// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
+/// children.
+pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task) -> Result<(), sqlx::Error> {
+    let client_session = task.client_session_id.as_ref().map(ClientSessionId::as_str);
+    let session = task.session_id.as_ref().map(SessionId::as_str);
+    let parent_session = task.parent_session_id.as_ref().map(SessionId::as_str);
+    let saved = task_of(connection, client_session, session).await?;
+    let id = saved.as_deref().unwrap_or(task.id.as_str());
+    if id != task.id.as_str() {
+        // One piece of work under two ids: what named the one that goes names the one that stays.
+        sqlx::query(
+            "UPDATE tasks SET parent_task_id = ?1 WHERE parent_task_id = ?2; \
+             UPDATE file_reasoning SET task_id = ?1 WHERE task_id = ?2; \
+             DELETE FROM tasks WHERE id = ?2",
+        )
+        .bind(id)
+        .bind(task.id.as_str())
+        .execute(&mut *connection)
+        .await?;
+    }
+    let parent = match task_of(connection, client_session, parent_session).await? {
+        // Nothing serves itself.
+        Some(parent) if parent != id => Some(parent),
+        _ => task.parent_task_id.as_ref().map(ToString::to_string),
+    };
+    sqlx::query(
+        "INSERT INTO tasks (id, project_path, project_remote, user, client_session_id, session_id, original_query, \
+         goal, reasoning_trace, files_touched, decisions, constraints, status, trigger_reason, linked_commit, \
+         parent_session_id, parent_task_id, tags, created_at) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+         ON CONFLICT (id) DO UPDATE SET \
+         project_path = excluded.project_path, project_remote = excluded.project_remote, user = excluded.user, \
+         client_session_id = excluded.client_session_id, session_id = excluded.session_id, \
+         original_query = excluded.original_query, goal = excluded.goal, \
+         reasoning_trace = excluded.reasoning_trace, files_touched = excluded.files_touched, \
+         decisions = excluded.decisions, constraints = excluded.constraints, status = excluded.status, \
+         trigger_reason = excluded.trigger_reason, linked_commit = excluded.linked_commit, \
+         parent_session_id = excluded.parent_session_id, parent_task_id = excluded.parent_task_id, \
+         tags = excluded.tags, created_at = excluded.created_at",
+    )
+    .bind(id)
+    .bind(task.project_path.as_str())
+    .bind(task.project_remote.as_deref())
+    .bind(task.user.as_deref())
+    .bind(client_session)
+    .bind(session)
+    .bind(task.original_query.as_str())
+    .bind(task.goal.as_deref())
+    .bind(list_value(&task.reasoning_trace)?)
+    .bind(list_value(&task.files_touched)?)
+    .bind(list_value(&task.decisions)?)
+    .bind(list_value(&task.constraints)?)
+    .bind(task.status.as_str())
+    .bind(task.trigger_reason.map(TriggerReason::as_str))
+    .bind(task.linked_commit.as_deref())
+    .bind(parent_session)
+    .bind(parent)
+    .bind(list_value(&task.tags)?)
+    .bind(millis(task.created_at))
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query(
+        "UPDATE tasks SET parent_task_id = ?1 \
+         WHERE client_session_id = ?2 AND parent_session_id = ?3 AND id <> ?1",
+    )
+    .bind(id)
+    .bind(client_session)
+    .bind(session)
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query("DELETE FROM task_files WHERE task_id = ?")
+        .bind(id)
+        .execute(&mut *connection)
+        .await?;
+    for file in &task.files_touched {
+        sqlx::query("INSERT OR IGNORE INTO task_files (path, task_id) VALUES (?, ?)")
+            .bind(file.as_str())
+            .bind(id)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// The id of the finished task that a session became.
+async fn task_of(
+    connection: &mut SqliteConnection,
+    client_session: Option<&str>,
+    session: Option<&str>,
+) -> Result<Option<String>, sqlx::Error> {
+    let (Some(client_session), Some(session)) = (client_session, session) else {
+        return Ok(None);
+    };
+    sqlx::query("SELECT id FROM tasks WHERE client_session_id = ? AND session_id = ?")
+        .bind(client_session)
+        .bind(session)
+        .fetch_optional(connection)
+        .await?
+        .map(|row| row.try_get(0))
+        .transpose()
+}
+
 impl SqliteStore {
     async fn task_rows(&self, mut query: QueryBuilder<Sqlite>) -> Result<Vec<Task>, StoreError> {
         let rows = self.reader().await?.rows(self, query.build()).await?;
@@ -170,6 +204,9 @@ fn task(row: &SqliteRow) -> Result<Task, StoreError> {
             .get::<Option<&str>>("trigger_reason")?
             .and_then(TriggerReason::from_name),
         linked_commit: columns.get("linked_commit")?,
+        parent_session_id: columns
+            .get::<Option<String>>("parent_session_id")?
+            .map(SessionId::new),
         parent_task_id: columns.get::<Option<String>>("parent_task_id")?.map(TaskId::new),
         tags: columns.list("tags")?,
         created_at: columns.time("created_at")?,

@@ -36,6 +36,11 @@ pub(super) fn list<T: Serialize>(list: &[T]) -> Result<Option<String>, StoreErro
         .map_err(|error| StoreError::Other(format!("cannot write a list: {error}")))
 }
 
+/// The same inside a transaction, where all faults are those of the database.
+pub(super) fn list_value<T: Serialize>(values: &[T]) -> Result<Option<String>, sqlx::Error> {
+    list(values).map_err(|error| sqlx::Error::Encode(error.into()))
+}
+
 /// One row of a result. What does not decode is damage, since only this crate writes these columns.
 pub(super) struct Columns<'a>(pub(super) &'a SqliteRow);
 

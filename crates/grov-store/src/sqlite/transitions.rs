@@ -1,0 +1,219 @@
+//! What a verdict changes in the tasks of a client session.
+
+use super::sessions::upsert_session;
+use super::tasks::replace_task;
+use super::values::{Columns, list_value};
+use super::{SqliteStore, StoreError};
+use crate::door;
+use async_trait::async_trait;
+use grov_domain::{
+    Applied, ExchangeId, Move, OrchestrationStore, Prompt, SessionId, SessionState, Task, TaskTransition,
+};
+use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[async_trait]
+impl OrchestrationStore for SqliteStore {
+    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError> {
+        let fault = |error| self.error(error);
+        // Before the lock is taken: other processes wait for it.
+        let sessions: Vec<SessionState> = transition.sessions.iter().map(door::session).collect();
+        let finished: Vec<Task> = transition.finished.iter().map(door::task).collect();
+        let mut writer = self.writer().await?;
+        let connection = writer.connection()?;
+        let (mut found, mut missing) = (Places::new(), Vec::new());
+        if let Some(moves) = &transition.moves {
+            (found, missing) = places(connection, moves).await.map_err(fault)?;
+            if moves.all_or_nothing && !missing.is_empty() {
+                writer.roll_back().await.map_err(fault)?;
+                return Ok(Applied::NotYet { missing });
+            }
+        }
+        for state in &sessions {
+            upsert_session(connection, state).await.map_err(fault)?;
+        }
+        if let Some(moves) = &transition.moves {
+            if !is_task(connection, moves).await.map_err(fault)? {
+                return Err(StoreError::Other(format!(
+                    "{}: cannot move exchanges to {}, which is no task of {}; nothing was changed",
+                    self.path.display(),
+                    moves.to,
+                    moves.client_session_id
+                )));
+            }
+            let mut concerned: BTreeSet<&str> =
+                sessions.iter().map(|state| state.session_id.as_str()).collect();
+            concerned.insert(moves.to.as_str());
+            for (from, exchanges) in &found {
+                if from != moves.to.as_str() {
+                    move_exchanges(connection, from, moves.to.as_str(), exchanges)
+                        .await
+                        .map_err(fault)?;
+                    concerned.insert(from);
+                }
+            }
+            for session in concerned {
+                recount(connection, session).await.map_err(fault)?;
+            }
+        }
+        for task in &finished {
+            replace_task(connection, task).await.map_err(fault)?;
+        }
+        writer.commit().await.map_err(fault)?;
+        Ok(Applied::Done { missing })
+    }
+
+    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError> {
+        let query = sqlx::query(
+            "SELECT text, queued FROM prompts WHERE session_id = ? ORDER BY at, exchange_id, ordinal",
+        );
+        let rows = self
+            .reader()
+            .await?
+            .rows(self, query.bind(session.as_str()))
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let columns = Columns(row);
+                Ok(Prompt {
+                    text: columns.get("text")?,
+                    queued: columns.flag("queued")?,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Exchanges by the task they belong to.
+type Places = BTreeMap<String, Vec<String>>;
+
+/// Where the exchanges are, and which are nowhere.
+async fn places(
+    connection: &mut SqliteConnection,
+    moves: &Move,
+) -> Result<(Places, Vec<ExchangeId>), sqlx::Error> {
+    let ids: Vec<&str> = moves.exchanges.iter().map(ExchangeId::as_str).collect();
+    let rows = sqlx::query(
+        "SELECT DISTINCT e.session_id, e.id FROM json_each(?) wanted CROSS JOIN session_states s \
+         CROSS JOIN exchanges e ON e.session_id = s.session_id AND e.id = wanted.value \
+         WHERE s.client_session_id = ? AND e.moved_to IS NULL",
+    )
+    .bind(list_value(&ids)?)
+    .bind(moves.client_session_id.as_str())
+    .fetch_all(connection)
+    .await?;
+    let mut places = Places::new();
+    let mut missing: BTreeSet<&ExchangeId> = moves.exchanges.iter().collect();
+    for row in &rows {
+        let id = ExchangeId::new(row.try_get::<String, _>(1)?);
+        missing.remove(&id);
+        places
+            .entry(row.try_get(0)?)
+            .or_default()
+            .push(id.as_str().to_owned());
+    }
+    Ok((places, missing.into_iter().cloned().collect()))
+}
+
+/// Whether exchanges can be moved there.
+async fn is_task(connection: &mut SqliteConnection, moves: &Move) -> Result<bool, sqlx::Error> {
+    let row = sqlx::query("SELECT 1 FROM session_states WHERE session_id = ? AND client_session_id = ?")
+        .bind(moves.to.as_str())
+        .bind(moves.client_session_id.as_str())
+        .fetch_optional(connection)
+        .await?;
+    Ok(row.is_some())
+}
+
+/// The lookups by path of the steps of exchanges `?3` in session `?1`, as far as `?2` has or has not the same step.
+macro_rules! lookups {
+    ($condition:literal) => {
+        concat!(
+            "(path, timestamp, session_id, step_id) IN (SELECT f.value, st.timestamp, st.session_id, st.id \
+             FROM steps st, json_each(st.files) f \
+             WHERE st.session_id = ?1 AND st.exchange_id IN (SELECT value FROM json_each(?3)) AND st.id ",
+            $condition,
+            " (SELECT id FROM steps WHERE session_id = ?2))"
+        )
+    };
+}
+
+/// Moves exchanges with all that hangs on them. An action that both tasks know stays where it is.
+async fn move_exchanges(
+    connection: &mut SqliteConnection,
+    from: &str,
+    to: &str,
+    exchanges: &[String],
+) -> Result<(), sqlx::Error> {
+    const STATEMENTS: [&str; 7] = [
+        concat!("DELETE FROM step_files WHERE ", lookups!("IN")),
+        concat!("UPDATE step_files SET session_id = ?2 WHERE ", lookups!("NOT IN")),
+        "DELETE FROM steps WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3)) \
+         AND id IN (SELECT id FROM steps WHERE session_id = ?2)",
+        "UPDATE steps SET session_id = ?2 \
+         WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
+        "UPDATE prompts SET session_id = ?2 \
+         WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
+        // It may have been there before.
+        "INSERT INTO exchanges (session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
+         input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output) \
+         SELECT ?2, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
+         input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output \
+         FROM exchanges WHERE session_id = ?1 AND id IN (SELECT value FROM json_each(?3)) \
+         ON CONFLICT (session_id, id) DO UPDATE SET moved_to = NULL",
+        "UPDATE exchanges SET moved_to = ?2 \
+         WHERE session_id = ?1 AND id IN (SELECT value FROM json_each(?3))",
+    ];
+    let ids = list_value(exchanges)?;
+    for statement in STATEMENTS {
+        sqlx::query(statement)
+            .bind(from)
+            .bind(to)
+            .bind(ids.as_deref())
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Counts a task anew. One without exchanges keeps its times; its context is zero, as of the beginning of time, so that
+/// any exchange is newer.
+async fn recount(connection: &mut SqliteConnection, session: &str) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE session_states SET \
+         prompt_count = (SELECT count(*) FROM prompts WHERE session_id = ?1), \
+         step_count = (SELECT count(*) FROM steps WHERE session_id = ?1), \
+         (exchange_count, start_time, last_update, tokens_input, tokens_cache_read, tokens_cache_creation, \
+          tokens_cache_creation_5m, tokens_cache_creation_1h, tokens_output) = \
+          (SELECT count(*), coalesce(min(started_at), start_time), coalesce(max(ended_at), last_update), \
+           coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_creation), 0), \
+           coalesce(sum(cache_creation_5m), 0), coalesce(sum(cache_creation_1h), 0), coalesce(sum(output), 0) \
+           FROM exchanges WHERE session_id = ?1 AND moved_to IS NULL) \
+         WHERE session_id = ?1",
+    )
+    .bind(session)
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query(
+        "UPDATE session_states SET \
+         (last_step_id, last_step_at) = (SELECT id, timestamp FROM steps WHERE session_id = ?1 \
+          ORDER BY timestamp DESC, id DESC LIMIT 1) \
+         WHERE session_id = ?1",
+    )
+    .bind(session)
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query(
+        "WITH newest AS (SELECT ended_at, input + cache_read + cache_creation + output AS tokens FROM exchanges \
+          WHERE session_id = ?1 AND moved_to IS NULL AND kind = 'main' \
+          AND input + cache_read + cache_creation + output > 0 ORDER BY ended_at DESC, id DESC LIMIT 1) \
+         UPDATE session_states SET token_count = coalesce((SELECT tokens FROM newest), 0), \
+         token_count_at = coalesce((SELECT ended_at FROM newest), 0) \
+         WHERE session_id = ?1 AND (token_count_at IS NOT NULL OR exchange_count > 0)",
+    )
+    .bind(session)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
