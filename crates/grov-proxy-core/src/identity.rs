@@ -66,6 +66,14 @@ pub(crate) fn identify(request: &MessagesRequest) -> Identity {
     }
 }
 
+/// How ids begin that we made up.
+const DERIVED: &str = "unnamed-";
+
+/// Whether the id was made up because the client named none.
+pub(crate) fn is_derived(session: &ClientSessionId) -> bool {
+    session.as_str().starts_with(DERIVED)
+}
+
 /// An id from the beginning of the conversation, which stays while the conversation grows.
 fn derived_session(request: &MessagesRequest) -> String {
     let first = request
@@ -73,7 +81,7 @@ fn derived_session(request: &MessagesRequest) -> String {
         .and_then(|skeleton| skeleton.links().first())
         .map(|link| link.key.as_u128());
     format!(
-        "unnamed-{:032x}",
+        "{DERIVED}{:032x}",
         first.unwrap_or_else(|| xxh3_128(request.body()))
     )
 }

@@ -3,7 +3,8 @@
 //! Entry points: [`Proxy::builder`] takes an [`Upstream`], any number of [`RequestPolicy`] (what may be added to a
 //! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener.
 //! Everything Grov does on the wire is one or the other; a program that embeds the proxy brings its own.
-//! [`Recorder`] is the observer that turns exchanges into records.
+//! [`Recorder`] is the observer that turns exchanges into records, [`TaskOrchestrator`] divides what it records into
+//! tasks and saves those that are done.
 //!
 //! It knows HTTP and the ports of `grov-domain`. It does not know SQL, hooks, configuration files or the terminal.
 #![forbid(unsafe_code)]
@@ -26,6 +27,7 @@ mod relay;
 mod request;
 mod rescue;
 mod server;
+mod tasks;
 pub mod upstream;
 mod working_directory;
 
@@ -38,4 +40,5 @@ pub use policy::RequestPolicy;
 pub use proxy::{Limits, Proxy, ProxyBuilder};
 pub use recorder::{Recorder, UserNaming};
 pub use request::MessagesRequest;
+pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};
 pub use upstream::Upstream;

@@ -1,6 +1,7 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
 use crate::request::MessagesRequest;
+use grov_domain::without_own_text;
 use grov_wire::{BlockKind, Role};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
@@ -31,8 +32,11 @@ const OF_THE_CLIENT: &[&str] = &[
     INTERRUPTED,
     "Stop hook feedback:",
     "Output token limit hit.",
-    "This session is being continued from a previous conversation",
+    CONTINUED,
 ];
+
+/// Beginning of the summary that stands for an earlier part of the conversation.
+pub(crate) const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 /// Beginning of the note that the user broke off the turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -111,12 +115,16 @@ fn typed(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
     } else {
         0
     };
-    let parts: Vec<&str> = texts[from..]
+    let of_the_user = |text: &&str| !OF_THE_CLIENT.iter().any(|beginning| text.starts_with(beginning));
+    let parts: Vec<Cow<'_, str>> = texts[from..]
         .iter()
         .map(|text| text.trim())
-        .filter(|text| !text.is_empty() && !OF_THE_CLIENT.iter().any(|beginning| text.starts_with(beginning)))
+        .filter(of_the_user)
+        // What Grov itself put there the user did not type.
+        .map(without_own_text)
+        .filter(|text| !text.trim().is_empty())
         .collect();
-    parts.join("\n")
+    parts.join("\n").trim().to_owned()
 }
 
 /// The prompt inside the client's note about a message typed during the turn.

@@ -5,11 +5,14 @@ mod steps;
 
 use crate::observe::{ObservedExchange, TurnObserver};
 use crate::prompts;
+use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use crate::working_directory;
-use grov_domain::{ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage};
+use grov_domain::{
+    ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage, without_own_text,
+};
 use grov_project::{Place, hash_user};
-use grov_wire::response::Usage;
-use grov_wire::{BlockKind, RequestIndex};
+use grov_wire::response::{Block, Usage};
+use grov_wire::{BlockKind, RequestIndex, Role};
 use sessions::{SessionMemory, Sessions};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,6 +39,8 @@ pub struct Recorder {
     user_naming: UserNaming,
     /// Where the user's own git configuration lies.
     home: Option<PathBuf>,
+    /// Who divides the work into tasks.
+    tasks: Option<TaskOrchestrator>,
 }
 
 impl Recorder {
@@ -47,7 +52,15 @@ impl Recorder {
             sessions: Mutex::default(),
             user_naming,
             home,
+            tasks: None,
         }
+    }
+
+    /// The same, with the work divided into tasks. Without it, a client session is one task.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: TaskOrchestrator) -> Self {
+        self.tasks = Some(tasks);
+        self
     }
 
     /// Learns the project once per session: the directory the request names, resolved to its repository. A client
@@ -101,7 +114,10 @@ impl TurnObserver for Recorder {
         };
         let record = ExchangeRecord {
             id,
-            session_id: identity.session.first_task(),
+            session_id: match &self.tasks {
+                Some(tasks) => tasks.task(&identity.session),
+                None => identity.session.first_task(),
+            },
             client_session_id: identity.session.clone(),
             agent_id: identity.agent.clone(),
             kind: identity.kind,
@@ -116,9 +132,74 @@ impl TurnObserver for Recorder {
             stop_reason: exchange.turn.stop_reason.clone(),
             outcome: exchange.outcome,
         };
+        // An id that we made up is good enough to record by, no more.
+        let told = self.tasks.as_ref().filter(|_| identity.session_is_named);
+        let told = told.map(|tasks| (tasks, recorded(&record, exchange, session)));
         drop(sessions);
         self.sink.submit(record);
+        if let Some((tasks, recorded)) = told {
+            tasks.recorded(recorded);
+        }
     }
+}
+
+/// What task orchestration needs to know of an exchange.
+fn recorded(
+    record: &ExchangeRecord,
+    exchange: &ObservedExchange,
+    session: &SessionMemory,
+) -> RecordedExchange {
+    let index = exchange.request.index();
+    let is_main = record.kind == ExchangeKind::Main;
+    let ends_turn =
+        is_main && record.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
+    RecordedExchange {
+        id: record.id.clone(),
+        client_session_id: record.client_session_id.clone(),
+        kind: record.kind,
+        project: record.project.clone(),
+        user: record.user.clone(),
+        working_directory: session.working_directory.clone(),
+        prompts: record.prompts.clone(),
+        actions: record.steps.iter().map(SketchedAction::of).collect(),
+        results: index
+            .filter(|_| record.kind.is_turn())
+            .map(tasks::outcomes)
+            .unwrap_or_default(),
+        answer: is_main.then(|| last_text(exchange)).flatten(),
+        stop_reason: record.stop_reason.clone(),
+        ends_turn,
+        begins: is_main && index.is_some_and(begins),
+        started_at: record.started_at,
+        ended_at: record.ended_at,
+    }
+}
+
+/// Longest answer that is looked at, in characters: its end.
+const MAX_ANSWER: usize = 8000;
+
+/// The last text of the answer.
+fn last_text(exchange: &ObservedExchange) -> Option<String> {
+    let texts = exchange.turn.blocks.iter().rev();
+    let text = texts
+        .filter_map(|block| match block {
+            Block::Text { text, .. } => Some(text.trim()),
+            _ => None,
+        })
+        .find(|text| !text.is_empty())?;
+    let text = without_own_text(text);
+    let skipped = text.chars().count().saturating_sub(MAX_ANSWER);
+    Some(text.chars().skip(skipped).collect())
+}
+
+/// Whether a conversation begins: nobody has answered yet, and nothing was summed up.
+fn begins(index: &RequestIndex) -> bool {
+    index.messages().all(|message| {
+        message.role() != Role::Assistant
+            && !message
+                .texts()
+                .any(|text| text.trim_start().starts_with(prompts::CONTINUED))
+    })
 }
 
 /// Prompts that no earlier request of the session carried: a repeated body is no new turn.

@@ -1,7 +1,8 @@
 //! The actions of an answer.
 
 use grov_actions::{ToolCall, ToolInput, is_key_decision, keywords, understand};
-use grov_domain::{ExchangeId, Step, StepId};
+use grov_domain::{ExchangeId, Step, StepId, without_own_text};
+
 use grov_wire::response::{Block, Turn};
 use time::OffsetDateTime;
 
@@ -16,11 +17,12 @@ pub(super) fn of_turn(
     working_directory: Option<&str>,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
-    let mut nearest_text: Option<&str> = None;
+    let mut nearest_text: Option<String> = None;
     for block in &turn.blocks {
         match block {
             Block::Text { text, .. } if !text.trim().is_empty() => {
-                nearest_text = Some(first_characters(text.trim(), MAX_REASONING));
+                let text = without_own_text(text);
+                nearest_text = Some(first_characters(text.trim(), MAX_REASONING).to_owned());
             }
             Block::ToolUse {
                 id,
@@ -38,8 +40,8 @@ pub(super) fn of_turn(
                 steps.push(Step {
                     id: StepId::of(exchange, steps.len()),
                     keywords: keywords(&action),
-                    is_key_decision: is_key_decision(&action, nearest_text),
-                    reasoning: nearest_text.map(str::to_owned),
+                    is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
+                    reasoning: nearest_text.clone(),
                     action,
                     timestamp,
                 });

@@ -1,0 +1,138 @@
+//! What the recorder tells about an exchange that it recorded.
+
+use grov_domain::{ActionSketch, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step};
+use grov_wire::{BlockKind, RequestIndex};
+use serde_json::Value;
+use time::OffsetDateTime;
+
+/// Longest end of a tool's output that is kept, in characters.
+const MAX_OUTPUT: usize = 400;
+
+/// A result longer than this is not decoded; its raw end is looked at, in bytes.
+const MAX_DECODED: usize = 64 * 1024;
+
+/// A recorded exchange, as far as tasks are concerned.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordedExchange {
+    pub(crate) id: ExchangeId,
+    pub(crate) client_session_id: ClientSessionId,
+    pub(crate) kind: ExchangeKind,
+    pub(crate) project: Project,
+    pub(crate) user: Option<String>,
+    pub(crate) working_directory: Option<String>,
+    pub(crate) prompts: Vec<Prompt>,
+    pub(crate) actions: Vec<SketchedAction>,
+    /// Results of earlier calls that the request brought.
+    pub(crate) results: Vec<ToolOutcome>,
+    /// The last text of a main turn's answer.
+    pub(crate) answer: Option<String>,
+    pub(crate) stop_reason: Option<String>,
+    /// The main conversation came to rest: the answer arrived whole and the model ended its turn.
+    pub(crate) ends_turn: bool,
+    /// Nothing lies before the newest prompt: a conversation begins.
+    pub(crate) begins: bool,
+    pub(crate) started_at: OffsetDateTime,
+    pub(crate) ended_at: OffsetDateTime,
+}
+
+/// An action and the call it was.
+#[derive(Clone, Debug)]
+pub(crate) struct SketchedAction {
+    pub(crate) tool_use_id: Option<String>,
+    pub(crate) sketch: ActionSketch,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ToolOutcome {
+    pub(crate) tool_use_id: String,
+    pub(crate) failed: bool,
+    /// The end of the output.
+    pub(crate) output: Option<String>,
+}
+
+impl SketchedAction {
+    pub(crate) fn of(step: &Step) -> Self {
+        let action = &step.action;
+        Self {
+            tool_use_id: action.tool_use_id.clone(),
+            sketch: ActionSketch {
+                action_type: action.action_type,
+                files: action.files.clone(),
+                command: action.command.clone(),
+                effects: action.effects.iter().map(|effect| effect.kind).collect(),
+                reasoning: step.reasoning.clone(),
+                failed: None,
+                output: None,
+            },
+        }
+    }
+}
+
+/// Results in the newest user message.
+pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
+    let newest = index.newest_user_message();
+    newest
+        .iter()
+        .flat_map(|message| message.blocks())
+        .filter(|block| block.kind() == BlockKind::ToolResult)
+        .filter_map(|block| {
+            Some(ToolOutcome {
+                tool_use_id: block.tool_use_id()?.into_owned(),
+                failed: block.is_error(),
+                output: block
+                    .result_content()
+                    .map(output_end)
+                    .filter(|text| !text.is_empty()),
+            })
+        })
+        .collect()
+}
+
+/// The end of a result, given as raw JSON.
+fn output_end(raw: &str) -> String {
+    if raw.len() > MAX_DECODED {
+        let mut start = raw.len() - 2 * MAX_OUTPUT;
+        while !raw.is_char_boundary(start) {
+            start += 1;
+        }
+        return last_characters(&raw[start..].replace("\\n", "\n"));
+    }
+    let text = match serde_json::from_str(raw) {
+        Ok(Value::String(text)) => text,
+        Ok(Value::Array(blocks)) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
+            texts.join("\n")
+        }
+        _ => String::new(),
+    };
+    last_characters(grov_wire::without_system_reminders(text.into()).trim())
+}
+
+fn last_characters(text: &str) -> String {
+    let start = text
+        .char_indices()
+        .rev()
+        .nth(MAX_OUTPUT - 1)
+        .map_or(0, |(at, _)| at);
+    text[start..].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_result_is_kept() {
+        assert_eq!(output_end(r#""one\ntwo""#), "one\ntwo");
+        assert_eq!(
+            output_end(r#"[{"type":"text","text":"a"},{"type":"image"},{"type":"text","text":"b"}]"#),
+            "a\nb"
+        );
+        assert_eq!(output_end("17"), "");
+        let long = format!("\"{}é\"", "x".repeat(MAX_DECODED));
+        let end = output_end(&long);
+        assert_eq!(end.chars().count(), MAX_OUTPUT);
+        assert!(end.ends_with("é\""));
+    }
+}

@@ -1,0 +1,78 @@
+//! Making a change of tasks last, however long the store takes.
+
+use super::Context;
+use grov_domain::{Applied, StoreError, TaskTransition};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// First pause between two attempts; it doubles.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+
+/// Longest pause between two attempts.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long records on their way to the store are waited for. Longer than that only spooled ones take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a store that fails is tried.
+const PATIENCE_WITH_FAULTS: Duration = Duration::from_secs(10 * 60);
+
+/// Reads, again and again while the store fails.
+pub(super) async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let start = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match attempt().await {
+            Err(error)
+                if !matches!(error, StoreError::NewerSchema { .. })
+                    && start.elapsed() < PATIENCE_WITH_FAULTS =>
+            {
+                tracing::debug!(%error, "the store could not be read; trying again");
+            }
+            result => return result,
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Applies a transition, again and again while the store is busy or the records it is about are still on their way.
+/// What is not there in the end is passed over.
+pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -> Result<(), StoreError> {
+    let start = Instant::now();
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match context.store.apply(&transition).await {
+            Ok(Applied::Done { missing }) => {
+                if !missing.is_empty() {
+                    tracing::warn!(
+                        missing = missing.len(),
+                        "exchanges of a turn never reached the store"
+                    );
+                }
+                return Ok(());
+            }
+            Ok(Applied::NotYet { missing }) => {
+                if start.elapsed() >= PATIENCE
+                    && let Some(moves) = &mut transition.moves
+                {
+                    tracing::debug!(missing = missing.len(), "no longer waiting for records");
+                    moves.all_or_nothing = false;
+                    continue;
+                }
+            }
+            Err(error @ StoreError::NewerSchema { .. }) => return Err(error),
+            Err(error) => {
+                if start.elapsed() >= PATIENCE_WITH_FAULTS {
+                    return Err(error);
+                }
+                tracing::debug!(%error, "the store did not take a change of tasks; trying again");
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}

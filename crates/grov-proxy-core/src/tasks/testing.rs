@@ -1,0 +1,35 @@
+//! What the tests of this module share.
+
+use grov_domain::{ClientSessionId, SessionId, SessionMode, SessionState, SessionStatus, TaskType};
+use time::OffsetDateTime;
+
+/// An open task of client session `s1`.
+pub(super) fn task(id: &str, parent: Option<&str>) -> SessionState {
+    SessionState {
+        session_id: SessionId::new(id),
+        client_session_id: ClientSessionId::new("s1"),
+        parent_session_id: parent.map(SessionId::new),
+        task_type: if parent.is_some() {
+            TaskType::Subtask
+        } else {
+            TaskType::Main
+        },
+        user_id: None,
+        project_path: "/p".to_owned(),
+        working_directory: Some("/p".to_owned()),
+        head_at_start: None,
+        original_goal: Some(format!("goal of {id}")),
+        expected_scope: Vec::new(),
+        constraints: Vec::new(),
+        keywords: Vec::new(),
+        token_count: 0,
+        escalation_count: 0,
+        session_mode: SessionMode::Normal,
+        waiting_for_recovery: false,
+        last_checked_at: 0,
+        last_clear_at: None,
+        start_time: OffsetDateTime::UNIX_EPOCH,
+        last_update: OffsetDateTime::UNIX_EPOCH,
+        status: SessionStatus::Active,
+    }
+}
