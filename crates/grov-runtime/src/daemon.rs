@@ -58,11 +58,13 @@ pub fn read(home: &Home) -> Option<Record> {
 }
 
 /// The environment for a daemon that is started from within somebody's session: without the session's keys, tokens and
-/// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself.
+/// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself. The one key
+/// that stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov.
 pub fn scrubbed(environment: &Environment, settings: &Settings) -> Environment {
     environment.filtered(|name, value| {
-        let is_clients =
-            name.starts_with("CLAUDE") || (name.starts_with("ANTHROPIC_") && name != "ANTHROPIC_TARGET");
+        let is_ours =
+            name == "ANTHROPIC_TARGET" || (name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key);
+        let is_clients = name.starts_with("CLAUDE") || (name.starts_with("ANTHROPIC_") && !is_ours);
         let is_loop = PROXY_VARIABLES.contains(&name) && settings.is_own_listener_text(value);
         !is_clients && !is_loop
     })
@@ -151,6 +153,16 @@ mod tests {
     use super::*;
     use crate::Inputs;
 
+    fn settings(directory: &Path, environment: &Environment) -> Settings {
+        let inputs = Inputs {
+            home: &home(directory),
+            environment,
+            directory: None,
+            flags: &[],
+        };
+        Settings::load(inputs).unwrap()
+    }
+
     fn home(directory: &Path) -> Home {
         Home::locate(Some(directory), &Environment::default()).unwrap()
     }
@@ -183,6 +195,7 @@ mod tests {
             ("HOME", "/h"),
             ("HTTPS_PROXY", "http://127.0.0.1:3128"),
             ("PROXY_PORT", "8080"),
+            ("GROV_LLM_API_KEY", "own"),
         ];
         let dropped = [
             ("ANTHROPIC_API_KEY", "k"),
@@ -196,16 +209,27 @@ mod tests {
         ];
         let environment: Environment = kept.into_iter().chain(dropped).collect();
         let directory = tempfile::tempdir().unwrap();
-        let inputs = Inputs {
-            home: &home(directory.path()),
-            environment: &environment,
-            directory: None,
-            flags: &[],
-        };
         assert_eq!(
-            scrubbed(&environment, &Settings::load(inputs).unwrap()),
+            scrubbed(&environment, &settings(directory.path(), &environment)),
             kept.into_iter().collect()
         );
+    }
+
+    #[test]
+    fn a_daemon_keeps_the_anthropic_key_that_it_may_spend_and_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        for (allowed, kept) in [("true", true), ("false", false)] {
+            let environment = Environment::from_iter([
+                ("ANTHROPIC_API_KEY", "k"),
+                ("ANTHROPIC_AUTH_TOKEN", "t"),
+                ("GROV_LLM_API_KEY", "own"),
+                ("GROV_LLM_USE_ANTHROPIC_KEY", allowed),
+            ]);
+            let left = scrubbed(&environment, &settings(directory.path(), &environment));
+            assert_eq!(left.get("ANTHROPIC_API_KEY").is_some(), kept, "{allowed}");
+            assert_eq!(left.get("ANTHROPIC_AUTH_TOKEN"), None);
+            assert_eq!(left.get("GROV_LLM_API_KEY"), Some("own".as_ref()));
+        }
     }
 
     #[test]

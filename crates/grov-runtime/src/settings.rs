@@ -4,6 +4,7 @@
 mod error;
 mod file;
 mod keys;
+mod llm;
 mod origin;
 mod value;
 mod views;
@@ -13,13 +14,15 @@ mod tests;
 
 pub use error::{EXIT_USAGE, SettingsError};
 pub use keys::{KEYS, Key};
+pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
 pub use value::{Kind, Value};
-pub use views::{HeaderPolicy, LogSettings, ProxySettings, StoreSettings, UserMode};
+pub use views::{HeaderPolicy, LogSettings, ProxySettings, StoreSettings, TaskSettings, UserMode};
 
 use crate::dotenv::{self, Assignment};
 use crate::{Environment, Home};
 use file::{Found, Owner};
+use grov_redact::Secret;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +49,8 @@ pub struct Settings {
     proxy: ProxySettings,
     log: LogSettings,
     store: StoreSettings,
+    tasks: TaskSettings,
+    llm: LlmSettings,
     user: UserMode,
 }
 
@@ -86,13 +91,15 @@ impl Settings {
             .iter()
             .map(|key| resolve(key, sources.offers(key, &project, &user)))
             .collect::<Result<Vec<_>, _>>()?;
-        let views = views::Views::of(&resolved, inputs.home)?;
+        let views = views::Views::of(&resolved, inputs.home, sources.anthropic_key())?;
         Ok(Self {
             resolved,
             warnings,
             proxy: views.proxy,
             log: views.log,
             store: views.store,
+            tasks: views.tasks,
+            llm: views.llm,
             user: views.user,
         })
     }
@@ -115,6 +122,16 @@ impl Settings {
     /// Settings of the store.
     pub fn store(&self) -> &StoreSettings {
         &self.store
+    }
+
+    /// Settings of tasks.
+    pub fn tasks(&self) -> &TaskSettings {
+        &self.tasks
+    }
+
+    /// Settings of Grov's own model calls.
+    pub fn llm(&self) -> &LlmSettings {
+        &self.llm
     }
 
     /// How the user is recorded.
@@ -150,7 +167,7 @@ impl Settings {
     }
 
     /// Whether a proxy may be started like this. Refused are settings whose protection is not built (so that nobody
-    /// relies on it), addresses that other machines can reach, and loops: an upstream, or an `HTTPS_PROXY`, that is
+    /// relies on it), addresses that other machines can reach, and loops: an upstream, a model's server, or an `HTTPS_PROXY`, that is
     /// the proxy itself.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
         for resolved in &self.resolved {
@@ -187,6 +204,18 @@ impl Settings {
                 reason: format!("the upstream {} is the proxy itself", self.proxy.upstream),
                 hint: "set proxy.upstream to the address that requests shall end at, or choose another port",
             });
+        }
+        for (name, url) in [
+            ("llm.base_url", &self.llm.base_url),
+            ("llm.proxy", &self.llm.proxy),
+        ] {
+            if url.as_ref().is_some_and(|url| self.is_own_listener(url)) {
+                return Err(SettingsError::Refused {
+                    origin: self.origin(name),
+                    reason: format!("{name} is the proxy itself: Grov's own calls would come back to it"),
+                    hint: "name the model's server itself, or choose another port for the proxy",
+                });
+            }
         }
         for name in PROXY_VARIABLES {
             if environment
@@ -350,6 +379,19 @@ impl Sources<'_> {
         self.env_file
             .iter()
             .find(|assignment| assignment.name == name && !assignment.value.is_empty())
+    }
+
+    /// `ANTHROPIC_API_KEY`, which other programs use too: whether it may be spent is for a setting to say.
+    fn anthropic_key(&self) -> Option<Secret> {
+        let real = self.inputs.environment.get("ANTHROPIC_API_KEY");
+        let text = match real {
+            Some(value) => value.to_str()?,
+            None => &self.env_assignment("ANTHROPIC_API_KEY")?.value,
+        };
+        match Kind::Secret.parse_text(text) {
+            Ok(Value::Secret(secret)) => Some(secret),
+            _ => None,
+        }
     }
 
     fn config_variable(&self) -> Option<&OsStr> {

@@ -3,7 +3,7 @@
 use super::error::SettingsError;
 use super::keys::{KEYS, Key, find, nearest};
 use super::origin::{Origin, Warning};
-use super::value::{Value, quote};
+use super::value::{Kind, Value, quote};
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -135,10 +135,13 @@ impl Reader<'_> {
                 });
             }
             (false, parsed) => {
-                self.warn(
-                    line,
-                    format!("{} is ignored: a project's file may not set it", key.name),
-                );
+                let mut message = format!("{} is ignored: a project's file may not set it", key.name);
+                if key.kind == Kind::Secret {
+                    message.push_str(
+                        "; a key in there is shared with everybody who has the project: remove it and revoke it",
+                    );
+                }
+                self.warn(line, message);
                 (None, parsed.map_or_else(|found| found, |value| value.to_string()))
             }
         };

@@ -138,7 +138,24 @@ fn defaults_are_those_of_the_documentation() {
         settings.store(),
         &StoreSettings {
             retention_completed: seconds(86_400),
-            retention_drift: seconds(2_592_000)
+            retention_drift: seconds(2_592_000),
+            retention_idle: seconds(2_592_000),
+        }
+    );
+    assert_eq!(settings.tasks().abandon_after, seconds(3600));
+    assert_eq!(
+        settings.llm(),
+        &LlmSettings {
+            provider: LlmProvider::Offline,
+            missing: None,
+            model: None,
+            base_url: None,
+            api_key: None,
+            use_anthropic_key: false,
+            daily_budget_micro_usd: 500_000,
+            timeout: seconds(30),
+            concurrency: 2,
+            proxy: None,
         }
     );
     assert_eq!(settings.user(), UserMode::Plain);
@@ -619,4 +636,139 @@ fn a_relative_log_file_lies_in_the_home() {
         scene.load().unwrap().log().file,
         Some(scene.path(".grov/logs/x.log"))
     );
+}
+
+#[test]
+fn who_judges_follows_from_what_is_set() {
+    let provider = |variables: &[(&str, &str)]| {
+        let scene = variables
+            .iter()
+            .fold(Scene::new(), |scene, (name, value)| scene.variable(name, value));
+        let settings = scene.load().unwrap();
+        (settings.llm().provider, settings.llm().missing.is_some())
+    };
+    const KEY: (&str, &str) = ("GROV_LLM_API_KEY", "k");
+    const SERVER: (&str, &str) = ("GROV_LLM_BASE_URL", "http://127.0.0.1:11434");
+    const MODEL: (&str, &str) = ("GROV_LLM_MODEL", "qwen3:4b");
+    let named = |name| ("GROV_LLM_PROVIDER", name);
+    assert_eq!(provider(&[KEY]), (LlmProvider::Anthropic, false));
+    assert_eq!(provider(&[SERVER, MODEL]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[KEY, named("offline")]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[named("anthropic")]), (LlmProvider::Offline, true));
+    assert_eq!(
+        provider(&[named("anthropic"), KEY]),
+        (LlmProvider::Anthropic, false)
+    );
+    assert_eq!(
+        provider(&[named("openai"), SERVER, MODEL]),
+        (LlmProvider::OpenAi, false)
+    );
+    assert_eq!(
+        provider(&[named("openai"), KEY, MODEL]),
+        (LlmProvider::OpenAi, false)
+    );
+    assert_eq!(provider(&[named("openai"), SERVER]), (LlmProvider::Offline, true));
+    assert_eq!(provider(&[named("openai"), MODEL]), (LlmProvider::Offline, true));
+}
+
+#[test]
+fn the_anthropic_key_is_spent_only_where_that_is_allowed() {
+    let key = |scene: &Scene| {
+        let llm = scene.load().unwrap().llm().clone();
+        llm.api_key.map(|key| key.expose().to_owned())
+    };
+    let scene = Scene::new().variable("ANTHROPIC_API_KEY", "theirs");
+    assert_eq!(key(&scene), None);
+    let scene = scene.variable("GROV_LLM_USE_ANTHROPIC_KEY", "true");
+    assert_eq!(key(&scene).as_deref(), Some("theirs"));
+    assert_eq!(scene.load().unwrap().llm().provider, LlmProvider::Anthropic);
+    let scene = scene
+        .variable("GROV_LLM_PROVIDER", "openai")
+        .variable("GROV_LLM_MODEL", "m");
+    assert_eq!(key(&scene), None, "no other provider gets Anthropic's key");
+    let scene = scene.variable("GROV_LLM_API_KEY", "own");
+    assert_eq!(key(&scene).as_deref(), Some("own"));
+    let scene = Scene::new()
+        .user_file("llm.use_anthropic_key = true")
+        .env_file("ANTHROPIC_API_KEY=from-the-file");
+    assert_eq!(key(&scene).as_deref(), Some("from-the-file"));
+    let scene = scene
+        .variable("ANTHROPIC_API_KEY", "theirs")
+        .variable("GROV_LLM_API_KEY", "own");
+    assert_eq!(key(&scene).as_deref(), Some("own"));
+}
+
+#[test]
+fn a_key_is_read_from_every_place_of_the_users_and_never_shown() {
+    for scene in [
+        Scene::new().user_file("[llm]\napi_key = 'pa55-word'"),
+        Scene::new().env_file("GROV_LLM_API_KEY=pa55-word"),
+        Scene::new().variable("GROV_LLM_API_KEY", "pa55-word"),
+    ] {
+        let settings = scene.load().unwrap();
+        assert_eq!(
+            settings.llm().api_key.as_ref().map(|key| key.expose()),
+            Some("pa55-word")
+        );
+        let explanation = settings.explain("llm.api_key").unwrap();
+        assert_eq!(explanation.value.to_string(), "set");
+        assert_ne!(explanation.origin, &Origin::Default);
+        assert!(!format!("{settings:?}{explanation:?}").contains("pa55"));
+    }
+    let settings = Scene::new().load().unwrap();
+    assert_eq!(
+        settings.explain("llm.api_key").unwrap().value.to_string(),
+        "not set"
+    );
+    for scene in [
+        Scene::new().variable("GROV_LLM_API_KEY", "pa55 word"),
+        Scene::new().user_file("llm.api_key = 'pa55 word'"),
+        Scene::new().user_file("llm.api_key = ['pa55']"),
+    ] {
+        let error = scene.error();
+        assert!(
+            error.contains("llm.api_key must be") && !error.contains("pa55"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_project_decides_nothing_about_models_and_money() {
+    let scene = Scene::new().project_file(
+        "[llm]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nprovider = 'openai'\nmodel = 'm'\n\
+         use_anthropic_key = true\ndaily_budget_usd = 10000\ntimeout = 1\nconcurrency = 64\n\
+         proxy = 'http://evil.example'\n[tasks]\nabandon_after = 1\n[store]\nretention_idle = 0\n",
+    );
+    let settings = scene.load().unwrap();
+    let untouched = Scene::new().load().unwrap();
+    assert_eq!(settings.llm(), untouched.llm());
+    assert_eq!(settings.tasks(), untouched.tasks());
+    assert_eq!(settings.store(), untouched.store());
+    assert_eq!(settings.warnings().len(), 11);
+    let warning = settings.warnings()[0].to_string();
+    assert!(
+        warning.contains("config.toml:2: llm.api_key is ignored") && warning.contains("revoke it"),
+        "{warning}"
+    );
+    assert!(!format!("{settings:?}").contains("pa55"));
+}
+
+#[test]
+fn own_calls_never_come_back() {
+    for name in ["GROV_LLM_BASE_URL", "GROV_LLM_PROXY"] {
+        let message = Scene::new().variable(name, "http://localhost:8080/v1").refusal();
+        assert!(
+            message.contains(name) && message.contains("the proxy itself"),
+            "{message}"
+        );
+        let scene = Scene::new().variable(name, "http://localhost:11434/v1");
+        scene
+            .load()
+            .unwrap()
+            .ensure_startable(&scene.environment())
+            .unwrap();
+    }
+    let scene = Scene::new().variable("HTTPS_PROXY", "http://127.0.0.1:3128");
+    assert_eq!(scene.load().unwrap().llm().proxy, None);
 }

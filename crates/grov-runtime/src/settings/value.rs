@@ -1,6 +1,7 @@
 //! Types of settings: what a text or a TOML value must look like to be one, and how it is shown.
 
 use crate::url::Url;
+use grov_redact::Secret;
 use std::fmt;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -42,6 +43,15 @@ pub enum Kind {
     Path,
     /// Several texts: a TOML array, or separated by commas.
     List,
+    /// A name without spaces, as a server knows it.
+    Word,
+    /// An amount of US dollars with at most six decimal places, from 0.
+    Dollars {
+        /// Largest allowed.
+        most: u64,
+    },
+    /// A key or token: one line of visible ASCII, as an HTTP header can carry it. It is never shown.
+    Secret,
 }
 
 /// A setting's value.
@@ -63,10 +73,16 @@ pub enum Value {
     Text(String),
     /// Of [`Kind::List`].
     List(Vec<String>),
+    /// Of [`Kind::Dollars`], in millionths of a dollar.
+    MicroDollars(u64),
+    /// Of [`Kind::Secret`]; empty where it is not set.
+    Secret(Secret),
 }
 
 /// Ten years: longer is a slip, and sums of times must not overflow.
 const LONGEST_SECONDS: u64 = 10 * 365 * 24 * 3600;
+/// Millionths of a dollar in a dollar.
+const MICRO: u64 = 1_000_000;
 const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 const SIZE_UNITS: [(&str, u64); 7] = [
     ("GiB", 1 << 30),
@@ -106,6 +122,11 @@ impl Kind {
             ),
             Self::Path => "a path".to_owned(),
             Self::List => "a list of texts".to_owned(),
+            Self::Word => "a name without spaces".to_owned(),
+            Self::Dollars { most } => {
+                format!("an amount like 0.50, from 0 to {most}, with at most six decimal places")
+            }
+            Self::Secret => "a key: one line of visible ASCII characters, without spaces".to_owned(),
         }
     }
 
@@ -150,6 +171,17 @@ impl Kind {
                     .map(str::to_owned)
                     .collect(),
             )),
+            Self::Word => is_visible(text)
+                .then(|| Value::Text(text.to_owned()))
+                .ok_or_else(otherwise),
+            Self::Dollars { most } => micro_dollars(text)
+                .filter(|amount| *amount <= most.saturating_mul(MICRO))
+                .map(Value::MicroDollars)
+                .ok_or_else(otherwise),
+            // What was written is never repeated.
+            Self::Secret => is_visible(text)
+                .then(|| Value::Secret(Secret::new(text)))
+                .ok_or_else(|| "a text that no key looks like".to_owned()),
         }
     }
 
@@ -161,9 +193,14 @@ impl Kind {
                 let number = u64::from_str_radix(integer.as_str(), integer.radix());
                 self.ranged(number.map_err(|_| integer.to_string())?, &integer.to_string())
             }
-            (Self::Integer { .. } | Self::Boolean | Self::List, DeValue::String(text)) => {
-                Err(format!("the text {}", quote(text)))
+            (
+                Self::Integer { .. } | Self::Boolean | Self::List | Self::Dollars { .. },
+                DeValue::String(text),
+            ) => Err(format!("the text {}", quote(text))),
+            (Self::Dollars { .. }, DeValue::Integer(integer)) if integer.radix() == 10 => {
+                self.parse_text(integer.as_str())
             }
+            (Self::Dollars { .. }, DeValue::Float(float)) => self.parse_text(float.as_str()),
             (_, DeValue::String(text)) => self.parse_text(text),
             (Self::List, DeValue::Array(items)) => items
                 .iter()
@@ -173,6 +210,7 @@ impl Kind {
                 })
                 .collect::<Result<_, _>>()
                 .map(Value::List),
+            (Self::Secret, _) => Err("no text".to_owned()),
             (_, other) => Err(name_of(other)),
         }
     }
@@ -181,6 +219,7 @@ impl Kind {
     pub(super) fn unset(&self) -> Value {
         match self {
             Self::List => Value::List(Vec::new()),
+            Self::Secret => Value::Secret(Secret::new("")),
             _ => Value::Text(String::new()),
         }
     }
@@ -205,20 +244,24 @@ impl Kind {
 }
 
 impl Value {
-    /// The value for a machine: numbers as numbers (sizes in bytes), times as they are written in a file, no
-    /// credentials; null where nothing is set.
+    /// The value for a machine: numbers as numbers (sizes in bytes), times as they are written in a file, of secrets only
+    /// whether they are set; null where nothing else is set.
     pub fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Text(text) if text.is_empty() => serde_json::Value::Null,
             Self::Boolean(boolean) => (*boolean).into(),
             Self::Integer(number) | Self::Size(number) => (*number).into(),
             Self::List(items) => items.as_slice().into(),
-            Self::Duration(_) | Self::Address(_) | Self::Url(_) | Self::Text(_) => self.to_string().into(),
+            Self::MicroDollars(amount) => (*amount as f64 / MICRO as f64).into(),
+            Self::Duration(_) | Self::Address(_) | Self::Url(_) | Self::Text(_) | Self::Secret(_) => {
+                self.to_string().into()
+            }
         }
     }
 }
 
-/// As it may be written in the environment, except that credentials are left out of addresses.
+/// As it may be written in the environment, except that credentials are left out of addresses and of a secret only
+/// `set` or `not set` is shown.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -234,8 +277,32 @@ impl fmt::Display for Value {
             Self::Url(url) => write!(f, "{url}"),
             Self::Text(text) => f.write_str(text),
             Self::List(items) => f.write_str(&items.join(",")),
+            Self::MicroDollars(amount) => f.write_str(&show_dollars(*amount)),
+            Self::Secret(secret) => f.write_str(if secret.is_empty() { "not set" } else { "set" }),
         }
     }
+}
+
+/// Dollars with two to six decimal places.
+fn show_dollars(amount: u64) -> String {
+    let fraction = format!("{:06}", amount % MICRO);
+    let (cents, rest) = fraction.split_at(2);
+    format!("{}.{cents}{}", amount / MICRO, rest.trim_end_matches('0'))
+}
+
+/// Dollars as written, in millionths; read digit by digit, so that nothing is rounded.
+fn micro_dollars(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    if whole.is_empty() || fraction.is_empty() || fraction.len() > 6 {
+        return None;
+    }
+    let fraction = digits(&format!("{fraction:0<6}"))?;
+    digits(whole)?.checked_mul(MICRO)?.checked_add(fraction)
+}
+
+/// Whether it is one word of visible ASCII, as names of models and keys in headers are.
+fn is_visible(text: &str) -> bool {
+    !text.is_empty() && text.len() <= 4096 && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 fn show_size(bytes: u64) -> String {
@@ -443,10 +510,69 @@ mod tests {
         assert!(!error.contains("pa55"), "{error}");
     }
 
+    #[test]
+    fn dollars_are_read_to_the_millionth() {
+        const DOLLARS: Kind = Kind::Dollars { most: 10_000 };
+        for (text, amount, shown) in [
+            ("0", 0, "0.00"),
+            ("0.50", 500_000, "0.50"),
+            ("1", 1_000_000, "1.00"),
+            ("12.000001", 12_000_001, "12.000001"),
+            ("10000", 10_000_000_000, "10000.00"),
+        ] {
+            let value = DOLLARS.parse_text(text);
+            assert_eq!(value, Ok(Value::MicroDollars(amount)), "{text}");
+            assert_eq!(value.unwrap().to_string(), shown);
+        }
+        for text in [
+            "",
+            ".",
+            ".5",
+            "1.",
+            "-1",
+            "+1",
+            "1e3",
+            "0.0000001",
+            "10000.01",
+            "nan",
+            "inf",
+            "$1",
+            "1,5",
+            "99999999999999999999",
+        ] {
+            assert!(DOLLARS.parse_text(text).is_err(), "{text}");
+        }
+        assert_eq!(toml(DOLLARS, "0.25"), Ok(Value::MicroDollars(250_000)));
+        assert_eq!(toml(DOLLARS, "2"), Ok(Value::MicroDollars(2_000_000)));
+        for text in ["'0.25'", "-0.25", "1e2", "nan", "0x10", "true"] {
+            assert!(toml(DOLLARS, text).is_err(), "{text}");
+        }
+        assert_eq!(DOLLARS.parse_text("0.5").unwrap().to_json(), 0.5);
+    }
+
+    #[test]
+    fn a_secret_is_never_repeated() {
+        let value = Kind::Secret.parse_text(" sk-hidden-1\n").unwrap();
+        assert_eq!(value, Value::Secret(Secret::new("sk-hidden-1")));
+        assert_eq!(
+            format!("{value} {value:?} {}", value.to_json()),
+            "set Secret([secret]) \"set\""
+        );
+        assert_eq!(Kind::Secret.unset().to_string(), "not set");
+        for text in ["sk hidden", "sk-hidden\u{7}", "hiddén", ""] {
+            let error = Kind::Secret.parse_text(text).unwrap_err();
+            assert!(!error.contains("hidd"), "{error}");
+        }
+        for text in ["4711", "['hidden']", "{ hidden = 1 }", "1.25"] {
+            let error = toml(Kind::Secret, text).unwrap_err();
+            assert_eq!(error, "no text");
+        }
+    }
+
     proptest! {
         #[test]
         fn what_is_shown_can_be_read_again(number in 0_u64..LONGEST_SECONDS) {
-            for kind in [SIZE, TIME] {
+            for kind in [SIZE, TIME, Kind::Dollars { most: 1 << 30 }] {
                 let value = kind.parse_text(&number.to_string()).unwrap();
                 prop_assert_eq!(kind.parse_text(&value.to_string()), Ok(value));
             }

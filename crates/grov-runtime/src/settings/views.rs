@@ -1,9 +1,11 @@
 //! Settings as the parts of the program want them: typed, each part its slice.
 
 use super::error::SettingsError;
+use super::llm::LlmSettings;
 use super::value::Value;
 use super::{Home, Resolved};
 use crate::Url;
+use grov_redact::Secret;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -69,17 +71,33 @@ pub struct StoreSettings {
     pub retention_completed: Duration,
     /// How long the drift log is kept.
     pub retention_drift: Duration,
+    /// How long a session may rest until it counts as over.
+    pub retention_idle: Duration,
+}
+
+/// Settings of tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskSettings {
+    /// How long a task may rest until it is saved as abandoned.
+    pub abandon_after: Duration,
 }
 
 pub(super) struct Views {
     pub(super) proxy: ProxySettings,
     pub(super) log: LogSettings,
     pub(super) store: StoreSettings,
+    pub(super) tasks: TaskSettings,
+    pub(super) llm: LlmSettings,
     pub(super) user: UserMode,
 }
 
 impl Views {
-    pub(super) fn of(resolved: &[Resolved], home: &Home) -> Result<Self, SettingsError> {
+    /// `anthropic_key` is the `ANTHROPIC_API_KEY` of Grov's own environment, used only where a setting allows it.
+    pub(super) fn of(
+        resolved: &[Resolved],
+        home: &Home,
+        anthropic_key: Option<Secret>,
+    ) -> Result<Self, SettingsError> {
         let values = Values(resolved);
         let proxy = ProxySettings {
             host: values.get("proxy.host", |value| match value {
@@ -121,7 +139,12 @@ impl Views {
         let store = StoreSettings {
             retention_completed: values.duration("store.retention_completed")?,
             retention_drift: values.duration("store.retention_drift")?,
+            retention_idle: values.duration("store.retention_idle")?,
         };
+        let tasks = TaskSettings {
+            abandon_after: values.duration("tasks.abandon_after")?,
+        };
+        let llm = LlmSettings::of(&values, anthropic_key)?;
         let user = values.choice("user", |word| match word {
             "plain" => Some(UserMode::Plain),
             "hash" => Some(UserMode::Hash),
@@ -132,30 +155,40 @@ impl Views {
             proxy,
             log,
             store,
+            tasks,
+            llm,
             user,
         })
     }
 }
 
 /// Typed access; the wrong type is a fault of this program, which the tests of the defaults would show.
-struct Values<'a>(&'a [Resolved]);
+pub(super) struct Values<'a>(&'a [Resolved]);
 
 impl Values<'_> {
-    fn get<T>(&self, name: &'static str, convert: impl Fn(&Value) -> Option<T>) -> Result<T, SettingsError> {
+    pub(super) fn get<T>(
+        &self,
+        name: &'static str,
+        convert: impl Fn(&Value) -> Option<T>,
+    ) -> Result<T, SettingsError> {
         let found = self.0.iter().find(|resolved| resolved.key.name == name);
         found
             .and_then(|resolved| convert(&resolved.value))
             .ok_or(SettingsError::Mistyped(name))
     }
 
-    fn choice<T>(&self, name: &'static str, convert: impl Fn(&str) -> Option<T>) -> Result<T, SettingsError> {
+    pub(super) fn choice<T>(
+        &self,
+        name: &'static str,
+        convert: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, SettingsError> {
         self.get(name, |value| match value {
             Value::Text(text) => convert(text),
             _ => None,
         })
     }
 
-    fn duration(&self, name: &'static str) -> Result<Duration, SettingsError> {
+    pub(super) fn duration(&self, name: &'static str) -> Result<Duration, SettingsError> {
         self.get(name, |value| match value {
             Value::Duration(duration) => Some(*duration),
             _ => None,

@@ -1,0 +1,132 @@
+//! Settings of Grov's own model calls: who judges the work, with whose key and for how much money.
+
+use super::error::SettingsError;
+use super::value::Value;
+use super::views::Values;
+use crate::Url;
+use grov_redact::Secret;
+use std::time::Duration;
+
+/// Who judges the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LlmProvider {
+    /// The Anthropic Messages API.
+    Anthropic,
+    /// Any server that is compatible with OpenAI's.
+    OpenAi,
+    /// Nobody is asked: rules judge alone.
+    Offline,
+}
+
+impl LlmProvider {
+    /// `anthropic`, `openai` or `offline`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAi => "openai",
+            Self::Offline => "offline",
+        }
+    }
+}
+
+/// Settings of Grov's own model calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LlmSettings {
+    /// Who is asked: [`LlmProvider::Offline`] also where what another provider needs is missing.
+    pub provider: LlmProvider,
+    /// Why a provider that was asked for cannot be asked, and what to do; `None` where all is as configured.
+    pub missing: Option<&'static str>,
+    /// The model; `None` for the provider's default.
+    pub model: Option<String>,
+    /// Base address of the server; `None` for the provider's own.
+    pub base_url: Option<Url>,
+    /// Grov's own key.
+    pub api_key: Option<Secret>,
+    /// Whether `ANTHROPIC_API_KEY` of Grov's environment may be used.
+    pub use_anthropic_key: bool,
+    /// What own calls may cost per UTC day, in millionths of a US dollar.
+    pub daily_budget_micro_usd: u64,
+    /// Time for one call.
+    pub timeout: Duration,
+    /// How many calls run at once.
+    pub concurrency: usize,
+    /// The only HTTP proxy that calls may take.
+    pub proxy: Option<Url>,
+}
+
+impl LlmSettings {
+    pub(super) fn of(values: &Values<'_>, anthropic_key: Option<Secret>) -> Result<Self, SettingsError> {
+        let url = |name| {
+            values.get(name, |value| match value {
+                Value::Url(url) => Some(Some(url.clone())),
+                Value::Text(text) if text.is_empty() => Some(None),
+                _ => None,
+            })
+        };
+        let use_anthropic_key = values.get("llm.use_anthropic_key", |value| match value {
+            Value::Boolean(boolean) => Some(*boolean),
+            _ => None,
+        })?;
+        let own_key = values.get("llm.api_key", |value| match value {
+            Value::Secret(secret) => Some((!secret.is_empty()).then(|| secret.clone())),
+            _ => None,
+        })?;
+        let base_url = url("llm.base_url")?;
+        let model = values.choice("llm.model", |text| {
+            Some((!text.is_empty()).then(|| text.to_owned()))
+        })?;
+        let asked = values.choice("llm.provider", |word| Some(word.to_owned()))?;
+        // Anthropic's key is no business of any other provider.
+        let api_key = match asked.as_str() {
+            "openai" => own_key,
+            _ => own_key.or(anthropic_key.filter(|_| use_anthropic_key)),
+        };
+        let (provider, missing) = choose(&asked, api_key.is_some(), base_url.is_some(), model.is_some())
+            .ok_or(SettingsError::Mistyped("llm.provider"))?;
+        Ok(Self {
+            provider,
+            missing,
+            model,
+            base_url,
+            api_key,
+            use_anthropic_key,
+            daily_budget_micro_usd: values.get("llm.daily_budget_usd", |value| match value {
+                Value::MicroDollars(amount) => Some(*amount),
+                _ => None,
+            })?,
+            timeout: values.duration("llm.timeout")?,
+            concurrency: values.get("llm.concurrency", |value| match value {
+                Value::Integer(number) => usize::try_from(*number).ok(),
+                _ => None,
+            })?,
+            proxy: url("llm.proxy")?,
+        })
+    }
+}
+
+/// Who can be asked, and what is missing where that is not who was asked for. `None` for a word that is no provider.
+fn choose(
+    asked: &str,
+    has_key: bool,
+    has_base_url: bool,
+    has_model: bool,
+) -> Option<(LlmProvider, Option<&'static str>)> {
+    Some(match asked {
+        "auto" | "anthropic" if has_key => (LlmProvider::Anthropic, None),
+        "auto" | "offline" => (LlmProvider::Offline, None),
+        "anthropic" => (
+            LlmProvider::Offline,
+            Some("llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"),
+        ),
+        "openai" if !has_model => (
+            LlmProvider::Offline,
+            Some("llm.provider is openai, but llm.model is not set: name a model that the server offers"),
+        ),
+        "openai" if !has_base_url && !has_key => (
+            LlmProvider::Offline,
+            Some("llm.provider is openai, but neither llm.base_url nor a key is set"),
+        ),
+        "openai" => (LlmProvider::OpenAi, None),
+        _ => return None,
+    })
+}
