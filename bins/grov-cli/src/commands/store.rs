@@ -81,7 +81,8 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
     let retention = Retention {
         completed_sessions: configured.retention_completed,
         drift_log: configured.retention_drift,
-        ..Retention::default()
+        idle_sessions: configured.retention_idle,
+        spending: configured.retention_spending,
     };
     let now = SystemClock.now();
     let report = if dry_run {

@@ -23,6 +23,8 @@ pub struct Key {
 }
 
 const MEBIBYTE: u64 = 1024 * 1024;
+/// A ledger pruned within the day that it counts would forget what was spent in it.
+const SECONDS_OF_TWO_DAYS: u64 = 2 * 24 * 3600;
 
 /// All settings, sorted by name.
 pub static KEYS: &[Key] = &[
@@ -322,6 +324,17 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration { least_seconds: 0 },
         default: "30d",
         doc: "How long a session may rest until it counts as over",
+        project: false,
+    },
+    Key {
+        name: "store.retention_spending",
+        environment: &["GROV_STORE_RETENTION_SPENDING"],
+        flag: None,
+        kind: Kind::Duration {
+            least_seconds: SECONDS_OF_TWO_DAYS,
+        },
+        default: "90d",
+        doc: "How long the ledger of Grov's own model calls is kept; not less than the day that the budget counts",
         project: false,
     },
     Key {

@@ -140,6 +140,7 @@ fn defaults_are_those_of_the_documentation() {
             retention_completed: seconds(86_400),
             retention_drift: seconds(2_592_000),
             retention_idle: seconds(2_592_000),
+            retention_spending: seconds(7_776_000),
         }
     );
     assert_eq!(settings.tasks().abandon_after, seconds(3600));
@@ -738,14 +739,14 @@ fn a_project_decides_nothing_about_models_and_money() {
     let scene = Scene::new().project_file(
         "[llm]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nprovider = 'openai'\nmodel = 'm'\n\
          use_anthropic_key = true\ndaily_budget_usd = 10000\ntimeout = 1\nconcurrency = 64\n\
-         proxy = 'http://evil.example'\n[tasks]\nabandon_after = 1\n[store]\nretention_idle = 0\n",
+         proxy = 'http://evil.example'\n[tasks]\nabandon_after = 1\n[store]\nretention_idle = 0\nretention_spending = '2d'\n",
     );
     let settings = scene.load().unwrap();
     let untouched = Scene::new().load().unwrap();
     assert_eq!(settings.llm(), untouched.llm());
     assert_eq!(settings.tasks(), untouched.tasks());
     assert_eq!(settings.store(), untouched.store());
-    assert_eq!(settings.warnings().len(), 11);
+    assert_eq!(settings.warnings().len(), 12);
     let warning = settings.warnings()[0].to_string();
     assert!(
         warning.contains("config.toml:2: llm.api_key is ignored") && warning.contains("revoke it"),
@@ -771,4 +772,11 @@ fn own_calls_never_come_back() {
     }
     let scene = Scene::new().variable("HTTPS_PROXY", "http://127.0.0.1:3128");
     assert_eq!(scene.load().unwrap().llm().proxy, None);
+}
+
+#[test]
+fn the_ledger_outlives_the_day_that_the_budget_counts() {
+    let scene = |value| Scene::new().variable("GROV_STORE_RETENTION_SPENDING", value);
+    assert!(scene("1d").error().contains("store.retention_spending must be"));
+    assert!(scene("2d").load().is_ok());
 }

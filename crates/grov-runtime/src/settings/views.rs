@@ -73,6 +73,8 @@ pub struct StoreSettings {
     pub retention_drift: Duration,
     /// How long a session may rest until it counts as over.
     pub retention_idle: Duration,
+    /// How long the ledger of own model calls is kept.
+    pub retention_spending: Duration,
 }
 
 /// Settings of tasks.
@@ -140,6 +142,7 @@ impl Views {
             retention_completed: values.duration("store.retention_completed")?,
             retention_drift: values.duration("store.retention_drift")?,
             retention_idle: values.duration("store.retention_idle")?,
+            retention_spending: values.duration("store.retention_spending")?,
         };
         let tasks = TaskSettings {
             abandon_after: values.duration("tasks.abandon_after")?,
