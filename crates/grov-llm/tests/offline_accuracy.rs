@@ -1,0 +1,328 @@
+//! How right the judge by rules is, on labelled prompts and turns in `tests/data`.
+//!
+//! Each set has two halves of the same make. Rules may be tuned on `tune`; what is said about them is what `report` says.
+//! `cargo nextest run -p grov-llm --test offline_accuracy --no-capture` prints the measures and every miss.
+
+use grov_domain::{
+    ActionSketch, ActionType, EffectKind, SessionId, TaskAction, TaskContextQuestion, TaskSketch, TaskType,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::HashSet;
+use std::fmt;
+use std::path::Path;
+
+/// A constraint that is longer is the prompt rather than a part of it, and finds nothing. Characters.
+const LONGEST_CONSTRAINT: usize = 200;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConstraintCase {
+    id: String,
+    prompt: String,
+    /// Of each constraint, the words that it cannot be told without. Empty: nothing is forbidden or demanded, or it is
+    /// said in a language in which finding nothing is right.
+    constraints: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TransitionCase {
+    id: String,
+    current: Option<TaskCase>,
+    others: Vec<TaskCase>,
+    prompts: Vec<String>,
+    actions: Vec<ActionCase>,
+    answer: String,
+    stop_reason: Option<String>,
+    expect: Expected,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TaskCase {
+    id: SessionId,
+    goal: String,
+    task_type: TaskType,
+    parent: Option<SessionId>,
+    completed: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ActionCase {
+    action_type: ActionType,
+    files: Vec<String>,
+    command: Option<String>,
+    effects: Vec<EffectKind>,
+    failed: Option<bool>,
+    output: Option<String>,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Expected {
+    action: TaskAction,
+    finished: bool,
+    task_id: Option<SessionId>,
+}
+
+impl TransitionCase {
+    fn question(&self) -> TaskContextQuestion {
+        let task = |task: &TaskCase| TaskSketch {
+            id: task.id.clone(),
+            goal: task.goal.clone(),
+            task_type: task.task_type,
+            parent: task.parent.clone(),
+            completed: task.completed,
+        };
+        let action = |action: &ActionCase| ActionSketch {
+            action_type: action.action_type,
+            files: action.files.clone(),
+            command: action.command.clone(),
+            effects: action.effects.clone(),
+            reasoning: None,
+            failed: action.failed,
+            output: action.output.clone(),
+        };
+        TaskContextQuestion {
+            current: self.current.as_ref().map(task),
+            others: self.others.iter().map(task).collect(),
+            prompts: self.prompts.clone(),
+            actions: self.actions.iter().map(action).collect(),
+            answer: self.answer.clone(),
+            stop_reason: self.stop_reason.clone(),
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(name: &str) -> Vec<T> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name);
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines()
+        .enumerate()
+        .map(|(at, line)| {
+            serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}, line {}: {error}", at + 1))
+        })
+        .collect()
+}
+
+/// Lower case, single spaces, plain apostrophes: what does not matter when a label is looked for.
+fn normalised(text: &str) -> String {
+    let text = text.to_lowercase().replace('\u{2019}', "'");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Counts over a half. A constraint is right if it has a label in it; a label is found if a constraint has it.
+#[derive(Debug, Default, PartialEq)]
+struct Counts {
+    extracted: usize,
+    right: usize,
+    labels: usize,
+    found: usize,
+    /// Prompts without any constraint, and those of them for which none was extracted.
+    free: usize,
+    left_free: usize,
+}
+
+fn share(part: usize, whole: usize) -> f64 {
+    match whole {
+        0 => 1.0,
+        _ => part as f64 / whole as f64,
+    }
+}
+
+impl Counts {
+    fn precision(&self) -> f64 {
+        share(self.right, self.extracted)
+    }
+
+    fn recall(&self) -> f64 {
+        share(self.found, self.labels)
+    }
+
+    fn f1(&self) -> f64 {
+        let (precision, recall) = (self.precision(), self.recall());
+        match precision + recall {
+            0.0 => 0.0,
+            sum => 2.0 * precision * recall / sum,
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "precision {:.3} ({}/{}), recall {:.3} ({}/{}), F1 {:.3}, nothing found where nothing is {}/{}",
+            self.precision(),
+            self.right,
+            self.extracted,
+            self.recall(),
+            self.found,
+            self.labels,
+            self.f1(),
+            self.left_free,
+            self.free
+        )
+    }
+}
+
+fn measure_constraints(cases: &[ConstraintCase], extract: impl Fn(&str) -> Vec<String>) -> Counts {
+    let mut counts = Counts::default();
+    for case in cases {
+        let extracted: Vec<String> = extract(&case.prompt);
+        let labels: Vec<String> = case.constraints.iter().map(|label| normalised(label)).collect();
+        let has = |constraint: &str, label: &str| {
+            constraint.chars().count() <= LONGEST_CONSTRAINT && normalised(constraint).contains(label)
+        };
+        counts.extracted += extracted.len();
+        counts.labels += labels.len();
+        counts.free += usize::from(labels.is_empty());
+        counts.left_free += usize::from(labels.is_empty() && extracted.is_empty());
+        for constraint in &extracted {
+            match labels.iter().any(|label| has(constraint, label)) {
+                true => counts.right += 1,
+                false => println!("  {}: not a constraint: {constraint:?}", case.id),
+            }
+        }
+        for label in &labels {
+            match extracted.iter().any(|constraint| has(constraint, label)) {
+                true => counts.found += 1,
+                false => println!("  {}: not found: {label:?}", case.id),
+            }
+        }
+    }
+    counts
+}
+
+/// Numbers of turns whose action was told rightly, and of those that were right in every respect.
+fn measure_transitions(
+    cases: &[TransitionCase],
+    analyze: impl Fn(&TransitionCase) -> Expected,
+) -> (usize, usize) {
+    let (mut actions, mut whole) = (0, 0);
+    for case in cases {
+        let given = analyze(case);
+        actions += usize::from(given.action == case.expect.action);
+        whole += usize::from(given == case.expect);
+        if given != case.expect {
+            println!("  {}: {given:?}, should be {:?}", case.id, case.expect);
+        }
+    }
+    (actions, whole)
+}
+
+#[test]
+fn the_constraint_sets_hold_what_is_promised() {
+    let mut ids = HashSet::new();
+    for half in ["tune", "report"] {
+        let cases: Vec<ConstraintCase> = read(&format!("constraints_{half}.jsonl"));
+        assert!(cases.len() >= 60, "{half} has {} prompts", cases.len());
+        let free = cases.iter().filter(|case| case.constraints.is_empty()).count();
+        let percent = 100 * free / cases.len();
+        assert!(
+            (35..=45).contains(&percent),
+            "{half}: {percent} % have no constraint"
+        );
+        for case in &cases {
+            assert!(ids.insert(case.id.clone()), "{} is there twice", case.id);
+            for label in &case.constraints {
+                let there = normalised(&case.prompt).contains(&normalised(label));
+                assert!(there, "{}: {label:?} is not in the prompt", case.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_transition_sets_hold_what_is_promised() {
+    let mut ids = HashSet::new();
+    for half in ["tune", "report"] {
+        let cases: Vec<TransitionCase> = read(&format!("transitions_{half}.jsonl"));
+        assert!(cases.len() >= 40, "{half} has {} turns", cases.len());
+        for action in TaskAction::ALL {
+            assert!(
+                cases.iter().any(|case| case.expect.action == action),
+                "{half} lacks {}",
+                action.as_str()
+            );
+        }
+        for case in &cases {
+            assert!(ids.insert(case.id.clone()), "{} is there twice", case.id);
+            assert!(
+                !case.question().prompts.is_empty(),
+                "{}: a turn has a prompt",
+                case.id
+            );
+            let Expected {
+                action,
+                finished,
+                task_id,
+            } = &case.expect;
+            assert!(
+                !finished || action.starts(),
+                "{}: only a new task can be finished",
+                case.id
+            );
+            assert!(
+                task_id.is_none() || !action.starts(),
+                "{}: a new task has no id",
+                case.id
+            );
+            assert!(
+                task_id
+                    .iter()
+                    .all(|id| case.others.iter().any(|task| task.id == *id)),
+                "{}: the task expected is none of the others",
+                case.id
+            );
+        }
+    }
+}
+
+#[test]
+fn the_measures_tell_right_from_wrong() {
+    let cases: Vec<ConstraintCase> = read("constraints_tune.jsonl");
+    let silent = measure_constraints(&cases, |_| Vec::new());
+    assert_eq!((silent.found, silent.extracted), (0, 0));
+    assert_eq!(silent.left_free, silent.free);
+    assert_eq!(silent.f1(), 0.0, "{silent}");
+
+    let label_of = |prompt: &str| {
+        let case = cases.iter().find(|case| case.prompt == prompt).unwrap();
+        case.constraints.clone()
+    };
+    let all_known = measure_constraints(&cases, label_of);
+    assert_eq!(all_known.f1(), 1.0, "{all_known}");
+
+    let greedy = measure_constraints(&cases, |prompt| vec![prompt.to_owned()]);
+    assert!(greedy.precision() < 0.7 && greedy.left_free == 0, "{greedy}");
+}
+
+#[test]
+fn the_measure_of_turns_tells_right_from_wrong() {
+    let cases: Vec<TransitionCase> = read("transitions_tune.jsonl");
+    let same = |case: &TransitionCase| Expected {
+        action: case.expect.action,
+        finished: case.expect.finished,
+        task_id: case.expect.task_id.clone(),
+    };
+    assert_eq!(measure_transitions(&cases, same), (cases.len(), cases.len()));
+    // What the rules answer when they know nothing.
+    let fallback = |case: &TransitionCase| Expected {
+        action: match case.current {
+            Some(_) => TaskAction::Continue,
+            None => TaskAction::NewTask,
+        },
+        finished: false,
+        task_id: None,
+    };
+    let (actions, whole) = measure_transitions(&cases, fallback);
+    assert!(
+        whole <= actions && 3 * actions < 2 * cases.len(),
+        "{actions}, {whole}"
+    );
+}
