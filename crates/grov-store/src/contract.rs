@@ -13,15 +13,19 @@ mod exchanges;
 mod keeping;
 mod sample;
 mod sessions;
+mod spending;
 mod tasks;
 mod texts;
+mod transitions;
 
 pub use exchanges::*;
 pub use keeping::*;
 pub use sample::exchange as sample_exchange;
 pub use sessions::*;
+pub use spending::*;
 pub use tasks::*;
 pub use texts::*;
+pub use transitions::*;
 
 use async_trait::async_trait;
 use grov_domain::Store;
@@ -64,6 +68,7 @@ macro_rules! contract_tests {
             stale_session_takes_nothing_back
             task_comes_back_as_saved
             task_is_unique_per_session
+            tasks_are_linked_to_the_one_they_served
             tasks_are_found_by_project_and_file
             project_status_counts
             drift_log_is_kept_in_order
@@ -74,7 +79,25 @@ macro_rules! contract_tests {
             redaction_is_stable_and_keeps_lookups
             prune_removes_what_it_announced
             prune_keeps_tasks_and_drift_log
+            prune_keeps_recent_spending
+            prune_takes_what_moved_with_its_task
             stats_count_rows
+            exchanges_move_with_all_they_hold
+            transition_is_idempotent
+            transition_waits_for_all_of_its_exchanges
+            transition_passes_over_what_is_not_stored
+            transition_needs_a_task_of_the_client_session
+            exchange_that_moved_is_not_recorded_again
+            exchanges_move_on_and_back
+            step_of_an_earlier_exchange_stays_with_its_task
+            late_exchange_is_counted_in_a_task_that_was_emptied
+            prompts_come_in_order
+            call_comes_back_as_settled
+            calls_are_listed_oldest_first
+            reservation_stays_within_the_budget
+            repeated_reservation_changes_nothing
+            absurd_costs_do_not_stop_the_ledger
+            concurrent_reservations_stay_within_the_budget
         }
     };
     ($backend:expr => $($check:ident)+) => {

@@ -1,7 +1,9 @@
 //! Keeping and letting go.
 
-use super::sample::{at, drift, exchange, prompt, session, state, task};
-use grov_domain::{PruneReport, Retention, SessionFilter, SessionStatus, Store};
+use super::sample::{at, call, drift, exchange, prompt, session, state, task};
+use grov_domain::{
+    CallFilter, Move, PruneReport, Retention, SessionFilter, SessionStatus, Store, TaskTransition,
+};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,6 +121,61 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
     );
 }
 
+/// The ledger keeps its own time, whatever becomes of the sessions.
+pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
+    store.settle(&call("old", -201 * HOUR)).await.unwrap();
+    store.settle(&call("recent", -199 * HOUR)).await.unwrap();
+    recorded(&store, "a", 1, 1000, SessionStatus::Completed).await;
+    store.prune(&retention(), at(0), true).await.unwrap();
+    assert_eq!(store.calls(&CallFilter::default()).await.unwrap().len(), 2);
+    store.prune(&retention(), at(0), false).await.unwrap();
+    assert_eq!(
+        store.calls(&CallFilter::default()).await.unwrap(),
+        [call("recent", -199 * HOUR)]
+    );
+}
+
+/// What moved to a task goes with that task and not with the one it was recorded under.
+pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
+    let (first, second) = (exchange("a", -101 * HOUR), exchange("a", -101 * HOUR + 1));
+    store.append(&[first.clone(), second]).await.unwrap();
+    let mut from = store.session(&session("a")).await.unwrap().unwrap().state;
+    from.status = SessionStatus::Completed;
+    let mut to = state("a", "a2", -101 * HOUR);
+    to.status = SessionStatus::Active;
+    let transition = TaskTransition {
+        sessions: vec![from, to.clone()],
+        moves: Some(Move {
+            client_session_id: to.client_session_id.clone(),
+            exchanges: vec![first.id.clone()],
+            to: to.session_id.clone(),
+            all_or_nothing: true,
+        }),
+        finished: Vec::new(),
+    };
+    store.apply(&transition).await.unwrap();
+    let kept = Retention {
+        idle_sessions: Duration::from_secs(200 * HOUR as u64),
+        ..retention()
+    };
+    let expected = PruneReport {
+        sessions: 1,
+        exchanges: 1,
+        steps: 2,
+        drift_events: 0,
+    };
+    let prune = async |kept, dry_run| store.prune(&kept, at(0), dry_run).await.unwrap();
+    assert_eq!(prune(kept, true).await, expected);
+    assert_eq!(prune(kept, false).await, expected);
+    assert_eq!(store.steps(&session("a2")).await.unwrap().len(), 2);
+    let stats = store.stats().await.unwrap();
+    let exchanges = stats.tables.iter().find(|stats| stats.table == "exchanges");
+    assert_eq!(exchanges.unwrap().rows, 1);
+    assert_eq!(prune(retention(), true).await, expected);
+    assert_eq!(prune(retention(), false).await, expected);
+    assert_eq!(store.sessions(&SessionFilter::default()).await.unwrap(), []);
+}
+
 /// Statistics name the backend and count every table's rows.
 pub async fn stats_count_rows(store: Arc<dyn Store>) {
     let rows = async |table: &str| {
@@ -133,6 +190,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
     store.save_session(&state("c", "c", 1)).await.unwrap();
     store.save_task(&task("t", 1)).await.unwrap();
     store.append_drift(&drift("d", "a", 1)).await.unwrap();
+    store.settle(&call("l", 1)).await.unwrap();
     let counts = [
         ("session_states", 3),
         ("exchanges", 2),
@@ -141,7 +199,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("tasks", 1),
         ("drift_log", 1),
         ("file_reasoning", 0),
-        ("llm_calls", 0),
+        ("llm_calls", 1),
     ];
     for (table, count) in counts {
         assert_eq!(rows(table).await, count, "{table}");

@@ -1,9 +1,10 @@
 //! Records to check with.
 
 use grov_domain::{
-    Action, ActionType, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind, ExchangeId,
-    ExchangeKind, ExchangeRecord, FileReasoning, Outcome, Project, Prompt, SessionId, SessionMode,
-    SessionState, SessionStatus, Step, StepId, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    Action, ActionType, CallOutcome, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind,
+    ExchangeId, ExchangeKind, ExchangeRecord, FileReasoning, LlmCall, LlmCallId, MicroUsd, Outcome, Project,
+    Prompt, Purpose, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, Task, TaskId,
+    TaskStatus, TaskType, TokenUsage, TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -163,6 +164,28 @@ pub(super) fn task(id: &str, seconds: i64) -> Task {
         parent_task_id: Some(TaskId::new("parent-task")),
         tags: vec!["relay".to_owned()],
         created_at: at(seconds),
+    }
+}
+
+pub(super) fn call(id: &str, seconds: i64) -> LlmCall {
+    LlmCall {
+        id: LlmCallId::new(id),
+        purpose: Purpose::AnalyzeTaskContext,
+        provider: "anthropic".to_owned(),
+        model: "claude-haiku-4-5-20251001".to_owned(),
+        session_id: Some(session("a")),
+        at: at(seconds),
+        latency: std::time::Duration::from_millis(840),
+        usage: TokenUsage {
+            input: 900,
+            cache_read: 5,
+            cache_creation: 7,
+            cache_creation_5m: 3,
+            cache_creation_1h: 4,
+            output: 60,
+        },
+        cost: MicroUsd(1200),
+        outcome: CallOutcome::Answered,
     }
 }
 

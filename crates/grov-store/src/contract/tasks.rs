@@ -18,6 +18,8 @@ pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
     saved.goal = None;
     saved.project_remote = None;
     saved.linked_commit = None;
+    saved.parent_session_id = None;
+    saved.parent_task_id = None;
     saved.files_touched = vec!["/new".to_owned()];
     saved.decisions.clear();
     saved.tags.clear();
@@ -37,7 +39,7 @@ pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
     assert_eq!(store.task(&TaskId::new("other")).await.unwrap(), None);
 }
 
-/// The same (client session, session) is one task; what named the replaced one names the new one.
+/// The same (client session, session) is one task, under the id that it was first saved with.
 pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
     let of = |id: &str, client_session: Option<&str>, task_session: Option<&str>, seconds| Task {
         client_session_id: client_session.map(client),
@@ -63,15 +65,21 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
     store.save_task(&second).await.unwrap();
     assert_eq!(
         ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()),
-        ["second", "child"]
+        ["first", "child"]
     );
-    assert_eq!(store.task(&second.id).await.unwrap(), Some(second));
+    assert_eq!(store.task(&second.id).await.unwrap(), None);
+    let first = TaskId::new("first");
+    assert_eq!(
+        store.task(&first).await.unwrap(),
+        Some(Task {
+            id: first.clone(),
+            ..second
+        })
+    );
     assert_eq!(
         store.task(&child.id).await.unwrap().unwrap().parent_task_id,
-        Some(TaskId::new("second"))
+        Some(first)
     );
-    let about = store.file_reasoning_by_path(PROJECT, "/f", 1).await.unwrap();
-    assert_eq!(about[0].task_id, Some(TaskId::new("second")));
 
     store
         .save_task(&of("other-session", Some("c"), Some("s2"), 4))
@@ -96,14 +104,75 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
         .unwrap();
     assert_eq!(store.tasks_for_project(PROJECT, 100).await.unwrap().len(), 8);
 
-    // A task that moves to a session which has one replaces both.
+    // A task that moves to a session which has one becomes that one, and what named it names that one.
+    let about = FileReasoning {
+        task_id: Some(TaskId::new("child")),
+        ..file_reasoning("f2", "/f2", 2)
+    };
+    store.save_file_reasoning(&about).await.unwrap();
     store
         .save_task(&of("child", Some("c"), Some("s"), 10))
         .await
         .unwrap();
     let tasks = store.tasks_for_project(PROJECT, 100).await.unwrap();
-    assert_eq!((tasks.len(), tasks[0].id.as_str()), (7, "child"));
-    assert_eq!(store.task(&TaskId::new("second")).await.unwrap(), None);
+    assert_eq!((tasks.len(), tasks[0].id.as_str()), (7, "first"));
+    assert_eq!(store.task(&TaskId::new("child")).await.unwrap(), None);
+    for file in ["/f", "/f2"] {
+        let about = store.file_reasoning_by_path(PROJECT, file, 1).await.unwrap();
+        assert_eq!(about[0].task_id, Some(TaskId::new("first")));
+    }
+}
+
+/// A task is linked to the one it served, whichever of them is saved first and however often.
+pub async fn tasks_are_linked_to_the_one_they_served(store: Arc<dyn Store>) {
+    let of = |id: &str, client_session: &str, task_session: &str, parent: Option<&str>| Task {
+        client_session_id: Some(client(client_session)),
+        session_id: Some(session(task_session)),
+        parent_session_id: parent.map(session),
+        parent_task_id: None,
+        ..task(id, 1)
+    };
+    let parent = async |id: &str| {
+        let found = store.task(&TaskId::new(id)).await.unwrap().unwrap();
+        found.parent_task_id.map(|id| id.to_string())
+    };
+    let early = of("early", "c", "sub-1", Some("main"));
+    store.save_task(&early).await.unwrap();
+    store
+        .save_task(&of("abroad", "c2", "sub-1", Some("main")))
+        .await
+        .unwrap();
+    store
+        .save_task(&of("of-another", "c", "sub-2", Some("other")))
+        .await
+        .unwrap();
+    assert_eq!(parent("early").await, None);
+
+    store.save_task(&of("whole", "c", "main", None)).await.unwrap();
+    store
+        .save_task(&of("late", "c", "sub-3", Some("main")))
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        assert_eq!(parent("early").await.as_deref(), Some("whole"));
+        assert_eq!(parent("late").await.as_deref(), Some("whole"));
+        assert_eq!(parent("abroad").await, None, "of another client session");
+        assert_eq!(parent("of-another").await, None, "of another task");
+        assert_eq!(parent("whole").await, None);
+        store
+            .save_task(&of("whole-again", "c", "main", None))
+            .await
+            .unwrap();
+        store.save_task(&early).await.unwrap();
+    }
+    let served = store.task(&early.id).await.unwrap().unwrap();
+    assert_eq!(served.parent_session_id, early.parent_session_id);
+
+    store
+        .save_task(&of("itself", "c3", "s", Some("s")))
+        .await
+        .unwrap();
+    assert_eq!(parent("itself").await, None, "nothing serves itself");
 }
 
 /// Tasks are found by project and by exact file, newest first.

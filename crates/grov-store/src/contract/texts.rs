@@ -1,7 +1,11 @@
 //! What happens to texts and times on their way in and out.
 
-use super::sample::{PROJECT, at, client, drift, exchange, file_reasoning, prompt, session, state, task};
-use grov_domain::{Decision, Effect, EffectKind, ExchangeRecord, Store, TaskId};
+use super::sample::{
+    PROJECT, at, call, client, drift, exchange, file_reasoning, prompt, session, state, task,
+};
+use grov_domain::{
+    Decision, Effect, EffectKind, ExchangeRecord, LlmCall, LlmCallId, MicroUsd, Store, TaskId, TaskTransition,
+};
 use std::sync::Arc;
 use time::Duration;
 
@@ -171,13 +175,41 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     store.save_file_reasoning(&entry).await.unwrap();
     let mut kept = state("b", "b", 1);
     kept.original_goal = Some(leaky("goal"));
+    kept.user_id = Some(leaky("user"));
+    kept.working_directory = Some(leaky("/work"));
     kept.expected_scope.push(leaky("/file"));
     kept.constraints.push(leaky("constraint"));
     kept.keywords.push(secret());
     store.save_session(&kept).await.unwrap();
+    let (mut moved, mut ended) = (state("d", "d", 1), task("t2", 1));
+    moved.working_directory = Some(leaky("/work"));
+    moved.constraints.push(leaky("constraint"));
+    ended.goal = Some(leaky("goal"));
+    ended.decisions[0].reason = leaky("reason");
+    let transition = TaskTransition {
+        sessions: vec![moved],
+        moves: None,
+        finished: vec![ended],
+    };
+    store.apply(&transition).await.unwrap();
+    let mut call = call("l", 1);
+    call.provider = leaky("provider");
+    call.model = leaky("model");
+    let budget = MicroUsd(1_000_000);
+    store.reserve(&call, budget, at(0)).await.unwrap();
+    store
+        .settle(&LlmCall {
+            id: LlmCallId::new("l2"),
+            ..call
+        })
+        .await
+        .unwrap();
 
     let everything = format!(
-        "{:?} {:?} {:?} {:?} {:?}",
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        store.calls(&Default::default()).await.unwrap(),
+        store.prompts(&session("a")).await.unwrap(),
+        store.task(&TaskId::new("t2")).await.unwrap(),
         store.sessions(&Default::default()).await.unwrap(),
         store.client_steps(&client("a")).await.unwrap(),
         store.task(&TaskId::new("t")).await.unwrap(),

@@ -96,7 +96,7 @@ async fn database_is_shared_and_checked_as_promised() {
     };
     assert_eq!(pragma(&mut connection, "PRAGMA journal_mode").await, "wal");
     assert_eq!(pragma(&mut connection, "PRAGMA auto_vacuum").await, "2");
-    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "1");
+    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "2");
     assert_eq!(pragma(&mut connection, "PRAGMA integrity_check").await, "ok");
 }
 
@@ -154,7 +154,7 @@ async fn newer_schema_is_left_alone() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error, StoreError::NewerSchema { found: 7, known: 1 }),
+        matches!(error, StoreError::NewerSchema { found: 7, known: 2 }),
         "{error}"
     );
     assert!(error.to_string().contains("update Grov"), "{error}");
@@ -178,13 +178,13 @@ async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
     for _ in 0..2 {
         let error = store.append(&exchanges("a", 2)).await.unwrap_err();
         assert!(
-            matches!(error, StoreError::NewerSchema { found: 7, known: 1 }),
+            matches!(error, StoreError::NewerSchema { found: 7, known: 2 }),
             "{error}"
         );
     }
     raw(&home.database())
         .await
-        .execute("PRAGMA user_version = 1")
+        .execute("PRAGMA user_version = 2")
         .await
         .unwrap();
     assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
