@@ -3,6 +3,7 @@
 
 ALTER TABLE session_states ADD COLUMN working_directory TEXT;
 ALTER TABLE session_states ADD COLUMN head_at_start TEXT;     -- commit that was checked out when the task began
+ALTER TABLE session_states ADD COLUMN judged_at INTEGER;      -- when a verdict last put a turn into the task
 
 -- The task that the exchange belongs to now; NULL in the row of that task itself. The row under the old key stays, so
 -- that recording the exchange again still finds it there.

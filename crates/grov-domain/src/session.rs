@@ -104,6 +104,9 @@ pub struct SessionState {
     pub last_checked_at: u64,
     /// When the context was last cleared.
     pub last_clear_at: Option<OffsetDateTime>,
+    /// When a verdict last put a turn into this task; `None` before the first. Recording does not touch it, so the
+    /// newest of a client session's open tasks by this is the one in work.
+    pub judged_at: Option<OffsetDateTime>,
     /// First exchange.
     pub start_time: OffsetDateTime,
     /// Newest exchange.

@@ -67,6 +67,7 @@ pub(crate) fn session(state: &SessionState) -> SessionState {
         waiting_for_recovery: _,
         last_checked_at: _,
         last_clear_at: _,
+        judged_at: _,
         start_time: _,
         last_update: _,
         status: _,

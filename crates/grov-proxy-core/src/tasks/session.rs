@@ -16,6 +16,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 use tokio::sync::mpsc;
 
 /// A session that nothing is heard of for so long is forgotten; the store knows it.
@@ -106,7 +107,7 @@ impl Session {
         self.context.board.forget(&self.id);
     }
 
-    async fn recorded(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
+    pub(super) async fn recorded(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
         self.load().await?;
         if exchange.project.remote.is_some() {
             self.remote.clone_from(&exchange.project.remote);
@@ -150,21 +151,18 @@ impl Session {
         let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
         self.tasks = stored.into_iter().map(|summary| summary.state).collect();
         // Recording makes the first row before anybody has looked at the work in it.
-        let untouched = |task: &SessionState| {
-            task.session_id == self.id.first_task()
-                && task.working_directory.is_none()
-                && task.status == SessionStatus::Active
-        };
-        self.unborn = self.tasks.iter().all(untouched);
+        let unjudged = |task: &SessionState| task.judged_at.is_none() && task.status == SessionStatus::Active;
+        self.unborn = self.tasks.iter().all(unjudged);
         if self.unborn {
             self.tasks.clear();
         } else {
+            // Not by the newest record: until now records went to the first task.
             let open = self
                 .tasks
                 .iter()
                 .filter(|task| task.status == SessionStatus::Active);
             self.current = open
-                .max_by_key(|task| task.last_update)
+                .max_by_key(|task| task.judged_at)
                 .map(|task| task.session_id.clone());
             self.show_current();
         }
@@ -252,7 +250,7 @@ impl Session {
             task_type,
             user_id: exchange.user.clone(),
             project_path: exchange.project.key().to_owned(),
-            working_directory: Some(exchange.working_directory.clone().unwrap_or_default()),
+            working_directory: exchange.working_directory.clone(),
             head_at_start: turn.head.clone(),
             original_goal: None,
             expected_scope: Vec::new(),
@@ -264,6 +262,7 @@ impl Session {
             waiting_for_recovery: false,
             last_checked_at: 0,
             last_clear_at: None,
+            judged_at: None,
             start_time: turn.started_at,
             last_update: exchange.ended_at,
             status: SessionStatus::Active,
@@ -350,6 +349,7 @@ impl Session {
             // Somebody came back to it.
             state.status = SessionStatus::Active;
         }
+        state.judged_at = Some(self.next_verdict_time());
         state.last_update = state.last_update.max(exchange.ended_at);
         let id = state.session_id.clone();
         let moves = Move {
@@ -386,6 +386,13 @@ impl Session {
             .or_else(|| self.tasks.iter().find(|task| &task.session_id == id).cloned()))
     }
 
+    /// Now, but behind every earlier verdict: the clock may have been set back.
+    fn next_verdict_time(&self) -> OffsetDateTime {
+        let now = self.context.clock.now();
+        let newest = self.tasks.iter().filter_map(|task| task.judged_at).max();
+        newest.map_or(now, |newest| now.max(newest + Duration::from_millis(1)))
+    }
+
     fn keep(&mut self, state: SessionState) {
         match self
             .tasks
@@ -405,10 +412,7 @@ impl Session {
         let store = &self.context.store;
         let prompts = patiently(|| store.prompts(id)).await?;
         let steps = patiently(|| store.steps(id)).await?;
-        let directory = state
-            .working_directory
-            .clone()
-            .filter(|directory| !directory.is_empty());
+        let directory = state.working_directory.clone();
         let root = root(directory.as_deref());
         let material = Material::new(&prompts, &steps, root.as_deref(), |call| self.outcomes.of(call));
         state.status = ending.session_status();
@@ -439,7 +443,7 @@ impl Session {
     }
 
     /// Nobody was heard of for long: what there is of the task is saved.
-    async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
+    pub(super) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
         self.load().await?;
         let Some(state) = self.fresh(id).await? else {
             return Ok(());
@@ -455,7 +459,7 @@ impl Session {
 
 /// What is checked out where the agent works.
 async fn head(directory: Option<&str>) -> Option<String> {
-    let directory = PathBuf::from(directory.filter(|directory| !directory.is_empty())?);
+    let directory = PathBuf::from(directory?);
     // A network file system may let one wait.
     tokio::task::spawn_blocking(move || Place::locate(&directory).head().commit)
         .await
@@ -465,7 +469,7 @@ async fn head(directory: Option<&str>) -> Option<String> {
 
 /// The folder that paths are told relative to.
 fn root(directory: Option<&str>) -> Option<PathBuf> {
-    let directory = Path::new(directory.filter(|directory| !directory.is_empty())?);
+    let directory = Path::new(directory?);
     let place = Place::locate(directory);
     Some(place.work_tree().unwrap_or(directory).to_owned())
 }

@@ -28,6 +28,7 @@ pub(super) fn task(id: &str, parent: Option<&str>) -> SessionState {
         waiting_for_recovery: false,
         last_checked_at: 0,
         last_clear_at: None,
+        judged_at: None,
         start_time: OffsetDateTime::UNIX_EPOCH,
         last_update: OffsetDateTime::UNIX_EPOCH,
         status: SessionStatus::Active,

@@ -134,6 +134,7 @@ pub(super) fn state(client_session: &str, task: &str, seconds: i64) -> SessionSt
         waiting_for_recovery: true,
         last_checked_at: 3,
         last_clear_at: Some(at(seconds - 5)),
+        judged_at: Some(at(seconds - 3)),
         start_time: at(seconds - 10),
         last_update: at(seconds),
         status: SessionStatus::Active,

@@ -131,8 +131,8 @@ pub(super) async fn upsert_session(
         "INSERT INTO session_states (session_id, client_session_id, parent_session_id, task_type, user_id, \
          project_path, working_directory, head_at_start, original_goal, expected_scope, constraints, keywords, \
          token_count, escalation_count, session_mode, waiting_for_recovery, last_checked_at, last_clear_at, \
-         start_time, last_update, status) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+         judged_at, start_time, last_update, status) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
          ON CONFLICT (session_id) DO UPDATE SET \
          client_session_id = excluded.client_session_id, parent_session_id = excluded.parent_session_id, \
          task_type = excluded.task_type, user_id = coalesce(excluded.user_id, user_id), \
@@ -145,7 +145,8 @@ pub(super) async fn upsert_session(
          token_count = CASE WHEN token_count_at IS NULL THEN excluded.token_count ELSE token_count END, \
          escalation_count = excluded.escalation_count, session_mode = excluded.session_mode, \
          waiting_for_recovery = excluded.waiting_for_recovery, last_checked_at = excluded.last_checked_at, \
-         last_clear_at = excluded.last_clear_at, start_time = min(start_time, excluded.start_time), \
+         last_clear_at = excluded.last_clear_at, \
+         judged_at = coalesce(excluded.judged_at, judged_at), start_time = min(start_time, excluded.start_time), \
          last_update = max(last_update, excluded.last_update), status = excluded.status",
     )
     .bind(state.session_id.as_str())
@@ -166,6 +167,7 @@ pub(super) async fn upsert_session(
     .bind(state.waiting_for_recovery)
     .bind(integer(state.last_checked_at))
     .bind(state.last_clear_at.map(millis))
+    .bind(state.judged_at.map(millis))
     .bind(millis(state.start_time))
     .bind(millis(state.last_update))
     .bind(state.status.as_str())
@@ -237,6 +239,7 @@ fn state(columns: &Columns<'_>) -> Result<SessionState, StoreError> {
         waiting_for_recovery: columns.flag("waiting_for_recovery")?,
         last_checked_at: columns.count("last_checked_at")?,
         last_clear_at: columns.optional_time("last_clear_at")?,
+        judged_at: columns.optional_time("judged_at")?,
         start_time: columns.time("start_time")?,
         last_update: columns.time("last_update")?,
         status: columns.named("status", SessionStatus::from_name)?,
