@@ -1,0 +1,575 @@
+//! What an answer claims and what the actions prove.
+
+use super::clean::clean;
+use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences, words};
+use grov_domain::{ActionSketch, EffectKind};
+
+/// What the last text of a turn says about the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Claims {
+    /// There is a text.
+    pub(super) says_something: bool,
+    /// "All done", "task complete".
+    pub(super) done: bool,
+    /// "I've added …", "Fixed …": work is told as past.
+    pub(super) worked: bool,
+    /// It says that tests pass.
+    pub(super) tests_pass: bool,
+    /// It ends with a question to the user.
+    pub(super) asks: bool,
+    /// It is a plan, or waits for approval.
+    pub(super) plans: bool,
+    /// It admits that something is missing or fails.
+    pub(super) unfinished: bool,
+}
+
+/// What the actions of a turn prove.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Proof {
+    /// Something was changed.
+    pub(super) changed: bool,
+    /// The last tests or build behind the last change passed.
+    pub(super) tested: bool,
+    /// The last tests or build failed.
+    pub(super) failed: bool,
+    /// A commit was made, and nothing was changed after it.
+    pub(super) committed: bool,
+}
+
+const DONE: &[&str] = &[
+    "all done",
+    "task complete",
+    "task completed",
+    "task is complete",
+    "task is done",
+    "task is now complete",
+    "is complete",
+    "is now complete",
+    "are complete",
+    "is finished",
+    "are done",
+    "is done",
+    "everything is done",
+    "everything works",
+    "completed successfully",
+    "complete and",
+    "successfully completed",
+    "work is done",
+    "have completed",
+    "i've completed",
+    "i've finished",
+    "i have finished",
+    "finished implementing",
+    "is now fully",
+    "fully implemented",
+    "everything is in place",
+    "is all set",
+    "all set",
+    "you're all set",
+    "that's it",
+    "job done",
+    "implementation is complete",
+    "is ready",
+    "now done",
+    "done and",
+    "all finished",
+    "completed all",
+    "completed the",
+    "finished the",
+    "subtask complete",
+    "subtask done",
+    "is resolved",
+    "is fixed",
+    "is now fixed",
+    "has been fixed",
+    "am terminat",
+    "am finalizat",
+    "e gata",
+    "este gata",
+    "totul e gata",
+    "gata totul",
+    "s-a terminat",
+    "sarcina e",
+    "task terminat",
+    "am incheiat",
+    "totul functioneaza",
+    "totul merge",
+    "finalizata",
+    "terminata",
+    "sunt gata",
+    "am rezolvat",
+];
+
+const DONE_ALONE: &[&str] = &[
+    "done",
+    "finished",
+    "complete",
+    "completed",
+    "gata",
+    "terminat",
+    "fixed",
+    "rezolvat",
+];
+
+const WORKED: &[&str] = &[
+    "i've",
+    "i have",
+    "fixed",
+    "added",
+    "updated",
+    "implemented",
+    "created",
+    "removed",
+    "refactored",
+    "renamed",
+    "replaced",
+    "moved",
+    "committed",
+    "installed",
+    "changed",
+    "wrote",
+    "rewrote",
+    "migrated",
+    "converted",
+    "extracted",
+    "merged",
+    "has been",
+    "have been",
+    "is now",
+    "now uses",
+    "now returns",
+    "pushed",
+    "i added",
+    "i fixed",
+    "configured",
+    "upgraded",
+    "documented",
+    "deleted",
+    "bumped",
+    "cleaned",
+    "am adaugat",
+    "am reparat",
+    "am modificat",
+    "am schimbat",
+    "am scris",
+    "am creat",
+    "am actualizat",
+    "am sters",
+    "am facut",
+    "am mutat",
+    "am redenumit",
+    "am implementat",
+    "am corectat",
+    "am inlocuit",
+    "am instalat",
+    "am rulat",
+    "am scos",
+    "am eliminat",
+];
+
+const TESTS_PASS: &[&str] = &[
+    "tests pass",
+    "all tests pass",
+    "tests passed",
+    "tests are passing",
+    "tests now pass",
+    "tests are green",
+    "all green",
+    "test passes",
+    "tests passing",
+    "pass now",
+    "passes now",
+    "build passes",
+    "build succeeds",
+    "all pass",
+    "suite passes",
+    "suite is green",
+    "tests all pass",
+    "now passes",
+    "tests succeed",
+    "build is green",
+    "checks pass",
+    "everything passes",
+    "testele trec",
+    "toate testele trec",
+    "testele au trecut",
+    "testul trece",
+    "teste trec",
+    "au trecut toate",
+    "toate trec",
+    "testele sunt verzi",
+];
+
+/// Words that turn a claim into its opposite or into something to come.
+const DOUBTING: &[&str] = &[
+    "not",
+    "isn't",
+    "aren't",
+    "don't",
+    "doesn't",
+    "didn't",
+    "hasn't",
+    "haven't",
+    "won't",
+    "can't",
+    "cannot",
+    "once",
+    "when",
+    "if",
+    "until",
+    "after",
+    "before",
+    "will",
+    "would",
+    "should",
+    "could",
+    "almost",
+    "nearly",
+    "partially",
+    "partly",
+    "halfway",
+    "unless",
+    "yet",
+    "never",
+    "without",
+    "assuming",
+    "expect",
+    "expected",
+    "hope",
+    "goal",
+    "whether",
+    "half",
+    "to",
+    "going",
+    "let",
+    "let's",
+    "i'll",
+    "we'll",
+    "half-done",
+    "first",
+    "nu",
+    "cand",
+    "daca",
+    "dupa",
+    "inainte",
+    "aproape",
+    "partial",
+    "voi",
+    "va",
+    "vom",
+    "ar",
+    "jumatate",
+    "inca",
+];
+
+const UNFINISHED: &[&str] = &[
+    "still failing",
+    "still fails",
+    "still fail",
+    "still broken",
+    "not done",
+    "not finished",
+    "not complete",
+    "isn't complete",
+    "isn't done",
+    "remaining",
+    "remains",
+    "remain",
+    "not yet",
+    "todo",
+    "left to do",
+    "still need",
+    "still needs",
+    "still to do",
+    "next i'll",
+    "next i will",
+    "i'll now",
+    "i will now",
+    "next step is",
+    "now i'll",
+    "let me now",
+    "couldn't",
+    "could not",
+    "unable to",
+    "wasn't able",
+    "was not able",
+    "failed to",
+    "fails with",
+    "fails because",
+    "failing",
+    "blocked",
+    "i'm stuck",
+    "partially",
+    "halfway",
+    "work in progress",
+    "in progress",
+    "tests fail",
+    "test fails",
+    "build fails",
+    "doesn't work",
+    "does not compile",
+    "doesn't compile",
+    "half of",
+    "stopped here",
+    "haven't",
+    "have not",
+    "inca nu",
+    "mai ramane",
+    "mai raman",
+    "nu am reusit",
+    "nu am putut",
+    "nu e gata",
+    "nu este gata",
+    "pica",
+    "esueaza",
+    "blocat",
+    "partial",
+    "nu trec",
+    "nu trece",
+    "mai trebuie",
+    "urmeaza sa",
+    "nu compileaza",
+    "nu merge",
+];
+
+const PLANS: &[&str] = &[
+    "here's my plan",
+    "here is my plan",
+    "here's the plan",
+    "here is the plan",
+    "proposed plan",
+    "my plan",
+    "plan:",
+    "i propose",
+    "i'd suggest",
+    "i would suggest",
+    "i plan to",
+    "awaiting your",
+    "waiting for your",
+    "waiting for approval",
+    "let me know if you approve",
+    "let me know which",
+    "let me know whether",
+    "let me know how you",
+    "ready to proceed",
+    "once you approve",
+    "if you approve",
+    "before i proceed",
+    "before i start",
+    "please confirm",
+    "please choose",
+    "need your approval",
+    "your go-ahead",
+    "need your input",
+    "please approve",
+    "please let me know which",
+    "implementation plan",
+    "i need to know",
+    "please provide",
+    "please clarify",
+    "i need you to",
+    "could you provide",
+    "iata planul",
+    "planul meu",
+    "planul este",
+    "planul:",
+    "propun",
+    "astept aprobarea",
+    "astept confirmarea",
+    "aprobi",
+    "te rog confirma",
+    "confirma-mi",
+    "spune-mi daca",
+    "spune-mi care",
+    "am nevoie de confirmare",
+    "inainte sa incep",
+    "inainte sa continui",
+];
+
+/// Questions that ask nothing.
+const COURTESY: &[&str] = &[
+    "anything else",
+    "what else",
+    "what would you like to do next",
+    "how can i help",
+    "what's next",
+    "altceva",
+    "cu ce te mai pot",
+    "mai pot",
+];
+
+/// Reads an answer. Code and quotations in it claim nothing.
+pub(super) fn claims_of(answer: &str) -> Claims {
+    let cleaned = clean(answer);
+    let prose = without_quotations(&cleaned.prose);
+    let all = sentences(&prose);
+    let told = &all[all.len().saturating_sub(60)..];
+    let mut claims = Claims {
+        says_something: !answer.trim().is_empty(),
+        ..Claims::default()
+    };
+    let mut last_is_question = false;
+    for sentence in told {
+        let words = words(sentence);
+        let question = ends_with_question(sentence);
+        let courteous = question && has_phrase(&words, COURTESY);
+        if !courteous {
+            last_is_question = question;
+        }
+        if question {
+            claims.plans |= has_phrase(&words, PLANS);
+            continue;
+        }
+        if has_phrase(&words, UNFINISHED)
+            && !has_phrase(
+                &words,
+                &[
+                    "no remaining",
+                    "nothing remains",
+                    "no failing",
+                    "no longer failing",
+                    "was failing",
+                    "were failing",
+                    "0 failing",
+                ],
+            )
+        {
+            claims.unfinished = true;
+        }
+        claims.plans |= has_phrase(&words, PLANS);
+        let alone = words
+            .first()
+            .is_some_and(|word| word.is_any(DONE_ALONE) && (words.len() == 1 || word.pauses()));
+        claims.done |= alone || claimed(&words, DONE);
+        claims.worked |= claimed(&words, WORKED);
+        claims.tests_pass |= claimed(&words, TESTS_PASS);
+    }
+    claims.asks = last_is_question;
+    claims
+}
+
+/// Whether one of the phrases stands in the sentence, and nothing before it puts it in doubt.
+fn claimed(words: &[Word<'_>], phrases: &[&str]) -> bool {
+    (0..words.len()).any(|at| {
+        let Some(length) = any_phrase_at(words, at, phrases) else {
+            return false;
+        };
+        let from = (0..at)
+            .rev()
+            .find(|index| words[*index].pauses())
+            .map_or(0, |index| index + 1);
+        !words[from..at].iter().any(|word| word.is_any(DOUBTING))
+            && !words
+                .get(at + length)
+                .is_some_and(|word| word.is_any(&["except", "soon", "cand", "when", "once", "after"]))
+    })
+}
+
+/// The text with what stands in double quotation marks or backticks blanked.
+fn without_quotations(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    for line in text.lines() {
+        let mut open: Option<char> = None;
+        let mut quoted = String::new();
+        for letter in line.chars() {
+            match open {
+                Some(mark) if letter == mark => {
+                    kept.push_str(" x ");
+                    quoted.clear();
+                    open = None;
+                }
+                Some(_) => quoted.push(letter),
+                None if matches!(letter, '"' | '`') => open = Some(letter),
+                None if letter == '“' => open = Some('”'),
+                None if matches!(letter, '*') => {}
+                None => kept.push(letter),
+            }
+        }
+        // A mark that is not closed quotes nothing.
+        kept.push_str(&quoted);
+        kept.push('\n');
+    }
+    kept
+}
+
+/// Whether an action changes something: files, or anything else that a command line shows.
+pub(super) fn changes(action: &ActionSketch) -> bool {
+    action.action_type.modifies_files()
+        || action.effects.iter().any(|effect| {
+            matches!(
+                effect,
+                EffectKind::Write
+                    | EffectKind::Modify
+                    | EffectKind::Delete
+                    | EffectKind::Move
+                    | EffectKind::Copy
+                    | EffectKind::Permission
+                    | EffectKind::Install
+            )
+        })
+}
+
+/// Whether an action runs tests, checks or a build.
+pub(super) fn proves(action: &ActionSketch) -> bool {
+    action
+        .effects
+        .iter()
+        .any(|effect| matches!(effect, EffectKind::Test | EffectKind::Build))
+}
+
+/// Whether an action is a commit.
+pub(super) fn commits(action: &ActionSketch) -> bool {
+    action.effects.contains(&EffectKind::VersionControl)
+        && action.command.as_deref().is_some_and(|command| {
+            let mut words =
+                command.split(|letter: char| letter.is_whitespace() || matches!(letter, ';' | '&' | '|'));
+            words.any(|word| matches!(word, "commit"))
+        })
+}
+
+/// What the actions prove.
+pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
+    let mut proof = Proof::default();
+    for action in actions {
+        let failed = action.failed == Some(true);
+        if proves(action) {
+            proof.failed = failed;
+            proof.tested = action.failed == Some(false);
+        }
+        if changes(action) && !failed {
+            proof.changed = true;
+            if !proves(action) {
+                proof.tested = false;
+                proof.committed = false;
+            }
+        }
+        if commits(action) && !failed {
+            proof.committed = true;
+            proof.changed = true;
+        }
+    }
+    proof
+}
+
+/// Whether the work of a turn is done, and why that is believed.
+pub(super) fn finished(claims: &Claims, proof: &Proof, stop_reason: Option<&str>) -> Option<&'static str> {
+    let ended = stop_reason.is_none_or(|reason| reason == "end_turn");
+    if !ended || claims.asks || claims.plans || claims.unfinished || proof.failed {
+        return None;
+    }
+    if claims.done {
+        return Some("the answer says that the work is done");
+    }
+    if claims.worked || claims.tests_pass {
+        if proof.tested {
+            return Some("the answer tells of finished work and the tests passed");
+        }
+        if proof.committed {
+            return Some("the answer tells of finished work and it was committed");
+        }
+        if claims.tests_pass && proof.changed {
+            return Some("something was changed and the answer says that the tests pass");
+        }
+    }
+    None
+}

@@ -1,0 +1,162 @@
+//! How well actions serve the goal.
+
+use super::claims::{changes, proves};
+use super::clean::clean;
+use super::scope;
+use super::text::{fold, push_new, shorten};
+use grov_domain::{ActionSketch, DriftQuestion, DriftType, DriftVerdict, RecoveryStep};
+
+/// So many earlier actions are looked at for repetition.
+const THREAD: usize = 5;
+
+/// A file changed so often within the thread is repetition.
+const REPEATED: usize = 3;
+
+/// How well actions serve the goal, 1 to 10. Only actions that change something count: all of them in scope is 10, all of
+/// them outside at most 3, mixed in between; each file changed three times within the last five costs 2.
+pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
+    let judged: Vec<&ActionSketch> = question
+        .actions
+        .iter()
+        .filter(|action| changes(action) && !proves(action) && !action.files.is_empty())
+        .collect();
+    let mut scope: Vec<String> = question.scope.iter().take(200).cloned().collect();
+    // Where no scope is told, naming a file gives none: everything is in scope.
+    if !scope.is_empty() {
+        scope.extend(scope::paths(&clean(&question.newest_instruction).whole));
+        scope.extend(scope::paths(&clean(&question.goal).whole));
+    }
+    let mut outside: Vec<String> = Vec::new();
+    let mut out = 0;
+    for action in &judged {
+        let all_in = scope.is_empty() || action.files.iter().take(50).all(|file| is_inside(file, &scope));
+        if !all_in {
+            out += 1;
+            for file in action.files.iter().filter(|file| !is_inside(file, &scope)) {
+                push_new(&mut outside, file.clone(), 20);
+            }
+        }
+    }
+    let total = judged.len();
+    let base = if out == 0 {
+        10
+    } else if out == total {
+        4_usize.saturating_sub(out).max(1)
+    } else {
+        let within = total - out;
+        (2 + (16 * within + total) / (2 * total))
+            .saturating_sub(out)
+            .max(1)
+    };
+    let repeated = repeated(question);
+    let score = base.saturating_sub(2 * repeated.len()).clamp(1, 10);
+    let score = u8::try_from(score).unwrap_or(10);
+    let drift_type = DriftType::of_score(score);
+    if drift_type == DriftType::None {
+        let diagnostic = if total == 0 {
+            "Nothing was changed."
+        } else {
+            "The changes are within the scope of the goal."
+        };
+        return DriftVerdict {
+            score,
+            drift_type,
+            diagnostic: diagnostic.to_owned(),
+            recovery_plan: Vec::new(),
+        };
+    }
+    DriftVerdict {
+        score,
+        drift_type,
+        diagnostic: diagnostic(&outside, &repeated),
+        recovery_plan: plan(question, &outside, &repeated, &scope),
+    }
+}
+
+/// Whether a file is what an entry of the scope names, or lies in it.
+fn is_inside(file: &str, scope: &[String]) -> bool {
+    let file = fold(file);
+    let name = file.rsplit('/').next().unwrap_or(&file);
+    let stem = name.split('.').next().unwrap_or(name);
+    scope.iter().any(|entry| {
+        let entry = fold(entry);
+        let entry = entry
+            .trim_end_matches(['/', '*', '(', ')'])
+            .trim_start_matches("./");
+        let glob = entry.split('*').next().unwrap_or(entry).trim_end_matches('/');
+        !entry.is_empty()
+            && (file.contains(entry)
+                || entry.contains(name)
+                || (entry.contains('*') && !glob.is_empty() && file.contains(glob))
+                || (stem.len() >= 4 && entry.split(['/', ':', '.']).any(|part| part == stem)))
+    })
+}
+
+/// Files changed again and again.
+fn repeated(question: &DriftQuestion) -> Vec<String> {
+    let thread: Vec<&ActionSketch> = question
+        .earlier
+        .iter()
+        .chain(&question.actions)
+        .rev()
+        .take(THREAD)
+        .filter(|action| changes(action))
+        .collect();
+    let mut found = Vec::new();
+    for action in &thread {
+        for file in action.files.iter().take(50) {
+            let times = thread.iter().filter(|other| other.files.contains(file)).count();
+            if times >= REPEATED {
+                push_new(&mut found, file.clone(), 4);
+            }
+        }
+    }
+    found
+}
+
+fn diagnostic(outside: &[String], repeated: &[String]) -> String {
+    let listed =
+        |files: &[String]| shorten(&files.iter().take(3).cloned().collect::<Vec<_>>().join(", "), 160);
+    match (outside.is_empty(), repeated.is_empty()) {
+        (false, true) => format!("Changed outside the scope of the goal: {}.", listed(outside)),
+        (true, _) => format!("Changed again and again: {}.", listed(repeated)),
+        (false, false) => format!(
+            "Changed outside the scope of the goal: {}; changed again and again: {}.",
+            listed(outside),
+            listed(repeated)
+        ),
+    }
+}
+
+fn plan(
+    question: &DriftQuestion,
+    outside: &[String],
+    repeated: &[String],
+    scope: &[String],
+) -> Vec<RecoveryStep> {
+    let mut steps = Vec::new();
+    for file in outside.iter().take(3) {
+        steps.push(RecoveryStep {
+            file: Some(file.clone()),
+            action: format!("Check whether the change of {file} is needed for the goal, and undo it if not"),
+        });
+    }
+    for file in repeated.iter().take(2) {
+        steps.push(RecoveryStep {
+            file: Some(file.clone()),
+            action: format!("Read {file} as it is now before it is changed again, and find the cause first"),
+        });
+    }
+    let target = scope.iter().find(|entry| scope::is_path(entry));
+    let goal = shorten(&question.goal, 200);
+    steps.push(RecoveryStep {
+        file: target.cloned(),
+        action: match target {
+            Some(file) if goal.is_empty() => format!("Go on in {file}"),
+            Some(file) => format!("Go on in {file} with: {goal}"),
+            None if goal.is_empty() => "Go back to what the user asked for last".to_owned(),
+            None => format!("Go on with: {goal}"),
+        },
+    });
+    steps
+}

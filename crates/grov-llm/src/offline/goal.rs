@@ -1,0 +1,220 @@
+//! The sentence that asks for work.
+
+use super::lexicon::{AFTER_A_NOUN, LEAD_INS, WORK_VERBS, WORK_VERBS_RO};
+use super::text::{Word, any_phrase_at, ends_with_question, fold, sentences, shorten, words};
+
+/// At most so many characters of a goal.
+pub(super) const MOST_CHARACTERS: usize = 200;
+
+/// Forms that ask for work without an order.
+const WISHES: &[&str] = &[
+    "i want",
+    "i need",
+    "we need",
+    "i'd like",
+    "i would like",
+    "we want",
+    "can you",
+    "could you",
+    "would you",
+    "will you",
+    "help me",
+    "please",
+    "there should be",
+    "it should",
+    "we should",
+    "should have",
+    "needs to",
+    "need to",
+    "vreau",
+    "as vrea",
+    "as dori",
+    "am nevoie",
+    "avem nevoie",
+    "te rog",
+    "va rog",
+    "poti sa",
+    "ai putea",
+    "trebuie sa",
+    "ar trebui",
+];
+
+/// Single words that may stand between the beginning of a clause and its verb.
+pub(super) const LEADING_WORDS: &[&str] = &[
+    "please",
+    "just",
+    "also",
+    "and",
+    "but",
+    "so",
+    "then",
+    "ok",
+    "te",
+    "rog",
+    "sa",
+    "you",
+    "should",
+    "absolutely",
+    "of",
+    "course",
+];
+
+/// The offset of the first word behind what may stand before an order.
+pub(super) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
+    let mut at = 0;
+    while let Some(length) = any_phrase_at(words, at, LEAD_INS) {
+        at += length;
+    }
+    at
+}
+
+/// Whether an order stands at `at`.
+pub(super) fn is_order(words: &[Word<'_>], at: usize) -> bool {
+    let Some(verb) = words.get(at) else {
+        return false;
+    };
+    if !verb.is_any(WORK_VERBS) && !verb.is_any(WORK_VERBS_RO) {
+        return false;
+    }
+    !verb.after.contains(':') && !words.get(at + 1).is_some_and(|next| next.is_any(AFTER_A_NOUN))
+}
+
+/// Whether a sentence asks for work.
+pub(super) fn asks_for_work(words: &[Word<'_>]) -> bool {
+    is_order(words, behind_lead_ins(words)) || orders_later(words)
+}
+
+/// An order behind a pause or an "and": "The page crashes, fix it".
+fn orders_later(words: &[Word<'_>]) -> bool {
+    (1..words.len()).any(|at| {
+        let before = &words[at - 1];
+        (before.pauses() || before.is_any(&["please", "rog"])) && {
+            let behind = at + behind_lead_ins(&words[at..]);
+            is_order(words, behind)
+        }
+    })
+}
+
+/// How well a sentence tells the goal.
+fn weight(sentence: &str) -> u8 {
+    let words = words(sentence);
+    if words.is_empty() {
+        return 0;
+    }
+    let at = behind_lead_ins(&words);
+    if at >= words.len() {
+        return 0;
+    }
+    let is_question = ends_with_question(sentence);
+    if is_order(&words, at) {
+        return 5;
+    }
+    if orders_later(&words) {
+        return 4;
+    }
+    if any_phrase_at(&words, 0, WISHES).is_some()
+        || (0..words.len()).any(|at| any_phrase_at(&words, at, WISHES).is_some())
+    {
+        return 4;
+    }
+    if super::constraints::is_constraint(sentence) {
+        return 1;
+    }
+    if is_question { 3 } else { 2 }
+}
+
+/// The goal that a prompt's prose tells: at most 200 characters, empty for an empty text.
+pub(super) fn goal_of(prose: &str) -> String {
+    let sentences: Vec<String> = sentences(prose).into_iter().take(200).collect();
+    let weights: Vec<u8> = sentences.iter().map(|sentence| weight(sentence)).collect();
+    let Some(best) = weights.iter().max().copied() else {
+        return String::new();
+    };
+    let Some(at) = weights.iter().position(|weight| *weight == best) else {
+        return String::new();
+    };
+    let sentence = without_greeting(&sentences[at]);
+    // "Fix it." alone says nothing: what was said before it belongs to it.
+    if at > 0 && words(sentence).len() <= 4 && weights[at - 1] > 0 {
+        let joined = format!("{} {}", without_greeting(&sentences[at - 1]), sentence);
+        if joined.chars().count() <= MOST_CHARACTERS {
+            return shorten(&joined, MOST_CHARACTERS);
+        }
+    }
+    shorten(sentence, MOST_CHARACTERS)
+}
+
+/// A sentence without the greeting or thanks at its beginning.
+fn without_greeting(sentence: &str) -> &str {
+    let found = words(sentence);
+    let mut from = 0;
+    for (at, word) in found.iter().enumerate().take(5) {
+        let greets = word.is_any(&[
+            "hi",
+            "hey",
+            "hello",
+            "claude",
+            "thanks",
+            "thank",
+            "you",
+            "great",
+            "ok",
+            "okay",
+            "perfect",
+            "salut",
+            "buna",
+            "mersi",
+            "multumesc",
+            "there",
+            "cool",
+            "nice",
+            "super",
+        ]);
+        if !greets {
+            break;
+        }
+        if word.pauses() || fold(word.after).contains('!') {
+            from = found.get(at + 1).map_or(0, |next| next.start - next.before.len());
+        }
+    }
+    sentence[from..].trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_goal_is_the_sentence_that_asks_for_work() {
+        let cases = [
+            (
+                "Hi Claude! The parser is slow. Please make it faster.",
+                "The parser is slow. Please make it faster.",
+            ),
+            (
+                "Hey, can you add a dark mode toggle to the settings page?",
+                "can you add a dark mode toggle to the settings page?",
+            ),
+            (
+                "We ship on Friday. Fix the flaky login test in tests/login.rs. Do not touch CI.",
+                "Fix the flaky login test in tests/login.rs.",
+            ),
+            (
+                "Do not touch CI. Fix the flaky login test in tests/login.rs.",
+                "Fix the flaky login test in tests/login.rs.",
+            ),
+            (
+                "Salut! Te rog să adaugi un test pentru parser. Mersi!",
+                "Te rog să adaugi un test pentru parser.",
+            ),
+            (
+                "The login page crashes on an empty address.",
+                "The login page crashes on an empty address.",
+            ),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(goal_of(text), expected);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What the user wants.
+
+use super::clean::{Cleaned, clean};
+use super::prompt::Prompt;
+use super::{constraints, goal, scope};
+use grov_domain::{Intent, IntentQuestion};
+
+/// At most so many prompts are looked at, the newest.
+pub(super) const MOST_PROMPTS: usize = 20;
+
+/// So many of the files first read say where the work is.
+const FIRST_FILES: usize = 8;
+
+/// What the user wants: the goal from the newest instruction, scope from what is named and from the files first read,
+/// constraints from all prompts, and words for search. Goal at most 200 characters; 40 entries of scope, 20 constraints and
+/// 12 keywords at most.
+pub fn extract_intent(question: &IntentQuestion) -> Intent {
+    let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
+    let cleaned: Vec<Cleaned> = newest.iter().map(|prompt| clean(prompt)).collect();
+    let goal = newest_goal(&cleaned);
+    let mut scope = Vec::new();
+    let mut constraints = Vec::new();
+    for prompt in &cleaned {
+        scope::named(&prompt.whole, &mut scope);
+        constraints::find(&prompt.prose, &mut constraints);
+    }
+    for file in question.first_files.iter().take(FIRST_FILES) {
+        let file = file.trim();
+        if !file.is_empty() {
+            super::text::push_new(&mut scope, super::text::shorten(file, 300), scope::MOST_ENTRIES);
+        }
+    }
+    let last = cleaned.last().map(Cleaned::best).unwrap_or_default();
+    let keywords = scope::keywords(&[&goal, last]);
+    Intent {
+        goal,
+        scope,
+        constraints,
+        keywords,
+    }
+}
+
+/// The goal of the newest prompt that says one; thanks and "go ahead" say none.
+pub(super) fn newest_goal(cleaned: &[Cleaned]) -> String {
+    let mut fall_back = String::new();
+    for prompt in cleaned.iter().rev() {
+        let goal = goal::goal_of(prompt.best());
+        if goal.is_empty() {
+            continue;
+        }
+        let read = Prompt::read(prompt.best());
+        if !read.acknowledges && !read.approves {
+            return goal;
+        }
+        if fall_back.is_empty() {
+            fall_back = goal;
+        }
+    }
+    fall_back
+}

@@ -1,0 +1,424 @@
+//! Paths and identifiers that a text names, and words for search.
+
+use super::lexicon::{STOP_WORDS, WORK_VERBS, WORK_VERBS_RO};
+use super::text::{Word, fold, push_new, words};
+
+/// At most so many entries of a scope.
+pub(super) const MOST_ENTRIES: usize = 40;
+
+/// At most so many words for search.
+const MOST_KEYWORDS: usize = 12;
+
+/// Endings of file names that are not words with a dot in them.
+const ENDINGS: &[&str] = &[
+    "rs",
+    "toml",
+    "ts",
+    "tsx",
+    "js",
+    "jsx",
+    "mjs",
+    "cjs",
+    "json",
+    "jsonl",
+    "py",
+    "go",
+    "java",
+    "kt",
+    "rb",
+    "php",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "hpp",
+    "cs",
+    "swift",
+    "scala",
+    "sh",
+    "bash",
+    "zsh",
+    "ps1",
+    "sql",
+    "md",
+    "mdx",
+    "rst",
+    "txt",
+    "yml",
+    "yaml",
+    "xml",
+    "html",
+    "htm",
+    "css",
+    "scss",
+    "sass",
+    "less",
+    "vue",
+    "svelte",
+    "lock",
+    "cfg",
+    "ini",
+    "conf",
+    "env",
+    "proto",
+    "graphql",
+    "tf",
+    "gradle",
+    "csv",
+    "log",
+    "dart",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "ml",
+    "lua",
+    "pl",
+    "r",
+    "jl",
+    "zig",
+    "nix",
+    "dockerfile",
+    "ipynb",
+    "snap",
+    "svg",
+    "png",
+    "csproj",
+    "sln",
+    "mod",
+    "sum",
+];
+
+/// File names without an ending, behind a folder.
+const NAMES: &[&str] = &[
+    "makefile",
+    "dockerfile",
+    "justfile",
+    "rakefile",
+    "gemfile",
+    "procfile",
+    "jenkinsfile",
+    "license",
+    "readme",
+    "changelog",
+    "codeowners",
+];
+
+/// Whether a word is a path, a file name or a glob.
+pub(super) fn is_path(raw: &str) -> bool {
+    if raw.len() < 2
+        || raw.len() > 300
+        || raw.contains("://")
+        || raw.starts_with("//")
+        || raw.contains(['<', '=', '('])
+    {
+        return false;
+    }
+    let name = raw.rsplit('/').next().unwrap_or(raw);
+    let has_ending = NAMES.contains(&fold(name).as_str()) && raw.len() > name.len()
+        || name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            ENDINGS.contains(&fold(ending).as_str())
+                && (!stem.is_empty() || raw.contains('/') || ending == "env")
+        });
+    if has_ending
+        || raw.starts_with('.')
+            && raw.len() > 3
+            && raw[1..].starts_with(|letter: char| letter.is_ascii_alphabetic())
+    {
+        return true;
+    }
+    if let Some((first, rest)) = raw.split_once('/') {
+        let parts = rest.split('/').filter(|part| !part.is_empty()).count();
+        let plausible = raw
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || "/._-*@~[]{},+".contains(letter));
+        // "and/or", "read/write": two plain words are no path unless one of them is written as a folder.
+        return plausible
+            && !raw
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'/' || byte == b'.')
+            && (raw.ends_with('/')
+                || first.is_empty() && parts >= 2
+                || parts >= 2
+                || raw.contains('*')
+                || raw.contains('_')
+                || FOLDERS.contains(&fold(first).as_str()));
+    }
+    raw.contains("*.")
+}
+
+/// Usual names of folders.
+const FOLDERS: &[&str] = &[
+    "src",
+    "lib",
+    "crates",
+    "bins",
+    "tests",
+    "test",
+    "docs",
+    "doc",
+    "app",
+    "apps",
+    "packages",
+    "pkg",
+    "cmd",
+    "internal",
+    "scripts",
+    "components",
+    "pages",
+    "api",
+    "server",
+    "client",
+    "web",
+    "frontend",
+    "backend",
+    "migrations",
+    "config",
+    ".github",
+    "examples",
+    "benches",
+    "assets",
+    "public",
+    "static",
+    "spec",
+    "specs",
+    "tools",
+    "utils",
+    "core",
+    "modules",
+    "services",
+    "models",
+    ".",
+    "..",
+    "~",
+];
+
+/// Whether a word is an identifier by its looks: `run()`, `a::b`, `snake_case`, `CamelCase`.
+fn is_identifier(raw: &str) -> bool {
+    if raw.len() < 3
+        || raw.len() > 120
+        || !raw.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+    {
+        return false;
+    }
+    let name = raw.strip_suffix("()").unwrap_or(raw);
+    if !name
+        .chars()
+        .all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | ':' | '.' | '$'))
+    {
+        return false;
+    }
+    if name.len() < raw.len() || name.contains("::") {
+        return true;
+    }
+    if name.contains('.') {
+        return false;
+    }
+    if name.trim_matches('_').contains('_') {
+        return true;
+    }
+    // A capital behind a small letter, twice cased: `fooBar`, `FooBar`. "GitHub" and the like are names of products.
+    let humps = name
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        .count();
+    humps >= 1 && !PRODUCTS.contains(&fold(name).as_str())
+}
+
+/// Names that look like identifiers.
+const PRODUCTS: &[&str] = &[
+    "github",
+    "gitlab",
+    "javascript",
+    "typescript",
+    "postgresql",
+    "mysql",
+    "sqlite",
+    "mongodb",
+    "graphql",
+    "openai",
+    "youtube",
+    "linkedin",
+    "macos",
+    "ios",
+    "iphone",
+    "nodejs",
+    "webassembly",
+    "wasm",
+    "paypal",
+    "oauth",
+    "websocket",
+    "websockets",
+    "devops",
+    "latex",
+    "fastapi",
+    "dynamodb",
+    "bigquery",
+    "jquery",
+    "vscode",
+    "stackoverflow",
+    "clickhouse",
+];
+
+/// The paths and identifiers named in a text, in order.
+pub(super) fn named(text: &str, entries: &mut Vec<String>) {
+    for word in words(text) {
+        if entries.len() >= MOST_ENTRIES {
+            return;
+        }
+        let raw = without_line_number(word.raw);
+        let quoted = word.before.ends_with('`') && word.after.starts_with('`');
+        if is_path(raw) || is_identifier(raw) || quoted && is_code_word(raw) {
+            push_new(
+                entries,
+                raw.trim_start_matches("./").trim_start_matches('@').to_owned(),
+                MOST_ENTRIES,
+            );
+        }
+    }
+}
+
+/// The paths named in a text.
+pub(super) fn paths(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for word in words(text) {
+        let raw = without_line_number(word.raw);
+        if is_path(raw) {
+            push_new(
+                &mut found,
+                raw.trim_start_matches("./").trim_start_matches('@').to_owned(),
+                MOST_ENTRIES,
+            );
+        }
+    }
+    found
+}
+
+/// Whether a word in backticks names something.
+fn is_code_word(raw: &str) -> bool {
+    (2..=80).contains(&raw.len())
+        && raw.starts_with(|letter: char| letter.is_alphabetic() || matches!(letter, '_' | '$' | '#' | '@'))
+}
+
+/// `src/a.rs:12:3` without the numbers.
+fn without_line_number(raw: &str) -> &str {
+    let mut path = raw;
+    while let Some((before, number)) = path.rsplit_once(':') {
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            break;
+        }
+        path = before;
+    }
+    path
+}
+
+/// Words that tell what a text is about, folded, in order.
+pub(super) fn content_words(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for word in words(text) {
+        if found.len() >= 200 {
+            break;
+        }
+        if is_telling(&word) && !found.contains(&word.folded) {
+            found.push(word.folded);
+        }
+    }
+    found
+}
+
+fn is_telling(word: &Word<'_>) -> bool {
+    (3..=60).contains(&word.folded.chars().count())
+        && word.folded.chars().any(char::is_alphabetic)
+        && !word.is_any(STOP_WORDS)
+}
+
+/// Words for search: names first come first served, verbs of work left out where there are others.
+pub(super) fn keywords(texts: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        for word in content_words(text) {
+            if !WORK_VERBS.contains(&word.as_str()) && !WORK_VERBS_RO.contains(&word.as_str()) {
+                push_new(&mut found, word, MOST_KEYWORDS);
+            }
+        }
+    }
+    if found.is_empty() {
+        for text in texts {
+            for word in content_words(text) {
+                push_new(&mut found, word, MOST_KEYWORDS);
+            }
+        }
+    }
+    found
+}
+
+/// Whether two words have the same stem, roughly: equal, or equal but for a short ending.
+pub(super) fn same_stem(one: &str, other: &str) -> bool {
+    if one == other {
+        return true;
+    }
+    let common = one.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+    common >= 4 && one.len() - common <= 3 && other.len() - common <= 3
+}
+
+/// How many content words of the first text are in the second.
+pub(super) fn overlap(one: &str, other: &str) -> usize {
+    let plain = |text: &str| -> Vec<String> {
+        content_words(text)
+            .into_iter()
+            .filter(|word| !WORK_VERBS.contains(&word.as_str()) && !WORK_VERBS_RO.contains(&word.as_str()))
+            .take(60)
+            .collect()
+    };
+    let others = plain(other);
+    plain(one)
+        .iter()
+        .filter(|word| others.iter().any(|known| same_stem(word, known)))
+        .count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scope_is_what_is_named() {
+        let cases: &[(&str, &[&str])] = &[
+            (
+                "Fix `parse()` in src/parser.rs:12 and ./tests/*.rs.",
+                &["parse()", "src/parser.rs", "tests/*.rs"],
+            ),
+            (
+                "Rename UserStore to AccountStore, and user_id too",
+                &["UserStore", "AccountStore", "user_id"],
+            ),
+            ("The and/or read/write GitHub e.g. v1.2.3 https://a.b/c.rs", &[]),
+            (
+                "See .env, Cargo.toml, @src/lib.rs and crate::store",
+                &[".env", "Cargo.toml", "src/lib.rs", "crate::store"],
+            ),
+            ("Set `timeout` in config/", &["timeout", "config/"]),
+        ];
+        for (text, expected) in cases {
+            let mut found = Vec::new();
+            named(text, &mut found);
+            assert_eq!(&found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn keywords_have_a_meaning() {
+        assert_eq!(
+            keywords(&["Please fix the flaky login test in tests/login.rs"]),
+            ["flaky", "login", "tests/login.rs"]
+        );
+        assert!(
+            keywords(&[
+                &"alpha beta gamma delta eins zwei drei vier fünf sechs sieben acht neun zehn elf".to_owned()
+            ])
+            .len()
+                <= 12
+        );
+    }
+}

@@ -1,0 +1,98 @@
+//! Where a session stands.
+
+use super::claims::{changes, claims_of, finished, proof_of, proves};
+use super::clean::clean;
+use super::text::{ends_with_question, push_new, sentences, shorten};
+use super::{goal, material};
+use grov_domain::{SessionDigest, SummaryQuestion};
+
+/// At most so many files.
+const MOST_FILES: usize = 50;
+
+/// Where a session stands: what was done, decided and changed, how far it came, and what is next.
+pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
+    let actions = material::newest(&question.actions);
+    let texts = actions
+        .iter()
+        .filter_map(|action| action.reasoning.as_deref())
+        .chain(std::iter::once(question.answer.as_str()));
+    let mut files_modified = Vec::new();
+    for action in actions
+        .iter()
+        .filter(|action| changes(action) && action.failed != Some(true))
+    {
+        for file in &action.files {
+            push_new(
+                &mut files_modified,
+                file.trim_start_matches("./").to_owned(),
+                MOST_FILES,
+            );
+        }
+    }
+    let claims = claims_of(&question.answer);
+    let proof = proof_of(actions);
+    let last_proof = actions.iter().rfind(|action| proves(action));
+    let command = last_proof
+        .and_then(|action| action.command.as_deref())
+        .map(|command| shorten(command, 100));
+    let said = sentences(&clean(&question.answer).prose);
+    let asked = said
+        .iter()
+        .rfind(|sentence| ends_with_question(sentence))
+        .map(|sentence| shorten(sentence, 200));
+    let changed = match files_modified.len() {
+        0 => "Nothing was changed so far".to_owned(),
+        1 => format!("{} was changed", files_modified[0]),
+        count => format!("{count} files were changed"),
+    };
+    let tested = match (&command, last_proof.and_then(|action| action.failed)) {
+        (Some(command), Some(true)) => format!("; `{command}` failed last"),
+        (Some(command), Some(false)) if proof.tested => format!("; `{command}` passed after the last change"),
+        (Some(command), Some(false)) => format!("; `{command}` passed, but something was changed after it"),
+        (Some(command), None) => format!("; the result of `{command}` is not known"),
+        (None, _) if proof.changed => "; nothing was tested".to_owned(),
+        (None, _) => String::new(),
+    };
+    let committed = if proof.committed {
+        "; the work is committed"
+    } else {
+        ""
+    };
+    let waits = if claims.asks {
+        "; a question to the user is open"
+    } else {
+        ""
+    };
+    let wanted = question
+        .prompts
+        .iter()
+        .rev()
+        .map(|prompt| goal::goal_of(clean(prompt).best()))
+        .find(|goal| !goal.is_empty())
+        .unwrap_or_else(|| shorten(&question.goal, goal::MOST_CHARACTERS));
+    let next_action = if let (true, Some(asked)) = (claims.asks, asked) {
+        format!("Wait for the user's answer to: {asked}")
+    } else if proof.failed {
+        match &command {
+            Some(command) => format!("Make `{command}` pass"),
+            None => "Make the failing check pass".to_owned(),
+        }
+    } else if claims.plans {
+        "Wait for the user's approval of the plan".to_owned()
+    } else if finished(&claims, &proof, Some("end_turn")).is_some() {
+        "Wait for the user's next instruction".to_owned()
+    } else if wanted.is_empty() {
+        "Ask the user what to do next".to_owned()
+    } else if proof.changed && !proof.tested {
+        format!("Check the changes, then go on with: {wanted}")
+    } else {
+        format!("Go on with: {wanted}")
+    };
+    SessionDigest {
+        progress: material::trace(actions),
+        decisions: material::decisions(texts),
+        files_modified,
+        current_state: format!("{changed}{tested}{committed}{waits}."),
+        next_action,
+    }
+}
