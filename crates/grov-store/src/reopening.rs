@@ -4,10 +4,11 @@ use crate::files::{self, Identity};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, CallFilter, ClientSessionId, ExchangeRecord, ExchangeStore, LlmCall, MaintenanceStore, MicroUsd,
-    OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId,
-    SessionState, SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, Task, TaskId,
-    TaskStore, TaskTransition,
+    Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, ExchangeRecord, ExchangeStore,
+    FileReasoning, FileReasoningStore, LlmCall, MaintenanceStore, MicroUsd, OrchestrationStore,
+    ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId, SessionState,
+    SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, Task, TaskId, TaskStore,
+    TaskTransition,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +27,8 @@ pub enum OnCorruption {
 /// Stands in front of a database that may be missing, locked, damaged or replaced at any time: opens it on demand and
 /// opens it again when a call failed or when the file under the path has become another one.
 ///
-/// Each call tries once, so the caller sets the pace; [`crate::BatchWriter`] does that with a back-off.
+/// It is a complete store. Each call tries once, so the caller sets the pace; [`crate::BatchWriter`] does that with a
+/// back-off.
 pub struct ReopeningStore {
     path: PathBuf,
     options: OpenOptions,
@@ -222,6 +224,42 @@ impl TaskStore for ReopeningStore {
 
     async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError> {
         delegate!(self.project_status(project_path))
+    }
+}
+
+#[async_trait]
+impl DriftStore for ReopeningStore {
+    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
+        delegate!(self.append_drift(event))
+    }
+
+    async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError> {
+        delegate!(self.drift_log(session))
+    }
+}
+
+#[async_trait]
+impl FileReasoningStore for ReopeningStore {
+    async fn save_file_reasoning(&self, entry: &FileReasoning) -> Result<(), StoreError> {
+        delegate!(self.save_file_reasoning(entry))
+    }
+
+    async fn file_reasoning_by_path(
+        &self,
+        project_path: &str,
+        file_path: &str,
+        limit: u32,
+    ) -> Result<Vec<FileReasoning>, StoreError> {
+        delegate!(self.file_reasoning_by_path(project_path, file_path, limit))
+    }
+
+    async fn file_reasoning_by_path_pattern(
+        &self,
+        project_path: &str,
+        pattern: &str,
+        limit: u32,
+    ) -> Result<Vec<FileReasoning>, StoreError> {
+        delegate!(self.file_reasoning_by_path_pattern(project_path, pattern, limit))
     }
 }
 

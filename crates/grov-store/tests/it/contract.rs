@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use grov_domain::Store;
 use grov_store::contract::Backend;
-use grov_store::{OpenOptions, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -21,3 +21,23 @@ impl Backend for Sqlite {
 }
 
 grov_store::contract_tests!(Sqlite(TempDir::new().unwrap()));
+
+struct Reopening(TempDir);
+
+#[async_trait]
+impl Backend for Reopening {
+    async fn fresh(&self) -> Arc<dyn Store> {
+        let path = self.0.path().join("grov.db");
+        Arc::new(ReopeningStore::new(
+            path,
+            OpenOptions::default(),
+            OnCorruption::Fail,
+        ))
+    }
+}
+
+mod reopening {
+    use super::{Reopening, TempDir};
+
+    grov_store::contract_tests!(Reopening(TempDir::new().unwrap()));
+}

@@ -1,14 +1,17 @@
 //! A database that is locked, damaged, full, deleted, or left in the middle of a call.
 
-use crate::support::{Home, exchanges, files_with, step_ids};
-use grov_domain::{ExchangeStore, MaintenanceStore, SessionFilter, SessionStore, StoreError};
+use crate::support::{Home, abandon, exchanges, files_with, step_ids};
+use grov_domain::{
+    ExchangeStore, MaintenanceStore, OrchestrationStore, SessionFilter, SessionId, SessionStore, StoreError,
+    TaskTransition,
+};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore, set_aside};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor, Row, SqliteConnection};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 async fn raw(path: &Path) -> SqliteConnection {
@@ -62,18 +65,6 @@ async fn writer_waits_for_another_writer() {
     let batch = exchanges("a", 1);
     let (stored, ()) = tokio::join!(store.append(&batch), release);
     assert_eq!(stored.unwrap(), 1);
-}
-
-/// Polls a future a few times and drops it.
-fn abandon(future: impl Future, polls: usize) {
-    let mut future = Box::pin(future);
-    let mut context = Context::from_waker(Waker::noop());
-    for _ in 0..polls {
-        if matches!(future.as_mut().poll(&mut context), Poll::Ready(_)) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[tokio::test]
@@ -178,6 +169,55 @@ async fn damaged_pages_are_set_aside_and_recording_goes_on() {
     });
     assert_eq!(kept.count(), 1);
     assert!(is_sound(&home.database()).await);
+}
+
+#[tokio::test]
+async fn whichever_call_finds_the_damage_the_next_one_works() {
+    let home = Home::new();
+    large(&home).await;
+    // Not where opening looks.
+    overwrite(&home.database(), 60 * 4096, 40 * 4096);
+    let ask = async |store: &ReopeningStore| store.steps(&SessionId::new("a")).await;
+    let strict = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    strict.store().await.unwrap();
+    for _ in 0..2 {
+        let error = ask(&strict).await.unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    }
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    store.store().await.unwrap();
+    let error = ask(&store).await.unwrap_err();
+    assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
+    assert_eq!(ask(&store).await.unwrap(), [], "a new database has begun");
+    assert!(is_sound(&home.database()).await);
+}
+
+#[tokio::test]
+async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
+    let home = Home::new();
+    let store = ReopeningStore::new(home.database(), OpenOptions::brief(), OnCorruption::Fail);
+    store.append(&exchanges("a", 1)).await.unwrap();
+    let first = store.store().await.unwrap();
+    let mut other = raw(&home.database()).await;
+    other.execute("BEGIN IMMEDIATE").await.unwrap();
+    let error = store.apply(&TaskTransition::default()).await.unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    other.execute("ROLLBACK").await.unwrap();
+    assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
+
+    other.execute("PRAGMA user_version = 7").await.unwrap();
+    let error = store.apply(&TaskTransition::default()).await.unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
+    other.execute("PRAGMA user_version = 2").await.unwrap();
+    store.apply(&TaskTransition::default()).await.unwrap();
+    assert!(!Arc::ptr_eq(&first, &store.store().await.unwrap()));
+
+    store.close().await.unwrap();
+    assert_eq!(
+        store.sessions(&SessionFilter::default()).await.unwrap().len(),
+        1,
+        "it opens again after the end"
+    );
 }
 
 #[tokio::test]

@@ -10,6 +10,8 @@ mod contract;
 mod faults;
 mod open;
 mod processes;
+mod spending;
 mod spool;
 mod support;
+mod transitions;
 mod writer;

@@ -1,7 +1,10 @@
 //! Opening a database.
 
 use crate::support::{Home, exchanges};
-use grov_domain::{ExchangeStore, MaintenanceStore, SessionFilter, SessionStore, StoreError};
+use grov_domain::{
+    Applied, ExchangeId, ExchangeStore, MaintenanceStore, Move, OrchestrationStore, SessionFilter, SessionId,
+    SessionStore, StoreError, TaskStore, TaskTransition,
+};
 use grov_store::{OpenOptions, SqliteStore};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor, Row};
@@ -136,6 +139,118 @@ async fn existing_database_is_opened_for_reading_alone() {
         2,
         "it sees what others write"
     );
+}
+
+/// A database as the first version left it, with a row in each table.
+async fn of_schema_1(home: &Home) {
+    fs::write(home.database(), "").unwrap();
+    let mut connection = raw(&home.database()).await;
+    let schema = include_str!("../../../../migrations/sqlite/0001_records.sql");
+    connection.execute("PRAGMA journal_mode = WAL").await.unwrap();
+    connection.execute(schema).await.unwrap();
+    connection
+        .execute(
+            "PRAGMA user_version = 1; \
+             INSERT INTO session_states (session_id, client_session_id, project_path, original_goal, start_time, \
+             last_update, last_step_id, last_step_at, prompt_count, step_count, exchange_count, tokens_output) \
+             VALUES ('a', 'a', '/p', 'old goal', 1000, 2000, 'e-000', 2000, 1, 1, 1, 7); \
+             INSERT INTO exchanges VALUES ('a', 'e', NULL, 'main', 'm', 'end_turn', 'complete', 1000, 2000, \
+             1, 2, 3, 4, 5, 7); \
+             INSERT INTO prompts VALUES ('a', 'e', 0, 'a', 'old prompt', 0, 1000); \
+             INSERT INTO steps (session_id, id, exchange_id, tool, action_type, files, reasoning, timestamp) \
+             VALUES ('a', 'e-000', 'e', 'Edit', 'edit', '[\"/p/f\"]', 'because', 2000); \
+             INSERT INTO step_files VALUES ('/p/f', 2000, 'a', 'e-000'); \
+             INSERT INTO tasks (id, project_path, client_session_id, session_id, original_query, status, created_at) \
+             VALUES ('t', '/p', 'a', 'a', 'old query', 'complete', 3000); \
+             INSERT INTO task_files VALUES ('/p/f', 't'); \
+             INSERT INTO drift_log (id, session_id, timestamp) VALUES ('d', 'a', 2000); \
+             INSERT INTO file_reasoning (id, project_path, file_path, reasoning, created_at) \
+             VALUES ('r', '/p', '/p/f', 'because', 2000)",
+        )
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn database_of_the_first_schema_keeps_its_records() {
+    for only_to_read in [false, true] {
+        let home = Home::new();
+        of_schema_1(&home).await;
+        let store = if only_to_read {
+            SqliteStore::open_existing(&home.database(), &OpenOptions::default())
+                .await
+                .unwrap()
+                .expect("it is there")
+        } else {
+            home.open().await
+        };
+        let stats = store.stats().await.unwrap();
+        assert_eq!(stats.schema_version, 2);
+        for table in &stats.tables {
+            assert_eq!(table.rows, u64::from(table.table != "llm_calls"), "{table:?}");
+        }
+        let summary = store.sessions(&SessionFilter::default()).await.unwrap().remove(0);
+        assert_eq!(summary.state.original_goal.as_deref(), Some("old goal"));
+        assert_eq!(
+            (&summary.state.working_directory, &summary.state.head_at_start),
+            (&None, &None)
+        );
+        assert_eq!((summary.exchanges, summary.tokens.output), (1, 7));
+        assert_eq!(summary.last_action.unwrap().reasoning.as_deref(), Some("because"));
+        let task = store.tasks_for_project("/p", 5).await.unwrap().remove(0);
+        assert_eq!(
+            (task.original_query.as_str(), task.parent_session_id),
+            ("old query", None)
+        );
+
+        // What was recorded before can still be moved.
+        let mut next = summary.state.clone();
+        next.session_id = SessionId::new("a2");
+        let transition = TaskTransition {
+            sessions: vec![next],
+            moves: Some(Move {
+                client_session_id: summary.state.client_session_id,
+                exchanges: vec![ExchangeId::new("e")],
+                to: SessionId::new("a2"),
+                all_or_nothing: true,
+            }),
+            finished: Vec::new(),
+        };
+        assert_eq!(
+            store.apply(&transition).await.unwrap(),
+            Applied::Done { missing: Vec::new() }
+        );
+        assert_eq!(store.steps(&SessionId::new("a2")).await.unwrap().len(), 1);
+        assert_eq!(
+            store.prompts(&SessionId::new("a2")).await.unwrap()[0].text,
+            "old prompt"
+        );
+    }
+}
+
+#[tokio::test]
+async fn migration_that_fails_leaves_the_database_as_it_was() {
+    let home = Home::new();
+    of_schema_1(&home).await;
+    let mut connection = raw(&home.database()).await;
+    connection
+        .execute("CREATE TABLE llm_calls (in_the_way)")
+        .await
+        .unwrap();
+    for _ in 0..2 {
+        SqliteStore::open(&home.database(), &OpenOptions::default())
+            .await
+            .unwrap_err();
+    }
+    let version = connection.fetch_one("PRAGMA user_version").await.unwrap();
+    assert_eq!(version.get::<i64, _>(0), 1);
+    connection
+        .execute("SELECT moved_to FROM exchanges")
+        .await
+        .unwrap_err();
+    connection.execute("DROP TABLE llm_calls").await.unwrap();
+    assert_eq!(home.open().await.stats().await.unwrap().schema_version, 2);
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -38,6 +39,18 @@ impl Home {
         SqliteStore::open(&self.database(), &OpenOptions::default())
             .await
             .unwrap()
+    }
+}
+
+/// Polls a future a few times and drops it.
+pub(crate) fn abandon(future: impl Future, polls: usize) {
+    let mut future = Box::pin(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..polls {
+        if matches!(future.as_mut().poll(&mut context), Poll::Ready(_)) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
