@@ -4,6 +4,7 @@ use crate::arguments::Arguments;
 use crate::listener;
 use crate::recording::Recording;
 use crate::signals::Signals;
+use crate::understanding::Understanding;
 use anyhow::{Context, anyhow};
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
 use grov_runtime::daemon::{Lock, LockError, Record};
@@ -133,7 +134,20 @@ async fn serve(
     let tasks = Tasks::new();
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
-    let recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home);
+    let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
+    let understanding = Understanding::new(
+        settings.llm(),
+        address,
+        recording.store(),
+        settings.tasks().abandon_after,
+    )
+    .map_err(|error| Stop::usage(error, None))?;
+    let judge = understanding.judge();
+    let recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
+        .with_tasks(understanding.tasks);
+    let mut stopping = tasks.shutdown();
+    let judging = async move { understanding.work.run(stopping.requested()).await };
+    tasks.spawn("task orchestration", judging);
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -190,6 +204,12 @@ async fn serve(
     }
     tasks.shut_down();
     tasks.drain(FLUSH_LIMIT).await;
+    // What was paid for is written down before the store closes.
+    if tokio::time::timeout(FLUSH_LIMIT, judge.close()).await.is_err() {
+        tracing::warn!(
+            "calls to the model were still under way; the ledger keeps what was set aside for them"
+        );
+    }
     let health = recording.stop(FLUSH_LIMIT).await;
     if health.queued + health.lost > 0 {
         return Err(Stop::fault(

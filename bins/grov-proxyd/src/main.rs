@@ -7,6 +7,7 @@ mod listener;
 mod port_holder;
 mod recording;
 mod signals;
+mod understanding;
 
 use arguments::Arguments;
 use clap::Parser;

@@ -31,13 +31,19 @@ impl Recording {
         let retention = Retention {
             completed_sessions: settings.retention_completed,
             drift_log: settings.retention_drift,
-            ..Retention::default()
+            idle_sessions: settings.retention_idle,
+            spending: settings.retention_spending,
         };
         Ok(Self {
             store,
             writer: Arc::new(writer),
             retention,
         })
+    }
+
+    /// The store, for those who read it or change tasks.
+    pub(crate) fn store(&self) -> Arc<ReopeningStore> {
+        Arc::clone(&self.store)
     }
 
     /// Where records go.
@@ -75,6 +81,10 @@ impl Recording {
 
     /// Stores or spools what is left; the final state.
     pub(crate) async fn stop(&self, limit: Duration) -> SinkHealth {
-        self.writer.shutdown(limit).await
+        let health = self.writer.shutdown(limit).await;
+        if let Err(error) = self.store.close().await {
+            tracing::warn!(%error, "the store could not be closed in order; it recovers when it is opened next");
+        }
+        health
     }
 }

@@ -1,6 +1,6 @@
 //! Whose request it is and what it is for.
 
-use crate::request::MessagesRequest;
+use crate::request::{MessagesRequest, is_id};
 use grov_domain::{AgentId, ClientSessionId, ExchangeKind, SideRequest};
 use grov_wire::RequestIndex;
 use xxhash_rust::xxh3::xxh3_128;
@@ -46,10 +46,10 @@ const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tool
 pub(crate) fn identify(request: &MessagesRequest) -> Identity {
     let index = request.index();
     let agent = request.agent_header().map(AgentId::new);
-    let named = request
-        .session_header()
-        .map(str::to_owned)
-        .or_else(|| index.and_then(RequestIndex::metadata_session_id));
+    let named = request.session_header().map(str::to_owned).or_else(|| {
+        let id = index.and_then(RequestIndex::metadata_session_id)?;
+        is_id(&id).then_some(id)
+    });
     let session_is_named = named.is_some();
     let session = named.unwrap_or_else(|| derived_session(request));
     let kind = match (index.and_then(side_request), &agent) {

@@ -100,6 +100,7 @@ impl MessagesRequest {
 /// Longest id that is taken for one; the client's are UUIDs.
 const MAX_ID: usize = 200;
 
-fn is_id(id: &str) -> bool {
+/// Whether it can be the id of a session or subagent.
+pub(crate) fn is_id(id: &str) -> bool {
     !id.is_empty() && id.len() <= MAX_ID
 }

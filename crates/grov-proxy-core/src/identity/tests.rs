@@ -134,3 +134,13 @@ fn an_endless_session_id_and_a_relative_project_are_not_believed() {
     assert_eq!(request.identity().session.as_str(), "in-metadata");
     assert_eq!(request.project_header(), None);
 }
+
+#[test]
+fn an_endless_session_id_in_the_metadata_is_not_believed() {
+    let mut body = body(tools(20), "hi");
+    let user = json!({"session_id": "s".repeat(20_000)}).to_string();
+    body["metadata"]["user_id"] = Value::String(user);
+    let request = request(&[], &body);
+    assert!(!request.identity().session_is_named);
+    assert!(request.identity().session.as_str().len() < 64);
+}

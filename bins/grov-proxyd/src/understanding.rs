@@ -1,0 +1,71 @@
+//! Understanding what is recorded: the judge and the division of work into tasks.
+
+use grov_domain::{Clock, Judge, MicroUsd, SpendingStore, SystemClock};
+use grov_llm::{JudgeSettings, ModelJudge, Provider, SetupError};
+use grov_proxy_core::{TaskOrchestration, TaskOrchestrator};
+use grov_runtime::{LlmProvider, LlmSettings};
+use grov_store::ReopeningStore;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The judge and the tasks of a running daemon.
+pub(crate) struct Understanding {
+    judge: Arc<ModelJudge>,
+    /// For the recorder.
+    pub(crate) tasks: TaskOrchestrator,
+    /// To be run beside the proxy.
+    pub(crate) work: TaskOrchestration,
+}
+
+impl Understanding {
+    /// Sets up the judge. One that cannot be used costs its answers, not the service: rules answer instead.
+    pub(crate) fn new(
+        settings: &LlmSettings,
+        listener: SocketAddr,
+        store: Arc<ReopeningStore>,
+        abandon_after: Duration,
+    ) -> Result<Self, SetupError> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let judge = Arc::new(judge(settings, listener, &store, &clock)?);
+        let asked = Arc::clone(&judge) as Arc<dyn Judge>;
+        let (tasks, work) = TaskOrchestrator::new(asked, store, clock, abandon_after);
+        Ok(Self { judge, tasks, work })
+    }
+
+    /// The judge, to be closed when everything else has stopped.
+    pub(crate) fn judge(&self) -> Arc<ModelJudge> {
+        Arc::clone(&self.judge)
+    }
+}
+
+fn judge(
+    settings: &LlmSettings,
+    listener: SocketAddr,
+    store: &Arc<ReopeningStore>,
+    clock: &Arc<dyn Clock>,
+) -> Result<ModelJudge, SetupError> {
+    if let Some(missing) = settings.missing {
+        tracing::warn!("{missing}; rules judge the work");
+    }
+    let wanted = JudgeSettings {
+        provider: match settings.provider {
+            LlmProvider::Anthropic => Provider::Anthropic,
+            LlmProvider::OpenAi => Provider::OpenAi,
+            LlmProvider::Offline => Provider::Offline,
+        },
+        base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
+        api_key: settings.api_key.clone(),
+        model: settings.model.clone(),
+        daily_budget: MicroUsd(settings.daily_budget_micro_usd),
+        timeout: settings.timeout,
+        concurrency: settings.concurrency,
+        proxy: settings.proxy.as_ref().map(|url| url.as_str().to_owned()),
+        own_listeners: vec![listener],
+    };
+    let ledger = || Arc::clone(store) as Arc<dyn SpendingStore>;
+    ModelJudge::new(wanted, ledger(), Arc::clone(clock)).or_else(|error| {
+        tracing::error!(%error, "no model is asked; rules judge the work");
+        ModelJudge::new(JudgeSettings::default(), ledger(), Arc::clone(clock))
+    })
+}
