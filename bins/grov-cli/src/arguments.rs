@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
-use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand};
+use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,6 +52,15 @@ pub(crate) enum Command {
     },
     /// Show what is stored for this project
     Status,
+    /// Show what Grov's own model calls cost, in all projects, and what is left of today's budget
+    Usage {
+        /// Sum up by day (UTC), session or purpose
+        #[arg(long, value_name = "GROUP", value_enum)]
+        by: Option<UsageGroup>,
+        /// Only calls since then: so long ago (24h, 7d) or a date (2026-01-31) [default: all that are kept]
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+        since: Option<String>,
+    },
     /// List the actions of a session
     Steps {
         /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
@@ -96,6 +105,14 @@ pub(crate) struct ProxyArguments {
     /// Become the leader of a session of its own first: the second half of --detach
     #[arg(long, hide = true, conflicts_with = "detach")]
     pub(crate) own_session: bool,
+}
+
+/// What calls are summed up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum UsageGroup {
+    Day,
+    Session,
+    Purpose,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,6 +8,7 @@ mod proxy_status;
 mod status;
 mod steps;
 mod store;
+mod usage;
 
 use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
 use crate::output::{Outcome, Terminal};
@@ -19,6 +20,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
         Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
         Command::Status => status::run(&common, terminal),
+        Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),
         Command::Store {
             command: StoreCommand::Stats,

@@ -9,6 +9,7 @@ mod commands;
 mod context;
 mod daemon_health;
 mod failure;
+mod judge;
 mod output;
 mod show;
 mod table;

@@ -1,6 +1,6 @@
 //! Records as scripts see them, and times and sizes as people do. The names are a contract.
 
-use grov_domain::{ActionType, Effect, SessionSummary, StepRow, Task, TokenUsage};
+use grov_domain::{ActionType, Effect, MicroUsd, SessionSummary, StepRow, Task, TokenUsage};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
@@ -40,7 +40,9 @@ pub(crate) struct SessionView {
 #[derive(Debug, Serialize)]
 pub(crate) struct StepView {
     pub(crate) id: String,
+    /// The same as `task_id`, under its older name.
     pub(crate) session_id: String,
+    pub(crate) task_id: String,
     pub(crate) exchange_id: String,
     pub(crate) tool: String,
     pub(crate) tool_use_id: Option<String>,
@@ -73,9 +75,14 @@ pub(crate) struct TaskView {
     pub(crate) goal: Option<String>,
     pub(crate) original_query: String,
     pub(crate) status: &'static str,
-    pub(crate) files_touched: Vec<String>,
+    pub(crate) trigger_reason: Option<&'static str>,
     pub(crate) decisions: Vec<DecisionView>,
     pub(crate) constraints: Vec<String>,
+    pub(crate) reasoning_trace: Vec<String>,
+    pub(crate) files_touched: Vec<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) linked_commit: Option<String>,
+    pub(crate) parent_task_id: Option<String>,
     #[serde(with = "time::serde::rfc3339")]
     pub(crate) created_at: OffsetDateTime,
 }
@@ -119,6 +126,7 @@ impl From<StepRow> for StepView {
     fn from(step: StepRow) -> Self {
         Self {
             id: step.id.to_string(),
+            task_id: step.session_id.to_string(),
             session_id: step.session_id.to_string(),
             exchange_id: step.exchange_id.to_string(),
             tool: step.tool,
@@ -150,10 +158,27 @@ impl From<Task> for TaskView {
             goal: task.goal,
             original_query: task.original_query,
             status: task.status.as_str(),
-            files_touched: task.files_touched,
+            trigger_reason: task.trigger_reason.map(|reason| reason.as_str()),
             decisions: task.decisions.into_iter().map(decision).collect(),
             constraints: task.constraints,
+            reasoning_trace: task.reasoning_trace,
+            files_touched: task.files_touched,
+            tags: task.tags,
+            linked_commit: task.linked_commit,
+            parent_task_id: task.parent_task_id.map(|id| id.to_string()),
             created_at: task.created_at,
+        }
+    }
+}
+
+impl TokensView {
+    /// The sum.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            input: self.input.saturating_add(other.input),
+            cache_read: self.cache_read.saturating_add(other.cache_read),
+            cache_creation: self.cache_creation.saturating_add(other.cache_creation),
+            output: self.output.saturating_add(other.output),
         }
     }
 }
@@ -200,6 +225,14 @@ pub(crate) fn count(number: u64) -> String {
     }
 }
 
+/// An amount of money with two to six decimal places.
+pub(crate) fn dollars(amount: MicroUsd) -> String {
+    let text = amount.to_string();
+    let short = text.trim_end_matches('0');
+    let least = text.len().saturating_sub(4);
+    text[..short.len().max(least)].to_owned()
+}
+
 /// A number of bytes, short.
 pub(crate) fn bytes(number: u64) -> String {
     let in_tenths = |unit: u64, name: &str| format!("{}.{} {name}", number / unit, number % unit * 10 / unit);
@@ -214,6 +247,22 @@ pub(crate) fn bytes(number: u64) -> String {
 mod tests {
     use super::*;
     use time::Duration;
+
+    #[test]
+    fn money_for_people() {
+        let shown = |amount| dollars(MicroUsd(amount));
+        assert_eq!(
+            [
+                shown(0),
+                shown(500_000),
+                shown(1_234_500),
+                shown(7),
+                shown(100_000_000)
+            ]
+            .join(" "),
+            "$0.00 $0.50 $1.2345 $0.000007 $100.00"
+        );
+    }
 
     #[test]
     fn times_and_sizes_for_people() {

@@ -3,18 +3,25 @@
 use crate::arguments::Common;
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyView};
+use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{SessionView, ago, count};
 use crate::table::{Table, harmless, shortened};
 use grov_domain::{Clock, SessionFilter, SessionStore, SystemClock};
 use serde::Serialize;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 
 /// Sessions that a person is shown without `--limit`.
 const SHOWN: u32 = 20;
 
+/// Indentation that still fits a line.
+const DEEPEST: usize = 8;
+
 #[derive(Serialize)]
 struct Answer {
     proxy: ProxyView,
+    judge: JudgeView,
     sessions: Vec<SessionView>,
 }
 
@@ -30,11 +37,12 @@ pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Ou
         limit,
         ..SessionFilter::default()
     };
-    let sessions = context
-        .read(|store| async move { store.sessions(&filter).await })?
-        .unwrap_or_default();
+    let stored = context
+        .read(|store| async move { Ok((store.sessions(&filter).await?, spent_today(&store).await?)) })?;
+    let (sessions, spent) = stored.unwrap_or_default();
     let answer = Answer {
         proxy: daemon_health::ask(&context.home),
+        judge: JudgeView::of(context.settings.llm(), spent),
         sessions: sessions.into_iter().map(SessionView::from).collect(),
     };
     terminal.answer(answer, text)?;
@@ -63,12 +71,15 @@ fn text(answer: &Answer, style: Style) -> String {
             style.red("not running")
         ),
     };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "judge: {}", answer.judge.text(style));
     if answer.sessions.is_empty() {
         text.push_str("no sessions recorded\n");
         return text;
     }
     let mut table = Table::new(&[
         "SESSION",
+        "TASK",
         "STATUS",
         "PROMPTS#",
         "STEPS#",
@@ -78,16 +89,28 @@ fn text(answer: &Answer, style: Style) -> String {
         "OUTPUT#",
         "UPDATED",
         "PROJECT",
+        "GOAL",
         "LAST ACTION",
     ]);
     let now = SystemClock.now();
-    for session in &answer.sessions {
+    let mut shown = None;
+    for Branch { task: session, depth } in branches(&answer.sessions) {
+        // Named once, in front of its first task.
+        let is_next = shown.replace(&session.client_session_id) != Some(&session.client_session_id);
         let last_action = session
             .last_action
             .as_ref()
             .map(|step| format!("{} {}", step.tool, step.subject()));
         table.row([
-            session.session_id.clone(),
+            if is_next {
+                session.client_session_id.clone()
+            } else {
+                String::new()
+            },
+            match depth {
+                0 => session.task_type.to_owned(),
+                depth => format!("{}└ {}", "  ".repeat(depth.min(DEEPEST) - 1), session.task_type),
+            },
             session.status.to_owned(),
             session.prompts.to_string(),
             session.steps.to_string(),
@@ -100,9 +123,69 @@ fn text(answer: &Answer, style: Style) -> String {
                 .project_path
                 .clone()
                 .unwrap_or_else(|| "unknown".to_owned()),
+            shortened(session.original_goal.as_deref().unwrap_or_default(), 48),
             shortened(&last_action.unwrap_or_default(), 48),
         ]);
     }
     text.push_str(&table.render(style));
     text
+}
+
+/// A task and how many known tasks are above it.
+struct Branch<'a> {
+    task: &'a SessionView,
+    depth: usize,
+}
+
+/// The tasks in the order in which they are shown: client sessions as they come, in each of them the oldest task first
+/// and behind every task those that it started. A task whose parent is not among them stands on its own.
+fn branches(tasks: &[SessionView]) -> Vec<Branch<'_>> {
+    let known: HashSet<&str> = tasks.iter().map(|task| task.session_id.as_str()).collect();
+    let parent_of = |task: &'_ SessionView| {
+        let parent = task.parent_session_id.as_deref()?;
+        known
+            .get(parent)
+            .copied()
+            .filter(|parent| *parent != task.session_id)
+    };
+    let mut roots: HashMap<&str, Vec<&SessionView>> = HashMap::new();
+    let mut children: HashMap<&str, Vec<&SessionView>> = HashMap::new();
+    let mut by_age: Vec<&SessionView> = tasks.iter().collect();
+    by_age.sort_by_key(|task| task.start_time);
+    for task in by_age {
+        match parent_of(task) {
+            Some(parent) => children.entry(parent).or_default().push(task),
+            None => roots.entry(&task.client_session_id).or_default().push(task),
+        }
+    }
+    let mut order = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        // A client session comes where its first task is; the last one in is the next one out.
+        let mut waiting: Vec<Branch<'_>> = roots
+            .remove(task.client_session_id.as_str())
+            .unwrap_or_default()
+            .into_iter()
+            .rev()
+            .map(|task| Branch { task, depth: 0 })
+            .collect();
+        while let Some(branch) = waiting.pop() {
+            let below = children
+                .remove(branch.task.session_id.as_str())
+                .unwrap_or_default();
+            waiting.extend(below.into_iter().rev().map(|task| Branch {
+                task,
+                depth: branch.depth + 1,
+            }));
+            order.push(branch);
+        }
+    }
+    // Tasks that are each other's parents have no root; they are shown all the same.
+    let mut circular: Vec<Branch<'_>> = children
+        .into_values()
+        .flatten()
+        .map(|task| Branch { task, depth: 0 })
+        .collect();
+    circular.sort_by_key(|branch| (branch.task.start_time, &branch.task.session_id));
+    order.append(&mut circular);
+    order
 }

@@ -2,12 +2,18 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
+use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TaskView, moment};
 use crate::table::{harmless, shortened};
 use grov_domain::TaskStore;
 use serde::Serialize;
 use std::fmt::Write;
+
+/// Decisions, and constraints, that a person is shown.
+const MOST: usize = 8;
+/// Characters of one of them.
+const LINE: usize = 160;
 
 #[derive(Serialize)]
 struct Answer {
@@ -18,6 +24,7 @@ struct Answer {
     sessions: u64,
     steps: u64,
     last_task: Option<TaskView>,
+    judge: JudgeView,
 }
 
 pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
@@ -25,8 +32,8 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let project = context.project()?;
     let key = project.key().to_owned();
     let stored = context
-        .read(|store| async move { store.project_status(&key).await })?
-        .unwrap_or_default();
+        .read(|store| async move { Ok((store.project_status(&key).await?, spent_today(&store).await?)) })?;
+    let (stored, spent) = stored.unwrap_or_default();
     let answer = Answer {
         project_path: project.path,
         project_remote: project.remote,
@@ -35,6 +42,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
         sessions: stored.sessions,
         steps: stored.steps,
         last_task: stored.last_task.map(TaskView::from),
+        judge: JudgeView::of(context.settings.llm(), spent),
     };
     terminal.answer(answer, text)?;
     Ok(Verdict::Found)
@@ -51,15 +59,40 @@ fn text(answer: &Answer, style: Style) -> String {
     let _ = writeln!(text, "sessions  {} with {} steps", answer.sessions, answer.steps);
     let _ = writeln!(text, "tasks     {}", answer.tasks);
     let _ = writeln!(text, "memories  {}", answer.memory_items);
+    let _ = writeln!(text, "judge     {}", answer.judge.text(style));
     if let Some(task) = &answer.last_task {
-        let goal = harmless(task.goal.as_deref().unwrap_or(&task.original_query));
+        text.push_str(&task_text(task));
+    }
+    text
+}
+
+fn task_text(task: &TaskView) -> String {
+    let line = |words: &str| shortened(&harmless(words), LINE);
+    let goal = task.goal.as_deref().unwrap_or(&task.original_query);
+    let trigger = task
+        .trigger_reason
+        .map(|reason| format!(", saved because {reason}"))
+        .unwrap_or_default();
+    let mut text = format!(
+        "last task {} ({}{trigger}, {})\n",
+        shortened(&harmless(goal), 72),
+        task.status,
+        moment(task.created_at)
+    );
+    // Writing to a string cannot fail.
+    for decision in task.decisions.iter().take(MOST) {
         let _ = writeln!(
             text,
-            "last task {} ({}, {})",
-            shortened(&goal, 72),
-            task.status,
-            moment(task.created_at)
+            "  decided    {}",
+            line(&format!("{} ({})", decision.choice, decision.reason))
         );
+    }
+    for constraint in task.constraints.iter().take(MOST) {
+        let _ = writeln!(text, "  constraint {}", line(constraint));
+    }
+    let hidden = task.decisions.len().saturating_sub(MOST) + task.constraints.len().saturating_sub(MOST);
+    if hidden > 0 {
+        let _ = writeln!(text, "  {hidden} more with --json");
     }
     text
 }

@@ -19,6 +19,7 @@ fn version_and_help_go_to_standard_output() {
         "proxy",
         "proxy-status",
         "status",
+        "usage",
         "steps",
         "store",
         "config",
@@ -47,6 +48,8 @@ fn bad_usage_ends_with_64() {
         &["completions", "csh"],
         &["status", "--color", "sometimes"],
         &["proxy-status", "--limit", "-1"],
+        &["usage", "--by", "weather"],
+        &["usage", "--since", "yesterday"],
         &["proxy", "--detach", "--own-session"],
         &["config", "explain", "proxy.pot"],
     ] {
@@ -109,6 +112,8 @@ fn without_a_database_everything_is_empty_and_no_error() {
     for words in [
         &["status"][..],
         &["proxy-status"],
+        &["usage"],
+        &["usage", "--by", "day"],
         &["store", "stats"],
         &["store", "prune", "--dry-run"],
     ] {
@@ -290,6 +295,7 @@ fn a_database_that_is_none_is_a_clear_error() {
         &["status"][..],
         &["proxy-status"],
         &["steps", "x"],
+        &["usage"],
         &["store", "stats"],
         &["store", "prune"],
     ] {

@@ -5,4 +5,5 @@ mod command_line;
 mod demo;
 mod proxy;
 mod scene;
+mod spending;
 mod stored;
