@@ -5,21 +5,32 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{StepView, moment};
-use crate::table::{Table, harmless};
-use grov_domain::{ClientSessionId, SessionFilter, SessionId, SessionStore, StepRow, StoreError};
+use crate::table::{Table, harmless, shortened};
+use grov_domain::{
+    ClientSessionId, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
+};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 #[derive(Serialize)]
 struct Answer {
     session_id: String,
     steps: Vec<StepView>,
+    #[serde(skip)]
+    tasks: Vec<SessionState>,
+}
+
+/// Steps in order of time, and the tasks that they belong to.
+#[derive(Default)]
+struct Work {
+    steps: Vec<StepRow>,
+    tasks: Vec<SessionState>,
 }
 
 /// What an id, or the beginning of one, stands for.
 enum Search {
-    /// The id in full, and its steps.
-    Found(String, Vec<StepRow>),
+    /// The id in full, and what was done.
+    Found(String, Work),
     /// No session.
     Nothing,
     /// Several sessions begin like this.
@@ -32,9 +43,9 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     let search = context
         .read(|store| async move { search(&store, &wanted).await })?
         .unwrap_or(Search::Nothing);
-    let (session_id, steps, verdict) = match search {
-        Search::Found(id, steps) => (id, steps, Verdict::Found),
-        Search::Nothing => (session.to_owned(), Vec::new(), Verdict::Nothing),
+    let (session_id, work, verdict) = match search {
+        Search::Found(id, work) => (id, work, Verdict::Found),
+        Search::Nothing => (session.to_owned(), Work::default(), Verdict::Nothing),
         Search::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             return Err(Failure::usage(format!(
@@ -53,7 +64,8 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     }
     let answer = Answer {
         session_id,
-        steps: steps.into_iter().map(StepView::from).collect(),
+        steps: work.steps.into_iter().map(StepView::from).collect(),
+        tasks: work.tasks,
     };
     terminal.answer(answer, text)?;
     Ok(verdict)
@@ -61,8 +73,8 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
 
 /// A client's session id names all its tasks, its first task included, which has the same id.
 async fn search(store: &dyn SessionStore, wanted: &str) -> Result<Search, StoreError> {
-    if let Some(steps) = steps_of(store, wanted).await? {
-        return Ok(Search::Found(wanted.to_owned(), steps));
+    if let Some(work) = work_of(store, wanted).await? {
+        return Ok(Search::Found(wanted.to_owned(), work));
     }
     if wanted.is_empty() {
         return Ok(Search::Nothing);
@@ -82,22 +94,29 @@ async fn search(store: &dyn SessionStore, wanted: &str) -> Result<Search, StoreE
     }
     match (found.len(), found.first()) {
         (1, Some(id)) => {
-            let steps = steps_of(store, id).await?.unwrap_or_default();
-            Ok(Search::Found(id.clone(), steps))
+            let work = work_of(store, id).await?.unwrap_or_default();
+            Ok(Search::Found(id.clone(), work))
         }
         (0, _) => Ok(Search::Nothing),
         _ => Ok(Search::Ambiguous(found)),
     }
 }
 
-async fn steps_of(store: &dyn SessionStore, id: &str) -> Result<Option<Vec<StepRow>>, StoreError> {
+async fn work_of(store: &dyn SessionStore, id: &str) -> Result<Option<Work>, StoreError> {
     let client = ClientSessionId::new(id);
-    if !store.client_session(&client).await?.is_empty() {
-        return store.client_steps(&client).await.map(Some);
+    let tasks = store.client_session(&client).await?;
+    if !tasks.is_empty() {
+        return Ok(Some(Work {
+            steps: store.client_steps(&client).await?,
+            tasks: tasks.into_iter().map(|task| task.state).collect(),
+        }));
     }
-    let task = SessionId::new(id);
-    match store.session(&task).await? {
-        Some(_) => store.steps(&task).await.map(Some),
+    let id = SessionId::new(id);
+    match store.session(&id).await? {
+        Some(task) => Ok(Some(Work {
+            steps: store.steps(&id).await?,
+            tasks: vec![task.state],
+        })),
         None => Ok(None),
     }
 }
@@ -107,7 +126,8 @@ fn text(answer: &Answer, style: Style) -> String {
         return String::new();
     }
     let mut table = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
-    for step in &answer.steps {
+    let groups = by_task(&answer.steps);
+    for step in groups.iter().flatten() {
         table.row([
             moment(step.timestamp),
             step.action_type.to_owned(),
@@ -116,9 +136,47 @@ fn text(answer: &Answer, style: Style) -> String {
             step.subject(),
         ]);
     }
-    format!(
-        "{}\n{}",
-        style.faint(&format!("session {}", harmless(&answer.session_id))),
-        table.render(style)
-    )
+    let table = table.render(style);
+    let mut lines = table.lines();
+    let mut text = vec![style.faint(&format!("session {}", harmless(&answer.session_id)))];
+    text.extend(lines.next().map(str::to_owned));
+    for group in &groups {
+        text.extend(
+            group
+                .first()
+                .map(|step| heading(&step.task_id, &answer.tasks, style)),
+        );
+        text.extend(lines.by_ref().take(group.len()).map(str::to_owned));
+    }
+    text.join("\n") + "\n"
+}
+
+/// The steps of each task together, tasks in the order of their first step.
+fn by_task(steps: &[StepView]) -> Vec<Vec<&StepView>> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    let mut groups: Vec<Vec<&StepView>> = Vec::new();
+    for step in steps {
+        let place = *places.entry(&step.task_id).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some(group) => group.push(step),
+            None => groups.push(vec![step]),
+        }
+    }
+    groups
+}
+
+/// What a task is about, in front of its steps.
+fn heading(id: &str, tasks: &[SessionState], style: Style) -> String {
+    let name = style.bold(&harmless(id));
+    match tasks.iter().find(|task| task.session_id.as_str() == id) {
+        Some(task) => {
+            let goal = task.original_goal.as_deref().unwrap_or("goal unknown");
+            let (kind, status) = (task.task_type.as_str(), task.status.as_str());
+            format!(
+                "task {name} ({kind}, {status}): {}",
+                shortened(&harmless(goal), 72)
+            )
+        }
+        None => format!("task {name}"),
+    }
 }

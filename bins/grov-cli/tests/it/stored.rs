@@ -2,10 +2,10 @@
 
 use crate::scene::{Scene, json};
 use grov_domain::{
-    Action, ActionType, AgentId, ClientSessionId, DriftEvent, DriftEventId, DriftStore, Effect, EffectKind,
-    ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, SessionId,
+    Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect,
+    EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, SessionId,
     SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore, TaskType,
-    TokenUsage,
+    TokenUsage, TriggerReason,
 };
 use grov_store::{OpenOptions, SqliteStore};
 use serde_json::json as object;
@@ -20,7 +20,7 @@ fn start() -> OffsetDateTime {
 }
 
 /// Runs `work` on the scene's database, which is made as needed.
-fn fill<T, F: Future<Output = T>>(scene: &Scene, work: impl FnOnce(SqliteStore) -> F) -> T {
+pub(crate) fn fill<T, F: Future<Output = T>>(scene: &Scene, work: impl FnOnce(SqliteStore) -> F) -> T {
     let path = scene.path("home/.grov/grov.db");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
@@ -207,8 +207,151 @@ fn steps_of_a_client_session_are_those_of_all_its_tasks_in_order() {
     );
     assert_eq!(steps[3]["agent_id"], "agent-7");
     let text = scene.run(&["steps", FIRST]).stdout;
-    assert_eq!(text.lines().count(), 6, "{text}");
     assert!(text.contains("rm x") && text.contains("src/a.rs"));
+    let tasks: Vec<_> = steps
+        .iter()
+        .map(|step| step["task_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(tasks, [FIRST, FIRST, "task-two", FIRST]);
+}
+
+/// A task of the client session that `base` is of.
+fn task(
+    base: &SessionState,
+    id: &str,
+    parent: Option<&str>,
+    task_type: TaskType,
+    goal: &str,
+    minute: i64,
+) -> SessionState {
+    SessionState {
+        session_id: SessionId::new(id),
+        parent_session_id: parent.map(SessionId::new),
+        task_type,
+        original_goal: Some(goal.to_owned()),
+        start_time: start() + Duration::minutes(minute),
+        ..base.clone()
+    }
+}
+
+#[test]
+fn steps_are_shown_under_the_goal_of_their_task() {
+    let scene = Scene::new();
+    two_sessions(&scene);
+    fill(&scene, async |store| {
+        let first = store.session(&SessionId::new(FIRST)).await.unwrap().unwrap();
+        let done = SessionState {
+            status: SessionStatus::Completed,
+            ..task(
+                &first.state,
+                "task-two",
+                Some(FIRST),
+                TaskType::Subtask,
+                "Find\nthe cause",
+                2,
+            )
+        };
+        store.save_session(&done).await.unwrap();
+    });
+    let text = scene.run(&["steps", FIRST]).stdout;
+    let first_words: Vec<String> = text
+        .lines()
+        .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    let task = |id: &str| format!("task {id}");
+    assert_eq!(
+        first_words,
+        [
+            format!("session {FIRST}"),
+            "TIME ACTION".to_owned(),
+            task(FIRST),
+            "2026-05-28T20:26:40Z edit".to_owned(),
+            "2026-05-28T20:27:40Z bash".to_owned(),
+            "2026-05-28T20:29:40Z search".to_owned(),
+            task("task-two"),
+            "2026-05-28T20:28:40Z read".to_owned(),
+        ]
+    );
+    assert!(text.contains("(main, active): please"), "{text}");
+    assert!(text.contains("(subtask, completed): Find the cause"), "{text}");
+    let text = scene.run(&["steps", "task-two"]).stdout;
+    assert!(
+        text.contains("Find the cause") && text.lines().count() == 4,
+        "{text}"
+    );
+}
+
+#[test]
+fn the_tasks_of_a_client_session_are_a_tree() {
+    let scene = Scene::new();
+    fill(&scene, async |store| {
+        let record = exchange(FIRST, FIRST, "/p", 0, Vec::new());
+        store.append(&[record]).await.unwrap();
+        let first = store.session(&SessionId::new(FIRST)).await.unwrap().unwrap();
+        let task = |id: &str, parent, task_type, goal: &str, minute| {
+            task(&first.state, id, parent, task_type, goal, minute)
+        };
+        for task in [
+            task(FIRST, None, TaskType::Main, "Ship the release", 0),
+            task("fix", Some(FIRST), TaskType::Subtask, "Fix the build", 1),
+            task("cause", Some("fix"), TaskType::Subtask, "Find the cause", 2),
+            task("docs", Some(FIRST), TaskType::Parallel, "Write the notes", 3),
+            task("next", None, TaskType::Main, "Plan the next one", 4),
+            task("orphan", Some("gone"), TaskType::Subtask, "Left over", 5),
+            task("a", Some("b"), TaskType::Subtask, "Round", 6),
+            task("b", Some("a"), TaskType::Subtask, "And round", 7),
+        ] {
+            store.save_session(&task).await.unwrap();
+        }
+    });
+    let text = scene.run(&["proxy-status"]).stdout;
+    let shown: Vec<(usize, &str)> = text
+        .lines()
+        .skip_while(|line| !line.starts_with("SESSION"))
+        .skip(1)
+        .map(|line| {
+            let goals = ["Ship", "Fix", "Find", "Write", "Plan", "Left", "Round", "And"];
+            let goal = goals.into_iter().find(|goal| line.contains(goal)).unwrap();
+            let kinds = ["main", "subtask", "parallel"];
+            let at = kinds
+                .into_iter()
+                .filter_map(|kind| line.find(kind))
+                .min()
+                .unwrap();
+            (line[..at].chars().count(), goal)
+        })
+        .collect();
+    let root = FIRST.len() + 2;
+    assert_eq!(
+        shown,
+        [
+            (root, "Ship"),
+            (root + 2, "Fix"),
+            (root + 4, "Find"),
+            (root + 2, "Write"),
+            (root, "Plan"),
+            (root, "Left"),
+            (root, "Round"),
+            (root, "And"),
+        ],
+        "{text}"
+    );
+    assert_eq!(text.matches(FIRST).count(), 1, "a session is named once\n{text}");
+    let answer = scene.ask(&["proxy-status"]);
+    let cause = answer["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|session| session["session_id"] == "cause")
+        .unwrap();
+    for (name, value) in [
+        ("task_type", "subtask"),
+        ("parent_session_id", "fix"),
+        ("original_goal", "Find the cause"),
+        ("status", "active"),
+    ] {
+        assert_eq!(cause[name], value, "{name}");
+    }
 }
 
 #[test]
@@ -258,15 +401,21 @@ fn status_tells_what_is_stored_for_the_project() {
             session_id: None,
             original_query: "do it".to_owned(),
             goal: Some("It is\ndone".to_owned()),
-            reasoning_trace: Vec::new(),
+            reasoning_trace: vec!["read a".to_owned()],
             files_touched: vec!["a".to_owned()],
-            decisions: Vec::new(),
-            constraints: Vec::new(),
+            decisions: (1..=9)
+                .map(|number| Decision {
+                    choice: format!("choice {number}"),
+                    reason: "it is\u{1b}[2J shorter".to_owned(),
+                })
+                .collect(),
+            constraints: vec!["do not touch b".to_owned()],
             status: TaskStatus::Complete,
-            trigger_reason: None,
-            linked_commit: None,
-            parent_task_id: None,
-            tags: Vec::new(),
+            trigger_reason: Some(TriggerReason::Complete),
+            linked_commit: Some("0123abc".to_owned()),
+            parent_session_id: None,
+            parent_task_id: Some(TaskId::new("task-0")),
+            tags: vec!["greeting".to_owned()],
             created_at: start(),
         };
         store.save_task(&task).await.unwrap();
@@ -290,12 +439,35 @@ fn status_tells_what_is_stored_for_the_project() {
         (&task["id"], &task["goal"], &task["status"]),
         (&"task-1".into(), &"It is\ndone".into(), &"complete".into())
     );
-    assert_eq!(task["created_at"], "2026-05-28T20:26:40Z");
+    for (name, value) in [
+        ("original_query", object!("do it")),
+        ("trigger_reason", object!("complete")),
+        ("constraints", object!(["do not touch b"])),
+        ("reasoning_trace", object!(["read a"])),
+        ("files_touched", object!(["a"])),
+        ("tags", object!(["greeting"])),
+        ("linked_commit", object!("0123abc")),
+        ("parent_task_id", object!("task-0")),
+        ("created_at", object!("2026-05-28T20:26:40Z")),
+    ] {
+        assert_eq!(task[name], value, "{name}");
+    }
+    assert_eq!(task["decisions"].as_array().unwrap().len(), 9);
+    assert_eq!(task["decisions"][0]["choice"], "choice 1");
     let text = scene.run(&["status", "--project", path]).stdout;
     assert!(
         text.contains("1 with 1 steps") && text.contains("It is done"),
         "{text}"
     );
+    for part in [
+        "(complete, saved because complete, ",
+        "choice 8 (it is",
+        "constraint do not touch b",
+        "1 more with --json",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(!text.contains('\u{1b}') && !text.contains("choice 9"), "{text}");
     assert_eq!(
         scene.ask(&["status"])["tasks"],
         0,
