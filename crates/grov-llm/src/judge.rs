@@ -1,112 +1,246 @@
 //! The judge: a model where one is set up, rules otherwise.
 
 use crate::address::{self, Endpoint};
+use crate::answer::Fields;
+use crate::ask::{Asker, Unanswered};
+use crate::flights::Flights;
+use crate::model::{Anthropic, Model, OpenAi, Transport};
+use crate::model::{anthropic, openai};
+use crate::questions::Question;
+use crate::spending::{Ledger, Price};
 use crate::status::Counters;
-use crate::{
-    Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Provider, SetupError, WhyRules, fallback,
-};
+use crate::{Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Provider, SetupError, WhyRules};
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
     Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, SessionDigest, SessionId, SpendingStore,
     SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
+use std::fmt;
 use std::sync::Arc;
 
 /// Answers questions by a model, within a budget, and by rules where that is not possible. Always answers.
 pub struct ModelJudge {
     provider: Provider,
     model: Option<String>,
-    counters: Counters,
+    /// `Err` where there is no model to ask, now or later.
+    asker: Result<Arc<Asker>, WhyRules>,
+    flights: Flights,
+    counters: Arc<Counters>,
 }
 
 impl ModelJudge {
-    /// A judge with these settings. Makes no connection and no client: that is left to the first question.
+    /// A judge with these settings. Makes no connection and no client: that is left to the first question, which must be
+    /// asked within a tokio runtime.
     pub fn new(
         settings: JudgeSettings,
         ledger: Arc<dyn SpendingStore>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SetupError> {
-        let _ = (ledger, clock);
-        if let Some(base) = &settings.base_url {
-            let endpoint = Endpoint::parse(base)?;
-            if let Some(listener) = address::own_listener(endpoint.url(), &settings.own_listeners) {
-                return Err(SetupError::OwnListener {
-                    what: "base URL",
-                    listener,
-                });
+        let counters = Arc::new(Counters::default());
+        let chosen = Chosen::new(&settings)?;
+        let (model, asker) = match chosen {
+            Chosen::Nobody(why) => (None, Err(why)),
+            Chosen::Model { name, price, model } => {
+                let provider = settings.provider.as_str();
+                let ledger = Ledger::new(
+                    ledger,
+                    clock,
+                    settings.daily_budget,
+                    provider,
+                    name.clone(),
+                    price,
+                );
+                let asker = Asker::new(
+                    model,
+                    ledger,
+                    settings.concurrency,
+                    settings.timeout,
+                    Arc::clone(&counters),
+                );
+                (Some(name), Ok(Arc::new(asker)))
             }
-        }
+        };
         Ok(Self {
             provider: settings.provider,
-            model: settings
-                .model
-                .or_else(|| Some(DEFAULT_ANTHROPIC_MODEL.to_owned())),
-            counters: Counters::default(),
+            model,
+            asker,
+            flights: Flights::default(),
+            counters,
         })
     }
 
     /// How the judge stands.
     pub fn status(&self) -> JudgeStatus {
+        let why = match &self.asker {
+            Err(why) => Some(*why),
+            Ok(_) if self.flights.is_closed() => Some(WhyRules::Closed),
+            Ok(asker) => asker.blocked(),
+        };
         JudgeStatus {
             provider: self.provider,
             model: self.model.clone(),
-            answering: Answering::Rules(WhyRules::Offline),
+            answering: why.map_or(Answering::Model, Answering::Rules),
             counters: self.counters.read(),
         }
     }
 
-    /// Takes no more questions to the model and waits until the calls under way are settled in the ledger.
-    pub async fn close(&self) {}
-
-    fn by_rules<T>(&self, answer: T) -> Judged<T> {
-        Counters::add(&self.counters.by_rules);
-        Judged {
-            answer,
-            by: JudgedBy::Rules,
+    /// Takes no more questions to the model and waits until the calls under way are settled in the ledger, at most about
+    /// a minute. Questions are still answered, by rules.
+    pub async fn close(&self) {
+        if let Ok(asker) = &self.asker {
+            asker.queue.close();
         }
+        self.flights.close().await;
+    }
+
+    async fn judged<Q: Question>(&self, session: Option<&SessionId>, question: &Q) -> Judged<Q::Answer> {
+        match self.from_model(session, question).await {
+            Ok(answer) => {
+                Counters::add(&self.counters.by_model);
+                Judged {
+                    answer,
+                    by: JudgedBy::Model,
+                }
+            }
+            Err(reason) => {
+                Counters::add(&self.counters.by_rules);
+                if reason == Unanswered::TurnedAway(crate::queue::TurnedAway) {
+                    Counters::add(&self.counters.turned_away);
+                }
+                tracing::debug!(%reason, "rules answer a question");
+                Judged {
+                    answer: question.by_rules(),
+                    by: JudgedBy::Rules,
+                }
+            }
+        }
+    }
+
+    async fn from_model<Q: Question>(
+        &self,
+        session: Option<&SessionId>,
+        question: &Q,
+    ) -> Result<Q::Answer, Unanswered> {
+        let asker = self.asker.as_ref().map_err(|_| Unanswered::NoModel)?;
+        if asker.is_provider_blocked() {
+            return Err(Unanswered::Blocked);
+        }
+        let request = question.request();
+        let share = self.flights.join(&request, || {
+            let asker = Arc::clone(asker);
+            let (session, request, known) = (session.cloned(), request.clone(), question.known());
+            async move {
+                let check = |text: &str| Q::read(&Fields::find(text)?, &known).map(drop);
+                asker.answer(session.as_ref(), request, check).await
+            }
+        })?;
+        if share.joined {
+            Counters::add(&self.counters.shared);
+        }
+        let text = share.outcome().await?;
+        Ok(Q::read(&Fields::find(&text)?, &question.known())?)
+    }
+}
+
+impl fmt::Debug for ModelJudge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ModelJudge").field(&self.status()).finish()
+    }
+}
+
+/// What the settings come to.
+enum Chosen {
+    Nobody(WhyRules),
+    Model {
+        name: String,
+        price: Price,
+        model: Box<dyn Model>,
+    },
+}
+
+impl Chosen {
+    fn new(settings: &JudgeSettings) -> Result<Self, SetupError> {
+        let key = settings
+            .api_key
+            .as_ref()
+            .filter(|key| !key.expose().trim().is_empty());
+        let (default_base, headers) = match (settings.provider, key) {
+            (Provider::Offline, _) => return Ok(Self::Nobody(WhyRules::Offline)),
+            (Provider::Anthropic, None) => return Ok(Self::Nobody(WhyRules::NoKey)),
+            (Provider::OpenAi, None) if settings.base_url.is_none() => {
+                return Ok(Self::Nobody(WhyRules::NoKey));
+            }
+            (Provider::Anthropic, Some(key)) => (anthropic::BASE_URL, Anthropic::headers(key)?),
+            (Provider::OpenAi, key) => (openai::BASE_URL, OpenAi::headers(key)?),
+        };
+        let endpoint = Endpoint::parse(settings.base_url.as_deref().unwrap_or(default_base))?;
+        let on_this_machine = endpoint.is_loopback();
+        let proxy = settings.proxy.as_deref().map(address::proxy).transpose()?;
+        let transport = Transport::new(endpoint, proxy, settings.own_listeners.clone(), headers)?;
+        let named = settings
+            .model
+            .as_deref()
+            .map(str::trim)
+            .filter(|name| !name.is_empty());
+        let name = match (named, settings.provider) {
+            (Some(name), _) => name,
+            (None, Provider::OpenAi) => return Err(SetupError::NoModel),
+            (None, _) => DEFAULT_ANTHROPIC_MODEL,
+        };
+        let name = name.to_owned();
+        let price = Price::of(&name, on_this_machine);
+        let model: Box<dyn Model> = match settings.provider {
+            Provider::OpenAi => Box::new(OpenAi::new(transport, name.clone())),
+            _ => Box::new(Anthropic::new(transport, name.clone())),
+        };
+        Ok(Self::Model { name, price, model })
     }
 }
 
 #[async_trait]
 impl Judge for ModelJudge {
-    async fn extract_intent(&self, _: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent> {
-        self.by_rules(fallback::extract_intent(question))
+    async fn extract_intent(&self, session: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent> {
+        self.judged(session, question).await
     }
 
     async fn analyze_task_context(
         &self,
-        _: Option<&SessionId>,
+        session: Option<&SessionId>,
         question: &TaskContextQuestion,
     ) -> Judged<TaskAnalysis> {
-        self.by_rules(fallback::analyze_task_context(question))
+        self.judged(session, question).await
     }
 
     async fn extract_reasoning(
         &self,
-        _: Option<&SessionId>,
+        session: Option<&SessionId>,
         question: &ReasoningQuestion,
     ) -> Judged<Reasoning> {
-        self.by_rules(fallback::extract_reasoning(question))
+        self.judged(session, question).await
     }
 
     async fn session_summary(
         &self,
-        _: Option<&SessionId>,
+        session: Option<&SessionId>,
         question: &SummaryQuestion,
     ) -> Judged<SessionDigest> {
-        self.by_rules(fallback::session_summary(question))
+        self.judged(session, question).await
     }
 
-    async fn check_drift(&self, _: Option<&SessionId>, question: &DriftQuestion) -> Judged<DriftVerdict> {
-        self.by_rules(fallback::check_drift(question))
+    async fn check_drift(
+        &self,
+        session: Option<&SessionId>,
+        question: &DriftQuestion,
+    ) -> Judged<DriftVerdict> {
+        self.judged(session, question).await
     }
 
     async fn generate_forced_recovery(
         &self,
-        _: Option<&SessionId>,
+        session: Option<&SessionId>,
         question: &ForcedRecoveryQuestion,
     ) -> Judged<ForcedRecovery> {
-        self.by_rules(fallback::generate_forced_recovery(question))
+        self.judged(session, question).await
     }
 }

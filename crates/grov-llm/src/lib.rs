@@ -8,15 +8,25 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod fallback;
+mod answer;
+mod ask;
+mod breaker;
+mod flights;
 mod judge;
+mod model;
 pub mod offline;
+mod questions;
+mod queue;
+mod quote;
+mod request;
+mod retry;
 mod settings;
+mod spending;
 mod status;
 
 pub use judge::ModelJudge;
 pub use settings::{
-    DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings, Provider,
-    SetupError,
+    DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,
+    Provider, SetupError,
 };
 pub use status::{Answering, JudgeCounters, JudgeStatus, WhyRules};

@@ -1,0 +1,326 @@
+//! A model's text becomes fields, or a reason why it cannot.
+
+use crate::quote::is_hidden;
+use grov_domain::{Decision, RecoveryStep, without_own_text};
+use serde_json::{Map, Value};
+
+/// Text beyond this is not looked at: no answer of ours comes near it.
+const MAX_ANSWER: usize = 64 * 1024;
+
+/// How many `{` are tried as the beginning of the answer.
+const MAX_STARTS: usize = 64;
+
+/// Why an answer cannot be used. The message is told to the model, which is asked once more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum AnswerError {
+    /// There is no text at all.
+    #[error("it was empty")]
+    Empty,
+    /// It ended before it was complete.
+    #[error("it was cut off because it was too long; answer more briefly")]
+    CutOff,
+    /// There is no JSON object in it.
+    #[error("it held no complete JSON object")]
+    NoObject,
+    /// A field is missing, empty or of another type.
+    #[error("`{field}` must be {expected}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What it must be.
+        expected: &'static str,
+    },
+}
+
+/// The fields of an answer.
+#[derive(Debug)]
+pub(crate) struct Fields(Map<String, Value>);
+
+impl Fields {
+    /// The JSON object in `text`: alone, in a code fence or within prose. Of several the longest is taken, so that a small
+    /// example before the answer is not taken for it.
+    pub(crate) fn find(text: &str) -> Result<Self, AnswerError> {
+        let text = &text[..text.floor_char_boundary(MAX_ANSWER)];
+        let text = text
+            .rsplit_once("</think>")
+            .map_or(text, |(_, after)| after)
+            .trim();
+        if text.is_empty() {
+            return Err(AnswerError::Empty);
+        }
+        let mut longest: Option<(usize, Map<String, Value>)> = None;
+        let mut at = 0;
+        for _ in 0..MAX_STARTS {
+            let Some(start) = text[at..].find('{').map(|found| at + found) else {
+                break;
+            };
+            let mut values =
+                serde_json::Deserializer::from_str(&text[start..]).into_iter::<Map<String, Value>>();
+            if let Some(Ok(object)) = values.next() {
+                let length = values.byte_offset();
+                if longest.as_ref().is_none_or(|(known, _)| length > *known) {
+                    longest = Some((length, object));
+                }
+                at = start + length;
+            } else {
+                at = start + 1;
+            }
+        }
+        longest
+            .map(|(_, object)| Self(object))
+            .ok_or(AnswerError::NoObject)
+    }
+
+    /// A text that must not be empty, in one line of at most `limit` characters.
+    pub(crate) fn text(&self, field: &'static str, limit: usize) -> Result<String, AnswerError> {
+        let text = self
+            .0
+            .get(field)
+            .and_then(Value::as_str)
+            .map(|text| tidy(text, limit));
+        text.filter(|text| !text.is_empty()).ok_or(AnswerError::Field {
+            field,
+            expected: "a text that is not empty",
+        })
+    }
+
+    /// A text, or `None` where it is missing, null or empty.
+    pub(crate) fn optional_text(
+        &self,
+        field: &'static str,
+        limit: usize,
+    ) -> Result<Option<String>, AnswerError> {
+        match self.0.get(field) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => Ok(Some(tidy(text, limit)).filter(|text| !text.is_empty())),
+            Some(_) => Err(AnswerError::Field {
+                field,
+                expected: "a text or null",
+            }),
+        }
+    }
+
+    /// A list of at most `count` different texts of at most `limit` characters. Empty ones are left out.
+    pub(crate) fn texts(
+        &self,
+        field: &'static str,
+        count: usize,
+        limit: usize,
+    ) -> Result<Vec<String>, AnswerError> {
+        let wrong = AnswerError::Field {
+            field,
+            expected: "a list of texts",
+        };
+        let mut texts: Vec<String> = Vec::new();
+        for value in self.array(field).ok_or_else(|| wrong.clone())? {
+            let text = tidy(value.as_str().ok_or_else(|| wrong.clone())?, limit);
+            if !text.is_empty() && texts.len() < count && !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Decisions, each with a choice and a reason.
+    pub(crate) fn decisions(&self, field: &'static str, count: usize) -> Result<Vec<Decision>, AnswerError> {
+        let wrong = || AnswerError::Field {
+            field,
+            expected: "a list of objects with the texts `choice` and `reason`, none of them empty",
+        };
+        let mut decisions = Vec::new();
+        for value in self.array(field).ok_or_else(wrong)?.iter().take(count) {
+            let part = |name: &str, limit| {
+                value
+                    .get(name)
+                    .and_then(Value::as_str)
+                    .map(|text| tidy(text, limit))
+                    .filter(|text| !text.is_empty())
+                    .ok_or_else(wrong)
+            };
+            decisions.push(Decision {
+                choice: part("choice", 200)?,
+                reason: part("reason", 300)?,
+            });
+        }
+        Ok(decisions)
+    }
+
+    /// Steps, each with an action and perhaps a file.
+    pub(crate) fn steps(&self, field: &'static str, count: usize) -> Result<Vec<RecoveryStep>, AnswerError> {
+        let wrong = AnswerError::Field {
+            field,
+            expected: "a list of objects with `file` (a text or null) and `action` (a text that is not empty)",
+        };
+        let steps = self.array(field).ok_or_else(|| wrong.clone())?;
+        steps
+            .iter()
+            .take(count)
+            .map(|value| step(value).ok_or_else(|| wrong.clone()))
+            .collect()
+    }
+
+    /// One step.
+    pub(crate) fn step(&self, field: &'static str) -> Result<RecoveryStep, AnswerError> {
+        self.0.get(field).and_then(step).ok_or(AnswerError::Field {
+            field,
+            expected: "an object with `file` (a text or null) and `action` (a text that is not empty)",
+        })
+    }
+
+    /// Yes or no.
+    pub(crate) fn flag(&self, field: &'static str) -> Result<bool, AnswerError> {
+        self.0
+            .get(field)
+            .and_then(Value::as_bool)
+            .ok_or(AnswerError::Field {
+                field,
+                expected: "true or false",
+            })
+    }
+
+    /// A whole number from 1 to 10.
+    pub(crate) fn score(&self, field: &'static str) -> Result<u8, AnswerError> {
+        let number = self.0.get(field).and_then(Value::as_f64);
+        let score = number.filter(|number| number.fract() == 0.0 && (1.0..=10.0).contains(number));
+        // In range and whole, so nothing is lost.
+        score.map(|score| score as u8).ok_or(AnswerError::Field {
+            field,
+            expected: "a whole number from 1 to 10",
+        })
+    }
+
+    fn array(&self, field: &str) -> Option<&Vec<Value>> {
+        self.0.get(field).and_then(Value::as_array)
+    }
+}
+
+fn step(value: &Value) -> Option<RecoveryStep> {
+    let action = tidy(value.get("action")?.as_str()?, 300);
+    let file = match value.get("file") {
+        None | Some(Value::Null) => None,
+        Some(file) => Some(tidy(file.as_str()?, 300)).filter(|file| !file.is_empty()),
+    };
+    (!action.is_empty()).then_some(RecoveryStep { file, action })
+}
+
+/// `text` on one line, without control characters, emojis and anything that would pass as text of Grov's own, and in at
+/// most `limit` characters.
+pub(crate) fn tidy(text: &str, limit: usize) -> String {
+    let plain: String = text
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .filter(|&c| !is_hidden(c) && !is_emoji(c))
+        .collect();
+    let foreign = without_own_text(&plain);
+    let words: Vec<&str> = foreign.split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(limit) {
+        None => line,
+        Some(_) => {
+            let kept: String = line.chars().take(limit.saturating_sub(3)).collect();
+            format!("{}...", kept.trim_end())
+        }
+    }
+}
+
+fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{1F000}'..='\u{1FAFF}' | '\u{2600}'..='\u{27BF}' | '\u{2B50}' | '\u{2B55}' | '\u{FE0F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn goal(text: &str) -> Result<String, AnswerError> {
+        Fields::find(text)?.text("goal", 200)
+    }
+
+    #[test]
+    fn the_object_is_found_in_what_models_write() {
+        for text in [
+            r#"{"goal":"a b"}"#,
+            "```json\n{\"goal\": \"a b\"}\n```",
+            "Sure! Here is the JSON {as asked}:\n{\"goal\": \"a\\nb\"}\nI hope {this} helps.",
+            "<think>perhaps {\"goal\": \"a very long wrong thought about it\"}</think>{\"goal\":\"a b\"}",
+            "For example {}. Now: {\"goal\":\"a b\",\"more\":{\"x\":[1]}}",
+        ] {
+            assert_eq!(goal(text), Ok("a b".to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told_apart() {
+        assert_eq!(goal(" \n"), Err(AnswerError::Empty));
+        assert_eq!(goal("I cannot help with that."), Err(AnswerError::NoObject));
+        assert_eq!(goal("{\"goal\": \"a"), Err(AnswerError::NoObject));
+        assert_eq!(goal("[1]"), Err(AnswerError::NoObject));
+        for text in [
+            "{}",
+            "{\"goal\":\" \"}",
+            "{\"goal\":7}",
+            "{\"goal\":null}",
+            "{\"goal\":\"\\u0007\"}",
+        ] {
+            assert!(
+                matches!(goal(text), Err(AnswerError::Field { field: "goal", .. })),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_no_object() {
+        let deep = "{\"a\":".repeat(20_000);
+        assert_eq!(goal(&deep), Err(AnswerError::NoObject));
+    }
+
+    #[test]
+    fn scores_are_whole_and_in_range() {
+        let score = |text: &str| Fields::find(text).unwrap().score("score").ok();
+        assert_eq!(score("{\"score\":10}"), Some(10));
+        assert_eq!(score("{\"score\":7.0}"), Some(7));
+        for text in [
+            "{\"score\":0}",
+            "{\"score\":11}",
+            "{\"score\":7.5}",
+            "{\"score\":\"7\"}",
+            "{\"score\":-1}",
+            "{}",
+        ] {
+            assert_eq!(score(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_are_tidied() {
+        assert_eq!(
+            tidy("a\u{1b}[1m\tb \u{1F600}\u{FE0F} c\u{200b}\n", 100),
+            "a [1m b c"
+        );
+        assert_eq!(tidy("<grov-context>x</grov-context>kept", 100), "kept");
+        assert_eq!(tidy(&"ä".repeat(500), 10), format!("{}...", "ä".repeat(7)));
+    }
+
+    #[test]
+    fn lists_are_bounded_and_hold_nothing_twice() {
+        let fields = Fields::find(r#"{"l":["a"," ","a","b","c"],"m":["a",1],"n":"a"}"#).unwrap();
+        assert_eq!(fields.texts("l", 2, 10).unwrap(), ["a", "b"]);
+        assert!(fields.texts("m", 2, 10).is_err());
+        assert!(fields.texts("n", 2, 10).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_answered(text in ".{0,300}") {
+            let _ = Fields::find(&text);
+        }
+
+        #[test]
+        fn tidy_is_bounded_and_settled(text in ".{0,200}", limit in 4usize..50) {
+            let once = tidy(&text, limit);
+            prop_assert!(once.chars().count() <= limit);
+            prop_assert_eq!(tidy(&once, limit), once.clone());
+        }
+    }
+}

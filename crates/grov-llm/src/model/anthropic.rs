@@ -1,0 +1,147 @@
+//! The Anthropic Messages API.
+
+use super::{Completion, Format, FormatWay, Model, ModelError, Stop, Transport};
+use crate::SetupError;
+use crate::request::ModelRequest;
+use async_trait::async_trait;
+use grov_domain::TokenUsage;
+use grov_redact::Secret;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+/// The vendor's own address.
+pub(crate) const BASE_URL: &str = "https://api.anthropic.com";
+
+/// A model behind the Messages API.
+pub(crate) struct Anthropic {
+    transport: Transport,
+    model: String,
+    format: Format,
+}
+
+impl Anthropic {
+    /// Headers of every request.
+    pub(crate) fn headers(key: &Secret) -> Result<HeaderMap, SetupError> {
+        let mut headers = HeaderMap::new();
+        let mut key = HeaderValue::from_str(key.expose()).map_err(|_| SetupError::Credential)?;
+        key.set_sensitive(true);
+        headers.insert("x-api-key", key);
+        headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(headers)
+    }
+
+    /// `model`, reached by `transport`.
+    pub(crate) fn new(transport: Transport, model: String) -> Self {
+        Self {
+            transport,
+            model,
+            format: Format::new(&[FormatWay::Schema, FormatWay::Prompt]),
+        }
+    }
+
+    fn body(&self, request: &ModelRequest, way: FormatWay) -> Value {
+        let mut body = json!({
+            "model": self.model,
+            "max_tokens": request.max_tokens,
+            "system": request.system,
+            "messages": [{"role": "user", "content": request.user}],
+        });
+        if way == FormatWay::Schema {
+            body["output_config"] = json!({"format": {"type": "json_schema", "schema": request.schema}});
+        }
+        body
+    }
+}
+
+#[async_trait]
+impl Model for Anthropic {
+    async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
+        let (place, way) = self.format.way();
+        // The header and the field belong together; one without the other is refused.
+        let beta = (way == FormatWay::Schema).then_some(("anthropic-beta", "structured-outputs-2025-12-15"));
+        let reply = self
+            .transport
+            .post("messages", &self.body(request, way), beta)
+            .await?;
+        match reply.status {
+            200 => read(&reply.json()?),
+            400 if self.format.refused(place) => Err(ModelError::FormatRefused),
+            _ => Err(ModelError::of_status(&reply)),
+        }
+    }
+}
+
+fn read(message: &Value) -> Result<Completion, ModelError> {
+    let broken = |reason: &str| ModelError::Broken {
+        reason: reason.to_owned(),
+    };
+    let blocks = message
+        .get("content")
+        .and_then(Value::as_array)
+        .ok_or_else(|| broken("it has no `content`"))?;
+    let text = blocks
+        .iter()
+        .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
+        .filter_map(|block| block.get("text")?.as_str())
+        .collect();
+    let stop = match message.get("stop_reason").and_then(Value::as_str) {
+        Some("max_tokens" | "model_context_window_exceeded") => Stop::Length,
+        Some("refusal") => Stop::Refusal,
+        _ => Stop::End,
+    };
+    Ok(Completion {
+        text,
+        usage: message.get("usage").and_then(usage),
+        stop,
+    })
+}
+
+fn usage(usage: &Value) -> Option<TokenUsage> {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let written = |name: &str| usage.get("cache_creation")?.get(name)?.as_u64();
+    Some(TokenUsage {
+        input: count("input_tokens")?,
+        output: count("output_tokens")?,
+        cache_read: count("cache_read_input_tokens").unwrap_or(0),
+        cache_creation: count("cache_creation_input_tokens").unwrap_or(0),
+        cache_creation_5m: written("ephemeral_5m_input_tokens").unwrap_or(0),
+        cache_creation_1h: written("ephemeral_1h_input_tokens").unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_blocks_are_joined_and_others_left_out() {
+        let message = json!({
+            "content": [{"type": "thinking", "thinking": "no"}, {"type": "text", "text": "{"}, {"type": "text", "text": "}"}],
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 5, "output_tokens": 2, "cache_read_input_tokens": 3, "cache_creation_input_tokens": null},
+        });
+        let completion = read(&message).unwrap();
+        assert_eq!(completion.text, "{}");
+        assert_eq!(completion.stop, Stop::End);
+        let usage = completion.usage.unwrap();
+        assert_eq!((usage.input, usage.output, usage.cache_read), (5, 2, 3));
+    }
+
+    #[test]
+    fn what_is_no_message_is_broken() {
+        for message in [
+            json!({}),
+            json!([]),
+            json!({"content": "text"}),
+            json!({"type": "error"}),
+        ] {
+            assert!(
+                matches!(read(&message), Err(ModelError::Broken { .. })),
+                "{message}"
+            );
+        }
+        let refused = read(&json!({"content": [], "stop_reason": "refusal"})).unwrap();
+        assert_eq!((refused.stop, refused.usage), (Stop::Refusal, None));
+    }
+}

@@ -1,0 +1,202 @@
+//! The seam to a model: one request, one completion or one error. Providers speak their own format behind it.
+
+pub(crate) mod anthropic;
+pub(crate) mod openai;
+mod transport;
+
+pub(crate) use anthropic::Anthropic;
+pub(crate) use openai::OpenAi;
+pub(crate) use transport::Transport;
+
+use crate::request::ModelRequest;
+use async_trait::async_trait;
+use grov_domain::TokenUsage;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::Duration;
+
+/// Answers requests. One call on the wire for each `complete`, never more, so that each can be paid for.
+#[async_trait]
+pub(crate) trait Model: Send + Sync {
+    /// Makes one call.
+    async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError>;
+}
+
+/// What a model answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Completion {
+    /// Its text.
+    pub(crate) text: String,
+    /// Tokens by class; `None` where the server does not say.
+    pub(crate) usage: Option<TokenUsage>,
+    /// Why it ended.
+    pub(crate) stop: Stop,
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// By itself, or for a reason that we do not know.
+    End,
+    /// It reached the most that was allowed.
+    Length,
+    /// The model refused.
+    Refusal,
+}
+
+/// Why there is no completion. No text of the server is in it: that may repeat the key.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ModelError {
+    /// 401 or 403.
+    #[error("the provider refused the API key (status {status}); check the key and what it is allowed to do")]
+    KeyRefused {
+        /// The status.
+        status: u16,
+    },
+    /// A status that the same request would meet again.
+    #[error("the provider rejected the request (status {status}, {kind}); check the model's name and the base URL")]
+    Rejected {
+        /// The status.
+        status: u16,
+        /// The provider's name for it.
+        kind: String,
+    },
+    /// The server does not know the way in which the answer's format was asked for. The next call asks in another way.
+    #[error("the provider does not take this kind of output format")]
+    FormatRefused,
+    /// 429, 5xx or 529: may pass.
+    #[error("the provider cannot answer at present (status {status})")]
+    Unavailable {
+        /// The status.
+        status: u16,
+        /// When it wants to be asked again.
+        retry_after: Option<Duration>,
+    },
+    /// No connection.
+    #[error("the provider cannot be reached: {reason}")]
+    Unreachable {
+        /// Why.
+        reason: String,
+    },
+    /// The connection broke, or what came is no answer of this API.
+    #[error("the provider's answer was broken: {reason}")]
+    Broken {
+        /// Why.
+        reason: String,
+    },
+    /// No answer in time.
+    #[error("the provider did not answer within {0:?}")]
+    TimedOut(Duration),
+    /// The server's name leads to one of our own listeners.
+    #[error("the judge's calls would come back to Grov's own listener {0}; name the provider itself")]
+    OwnListener(SocketAddr),
+}
+
+impl ModelError {
+    /// Whether the same call may succeed in a while.
+    pub(crate) fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable { .. } | Self::Unreachable { .. } | Self::Broken { .. }
+        )
+    }
+
+    /// Whether the provider may have done the work, and charge for it, although we have no answer.
+    pub(crate) fn may_have_cost(&self) -> bool {
+        matches!(self, Self::TimedOut(_) | Self::Broken { .. })
+    }
+
+    /// How long the provider wants to be left alone.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Unavailable { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The error that an answer with an unwelcome status means.
+    fn of_status(reply: &transport::Reply) -> Self {
+        let status = reply.status;
+        match status {
+            401 | 403 => Self::KeyRefused { status },
+            408 | 429 | 500.. if reply.may_retry => Self::Unavailable {
+                status,
+                retry_after: reply.retry_after,
+            },
+            _ => Self::Rejected {
+                status,
+                kind: reply.error_kind(),
+            },
+        }
+    }
+}
+
+/// In which way the format of the answer is asked for. Servers differ; the best that was not refused is remembered.
+#[derive(Debug)]
+struct Format {
+    ways: &'static [FormatWay],
+    used: AtomicU8,
+}
+
+/// A way to ask for JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FormatWay {
+    /// By a schema that the server enforces.
+    Schema,
+    /// As a JSON object of any shape.
+    Object,
+    /// By the prompt alone.
+    Prompt,
+}
+
+impl Format {
+    fn new(ways: &'static [FormatWay]) -> Self {
+        Self {
+            ways,
+            used: AtomicU8::new(0),
+        }
+    }
+
+    /// The way to use now, with its place.
+    fn way(&self) -> (u8, FormatWay) {
+        let place = self.used.load(Ordering::Relaxed);
+        let way = self.ways.get(usize::from(place)).copied();
+        (place, way.unwrap_or(FormatWay::Prompt))
+    }
+
+    /// Notes that the server answered 400 to a request that used `place`. Whether there is another way to try; if not,
+    /// the format was not the reason, and the best way is used again.
+    fn refused(&self, place: u8) -> bool {
+        let next = place + 1;
+        let more = usize::from(next) < self.ways.len();
+        let _ = self.used.compare_exchange(
+            place,
+            if more { next } else { 0 },
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+        more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_tried_one_after_the_other_and_then_from_the_start() {
+        let format = Format::new(&[FormatWay::Schema, FormatWay::Object, FormatWay::Prompt]);
+        let (first, way) = format.way();
+        assert_eq!(way, FormatWay::Schema);
+        assert!(format.refused(first));
+        // A second request that was under way with the same format moves nothing further.
+        assert!(format.refused(first));
+        let (second, way) = format.way();
+        assert_eq!(way, FormatWay::Object);
+        assert!(format.refused(second));
+        let (third, way) = format.way();
+        assert_eq!(way, FormatWay::Prompt);
+        assert!(!format.refused(third));
+        assert_eq!(format.way().1, FormatWay::Schema);
+    }
+}

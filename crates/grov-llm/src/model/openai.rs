@@ -1,0 +1,167 @@
+//! OpenAI's chat completions, as Ollama, llama.cpp, vLLM and others speak them too.
+
+use super::{Completion, Format, FormatWay, Model, ModelError, Stop, Transport};
+use crate::SetupError;
+use crate::request::ModelRequest;
+use async_trait::async_trait;
+use grov_domain::TokenUsage;
+use grov_redact::Secret;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+
+/// The vendor's own address.
+pub(crate) const BASE_URL: &str = "https://api.openai.com";
+
+const VENDOR_HOST: &str = "api.openai.com";
+
+/// A model behind `/v1/chat/completions`.
+pub(crate) struct OpenAi {
+    transport: Transport,
+    model: String,
+    format: Format,
+}
+
+impl OpenAi {
+    /// Headers of every request. Local servers need no key.
+    pub(crate) fn headers(key: Option<&Secret>) -> Result<HeaderMap, SetupError> {
+        let mut headers = HeaderMap::new();
+        if let Some(key) = key {
+            let bearer = format!("Bearer {}", key.expose());
+            let mut bearer = HeaderValue::from_str(&bearer).map_err(|_| SetupError::Credential)?;
+            bearer.set_sensitive(true);
+            headers.insert(AUTHORIZATION, bearer);
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Ok(headers)
+    }
+
+    /// `model`, reached by `transport`.
+    pub(crate) fn new(transport: Transport, model: String) -> Self {
+        Self {
+            transport,
+            model,
+            format: Format::new(&[FormatWay::Schema, FormatWay::Object, FormatWay::Prompt]),
+        }
+    }
+
+    fn body(&self, request: &ModelRequest, way: FormatWay) -> Value {
+        let mut body = json!({
+            "model": self.model,
+            "messages": [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            "stream": false,
+        });
+        // The vendor's newer models take neither the old name nor a temperature; other servers know only the old name.
+        if self.transport.endpoint().host() == VENDOR_HOST {
+            body["max_completion_tokens"] = json!(request.max_tokens);
+        } else {
+            body["max_tokens"] = json!(request.max_tokens);
+            body["temperature"] = json!(0);
+        }
+        match way {
+            FormatWay::Schema => {
+                body["response_format"] = json!({
+                    "type": "json_schema",
+                    "json_schema": {"name": request.purpose.as_str(), "strict": true, "schema": request.schema},
+                });
+            }
+            FormatWay::Object => body["response_format"] = json!({"type": "json_object"}),
+            FormatWay::Prompt => {}
+        }
+        body
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    async fn complete(&self, request: &ModelRequest) -> Result<Completion, ModelError> {
+        let (place, way) = self.format.way();
+        let reply = self
+            .transport
+            .post("chat/completions", &self.body(request, way), None)
+            .await?;
+        match reply.status {
+            200 => read(&reply.json()?),
+            400 | 422 if self.format.refused(place) => Err(ModelError::FormatRefused),
+            _ => Err(ModelError::of_status(&reply)),
+        }
+    }
+}
+
+fn read(body: &Value) -> Result<Completion, ModelError> {
+    let choice = body.pointer("/choices/0").ok_or_else(|| ModelError::Broken {
+        reason: "it has no `choices`".to_owned(),
+    })?;
+    let message = choice.get("message").ok_or_else(|| ModelError::Broken {
+        reason: "its choice has no `message`".to_owned(),
+    })?;
+    let refused = message.get("refusal").is_some_and(Value::is_string);
+    let stop = match choice.get("finish_reason").and_then(Value::as_str) {
+        _ if refused => Stop::Refusal,
+        Some("length") => Stop::Length,
+        Some("content_filter") => Stop::Refusal,
+        _ => Stop::End,
+    };
+    Ok(Completion {
+        text: message
+            .get("content")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        usage: body.get("usage").and_then(usage),
+        stop,
+    })
+}
+
+/// Cached tokens are a part of `prompt_tokens` here; we count them apart.
+fn usage(usage: &Value) -> Option<TokenUsage> {
+    let prompt = usage.get("prompt_tokens")?.as_u64()?;
+    let cached = usage
+        .pointer("/prompt_tokens_details/cached_tokens")
+        .and_then(Value::as_u64)
+        .unwrap_or(0)
+        .min(prompt);
+    Some(TokenUsage {
+        input: prompt - cached,
+        cache_read: cached,
+        output: usage
+            .get("completion_tokens")
+            .and_then(Value::as_u64)
+            .unwrap_or(0),
+        ..TokenUsage::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_are_read() {
+        let body = json!({
+            "choices": [{"message": {"content": "{}", "refusal": null}, "finish_reason": "length"}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 6}},
+        });
+        let completion = read(&body).unwrap();
+        assert_eq!((completion.text.as_str(), completion.stop), ("{}", Stop::Length));
+        let usage = completion.usage.unwrap();
+        assert_eq!((usage.input, usage.cache_read, usage.output), (4, 6, 4));
+    }
+
+    #[test]
+    fn refusals_and_what_is_no_completion() {
+        let refused =
+            json!({"choices": [{"message": {"content": null, "refusal": "no"}, "finish_reason": "stop"}]});
+        assert_eq!(read(&refused).unwrap().stop, Stop::Refusal);
+        for body in [
+            json!({}),
+            json!({"choices": []}),
+            json!({"choices": [{}]}),
+            json!({"error": {}}),
+        ] {
+            assert!(matches!(read(&body), Err(ModelError::Broken { .. })), "{body}");
+        }
+    }
+}

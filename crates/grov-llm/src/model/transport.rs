@@ -1,0 +1,324 @@
+//! HTTP to the provider: one client, made with the first call, that goes nowhere but to its endpoint.
+
+use super::ModelError;
+use crate::SetupError;
+use crate::address::{self, Endpoint};
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client, Url};
+use rustls_platform_verifier::BuilderVerifierExt;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// The most an answer may have. Ours have a few kilobytes.
+const MAX_BODY: usize = 1024 * 1024;
+
+/// How long a connection may take to be made.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long an unused connection is kept.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Tells a Grov on the way to this machine's own servers to leave our call alone.
+const BYPASS: HeaderName = HeaderName::from_static("x-grov-bypass");
+
+/// The way to one endpoint.
+pub(crate) struct Transport {
+    endpoint: Endpoint,
+    proxy: Option<Url>,
+    own_listeners: Vec<SocketAddr>,
+    headers: HeaderMap,
+    /// Made with the first call: reading the machine's certificates costs time and memory.
+    client: OnceCell<Client>,
+}
+
+/// An answer, whole.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// The status.
+    pub(crate) status: u16,
+    /// When the server wants to be asked again.
+    pub(crate) retry_after: Option<Duration>,
+    /// Whether the server allows the same request again (`x-should-retry`).
+    pub(crate) may_retry: bool,
+    body: Vec<u8>,
+}
+
+impl Transport {
+    /// A way to `endpoint`, through `proxy` if there is one, with `headers` on every request. Fails if either is a
+    /// listener of our own.
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        proxy: Option<Url>,
+        own_listeners: Vec<SocketAddr>,
+        mut headers: HeaderMap,
+    ) -> Result<Self, SetupError> {
+        let named = [("base URL", Some(endpoint.url())), ("proxy", proxy.as_ref())];
+        for (what, url) in named {
+            if let Some(listener) = url.and_then(|url| address::own_listener(url, &own_listeners)) {
+                return Err(SetupError::OwnListener { what, listener });
+            }
+        }
+        if endpoint.is_loopback() {
+            headers.insert(BYPASS, HeaderValue::from_static("1"));
+        }
+        Ok(Self {
+            endpoint,
+            proxy,
+            own_listeners,
+            headers,
+            client: OnceCell::new(),
+        })
+    }
+
+    /// The endpoint.
+    pub(crate) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    /// Posts JSON to `path` below `/v1`, with one more header if there is one, and reads the whole answer.
+    pub(crate) async fn post(
+        &self,
+        path: &str,
+        body: &Value,
+        header: Option<(&'static str, &'static str)>,
+    ) -> Result<Reply, ModelError> {
+        for url in std::iter::once(self.endpoint.url()).chain(self.proxy.as_ref()) {
+            if let Some(listener) = address::resolves_to_own(url, &self.own_listeners).await {
+                return Err(ModelError::OwnListener(listener));
+            }
+        }
+        let client = self
+            .client
+            .get_or_try_init(|| self.client())
+            .await
+            .map_err(|reason| ModelError::Unreachable { reason })?;
+        let mut headers = self.headers.clone();
+        headers.extend(
+            header.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))),
+        );
+        let sent = client
+            .post(self.endpoint.below_v1(path))
+            .headers(headers)
+            .body(body.to_string())
+            .send()
+            .await;
+        let mut response = sent.map_err(|error| {
+            let connecting = error.is_connect();
+            let reason = with_causes(&error.without_url());
+            if connecting {
+                ModelError::Unreachable { reason }
+            } else {
+                ModelError::Broken { reason }
+            }
+        })?;
+        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let mut reply = Reply {
+            status: response.status().as_u16(),
+            retry_after: header("retry-after")
+                .and_then(|text| retry_after(text, time::OffsetDateTime::now_utc())),
+            may_retry: header("x-should-retry") != Some("false"),
+            body: Vec::new(),
+        };
+        while let Some(chunk) = response.chunk().await.map_err(|error| ModelError::Broken {
+            reason: with_causes(&error.without_url()),
+        })? {
+            reply.push(&chunk)?;
+        }
+        Ok(reply)
+    }
+
+    async fn client(&self) -> Result<Client, String> {
+        let tls = if self.endpoint.is_secure()
+            || self.proxy.as_ref().is_some_and(|proxy| proxy.scheme() == "https")
+        {
+            // Reading the machine's certificates is file work.
+            tokio::task::spawn_blocking(tls_with_machine_roots)
+                .await
+                .map_err(|error| error.to_string())??
+        } else {
+            tls_without_roots()?
+        };
+        let mut builder = Client::builder()
+            .tls_backend_preconfigured(tls)
+            .no_proxy()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT_TIMEOUT)
+            .pool_idle_timeout(IDLE_TIMEOUT)
+            .user_agent(concat!("grov/", env!("CARGO_PKG_VERSION")));
+        if let Some(proxy) = &self.proxy {
+            let proxy =
+                reqwest::Proxy::all(proxy.clone()).map_err(|error| with_causes(&error.without_url()))?;
+            builder = builder.proxy(proxy);
+        }
+        builder.build().map_err(|error| with_causes(&error.without_url()))
+    }
+}
+
+impl Reply {
+    fn push(&mut self, chunk: &Bytes) -> Result<(), ModelError> {
+        if self.body.len() + chunk.len() > MAX_BODY {
+            return Err(ModelError::Broken {
+                reason: format!("it is longer than {MAX_BODY} bytes"),
+            });
+        }
+        self.body.extend_from_slice(chunk);
+        Ok(())
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Result<Value, ModelError> {
+        serde_json::from_slice(&self.body).map_err(|error| ModelError::Broken {
+            reason: format!("it is no JSON (line {}, column {})", error.line(), error.column()),
+        })
+    }
+
+    /// The server's short name for the error, if it gave one that can be shown.
+    pub(crate) fn error_kind(&self) -> String {
+        let body: Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        let error = body.get("error");
+        let kind = ["type", "code"]
+            .iter()
+            .find_map(|name| error?.get(*name)?.as_str())
+            .filter(|kind| kind.len() <= 60 && kind.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+        kind.unwrap_or("no reason given").to_owned()
+    }
+}
+
+/// `Retry-After`: seconds or a date.
+fn retry_after(text: &str, now: time::OffsetDateTime) -> Option<Duration> {
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Some(Duration::from_secs(seconds));
+    }
+    // Dates of HTTP end in GMT where RFC 2822 wants an offset.
+    let dated = text.trim().replace("GMT", "+0000");
+    let at = time::OffsetDateTime::parse(&dated, &time::format_description::well_known::Rfc2822).ok()?;
+    Some(Duration::try_from(at - now).unwrap_or_default())
+}
+
+fn tls_with_machine_roots() -> Result<rustls::ClientConfig, String> {
+    let config = tls_builder()?
+        .with_platform_verifier()
+        .map_err(|error| error.to_string())?;
+    Ok(config.with_no_client_auth())
+}
+
+/// For plain HTTP, which has no use for certificates.
+fn tls_without_roots() -> Result<rustls::ClientConfig, String> {
+    Ok(tls_builder()?
+        .with_root_certificates(rustls::RootCertStore::empty())
+        .with_no_client_auth())
+}
+
+fn tls_builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, String> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())
+}
+
+/// The error and what caused it, in one line.
+fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let now = datetime!(2026-03-01 12:00:00 UTC);
+        assert_eq!(retry_after("7", now), Some(Duration::from_secs(7)));
+        assert_eq!(
+            retry_after("Sun, 01 Mar 2026 12:01:00 GMT", now),
+            Some(Duration::from_secs(60))
+        );
+        assert_eq!(
+            retry_after("Sun, 01 Mar 2026 11:01:00 GMT", now),
+            Some(Duration::ZERO)
+        );
+        assert_eq!(retry_after("soon", now), None);
+    }
+
+    fn reply(body: &str) -> Reply {
+        Reply {
+            status: 400,
+            retry_after: None,
+            may_retry: true,
+            body: body.as_bytes().to_vec(),
+        }
+    }
+
+    #[test]
+    fn the_kind_of_an_error_is_a_name_and_no_message() {
+        assert_eq!(
+            reply(r#"{"error":{"type":"not_found_error","message":"sk-secret"}}"#).error_kind(),
+            "not_found_error"
+        );
+        for body in [
+            r#"{"error":{"type":"Key sk-Secret is wrong"}}"#,
+            "<html>",
+            r#"{"error":"x"}"#,
+        ] {
+            assert_eq!(reply(body).error_kind(), "no reason given");
+        }
+    }
+
+    #[test]
+    fn endless_answers_are_not_read() {
+        let mut reply = reply("");
+        let chunk = Bytes::from(vec![b'x'; MAX_BODY]);
+        assert!(reply.push(&chunk).is_ok());
+        assert!(matches!(
+            reply.push(&Bytes::from_static(b"x")),
+            Err(ModelError::Broken { .. })
+        ));
+    }
+
+    fn to(base: &str, proxy: Option<&str>) -> Result<Transport, SetupError> {
+        let own = vec!["127.0.0.1:8080".parse().unwrap()];
+        let proxy = proxy.map(|proxy| address::proxy(proxy).unwrap());
+        Transport::new(Endpoint::parse(base)?, proxy, own, HeaderMap::new())
+    }
+
+    #[test]
+    fn our_own_listener_is_neither_server_nor_proxy() {
+        assert!(matches!(
+            to("http://localhost:8080", None),
+            Err(SetupError::OwnListener { what: "base URL", .. })
+        ));
+        assert!(matches!(
+            to("https://api.anthropic.com", Some("http://[::1]:8080")),
+            Err(SetupError::OwnListener { what: "proxy", .. })
+        ));
+        assert!(to("https://api.anthropic.com", Some("http://localhost:3128")).is_ok());
+    }
+
+    #[test]
+    fn only_this_machine_hears_of_the_bypass() {
+        assert!(
+            to("http://127.0.0.1:11434", None)
+                .unwrap()
+                .headers
+                .contains_key(BYPASS)
+        );
+        assert!(
+            !to("https://api.anthropic.com", None)
+                .unwrap()
+                .headers
+                .contains_key(BYPASS)
+        );
+    }
+}

@@ -1,0 +1,32 @@
+//! The questions: how each is put to a model, and how its answer is read and checked.
+
+mod drift;
+mod intent;
+mod reasoning;
+mod recovery;
+mod schema;
+mod summary;
+mod task;
+
+use crate::answer::{AnswerError, Fields};
+use crate::request::ModelRequest;
+
+/// A question that a model or rules can answer.
+pub(crate) trait Question: Sync {
+    /// The typed answer.
+    type Answer: Send;
+    /// What an answer is checked against. It outlives the question, which the caller keeps.
+    type Known: Send + Sync + 'static;
+
+    /// The question as text, bounded.
+    fn request(&self) -> ModelRequest;
+    /// What an answer is checked against.
+    fn known(&self) -> Self::Known;
+    /// The answer, if it can be used.
+    fn read(fields: &Fields, known: &Self::Known) -> Result<Self::Answer, AnswerError>;
+    /// The answer without a model.
+    fn by_rules(&self) -> Self::Answer;
+}
+
+#[cfg(test)]
+mod tests;

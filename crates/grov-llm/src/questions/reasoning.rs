@@ -1,0 +1,56 @@
+//! What should the team remember of a task?
+
+use super::{Question, schema};
+use crate::answer::{AnswerError, Fields};
+use crate::offline;
+use crate::request::{Material, ModelRequest, Words, limits};
+use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
+
+impl Question for ReasoningQuestion {
+    type Answer = Reasoning;
+    type Known = ();
+
+    fn request(&self) -> ModelRequest {
+        let material = Material::default()
+            .text("goal", &self.goal, limits::GOAL)
+            .prompts(&self.prompts)
+            .list("known_constraints", &self.constraints)
+            .actions("actions", &self.actions, Words::Shown)
+            .text("last_words", &self.answer, limits::ANSWER);
+        let texts = schema::list(&schema::text());
+        let shape = schema::object(&[
+            ("reasoning_trace", texts.clone()),
+            ("decisions", schema::decisions()),
+            ("constraints", texts.clone()),
+            ("tags", texts),
+        ]);
+        let instructions = include_str!("../../prompts/extract_reasoning.v1.md");
+        ModelRequest::new(Purpose::ExtractReasoning, instructions, material, shape, 2_000)
+    }
+
+    fn known(&self) {}
+
+    fn read(fields: &Fields, (): &()) -> Result<Reasoning, AnswerError> {
+        let reasoning_trace = fields.texts("reasoning_trace", 12, 300)?;
+        if reasoning_trace.is_empty() {
+            return Err(AnswerError::Field {
+                field: "reasoning_trace",
+                expected: "a list with at least one entry",
+            });
+        }
+        let tags = fields.texts("tags", 6, 40)?;
+        Ok(Reasoning {
+            reasoning_trace,
+            decisions: fields.decisions("decisions", 5)?,
+            constraints: fields.texts("constraints", 8, 240)?,
+            tags: tags
+                .iter()
+                .map(|tag| tag.to_lowercase().replace(' ', "-"))
+                .collect(),
+        })
+    }
+
+    fn by_rules(&self) -> Reasoning {
+        offline::extract_reasoning(self)
+    }
+}

@@ -1,0 +1,44 @@
+//! Corrections failed: what must the agent do now?
+
+use super::{Question, schema};
+use crate::answer::{AnswerError, Fields};
+use crate::offline;
+use crate::request::{Material, ModelRequest, Words, limits};
+use grov_domain::{ForcedRecovery, ForcedRecoveryQuestion, Purpose};
+
+impl Question for ForcedRecoveryQuestion {
+    type Answer = ForcedRecovery;
+    type Known = ();
+
+    fn request(&self) -> ModelRequest {
+        let material = Material::default()
+            .text("goal", &self.goal, limits::GOAL)
+            .text(
+                "newest_instruction",
+                &self.newest_instruction,
+                limits::NEWEST_PROMPT,
+            )
+            .list("constraints", &self.constraints)
+            .actions("actions_off_goal", &self.actions, Words::Hidden)
+            .list("found_wrong", &self.diagnostics);
+        let shape = schema::object(&[
+            ("recovery_prompt", schema::text()),
+            ("mandatory_action", schema::step()),
+        ]);
+        let instructions = include_str!("../../prompts/forced_recovery.v1.md");
+        ModelRequest::new(Purpose::ForcedRecovery, instructions, material, shape, 600)
+    }
+
+    fn known(&self) {}
+
+    fn read(fields: &Fields, (): &()) -> Result<ForcedRecovery, AnswerError> {
+        Ok(ForcedRecovery {
+            recovery_prompt: fields.text("recovery_prompt", 1_000)?,
+            mandatory_action: fields.step("mandatory_action")?,
+        })
+    }
+
+    fn by_rules(&self) -> ForcedRecovery {
+        offline::generate_forced_recovery(self)
+    }
+}

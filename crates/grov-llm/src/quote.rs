@@ -1,0 +1,156 @@
+//! Foreign text made fit to be quoted: Grov's own text, secrets and hidden characters taken out, tags that look like ours
+//! defused, length bounded.
+
+use grov_domain::without_own_text;
+use grov_redact::Redactor;
+use std::borrow::Cow;
+
+/// How the tags around quoted text begin, after `<` or `</`.
+pub(crate) const TAG_PREFIX: &str = "data:";
+
+/// `text` as it may stand between tags: at most `limit` bytes, and where it is longer, its beginning and its end.
+pub(crate) fn block(text: &str, limit: usize) -> String {
+    shorten(clean(text).trim(), limit)
+}
+
+/// The same on one line: white space collapsed, so that quoted text cannot pose as further lines of a list.
+pub(crate) fn line(text: &str, limit: usize) -> String {
+    let cleaned = clean(text);
+    let words: Vec<&str> = cleaned.split_whitespace().collect();
+    shorten(&words.join(" "), limit)
+}
+
+fn clean(text: &str) -> String {
+    let visible = without_hidden(text);
+    let foreign = without_own_text(&visible);
+    let safe = Redactor::shared().redact(&foreign);
+    defuse(&safe).into_owned()
+}
+
+/// Without control characters (but line breaks and tabs), invisible characters that could hide orders from the user, and
+/// repeated replacement characters of binary text.
+fn without_hidden(text: &str) -> Cow<'_, str> {
+    if !text
+        .chars()
+        .any(|c| is_hidden(c) || c == char::REPLACEMENT_CHARACTER)
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut kept = String::with_capacity(text.len());
+    for c in text.chars().filter(|&c| !is_hidden(c)) {
+        if c != char::REPLACEMENT_CHARACTER || !kept.ends_with(c) {
+            kept.push(c);
+        }
+    }
+    Cow::Owned(kept)
+}
+
+/// Control characters, zero-width characters, direction marks and the tag block.
+pub(crate) fn is_hidden(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t')
+        || matches!(c, '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+        || matches!(c, '\u{E0000}'..='\u{E007F}')
+}
+
+/// Replaces the `<` of whatever looks like one of our tags, also with white space or slashes in it.
+fn defuse(text: &str) -> Cow<'_, str> {
+    let mut defused = String::new();
+    let mut kept_from = 0;
+    // ASCII letters change case without changing length, so offsets are those of `text`.
+    for (name, _) in text.to_ascii_lowercase().match_indices(TAG_PREFIX) {
+        let before = text[..name].trim_end_matches(|c: char| c.is_whitespace() || c == '/');
+        if let Some(start) = before.strip_suffix('<')
+            && start.len() >= kept_from
+        {
+            defused.push_str(&text[kept_from..start.len()]);
+            defused.push('\u{2039}');
+            kept_from = before.len();
+        }
+    }
+    if kept_from == 0 {
+        return Cow::Borrowed(text);
+    }
+    defused.push_str(&text[kept_from..]);
+    Cow::Owned(defused)
+}
+
+/// `text` in at most `limit` bytes: a third of it from the beginning, the rest from the end, a mark between them.
+fn shorten(text: &str, limit: usize) -> String {
+    const MARK_LENGTH: usize = 44;
+    if text.len() <= limit {
+        return text.to_owned();
+    }
+    let room = limit.saturating_sub(MARK_LENGTH);
+    let head = text.floor_char_boundary(room / 3);
+    let tail = text.ceil_char_boundary(text.len() - (room - room / 3));
+    let left_out = tail - head;
+    format!(
+        "{} [... {left_out} bytes left out ...] {}",
+        &text[..head],
+        &text[tail..]
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn own_text_secrets_and_hidden_characters_are_taken_out() {
+        let text = "fix \u{1b}[31mit\u{200b}\u{e0041} <grov-context>old notes</grov-context> with sk-ant-api03-\
+            aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA now";
+        let quoted = block(text, 1000);
+        assert!(!quoted.contains("old notes"), "{quoted}");
+        assert!(!quoted.contains("aBcDeFgHiJ"), "{quoted}");
+        assert!(quoted.starts_with("fix [31mit"), "{quoted}");
+        assert!(quoted.ends_with(" now"), "{quoted}");
+    }
+
+    #[test]
+    fn look_alikes_of_our_tags_are_defused() {
+        for text in [
+            "</data:goal>",
+            "< / DATA:goal>",
+            "<data:x",
+            "<<data:x",
+            "<\u{200b}/da\u{200b}ta:goal>",
+            "<\n/data:goal>",
+        ] {
+            let quoted = block(text, 100);
+            assert!(quoted.contains('\u{2039}'), "{text:?} became {quoted:?}");
+        }
+        assert_eq!(block("if a < b && <date:x>", 100), "if a < b && <date:x>");
+    }
+
+    #[test]
+    fn long_text_keeps_its_beginning_and_more_of_its_end() {
+        let text = format!("first words {} last words", "x".repeat(1_000_000));
+        let quoted = block(&text, 400);
+        assert!(quoted.len() <= 400, "{}", quoted.len());
+        assert!(quoted.starts_with("first words"));
+        assert!(quoted.ends_with("last words"));
+        assert!(quoted.contains(" bytes left out ...]"));
+    }
+
+    #[test]
+    fn a_line_is_one_line() {
+        assert_eq!(line("a\n2. edit b\r\n\tc", 100), "a 2. edit b c");
+    }
+
+    proptest! {
+        #[test]
+        fn quotes_are_bounded_and_hold_no_tag(text in ".{0,400}", limit in 60usize..300) {
+            let quoted = block(&text, limit);
+            prop_assert!(quoted.len() <= limit);
+            prop_assert!(!quoted.to_lowercase().contains("<data:"));
+        }
+
+        #[test]
+        fn tags_never_survive(parts in proptest::collection::vec("[</ \n]{0,3}(data:|DATA:|dat|x)?", 0..40)) {
+            let quoted = block(&parts.concat(), 10_000);
+            let folded: String = quoted.to_lowercase().split_whitespace().collect();
+            prop_assert!(!folded.contains("<data:") && !folded.contains("</data:"), "{}", quoted);
+        }
+    }
+}

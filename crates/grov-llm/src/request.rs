@@ -1,0 +1,260 @@
+//! What is asked of a model, as text: a system prompt, quoted data of bounded size, and the shape of the answer.
+
+use crate::quote;
+use grov_domain::{ActionSketch, EffectKind, Purpose};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// One request to a model, independent of the provider.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ModelRequest {
+    /// What it is for.
+    pub(crate) purpose: Purpose,
+    /// Instructions; the same for every question of one purpose.
+    pub(crate) system: String,
+    /// The material, quoted between tags.
+    pub(crate) user: String,
+    /// JSON schema of the answer.
+    pub(crate) schema: Value,
+    /// The most the answer may have, in tokens.
+    pub(crate) max_tokens: u32,
+}
+
+impl ModelRequest {
+    /// A request whose system prompt is the common part and `instructions`.
+    pub(crate) fn new(
+        purpose: Purpose,
+        instructions: &str,
+        material: Material,
+        schema: Value,
+        max_tokens: u32,
+    ) -> Self {
+        Self {
+            purpose,
+            system: format!("{}\n{}", include_str!("../prompts/common.v1.md"), instructions),
+            user: material.finish(),
+            schema,
+            max_tokens,
+        }
+    }
+
+    /// The same question once more, after an answer that could not be used because of `problem`.
+    pub(crate) fn repaired(&self, answer: &str, problem: &str) -> Self {
+        let mut user = self.user.clone();
+        let _ = write!(
+            user,
+            "\n\nAn earlier answer to this could not be used: {problem}. It began:\n<data:earlier_answer>\n{}\n\
+             </data:earlier_answer>\nAnswer again, with one JSON object of the described shape and nothing else.",
+            quote::block(answer, limits::EARLIER_ANSWER)
+        );
+        Self { user, ..self.clone() }
+    }
+}
+
+/// How much of what a request may hold, in bytes where nothing else is said. Together they bound a request to about
+/// 30 KB, some ten thousand tokens.
+pub(crate) mod limits {
+    /// The newest instruction.
+    pub(crate) const NEWEST_PROMPT: usize = 4_000;
+    /// Each earlier prompt.
+    pub(crate) const EARLIER_PROMPT: usize = 600;
+    /// Prompts, the newest ones.
+    pub(crate) const PROMPT_COUNT: usize = 8;
+    /// A goal.
+    pub(crate) const GOAL: usize = 400;
+    /// A constraint, a scope entry, a diagnostic.
+    pub(crate) const ENTRY: usize = 240;
+    /// Entries of a list.
+    pub(crate) const ENTRY_COUNT: usize = 20;
+    /// One action, its files, output and reason included.
+    pub(crate) const ACTION: usize = 700;
+    /// All actions of one list; the newest are kept.
+    pub(crate) const ACTIONS: usize = 8_000;
+    /// A command within an action.
+    pub(crate) const COMMAND: usize = 240;
+    /// A path.
+    pub(crate) const PATH: usize = 160;
+    /// Paths within an action.
+    pub(crate) const PATH_COUNT: usize = 4;
+    /// The end of a tool's output within an action.
+    pub(crate) const OUTPUT: usize = 160;
+    /// The reason within an action.
+    pub(crate) const REASON: usize = 200;
+    /// The assistant's last text.
+    pub(crate) const ANSWER: usize = 2_400;
+    /// Tasks.
+    pub(crate) const TASK_COUNT: usize = 12;
+    /// An identifier. Those of tasks are UUIDs; longer ones are not offered to the model.
+    pub(crate) const ID: usize = 80;
+    /// An answer that is shown once more for repair.
+    pub(crate) const EARLIER_ANSWER: usize = 1_000;
+}
+
+/// Whether the assistant's own words may be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    /// Reasons and outputs are shown.
+    Shown,
+    /// Only what was done: a judge of actions is not to be persuaded.
+    Hidden,
+}
+
+/// The quoted data of a request, section by section. Empty sections are left out.
+#[derive(Debug, Default)]
+pub(crate) struct Material {
+    text: String,
+}
+
+impl Material {
+    /// A section with one text.
+    pub(crate) fn text(mut self, name: &str, text: &str, limit: usize) -> Self {
+        self.section(name, &quote::block(text, limit));
+        self
+    }
+
+    /// A section with one line for each entry. The first ones are kept.
+    pub(crate) fn list(mut self, name: &str, entries: &[String]) -> Self {
+        let mut lines: Vec<String> = entries
+            .iter()
+            .take(limits::ENTRY_COUNT)
+            .map(|entry| quote::line(entry, limits::ENTRY))
+            .filter(|line| !line.is_empty())
+            .map(|line| format!("- {line}"))
+            .collect();
+        if entries.len() > limits::ENTRY_COUNT {
+            lines.push(left_out(entries.len() - limits::ENTRY_COUNT, "further ones"));
+        }
+        self.section(name, &lines.join("\n"));
+        self
+    }
+
+    /// What the user typed, oldest first: the newest ones, and the newest of all in a section of its own.
+    pub(crate) fn prompts(mut self, prompts: &[String]) -> Self {
+        let Some((newest, earlier)) = prompts.split_last() else {
+            return self;
+        };
+        let hidden = earlier.len().saturating_sub(limits::PROMPT_COUNT - 1);
+        let mut lines = Vec::new();
+        if hidden > 0 {
+            lines.push(left_out(hidden, "older prompts"));
+        }
+        lines.extend(
+            earlier
+                .iter()
+                .skip(hidden)
+                .map(|prompt| format!("- {}", quote::line(prompt, limits::EARLIER_PROMPT))),
+        );
+        self.section("earlier_prompts", &lines.join("\n"));
+        self.text("newest_prompt", newest, limits::NEWEST_PROMPT)
+    }
+
+    /// Actions, one a line, in order. Where they are too many the newest are kept.
+    pub(crate) fn actions(mut self, name: &str, actions: &[ActionSketch], words: Words) -> Self {
+        let mut lines = Vec::new();
+        let mut room = limits::ACTIONS;
+        for (index, action) in actions.iter().enumerate().rev() {
+            let line = format!("{}. {}", index + 1, action_line(action, words));
+            if line.len() > room {
+                lines.push(left_out(index + 1, "earlier actions"));
+                break;
+            }
+            room -= line.len();
+            lines.push(line);
+        }
+        lines.reverse();
+        self.section(name, &lines.join("\n"));
+        self
+    }
+
+    /// A section whose content is already quoted.
+    pub(crate) fn section(&mut self, name: &str, quoted: &str) {
+        if !quoted.is_empty() {
+            let tag = format!("{}{name}", quote::TAG_PREFIX);
+            let _ = writeln!(self.text, "<{tag}>\n{quoted}\n</{tag}>");
+        }
+    }
+
+    fn finish(mut self) -> String {
+        if self.text.is_empty() {
+            self.text.push_str("There is no data.\n");
+        }
+        self.text.push_str("Answer with the JSON object.");
+        self.text
+    }
+}
+
+fn left_out(count: usize, what: &str) -> String {
+    format!("[... {count} {what} left out ...]")
+}
+
+fn action_line(action: &ActionSketch, words: Words) -> String {
+    let mut line = action.action_type.as_str().to_owned();
+    let files: Vec<String> = action
+        .files
+        .iter()
+        .take(limits::PATH_COUNT)
+        .map(|file| quote::line(file, limits::PATH))
+        .collect();
+    if !files.is_empty() {
+        let _ = write!(line, " {}", files.join(", "));
+    }
+    if action.files.len() > limits::PATH_COUNT {
+        let _ = write!(line, " and {} more", action.files.len() - limits::PATH_COUNT);
+    }
+    if let Some(command) = &action.command {
+        let _ = write!(line, " `{}`", quote::line(command, limits::COMMAND));
+    }
+    let effects: Vec<&str> = action
+        .effects
+        .iter()
+        .take(8)
+        .map(|&effect| effect_name(effect))
+        .collect();
+    if !effects.is_empty() {
+        let _ = write!(line, " | effects: {}", effects.join(", "));
+    }
+    match action.failed {
+        Some(true) => line.push_str(" | failed"),
+        Some(false) => line.push_str(" | succeeded"),
+        None => {}
+    }
+    if words == Words::Shown {
+        if let Some(output) = action
+            .output
+            .as_deref()
+            .filter(|output| !output.trim().is_empty())
+        {
+            let _ = write!(line, " | output: {}", quote::line(output, limits::OUTPUT));
+        }
+        if let Some(reason) = action
+            .reasoning
+            .as_deref()
+            .filter(|reason| !reason.trim().is_empty())
+        {
+            let _ = write!(line, " | reason: {}", quote::line(reason, limits::REASON));
+        }
+    }
+    if line.len() > limits::ACTION {
+        line.truncate(line.floor_char_boundary(limits::ACTION));
+        line.push_str(" [...]");
+    }
+    line
+}
+
+fn effect_name(effect: EffectKind) -> &'static str {
+    match effect {
+        EffectKind::Read => "read",
+        EffectKind::Write => "write",
+        EffectKind::Modify => "modify",
+        EffectKind::Delete => "delete",
+        EffectKind::Move => "move",
+        EffectKind::Copy => "copy",
+        EffectKind::Permission => "permission",
+        EffectKind::VersionControl => "version control",
+        EffectKind::Network => "network",
+        EffectKind::Install => "install",
+        EffectKind::Test => "test",
+        EffectKind::Build => "build",
+        EffectKind::Execute => "execute",
+    }
+}

@@ -1,0 +1,160 @@
+//! Money is set aside before a call and settled after it.
+
+use super::Price;
+use crate::model::{Completion, ModelError};
+use crate::request::ModelRequest;
+use grov_domain::{
+    CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Reservation, SessionId, SpendingStore, StoreError,
+    TokenUsage,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long the ledger may take to answer before a call is given up.
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Bytes a token has at the least, on the average of a prompt: taken low, so that the estimate is high.
+const BYTES_PER_TOKEN: usize = 3;
+
+/// Tokens that a provider adds to a prompt for its own framing and the schema's.
+const FRAMING_TOKENS: u64 = 300;
+
+/// The ledger as one judge uses it.
+pub(crate) struct Ledger {
+    store: Arc<dyn SpendingStore>,
+    clock: Arc<dyn Clock>,
+    budget: MicroUsd,
+    provider: &'static str,
+    model: String,
+    price: Price,
+}
+
+/// A call that may be made. To be settled.
+#[derive(Debug)]
+pub(crate) struct Reserved(LlmCall);
+
+/// Why a call may not be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotAllowed {
+    /// The day's budget is used up.
+    #[error("{spent} of today's budget of {budget} is spent or set aside, this call may cost {wanted}")]
+    Budget {
+        /// Spent and set aside.
+        spent: MicroUsd,
+        /// The budget.
+        budget: MicroUsd,
+        /// What the call may cost.
+        wanted: MicroUsd,
+    },
+    /// The ledger failed.
+    #[error("the spending ledger cannot be written: {0}")]
+    Store(#[from] StoreError),
+    /// The ledger did not answer.
+    #[error("the spending ledger did not answer within {0:?}")]
+    Slow(Duration),
+}
+
+impl Ledger {
+    /// A ledger for calls to `model` of `provider`.
+    pub(crate) fn new(
+        store: Arc<dyn SpendingStore>,
+        clock: Arc<dyn Clock>,
+        budget: MicroUsd,
+        provider: &'static str,
+        model: String,
+        price: Price,
+    ) -> Self {
+        Self {
+            store,
+            clock,
+            budget,
+            provider,
+            model,
+            price,
+        }
+    }
+
+    /// Today, by UTC: budgets are per day.
+    pub(crate) fn today(&self) -> time::Date {
+        self.clock.now().date()
+    }
+
+    /// Sets aside the most that `request` may cost.
+    pub(crate) async fn reserve(
+        &self,
+        session: Option<&SessionId>,
+        request: &ModelRequest,
+    ) -> Result<Reserved, NotAllowed> {
+        let usage = most(request);
+        let at = self.clock.now();
+        let call = LlmCall {
+            id: LlmCallId::fresh(),
+            purpose: request.purpose,
+            provider: self.provider.to_owned(),
+            model: self.model.clone(),
+            session_id: session.cloned(),
+            at,
+            latency: Duration::ZERO,
+            usage,
+            cost: self.price.cost(&usage),
+            outcome: CallOutcome::Reserved,
+        };
+        let since = at.date().midnight().assume_utc();
+        let answer = tokio::time::timeout(STORE_TIMEOUT, self.store.reserve(&call, self.budget, since)).await;
+        match answer.map_err(|_| NotAllowed::Slow(STORE_TIMEOUT))?? {
+            Reservation::Granted => Ok(Reserved(call)),
+            Reservation::Refused { spent } => Err(NotAllowed::Budget {
+                spent,
+                budget: self.budget,
+                wanted: call.cost,
+            }),
+        }
+    }
+
+    /// Replaces what was set aside by what the call cost. What cannot be known stays as it was set aside: an answer
+    /// without a count of tokens, and a call that the provider may have worked on without our seeing the end.
+    pub(crate) async fn settle(
+        &self,
+        reserved: Reserved,
+        result: &Result<Completion, ModelError>,
+        usable: bool,
+        latency: Duration,
+    ) {
+        let Reserved(mut call) = reserved;
+        call.latency = latency;
+        let usage = match result {
+            Ok(completion) => completion.usage,
+            Err(error) if error.may_have_cost() => None,
+            Err(_) => Some(TokenUsage::default()),
+        };
+        if let Some(usage) = usage {
+            call.usage = usage;
+            call.cost = self.price.cost(&usage);
+        }
+        call.outcome = match (result, usable) {
+            (Ok(_), true) => CallOutcome::Answered,
+            (Ok(_), false) => CallOutcome::Unusable,
+            (Err(_), _) => CallOutcome::Failed,
+        };
+        match tokio::time::timeout(STORE_TIMEOUT, self.store.settle(&call)).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(
+                %error,
+                "a model call could not be settled in the spending ledger; it counts with the most it could cost"
+            ),
+            Err(_) => tracing::warn!(
+                "the spending ledger did not answer in time; a model call counts with the most it could cost"
+            ),
+        }
+    }
+}
+
+/// The most tokens that `request` may use.
+fn most(request: &ModelRequest) -> TokenUsage {
+    let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
+    TokenUsage {
+        input: bytes.div_ceil(BYTES_PER_TOKEN) as u64 + FRAMING_TOKENS,
+        output: u64::from(request.max_tokens),
+        ..TokenUsage::default()
+    }
+}

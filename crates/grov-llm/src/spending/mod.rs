@@ -1,0 +1,7 @@
+//! What calls cost, and the ledger that allows them.
+
+mod ledger;
+mod price;
+
+pub(crate) use ledger::{Ledger, NotAllowed};
+pub(crate) use price::Price;

@@ -1,0 +1,152 @@
+//! What tokens cost. The table is data: `prices.json`.
+
+use grov_domain::{MicroUsd, TokenUsage};
+use serde::Deserialize;
+
+const TABLE: &str = include_str!("../../prices.json");
+
+/// Prices of one model by class of token, in billionths of a dollar per token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Price {
+    input: u64,
+    output: u64,
+    cache_read: u64,
+    cache_write: u64,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    models: Vec<Row>,
+}
+
+/// Dollars per million tokens.
+#[derive(Deserialize)]
+struct Row {
+    model: String,
+    input: f64,
+    output: f64,
+    cache_read: f64,
+    cache_write: f64,
+}
+
+impl Row {
+    fn price(&self) -> Price {
+        // A dollar per million tokens is a thousand billionths per token. Prices are positive and small.
+        let billionths = |dollars: f64| (dollars * 1_000.0).round() as u64;
+        Price {
+            input: billionths(self.input),
+            output: billionths(self.output),
+            cache_read: billionths(self.cache_read),
+            cache_write: billionths(self.cache_write),
+        }
+    }
+}
+
+impl Price {
+    /// The price of `model`. One that is not in the table costs nothing on this machine, and elsewhere as much as the
+    /// dearest that is known, so that the budget holds.
+    pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
+        // The table is part of the program and read in a test; an empty one would make every model free.
+        let rows = serde_json::from_str::<Table>(TABLE).map_or_else(|_| Vec::new(), |table| table.models);
+        if let Some(row) = rows.iter().find(|row| names(&row.model, model)) {
+            return row.price();
+        }
+        if on_this_machine {
+            return Self::default();
+        }
+        rows.iter().map(Row::price).fold(Self::default(), Self::dearer)
+    }
+
+    /// What `usage` costs, rounded up.
+    pub(crate) fn cost(&self, usage: &TokenUsage) -> MicroUsd {
+        let billionths = usage
+            .input
+            .saturating_mul(self.input)
+            .saturating_add(usage.output.saturating_mul(self.output))
+            .saturating_add(usage.cache_read.saturating_mul(self.cache_read))
+            .saturating_add(usage.cache_creation.saturating_mul(self.cache_write));
+        MicroUsd(billionths.div_ceil(1_000))
+    }
+
+    fn dearer(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_write: self.cache_write.max(other.cache_write),
+        }
+    }
+}
+
+/// Whether `model` is the model `known`, perhaps with the date of its release. Other endings are other models.
+fn names(known: &str, model: &str) -> bool {
+    let Some(rest) = model.strip_prefix(known) else {
+        return false;
+    };
+    let date = rest.strip_prefix(['-', '@']).unwrap_or("x");
+    let digits = date.chars().filter(char::is_ascii_digit).count();
+    rest.is_empty()
+        || date == "latest"
+        || (digits == 8 && date.chars().all(|c| c.is_ascii_digit() || c == '-'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(input: u64, output: u64) -> TokenUsage {
+        TokenUsage {
+            input,
+            output,
+            ..TokenUsage::default()
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_price_and_a_name_of_its_own() {
+        let table: Table = serde_json::from_str(TABLE).unwrap();
+        for row in &table.models {
+            assert!(row.input > 0.0 && row.output > row.input, "{}", row.model);
+            let others = table
+                .models
+                .iter()
+                .filter(|other| names(&other.model, &row.model));
+            assert_eq!(others.count(), 1, "{}", row.model);
+        }
+    }
+
+    #[test]
+    fn known_models_cost_their_list_price() {
+        let haiku = Price::of(crate::DEFAULT_ANTHROPIC_MODEL, false);
+        assert_eq!(haiku.cost(&tokens(1_000_000, 0)), MicroUsd(1_000_000));
+        assert_eq!(haiku.cost(&tokens(0, 1_000_000)), MicroUsd(5_000_000));
+        let cached = TokenUsage {
+            cache_read: 1_000_000,
+            cache_creation: 1_000_000,
+            ..TokenUsage::default()
+        };
+        assert_eq!(haiku.cost(&cached), MicroUsd(1_350_000));
+        assert_eq!(Price::of("gpt-4o-2024-11-20", false), Price::of("gpt-4o", false));
+    }
+
+    #[test]
+    fn unknown_models_are_free_here_and_dear_elsewhere() {
+        assert_eq!(
+            Price::of("smollm2", true).cost(&tokens(1_000_000, 1_000_000)),
+            MicroUsd(0)
+        );
+        let dearest = Price::of("claude-opus-4-1", false);
+        for model in ["smollm2", "gpt-5-pro", "claude-haiku-4-5-turbo", ""] {
+            assert_eq!(Price::of(model, false), dearest, "{model}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_millionth_are_rounded_up() {
+        assert_eq!(Price::of("gpt-5-nano", false).cost(&tokens(1, 0)), MicroUsd(1));
+        assert_eq!(
+            Price::of("gpt-5-nano", false).cost(&tokens(u64::MAX, 1)).0,
+            u64::MAX.div_ceil(1_000)
+        );
+    }
+}
