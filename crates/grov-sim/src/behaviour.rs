@@ -12,6 +12,8 @@
 //! | `malformed=N` | after N events comes a `data:` line that is no JSON, then the stream ends |
 //! | `error-event=N` | after N events comes an `error` event, then the stream ends |
 //! | `html` / `empty` / `json` | 200 with a web page / with nothing / with a JSON message, whatever was asked |
+//! | `answer=WRONG` | a judge's answer is `truncated`, within `prose`, `fenced`, a `refusal`, `empty`, of other `types`, or has impossible `values` |
+//! | `structured=objects`, `none` | a wish for JSON by a schema is refused, for any JSON at all is refused |
 //! | `encoding=gzip`, `deflate`, `br`, `zstd` | content encoding, flushed after every event |
 //! | `frame=event`, `whole`, N | one HTTP chunk per event (the default), for the whole body, for N bytes |
 //! | `write=frame`, `whole`, N | one write per chunk (the default), for the whole response, for N bytes |
@@ -25,6 +27,7 @@
 //! | `times=N` | only for the first N requests that it would apply to |
 //! | `step=N` | only for the N-th step (from 1) of a prompt |
 
+use grov_domain::Purpose;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -52,6 +55,52 @@ pub enum Fault {
     Empty,
     /// 200 with a JSON message although a stream was asked for.
     JsonToStream,
+}
+
+/// How a judge's answer is wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// It ends in the middle, for lack of tokens.
+    Truncated,
+    /// The JSON stands between sentences.
+    Prose,
+    /// The JSON stands in a code fence.
+    Fenced,
+    /// The model will not answer.
+    Refusal,
+    /// There is no text.
+    Empty,
+    /// The members have values of other types.
+    Types,
+    /// The values are of the right types and impossible, and a member is missing.
+    Values,
+}
+
+impl Wrong {
+    fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "truncated" => Self::Truncated,
+            "prose" => Self::Prose,
+            "fenced" => Self::Fenced,
+            "refusal" => Self::Refusal,
+            "empty" => Self::Empty,
+            "types" => Self::Types,
+            "values" => Self::Values,
+            _ => return None,
+        })
+    }
+}
+
+/// Which wishes for structured output are granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Structured {
+    /// All.
+    #[default]
+    Honoured,
+    /// JSON objects, but none by a schema.
+    ObjectsOnly,
+    /// None.
+    Refused,
 }
 
 /// How a connection ends.
@@ -162,6 +211,10 @@ pub struct Behaviour {
     pub crlf: bool,
     /// Comment lines and pings between the events.
     pub comments: bool,
+    /// How a judge's answer is wrong.
+    pub wrong: Option<Wrong>,
+    /// Which wishes for structured output are granted.
+    pub structured: Structured,
     /// Apply to so many requests only. Means something in a rule, a header or a marker.
     pub times: Option<u32>,
     /// Apply to this step of a prompt only, from 1. Means something in a rule, a header or a marker.
@@ -221,6 +274,9 @@ impl Behaviour {
             }
             ("crlf", None) => self.crlf = true,
             ("comments", None) => self.comments = true,
+            ("answer", _) => self.wrong = Some(Wrong::from_name(value?)?),
+            ("structured", Some("objects")) => self.structured = Structured::ObjectsOnly,
+            ("structured", Some("none")) => self.structured = Structured::Refused,
             ("times", _) => self.times = Some(value?.parse().ok()?),
             ("step", _) => self.step = Some(number().filter(|step| *step > 0)?),
             _ => return None,
@@ -277,6 +333,10 @@ pub enum When {
     },
     /// Requests to this path, counted or not.
     Path(String),
+    /// Questions to the judge, by either endpoint.
+    Judge,
+    /// Questions to the judge for this purpose.
+    JudgeFor(Purpose),
 }
 
 /// A behaviour for the requests that a condition chooses. The first rule that fits is taken.
@@ -294,8 +354,9 @@ impl Rule {
         Self { when, behaviour }
     }
 
-    /// Whether the rule is for the request of that number (0 when it is not counted) and path.
-    pub(crate) fn fits(&self, number: u64, path: &str) -> bool {
+    /// Whether the rule is for the request of that number (0 when it is not counted) and path. `judged` is there for a
+    /// question to the judge, with its purpose if that is known.
+    pub(crate) fn fits(&self, number: u64, path: &str, judged: Option<Option<Purpose>>) -> bool {
         match &self.when {
             When::Always => number > 0,
             When::Nth(wanted) => number == *wanted,
@@ -305,6 +366,8 @@ impl Rule {
                 number > 0 && (draw as f64) < chance * (u64::MAX as f64)
             }
             When::Path(wanted) => path == wanted,
+            When::Judge => judged.is_some(),
+            When::JudgeFor(wanted) => judged == Some(Some(*wanted)),
         }
     }
 }
@@ -341,6 +404,8 @@ mod tests {
             "step=0",
             "interim=200",
             "encoding=lzma",
+            "answer=right",
+            "structured=all",
         ] {
             let error = format!("crlf,{word}").parse::<Behaviour>().unwrap_err();
             assert_eq!(error.word, word);
@@ -350,19 +415,21 @@ mod tests {
     #[test]
     fn chance_is_repeatable_and_about_right() {
         let rule = Rule::new(When::Probability { chance: 0.3, seed: 7 }, Behaviour::default());
-        let hits: Vec<u64> = (1..=1000).filter(|number| rule.fits(*number, "/")).collect();
+        let hits: Vec<u64> = (1..=1000)
+            .filter(|number| rule.fits(*number, "/", None))
+            .collect();
         assert!((250..350).contains(&hits.len()), "{}", hits.len());
         assert_eq!(
             hits,
             (1..=1000)
-                .filter(|number| rule.fits(*number, "/"))
+                .filter(|number| rule.fits(*number, "/", None))
                 .collect::<Vec<_>>()
         );
         let other = Rule::new(When::Probability { chance: 0.3, seed: 8 }, Behaviour::default());
         assert_ne!(
             hits,
             (1..=1000)
-                .filter(|number| other.fits(*number, "/"))
+                .filter(|number| other.fits(*number, "/", None))
                 .collect::<Vec<_>>()
         );
     }

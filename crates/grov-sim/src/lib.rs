@@ -4,6 +4,7 @@
 //! - [`Sim::start`] runs the API in this process on a free port; the binary `grov-sim` runs it on its own.
 //! - [`scenario`] says what the simulated model answers, [`behaviour`] how an answer is delivered or spoiled.
 //! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] tell who broke it.
+//! - [`judge`] answers questions that ask for JSON, rightly or wrongly; also as `/v1/chat/completions`.
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 with every byte in sight, for tests that need it.
 //!
@@ -12,8 +13,10 @@
 
 pub mod behaviour;
 pub mod cache;
+mod chat;
 mod clock;
 pub mod json;
+pub mod judge;
 mod message;
 pub mod player;
 mod record;
@@ -31,6 +34,7 @@ pub mod wire;
 
 pub use behaviour::{Behaviour, Rule, When};
 pub use clock::ManualClock;
+pub use judge::{JudgeCall, JudgeScript};
 pub use player::{Input, Player, PlayerConfig, Transcript};
 pub use record::{Delivery, End, RecordedRequest, Recording};
 pub use scenario::{Scenario, ScenarioSet, Step};

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 /// How much of every request is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recording {
-    /// Heads and bodies. Bodies on paths other than `/v1/messages*` are kept as length and hash only.
+    /// Heads and bodies. Bodies on paths other than `/v1/messages*` and `/v1/chat/completions` are kept as length and hash only.
     #[default]
     Bodies,
     /// Heads, and of bodies the length and hash.
@@ -61,6 +61,11 @@ impl RecordedRequest {
     /// for it with [`Sim::wait_until`](crate::Sim::wait_until).
     pub fn delivery(&self) -> Option<&Delivery> {
         self.delivery.get()
+    }
+
+    /// Whether this is a `POST` to `/v1/chat/completions`.
+    pub fn is_chat(&self) -> bool {
+        self.method == "POST" && self.path == crate::chat::PATH
     }
 
     /// Whether this is a `POST` to `/v1/messages`.

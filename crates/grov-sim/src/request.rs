@@ -173,10 +173,7 @@ impl MessagesRequest {
     /// What the request is for. The signs are those by which the real client's requests can be told apart.
     pub fn purpose(&self) -> Purpose {
         let wants_title = self
-            .body
-            .get("output_config")
-            .and_then(|config| config.get("format"))
-            .and_then(|format| format.get("schema"))
+            .schema()
             .and_then(|schema| schema.get("properties"))
             .is_some_and(|properties| properties.get("title").is_some());
         if wants_title {
@@ -199,6 +196,11 @@ impl MessagesRequest {
             Some(text) if text.starts_with("CRITICAL: Respond with TEXT ONLY") => Purpose::Compaction,
             _ => Purpose::Step,
         }
+    }
+
+    /// The JSON schema that the answer is to follow.
+    pub fn schema(&self) -> Option<&Json> {
+        self.body.get("output_config")?.get("format")?.get("schema")
     }
 
     /// The session id inside `metadata.user_id`, which is itself JSON in a string.

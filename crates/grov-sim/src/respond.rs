@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Behaviour, Fault};
 use crate::json::Json;
+use crate::judge::Dialect;
 use crate::message;
 use crate::transmit::{Payload, Response};
 use crate::validate::Refusal;
@@ -12,11 +13,16 @@ use time::macros::format_description;
 pub(crate) struct Writer<'a> {
     request_id: &'a str,
     now: OffsetDateTime,
+    dialect: Dialect,
 }
 
 impl<'a> Writer<'a> {
-    pub(crate) fn new(request_id: &'a str, now: OffsetDateTime) -> Self {
-        Self { request_id, now }
+    pub(crate) fn new(request_id: &'a str, now: OffsetDateTime, dialect: Dialect) -> Self {
+        Self {
+            request_id,
+            now,
+            dialect,
+        }
     }
 
     pub(crate) fn request_id(&self) -> &str {
@@ -30,6 +36,15 @@ impl<'a> Writer<'a> {
         let reset = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
         let date = self.now.format(date).unwrap_or_default();
         let reset = self.now.format(reset).unwrap_or_default();
+        if self.dialect == Dialect::OpenAi {
+            return [
+                ("date", date.as_str()),
+                ("content-type", content_type),
+                ("x-request-id", self.request_id),
+            ]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec();
+        }
         [
             ("date", date.as_str()),
             ("content-type", content_type),
@@ -74,6 +89,9 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) fn error(&self, status: u16, kind: &str, message: &str) -> Response {
+        if self.dialect == Dialect::OpenAi {
+            return self.json(status, &openai_error(status, message));
+        }
         let mut body = message::error_body(kind, message);
         body.set("request_id", self.request_id.into());
         let mut response = self.json(status, &body);
@@ -127,6 +145,24 @@ impl<'a> Writer<'a> {
         response.behaviour = behaviour;
         response
     }
+}
+
+/// An error in the shape of OpenAI's API.
+fn openai_error(status: u16, message: &str) -> Json {
+    let (kind, code) = match status {
+        401 => ("invalid_request_error", Some("invalid_api_key")),
+        404 => ("invalid_request_error", Some("model_not_found")),
+        429 => ("requests", Some("rate_limit_exceeded")),
+        500.. => ("server_error", None),
+        _ => ("invalid_request_error", None),
+    };
+    let error = Json::object([
+        ("message", message.into()),
+        ("type", kind.into()),
+        ("param", Json::Null),
+        ("code", code.map_or(Json::Null, Json::from)),
+    ]);
+    Json::object([("error", error)])
 }
 
 fn damage(payload: &mut Payload, keep: usize, with: &[u8]) {

@@ -1,8 +1,10 @@
 //! Decides the answer to a request: which endpoint, which behaviour, what the model says, what the cache holds.
 
-use crate::behaviour::{Behaviour, Fault, HEADER};
+use crate::behaviour::{Behaviour, Fault, HEADER, Structured};
 use crate::cache::{CacheObservation, Plan, RenderedPrompt};
+use crate::chat;
 use crate::json::Json;
+use crate::judge::{self, Dialect, Question, Stop};
 use crate::message::{Answer, Style};
 use crate::record::RecordedRequest;
 use crate::request::{MessagesRequest, Role, Unreadable};
@@ -13,6 +15,7 @@ use crate::state::{Shared, lock};
 use crate::transmit::{Payload, Response};
 use crate::validate::{self, Refusal};
 use crate::wire::Head;
+use grov_domain::Purpose;
 use time::OffsetDateTime;
 
 /// Bytes of an answer's JSON per output token.
@@ -46,10 +49,15 @@ pub(crate) fn decide(
     record: &RecordedRequest,
     now: OffsetDateTime,
 ) -> Decided {
-    let writer = Writer::new(&record.request_id, now);
+    let dialect = match incoming.path.as_str() {
+        chat::PATH => Dialect::OpenAi,
+        _ => Dialect::Anthropic,
+    };
+    let writer = Writer::new(&record.request_id, now, dialect);
     let is_head = incoming.method == "HEAD";
     let mut decided = match (incoming.method.as_str(), incoming.path.as_str()) {
         ("POST", "/v1/messages") => messages(shared, incoming, record.ordinal, &writer, now),
+        ("POST", chat::PATH) => chat::completions(shared, incoming, record, &writer).into(),
         (_, "/") if is_head => writer
             .response(200, writer.headers("text/plain"), Payload::Absent(0))
             .into(),
@@ -58,8 +66,8 @@ pub(crate) fn decide(
         ("POST", "/v1/files") => files(incoming, &writer).into(),
         _ => writer.error(404, "not_found_error", "Not found").into(),
     };
-    if !incoming.is_messages() {
-        let behaviour = given_behaviour(shared, incoming, record.ordinal, None);
+    if !incoming.is_messages() && !record.is_chat() {
+        let behaviour = given_behaviour(shared, incoming, Call::unjudged(record.ordinal), None);
         decided.response = writer.deliver(decided.response, behaviour);
     }
     if is_head && let Payload::Whole(body) = &decided.response.payload {
@@ -79,16 +87,36 @@ fn messages(
         Ok(request) => request,
         Err(refusal) => {
             let refusal = validate::check_headers(&incoming.head).err().unwrap_or(refusal);
-            let behaviour = given_behaviour(shared, incoming, ordinal, None);
+            let behaviour = given_behaviour(shared, incoming, Call::unjudged(ordinal), None);
             return writer.deliver(writer.refusal(&refusal), behaviour).into();
         }
     };
-    let conversation = conversation(&incoming.head, &request);
-    let reply = script::reply(&lock(&shared.state).scenarios, &request, &conversation);
-    let behaviour = given_behaviour(shared, incoming, ordinal, Some((&reply, &conversation)));
+    let question = Question::in_messages(&request);
+    let call = Call {
+        ordinal,
+        judged: question.as_ref().map(|question| question.purpose),
+    };
+    let (conversation, reply, behaviour) = match &question {
+        Some(question) => {
+            let behaviour = given_behaviour(shared, incoming, call, None);
+            let reply = judged(shared, incoming, question, &behaviour);
+            // Questions have no history in common that a cache could keep.
+            (format!("judge {ordinal}"), reply, behaviour)
+        }
+        None => {
+            let conversation = conversation(&incoming.head, &request);
+            let reply = script::reply(&lock(&shared.state).scenarios, &request, &conversation);
+            let behaviour = given_behaviour(shared, incoming, call, Some((&reply, &conversation)));
+            (conversation, reply, behaviour)
+        }
+    };
     if shared.validate
         && let Err(refusal) = validate::check_headers(&incoming.head)
             .and_then(|()| validate::check_messages(&incoming.head, &request))
+            .and_then(|()| match &question {
+                Some(_) => validate::check_format(&request, behaviour.structured == Structured::Honoured),
+                None => Ok(()),
+            })
     {
         return writer.deliver(writer.refusal(&refusal), behaviour).into();
     }
@@ -135,6 +163,26 @@ fn messages(
     }
 }
 
+/// What the model says to a question for the judge.
+fn judged(shared: &Shared, incoming: &Incoming, question: &Question, behaviour: &Behaviour) -> script::Reply {
+    let state = &mut *lock(&shared.state);
+    let answer = question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash);
+    let saying = judge::distort(answer, behaviour.wrong);
+    let stop_reason = match saying.stop {
+        Stop::Complete => "end_turn",
+        Stop::Length => "max_tokens",
+        Stop::Refused => "refusal",
+    };
+    let text = Json::object([("type", "text".into()), ("text", saying.text.as_str().into())]);
+    script::Reply {
+        blocks: (!saying.text.is_empty()).then_some(text).into_iter().collect(),
+        stop_reason: stop_reason.to_owned(),
+        said: None,
+        behaviour: None,
+        index: 0,
+    }
+}
+
 fn parse(incoming: &Incoming) -> Result<MessagesRequest, Refusal> {
     if incoming.length > MAX_BODY {
         return Err(Refusal {
@@ -167,12 +215,30 @@ fn conversation(head: &Head, request: &MessagesRequest) -> String {
     }
 }
 
+/// What rules go by.
+#[derive(Clone, Copy)]
+pub(crate) struct Call {
+    /// Its number among the Messages requests, 0 for others.
+    pub(crate) ordinal: u64,
+    /// There for a question to the judge, with its purpose if that is known.
+    pub(crate) judged: Option<Option<Purpose>>,
+}
+
+impl Call {
+    fn unjudged(ordinal: u64) -> Self {
+        Self {
+            ordinal,
+            judged: None,
+        }
+    }
+}
+
 /// The behaviour for a request. The header goes before the prompt's marker, that before the rules, those before the
 /// scenario's step, that before what is set for all.
-fn given_behaviour(
+pub(crate) fn given_behaviour(
     shared: &Shared,
     incoming: &Incoming,
-    ordinal: u64,
+    call: Call,
     turn: Option<(&script::Reply, &str)>,
 ) -> Behaviour {
     let (reply, conversation) = turn.unzip();
@@ -191,7 +257,7 @@ fn given_behaviour(
     }
     let state = &mut *state;
     for (rule, uses) in &mut state.rules {
-        if rule.fits(ordinal, &incoming.path) && applies(&rule.behaviour, step, uses) {
+        if rule.fits(call.ordinal, &incoming.path, call.judged) && applies(&rule.behaviour, step, uses) {
             return rule.behaviour.clone();
         }
     }

@@ -32,12 +32,14 @@
 //! - `stop_reason` is `tool_use` when the step calls a tool, else `end_turn`, unless stated.
 //! - `behaviour` is how the answer is delivered, in the form that [`Behaviour`] parses.
 //! - Block types other than `thinking`, `text` and `tool_use` are sent whole, as the API sends server-side results.
+//! - `judge` is what questions to the judge are answered with: see [`crate::judge`].
 //! - When the steps are used up the answer is the text of [`ENDED`].
 
 mod builtin;
 
 use crate::behaviour::Behaviour;
 use crate::json::Json;
+use crate::judge::JudgeScript;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -131,6 +133,7 @@ impl Scenario {
 pub struct ScenarioSet {
     scenarios: BTreeMap<String, Scenario>,
     default: String,
+    judge: JudgeScript,
 }
 
 /// A scenario file or name that cannot be used.
@@ -164,6 +167,7 @@ impl Default for ScenarioSet {
         Self {
             scenarios: builtin::all(),
             default: "text".to_owned(),
+            judge: JudgeScript::default(),
         }
     }
 }
@@ -188,6 +192,18 @@ impl ScenarioSet {
     #[must_use]
     pub fn with(mut self, name: &str, scenario: Scenario) -> Self {
         self.scenarios.insert(name.to_owned(), scenario);
+        self
+    }
+
+    /// What the judge answers.
+    pub fn judge(&self) -> &JudgeScript {
+        &self.judge
+    }
+
+    /// Replaces what the judge answers.
+    #[must_use]
+    pub fn with_judge(mut self, script: JudgeScript) -> Self {
+        self.judge = script;
         self
     }
 
@@ -232,6 +248,9 @@ impl ScenarioSet {
                 .map_err(|problem| ScenarioError::Form(format!("{name}: {problem}")))?;
             self.scenarios.insert(name, scenario);
         }
+        if let Some(purposes) = file.judge {
+            self.judge = JudgeScript::from_json(purposes).map_err(ScenarioError::Form)?;
+        }
         match file.default {
             Some(name) => self.with_default(&name),
             None => Ok(self),
@@ -244,6 +263,7 @@ impl ScenarioSet {
 struct File {
     default: Option<String>,
     scenarios: BTreeMap<String, FileScenario>,
+    judge: Option<BTreeMap<String, Vec<Json>>>,
 }
 
 #[derive(Deserialize)]
@@ -354,6 +374,7 @@ mod tests {
                 r#"{"scenarios":{"a":{"steps":[{"blocks":[],"behaviour":"dance"}]}}}"#,
                 "dance",
             ),
+            (r#"{"scenarios":{},"judge":{"guess":[]}}"#, "no \"guess\""),
             (r#"{"default":"b","scenarios":{}}"#, "there is no scenario \"b\""),
         ] {
             let error = ScenarioSet::default()

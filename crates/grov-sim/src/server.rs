@@ -1,6 +1,7 @@
 //! One connection of the simulated API: reads requests, has them answered, hands the answers to the transmitter.
 
 use crate::behaviour::{Ending, Fault};
+use crate::chat;
 use crate::message;
 use crate::record::{Delivery, End};
 use crate::routes;
@@ -118,7 +119,7 @@ async fn read(wire: &mut Wire<TcpStream>, head: Head) -> Result<Incoming, WireEr
     if head.has_token("expect", "100-continue") && framing != Framing::Length(0) {
         wire.send(b"HTTP/1.1 100 Continue\r\n\r\n").await?;
     }
-    let kept = path.starts_with("/v1/messages");
+    let kept = path.starts_with("/v1/messages") || path == chat::PATH;
     let mut body = BytesMut::new();
     let mut hash = Xxh3::new();
     let mut length = 0;

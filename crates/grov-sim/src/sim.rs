@@ -2,6 +2,7 @@
 
 use crate::behaviour::{Behaviour, Rule};
 use crate::cache::{CacheReport, PromptCache};
+use crate::judge::{JudgeCall, JudgeScript};
 use crate::record::{RecordedRequest, Recording};
 use crate::scenario::ScenarioSet;
 use crate::server;
@@ -160,6 +161,21 @@ impl Sim {
     /// Replaces the scenarios; conversations under way go on with the new ones.
     pub fn set_script(&self, scenarios: ScenarioSet) {
         lock(&self.shared.state).scenarios = scenarios;
+    }
+
+    /// Replaces what the judge answers; a question that was asked before keeps its place in the script.
+    pub fn set_judge(&self, script: JudgeScript) {
+        let mut state = lock(&self.shared.state);
+        state.scenarios = std::mem::take(&mut state.scenarios).with_judge(script);
+    }
+
+    /// The questions to the judge among the recorded requests, in order, each with the request that put it. They are
+    /// there only where bodies are recorded.
+    pub fn judge_calls(&self) -> Vec<(Arc<RecordedRequest>, JudgeCall)> {
+        self.requests()
+            .into_iter()
+            .filter_map(|request| JudgeCall::read(&request).map(|call| (request, call)))
+            .collect()
     }
 
     /// Adds a rule behind those there are.

@@ -3,6 +3,7 @@
 use crate::behaviour::{Behaviour, Rule};
 use crate::cache::Conversations;
 use crate::cache::{CacheObservation, CacheReport, Plan, PromptCache, RenderedPrompt};
+use crate::judge::Questions;
 use crate::record::{Delivery, RecordedRequest, Recording, save};
 use crate::request::MessagesRequest;
 use crate::routes::Cached;
@@ -36,6 +37,7 @@ pub(crate) struct State {
     pub(crate) scenarios: ScenarioSet,
     pub(crate) rules: Vec<(Rule, u32)>,
     pub(crate) uses: HashMap<String, u32>,
+    pub(crate) questions: Questions,
     pub(crate) requests: Vec<Arc<RecordedRequest>>,
     pub(crate) arrived: u64,
     pub(crate) messages: u64,

@@ -7,6 +7,17 @@ use std::collections::HashSet;
 
 /// Most `cache_control` marks in a request.
 const MAX_BREAKPOINTS: usize = 4;
+/// Words of JSON Schema that the API's structured output does not take, as its documentation lists them.
+const UNSUPPORTED: [&str; 8] = [
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+];
 
 /// A refusal: status, error type and message as the API words them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +72,59 @@ pub(crate) fn check_messages(head: &Head, request: &MessagesRequest) -> Result<(
     check_conversation(request)?;
     check_texts(request)?;
     check_breakpoints(request)
+}
+
+/// Checks the shape that is asked for. `supported` tells whether the model takes one.
+pub(crate) fn check_format(request: &MessagesRequest, supported: bool) -> Result<(), Refusal> {
+    let Some(format) = request
+        .body
+        .get("output_config")
+        .and_then(|config| config.get("format"))
+    else {
+        return Ok(());
+    };
+    if !supported {
+        return Err(invalid("output_config.format: Extra inputs are not permitted"));
+    }
+    if !is_type(format, "json_schema") {
+        return Err(invalid(
+            "output_config.format.type: Input should be 'json_schema'",
+        ));
+    }
+    format.get("schema").map_or_else(
+        || Err(invalid("output_config.format.schema: Field required")),
+        check_schema,
+    )
+}
+
+/// Checks that a schema keeps to what structured output can enforce: closed objects, no bounds of numbers or texts.
+fn check_schema(schema: &Json) -> Result<(), Refusal> {
+    let refuse = |problem: String| Err(invalid(format!("output_config.format.schema: {problem}")));
+    let kind = schema.get_str("type").unwrap_or_default();
+    if kind == "object" && schema.get("additionalProperties") != Some(&Json::Bool(false)) {
+        return refuse(
+            "For 'object' type, 'additionalProperties' must be explicitly set to false".to_owned(),
+        );
+    }
+    let unsupported = UNSUPPORTED.iter().find(|word| schema.get(word).is_some());
+    if let Some(word) = unsupported {
+        return refuse(format!("For '{kind}' type, property '{word}' is not supported"));
+    }
+    match schema {
+        Json::Object(members) => members
+            .iter()
+            // The names below are the user's own, whatever they are called.
+            .flat_map(|(key, value)| match (key.as_str(), value) {
+                ("properties" | "$defs" | "definitions", Json::Object(named)) => {
+                    named.iter().map(|(_, value)| value).collect()
+                }
+                ("const" | "enum", _) => Vec::new(),
+                _ => vec![value],
+            })
+            .try_for_each(check_schema),
+        Json::Array(elements) => elements.iter().try_for_each(check_schema),
+        _ => Ok(()),
+    }
 }
 
 /// Checks roles and the pairing of tool calls and results.

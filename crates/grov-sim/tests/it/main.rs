@@ -8,6 +8,7 @@
 mod binary;
 mod endpoints;
 mod faults;
+mod judge;
 mod play;
 mod properties;
 

@@ -1,0 +1,354 @@
+//! `POST /v1/chat/completions`, as OpenAI's API and the servers that follow it have it: as much as a judge needs.
+
+use crate::behaviour::{Fault, Structured};
+use crate::json::Json;
+use crate::judge::{self, Question, Saying, Stop};
+use crate::record::RecordedRequest;
+use crate::respond::Writer;
+use crate::routes::{self, Call};
+use crate::server::{Incoming, MAX_BODY};
+use crate::state::{Shared, lock};
+use crate::transmit::{Payload, Response};
+use crate::validate::Refusal;
+
+/// The endpoint.
+pub(crate) const PATH: &str = "/v1/chat/completions";
+/// The answer to a request that asks for no shape.
+const PLAIN: &str = "This is a simulated answer.";
+/// Bytes per token, in both directions.
+const BYTES_PER_TOKEN: usize = 4;
+const ROLES: [&str; 5] = ["system", "developer", "user", "assistant", "tool"];
+
+/// A request, parsed.
+pub(crate) struct ChatRequest {
+    pub(crate) model: String,
+    body: Json,
+}
+
+impl ChatRequest {
+    /// Reads a body; what is wrong with it is worded as the API does.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+        let body = Json::parse(bytes).map_err(|error| {
+            refused(format!(
+                "We could not parse the JSON body of your request: {error}"
+            ))
+        })?;
+        let Some(model) = body.get_str("model") else {
+            return Err(refused("you must provide a model parameter"));
+        };
+        let Some(messages) = body.get("messages").and_then(Json::as_array) else {
+            return Err(refused("Missing required parameter: 'messages'."));
+        };
+        if messages.is_empty() {
+            return Err(refused(
+                "Invalid 'messages': empty array. Expected an array with minimum length 1.",
+            ));
+        }
+        for (at, message) in messages.iter().enumerate() {
+            let role = message.get_str("role").unwrap_or_default();
+            if !ROLES.contains(&role) {
+                return Err(refused(format!(
+                    "Invalid value: '{role}' for 'messages[{at}].role'."
+                )));
+            }
+            if message.get("content").is_none() && role != "assistant" {
+                return Err(refused(format!(
+                    "Missing required parameter: 'messages[{at}].content'."
+                )));
+            }
+        }
+        Ok(Self {
+            model: model.to_owned(),
+            body,
+        })
+    }
+
+    /// The question that is asked, if one is.
+    pub(crate) fn question(&self) -> Option<Question> {
+        let tools = self
+            .body
+            .get("tools")
+            .and_then(Json::as_array)
+            .unwrap_or_default();
+        let system = self.texts(&["system", "developer"]);
+        let asked = || Question::of(self.schema(), system.iter().map(String::as_str));
+        tools.is_empty().then(asked)?
+    }
+
+    /// The schema asked for.
+    pub(crate) fn schema(&self) -> Option<&Json> {
+        self.format()?.get("json_schema")?.get("schema")
+    }
+
+    fn format(&self) -> Option<&Json> {
+        self.body.get("response_format")
+    }
+
+    /// The texts of messages of these roles.
+    pub(crate) fn texts(&self, roles: &[&str]) -> Vec<String> {
+        let messages = self
+            .body
+            .get("messages")
+            .and_then(Json::as_array)
+            .unwrap_or_default();
+        messages
+            .iter()
+            .filter(|message| message.get_str("role").is_some_and(|role| roles.contains(&role)))
+            .filter_map(|message| message.get("content"))
+            .flat_map(|content| match content {
+                Json::Array(parts) => parts.iter().filter_map(|part| part.get_str("text")).collect(),
+                other => other.as_str().into_iter().collect::<Vec<_>>(),
+            })
+            .map(str::to_owned)
+            .collect()
+    }
+
+    pub(crate) fn max_tokens(&self) -> Option<u64> {
+        let named = |name| self.body.get(name).and_then(Json::as_u64);
+        named("max_completion_tokens").or_else(|| named("max_tokens"))
+    }
+
+    /// Checks the wish for a shape, and whether this server grants it.
+    fn check_format(&self, granted: Structured) -> Result<(), Refusal> {
+        let Some(format) = self.format() else {
+            return Ok(());
+        };
+        match (format.get_str("type"), granted) {
+            (_, Structured::Refused) => {
+                Err(refused("Unrecognized request argument supplied: response_format"))
+            }
+            (Some("text" | "json_object"), _) => Ok(()),
+            (Some("json_schema"), Structured::ObjectsOnly) => Err(refused(
+                "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model.",
+            )),
+            (Some("json_schema"), Structured::Honoured) => {
+                let wanted = format.get("json_schema");
+                if wanted.and_then(|wanted| wanted.get_str("name")).is_none() {
+                    return Err(refused(
+                        "Missing required parameter: 'response_format.json_schema.name'.",
+                    ));
+                }
+                let strict = wanted
+                    .and_then(|wanted| wanted.get("strict"))
+                    .and_then(Json::as_bool);
+                match self.schema() {
+                    Some(schema) if strict == Some(true) => check_strict(schema),
+                    Some(_) => Ok(()),
+                    None => Err(refused(
+                        "Missing required parameter: 'response_format.json_schema.schema'.",
+                    )),
+                }
+            }
+            (kind, _) => Err(refused(format!(
+                "Invalid value: '{}'. Supported values are: 'json_object', 'json_schema', and 'text'.",
+                kind.unwrap_or_default()
+            ))),
+        }
+    }
+}
+
+/// In strict mode every object lists all its members as required and is closed.
+fn check_strict(schema: &Json) -> Result<(), Refusal> {
+    match schema {
+        Json::Object(members) => {
+            if let Some(Json::Object(properties)) = schema.get("properties") {
+                if schema.get("additionalProperties") != Some(&Json::Bool(false)) {
+                    return Err(refused(
+                        "Invalid schema for response_format: 'additionalProperties' is required to be supplied and \
+                         to be false.",
+                    ));
+                }
+                let required = schema
+                    .get("required")
+                    .and_then(Json::as_array)
+                    .unwrap_or_default();
+                let listed = |key: &str| required.iter().any(|name| name.as_str() == Some(key));
+                if let Some((key, _)) = properties.iter().find(|(key, _)| !listed(key)) {
+                    return Err(refused(format!(
+                        "Invalid schema for response_format: 'required' is required to be supplied and to be an \
+                         array including every key in properties. Missing '{key}'."
+                    )));
+                }
+            }
+            members.iter().try_for_each(|(_, value)| check_strict(value))
+        }
+        Json::Array(elements) => elements.iter().try_for_each(check_strict),
+        _ => Ok(()),
+    }
+}
+
+fn refused(message: impl Into<String>) -> Refusal {
+    Refusal {
+        status: 400,
+        kind: "invalid_request_error",
+        message: message.into(),
+    }
+}
+
+/// The answer to a request.
+pub(crate) fn completions(
+    shared: &Shared,
+    incoming: &Incoming,
+    record: &RecordedRequest,
+    writer: &Writer<'_>,
+) -> Response {
+    let request = match incoming.length > MAX_BODY {
+        true => Err(Refusal {
+            status: 413,
+            kind: "invalid_request_error",
+            message: "Request too large".to_owned(),
+        }),
+        false => ChatRequest::parse(&incoming.body),
+    };
+    let question = request.as_ref().ok().and_then(ChatRequest::question);
+    let call = Call {
+        ordinal: record.ordinal,
+        judged: question.as_ref().map(|question| question.purpose),
+    };
+    let behaviour = routes::given_behaviour(shared, incoming, call, None);
+    let checked = request.and_then(|request| {
+        request.check_format(behaviour.structured)?;
+        Ok(request)
+    });
+    let request = match checked {
+        Ok(request) => request,
+        Err(refusal) => return writer.deliver(writer.refusal(&refusal), behaviour),
+    };
+    let answer = match &question {
+        Some(question) => {
+            let state = &mut *lock(&shared.state);
+            question.answer(state.scenarios.judge(), &mut state.questions, incoming.hash)
+        }
+        None => PLAIN.to_owned(),
+    };
+    let completion = Completion {
+        id: writer.request_id().replacen("req_", "chatcmpl-", 1),
+        created: record.received_at.unix_timestamp().unsigned_abs(),
+        model: &request.model,
+        saying: judge::distort(answer, behaviour.wrong),
+        prompt_tokens: incoming.body.len().div_ceil(BYTES_PER_TOKEN) as u64,
+    };
+    let stream = request.body.get("stream").and_then(Json::as_bool) == Some(true);
+    let response = match stream && behaviour.fault != Some(Fault::JsonToStream) {
+        true => {
+            let usage = request
+                .body
+                .get("stream_options")
+                .and_then(|options| options.get("include_usage"))
+                .and_then(Json::as_bool);
+            let events = completion.events(shared.delta, usage == Some(true));
+            writer.response(
+                200,
+                writer.headers("text/event-stream; charset=utf-8"),
+                Payload::Events(events),
+            )
+        }
+        false => writer.json(200, &completion.json()),
+    };
+    writer.deliver(response, behaviour)
+}
+
+struct Completion<'a> {
+    id: String,
+    created: u64,
+    model: &'a str,
+    saying: Saying,
+    prompt_tokens: u64,
+}
+
+impl Completion<'_> {
+    fn json(&self) -> Json {
+        let text = || Json::from(self.saying.text.as_str());
+        let (content, refusal) = match self.saying.stop {
+            Stop::Refused => (Json::Null, text()),
+            Stop::Complete | Stop::Length => (text(), Json::Null),
+        };
+        let message = Json::object([
+            ("role", "assistant".into()),
+            ("content", content),
+            ("refusal", refusal),
+        ]);
+        let choice = Json::object([
+            ("index", 0_u64.into()),
+            ("message", message),
+            ("logprobs", Json::Null),
+            ("finish_reason", self.finish_reason().into()),
+        ]);
+        let mut body = self.frame("chat.completion", vec![choice]);
+        body.set("usage", self.usage());
+        body
+    }
+
+    fn finish_reason(&self) -> &'static str {
+        match self.saying.stop {
+            Stop::Length => "length",
+            Stop::Complete | Stop::Refused => "stop",
+        }
+    }
+
+    fn usage(&self) -> Json {
+        let completion = self.saying.text.len().div_ceil(BYTES_PER_TOKEN) as u64;
+        Json::object([
+            ("prompt_tokens", self.prompt_tokens.into()),
+            ("completion_tokens", completion.into()),
+            ("total_tokens", (self.prompt_tokens + completion).into()),
+            (
+                "prompt_tokens_details",
+                Json::object([("cached_tokens", 0_u64.into())]),
+            ),
+        ])
+    }
+
+    fn frame(&self, object: &str, choices: Vec<Json>) -> Json {
+        Json::object([
+            ("id", self.id.as_str().into()),
+            ("object", object.into()),
+            ("created", self.created.into()),
+            ("model", self.model.into()),
+            ("choices", choices.into()),
+        ])
+    }
+
+    fn events(&self, delta: usize, usage: bool) -> Vec<Vec<u8>> {
+        let field = match self.saying.stop {
+            Stop::Refused => "refusal",
+            Stop::Complete | Stop::Length => "content",
+        };
+        let characters: Vec<char> = self.saying.text.chars().collect();
+        let mut deltas = vec![Json::object([("role", "assistant".into()), (field, "".into())])];
+        deltas.extend(
+            characters
+                .chunks(delta.max(1))
+                .map(|piece| Json::object([(field, piece.iter().collect::<String>().into())])),
+        );
+        deltas.push(Json::Object(Vec::new()));
+        let last = deltas.len() - 1;
+        let mut events: Vec<Vec<u8>> = deltas
+            .into_iter()
+            .enumerate()
+            .map(|(at, delta)| {
+                let reason = match at == last {
+                    true => self.finish_reason().into(),
+                    false => Json::Null,
+                };
+                let choice = Json::object([
+                    ("index", 0_u64.into()),
+                    ("delta", delta),
+                    ("finish_reason", reason),
+                ]);
+                data(&self.frame("chat.completion.chunk", vec![choice]).to_string())
+            })
+            .collect();
+        if usage {
+            let mut body = self.frame("chat.completion.chunk", Vec::new());
+            body.set("usage", self.usage());
+            events.push(data(&body.to_string()));
+        }
+        events.push(data("[DONE]"));
+        events
+    }
+}
+
+fn data(text: &str) -> Vec<u8> {
+    format!("data: {text}\n\n").into_bytes()
+}
