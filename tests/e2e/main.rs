@@ -13,6 +13,8 @@ mod secrets;
 mod starting;
 mod stopping;
 mod store_faults;
+mod tasks;
 mod tls;
 mod turn;
 mod upstream;
+mod work;

@@ -2,116 +2,14 @@
 //! must be what Grov recorded, action for action.
 
 use crate::upstream::{NOWHERE, Upstream};
+use crate::work::{Work, essence, expected};
 use anyhow::{Context, Result};
 use grov_tests::{
-    ClientRun, Daemon, Grov, Headers, Message, RealClient, ToolUse, WireTap, eventually, tool_uses,
+    Daemon, Grov, Headers, Message, RealClient, WireTap, eventually, tool_uses,
 };
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
-
-/// Client, proxy and API, wired together.
-struct Work {
-    client: RealClient,
-    upstream: Upstream,
-    daemon: Daemon,
-    home: PathBuf,
-}
-
-impl Work {
-    /// `None` where the client is not installed and need not be.
-    fn begin() -> Result<Option<Self>> {
-        Self::against(Upstream::start()?)
-    }
-
-    /// The same with scenarios of the test's own.
-    fn with(script: &Value) -> Result<Option<Self>> {
-        Self::against(Upstream::with(script)?)
-    }
-
-    fn against(upstream: Upstream) -> Result<Option<Self>> {
-        let Some(client) = RealClient::installed()? else {
-            return Ok(None);
-        };
-        let home = client.home().join(".grov");
-        let daemon = Daemon::on(&home, &upstream.url()).start()?;
-        Ok(Some(Self {
-            client,
-            upstream,
-            daemon,
-            home,
-        }))
-    }
-
-    fn prompt(&self, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
-        self.client.prompt(&self.daemon.url(), prompt, arguments)
-    }
-
-    fn grov(&self) -> Grov {
-        Grov::on(&self.home).within(&self.client.project())
-    }
-
-    fn file(&self, name: &str) -> Result<String> {
-        fs::read_to_string(self.client.project().join(name))
-            .with_context(|| format!("the client wrote no {name}"))
-    }
-
-    /// Asserts that transcript and records agree, and gives the calls of the session.
-    fn agree(&self, session: &str) -> Result<Vec<ToolUse>> {
-        let mut calls = tool_uses(&self.client.home())?;
-        calls.retain(|call| call.session == session);
-        let steps = self.grov().steps_when(session, calls.len())?;
-        let agents: std::collections::BTreeSet<Option<&str>> =
-            calls.iter().map(|call| call.agent.as_deref()).collect();
-        for agent in agents {
-            let done: Vec<Value> = calls
-                .iter()
-                .filter(|call| call.agent.as_deref() == agent)
-                .map(expected)
-                .collect();
-            let told: Vec<Value> = steps
-                .iter()
-                .filter(|step| step["agent_id"].as_str() == agent)
-                .map(essence)
-                .collect();
-            assert_eq!(told, done, "steps of {agent:?}");
-        }
-        assert_eq!(steps.len(), calls.len(), "{steps:?}");
-        Ok(calls)
-    }
-
-    fn session(&self, session: &str) -> Result<Value> {
-        let mut sessions = self.grov().sessions()?;
-        sessions.retain(|known| known["client_session_id"] == session);
-        assert_eq!(sessions.len(), 1, "one session: {sessions:?}");
-        Ok(sessions.remove(0))
-    }
-}
-
-/// What a recorded step must say of a tool call.
-fn expected(call: &ToolUse) -> Value {
-    let (action, files, command) = match call.name.as_str() {
-        "Write" => ("write", json!([call.input["file_path"]]), Value::Null),
-        "Edit" => ("edit", json!([call.input["file_path"]]), Value::Null),
-        "Read" => ("read", json!([call.input["file_path"]]), Value::Null),
-        "Agent" => ("task", json!([]), call.input["prompt"].clone()),
-        // The files of a command are read from its line, by rules that have tests of their own.
-        "Bash" => ("bash", Value::Null, call.input["command"].clone()),
-        other => unreachable!("no scenario calls {other}"),
-    };
-    json!({"action_type": action, "files": files, "command": command})
-}
-
-/// The same of a recorded step.
-fn essence(step: &Value) -> Value {
-    let files = if step["action_type"] == "bash" {
-        Value::Null
-    } else {
-        step["files"].clone()
-    };
-    json!({"action_type": step["action_type"], "files": files, "command": step["command"]})
-}
 
 #[test]
 fn tools_really_run_and_every_one_is_recorded() -> Result<()> {
