@@ -81,8 +81,13 @@ impl LlmSettings {
             "openai" => own_key,
             _ => own_key.or(anthropic_key.filter(|_| use_anthropic_key)),
         };
-        let (provider, missing) = choose(&asked, api_key.is_some(), base_url.is_some(), model.is_some())
-            .ok_or(SettingsError::Mistyped("llm.provider"))?;
+        let given = Given {
+            key: api_key.is_some(),
+            anthropic_key_allowed: use_anthropic_key,
+            base_url: base_url.is_some(),
+            model: model.is_some(),
+        };
+        let (provider, missing) = choose(&asked, &given).ok_or(SettingsError::Mistyped("llm.provider"))?;
         Ok(Self {
             provider,
             missing,
@@ -104,29 +109,34 @@ impl LlmSettings {
     }
 }
 
+/// What a provider may need.
+struct Given {
+    key: bool,
+    anthropic_key_allowed: bool,
+    base_url: bool,
+    model: bool,
+}
+
 /// Who can be asked, and what is missing where that is not who was asked for. `None` for a word that is no provider.
-fn choose(
-    asked: &str,
-    has_key: bool,
-    has_base_url: bool,
-    has_model: bool,
-) -> Option<(LlmProvider, Option<&'static str>)> {
-    Some(match asked {
-        "auto" | "anthropic" if has_key => (LlmProvider::Anthropic, None),
-        "auto" | "offline" => (LlmProvider::Offline, None),
-        "anthropic" => (
-            LlmProvider::Offline,
-            Some("llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"),
+fn choose(asked: &str, given: &Given) -> Option<(LlmProvider, Option<&'static str>)> {
+    let missing = match asked {
+        "auto" | "anthropic" if given.key => return Some((LlmProvider::Anthropic, None)),
+        "openai" if given.model && (given.key || given.base_url) => {
+            return Some((LlmProvider::OpenAi, None));
+        }
+        "auto" | "anthropic" if given.anthropic_key_allowed => {
+            Some("llm.use_anthropic_key is true, but ANTHROPIC_API_KEY holds no key where Grov was started")
+        }
+        "auto" if given.base_url => Some(
+            "llm.base_url is set, but there is no key: set llm.provider to openai for a server that needs none, or GROV_LLM_API_KEY",
         ),
-        "openai" if !has_model => (
-            LlmProvider::Offline,
-            Some("llm.provider is openai, but llm.model is not set: name a model that the server offers"),
-        ),
-        "openai" if !has_base_url && !has_key => (
-            LlmProvider::Offline,
-            Some("llm.provider is openai, but neither llm.base_url nor a key is set"),
-        ),
-        "openai" => (LlmProvider::OpenAi, None),
+        "anthropic" => Some("llm.provider is anthropic, but there is no key: set GROV_LLM_API_KEY"),
+        "openai" if !given.model => {
+            Some("llm.provider is openai, but llm.model is not set: name a model that the server offers")
+        }
+        "openai" => Some("llm.provider is openai, but neither llm.base_url nor a key is set"),
+        "auto" | "offline" => None,
         _ => return None,
-    })
+    };
+    Some((LlmProvider::Offline, missing))
 }

@@ -653,7 +653,12 @@ fn who_judges_follows_from_what_is_set() {
     const MODEL: (&str, &str) = ("GROV_LLM_MODEL", "qwen3:4b");
     let named = |name| ("GROV_LLM_PROVIDER", name);
     assert_eq!(provider(&[KEY]), (LlmProvider::Anthropic, false));
-    assert_eq!(provider(&[SERVER, MODEL]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[SERVER, MODEL]), (LlmProvider::Offline, true));
+    assert_eq!(
+        provider(&[("GROV_LLM_USE_ANTHROPIC_KEY", "true")]),
+        (LlmProvider::Offline, true)
+    );
     assert_eq!(provider(&[KEY, named("offline")]), (LlmProvider::Offline, false));
     assert_eq!(provider(&[named("anthropic")]), (LlmProvider::Offline, true));
     assert_eq!(
