@@ -290,6 +290,35 @@ fn detached_it_listens_in_a_session_of_its_own_without_the_clients_secrets() {
 }
 
 #[test]
+fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
+    for (config, is_allowed) in [
+        ("[llm]\nuse_anthropic_key = true\n", true),
+        ("[llm]\nuse_anthropic_key = false\n", false),
+    ] {
+        let url = healthy();
+        let installed = Installed::new()
+            .env("FAKE_URL", &url)
+            .env("ANTHROPIC_API_KEY", "shared")
+            .env("ANTHROPIC_AUTH_TOKEN", "the-clients")
+            .env("GROV_LLM_API_KEY", "own");
+        installed.scene.write("home/.grov/config.toml", config);
+        // A repository cannot hand its visitor's key to Grov.
+        installed.scene.repository("work", "h.example:o/r");
+        installed
+            .scene
+            .write("work/.grov/config.toml", "llm.use_anthropic_key = true\n");
+        let ended = installed.run(&["proxy", "--detach", "--json"]);
+        assert_eq!(ended.code, 0, "{ended:?}");
+        let _running = Running(json(&ended)["pid"].as_u64().unwrap());
+        let notes = installed.notes();
+        let has = |line: &str| notes.contains(&line.to_owned());
+        assert_eq!(has("ANTHROPIC_API_KEY=shared"), is_allowed, "{config}");
+        assert!(has("GROV_LLM_API_KEY=own"));
+        assert!(!has("ANTHROPIC_AUTH_TOKEN=the-clients"));
+    }
+}
+
+#[test]
 fn a_detached_daemon_that_refuses_is_quoted() {
     let installed = Installed::new()
         .env(
