@@ -5,7 +5,7 @@ use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, sentences
 use grov_domain::{ActionSketch, EffectKind};
 
 /// What the last text of a turn says about the work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Claims {
     /// There is a text.
     pub(super) says_something: bool,
@@ -13,6 +13,8 @@ pub(super) struct Claims {
     pub(super) done: bool,
     /// "I've added …", "Fixed …": work is told as past.
     pub(super) worked: bool,
+    /// Sentences that report like a log: "Fixed the typo in …".
+    pub(super) reports: Vec<String>,
     /// It says that tests pass.
     pub(super) tests_pass: bool,
     /// It ends with a question to the user.
@@ -398,6 +400,125 @@ const COURTESY: &[&str] = &[
     "mai pot",
 ];
 
+/// How a report of done work begins.
+const REPORTS: &[&str] = &[
+    "fixed",
+    "added",
+    "updated",
+    "implemented",
+    "created",
+    "removed",
+    "refactored",
+    "renamed",
+    "replaced",
+    "moved",
+    "committed",
+    "installed",
+    "changed",
+    "wrote",
+    "rewrote",
+    "migrated",
+    "converted",
+    "extracted",
+    "merged",
+    "pushed",
+    "configured",
+    "upgraded",
+    "documented",
+    "deleted",
+    "bumped",
+    "cleaned",
+    "corrected",
+    "simplified",
+    "split",
+    "reparat",
+    "corectat",
+    "adaugat",
+    "inlocuit",
+    "redenumit",
+    "schimbat",
+    "actualizat",
+    "sters",
+    "scos",
+    "mutat",
+    "modificat",
+    "creat",
+    "implementat",
+];
+
+/// Words of a part.
+const PARTIAL: &[&str] = &[
+    "first half",
+    "first part",
+    "half of",
+    "part of the",
+    "first step",
+    "step 1",
+    "phase 1",
+    "first of",
+    "one of the two",
+    "second half",
+    "prima parte",
+    "prima jumatate",
+    "o parte din",
+    "primul pas",
+    "partea intai",
+    "jumatate din",
+    "so far",
+    "pana acum",
+    "deocamdata",
+];
+
+/// Forms that announce what comes next.
+const ANNOUNCING: &[&str] = &[
+    "next step",
+    "next steps",
+    "next thing",
+    "next is",
+    "next up",
+    "next comes",
+    "i'll",
+    "i will",
+    "i am going to",
+    "i'm going to",
+    "i am about to",
+    "i'm about to",
+    "about to",
+    "let me",
+    "we still need",
+    "is next",
+    "are next",
+    "comes next",
+    "now we can",
+    "now i can",
+    "starting with",
+    "urmeaza",
+    "urmatorul pas",
+    "pasul urmator",
+    "o sa",
+    "voi",
+    "acum trec la",
+    "trec la",
+    "incep cu",
+    "imediat",
+];
+
+/// Whether a sentence says what the agent will do now.
+fn announces(words: &[Word<'_>]) -> bool {
+    let courteous = [
+        "let me know",
+        "i'll be happy",
+        "i will be happy",
+        "i'll be glad",
+        "if you",
+        "whenever",
+        "daca",
+        "now we can",
+        "now i can",
+    ];
+    has_phrase(words, ANNOUNCING) && !has_phrase(words, &courteous)
+}
+
 /// Reads an answer. Code and quotations in it claim nothing.
 pub(super) fn claims_of(answer: &str) -> Claims {
     let cleaned = clean(answer);
@@ -440,8 +561,17 @@ pub(super) fn claims_of(answer: &str) -> Claims {
         let alone = words
             .first()
             .is_some_and(|word| word.is_any(DONE_ALONE) && (words.len() == 1 || word.pauses()));
+        let partial = has_phrase(&words, PARTIAL);
+        claims.unfinished |= announces(&words);
+        if partial {
+            claims.unfinished = true;
+            continue;
+        }
         claims.done |= alone || claimed(&words, DONE);
         claims.worked |= claimed(&words, WORKED);
+        if words[0].is_any(REPORTS) && claims.reports.len() < 8 {
+            claims.reports.push(sentence.clone());
+        }
         claims.tests_pass |= claimed(&words, TESTS_PASS);
     }
     claims.asks = last_is_question;
@@ -527,14 +657,25 @@ pub(super) fn commits(action: &ActionSketch) -> bool {
         })
 }
 
+/// Whether the end of a test's output tells that something failed: a pipe behind the tests hides their exit status.
+fn tells_failure(output: &str) -> bool {
+    let words = words(output);
+    words.iter().enumerate().any(|(at, word)| {
+        let counted = at > 0 && words[at - 1].raw.parse::<u64>().is_ok_and(|count| count > 0);
+        matches!(word.raw, "FAILED" | "FAIL")
+            || (counted && word.is_any(&["failed", "failing", "failures", "failure"]))
+    })
+}
+
 /// What the actions prove.
 pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
     let mut proof = Proof::default();
     for action in actions {
         let failed = action.failed == Some(true);
         if proves(action) {
+            let failed = failed || action.output.as_deref().is_some_and(tells_failure);
             proof.failed = failed;
-            proof.tested = action.failed == Some(false);
+            proof.tested = !failed && action.failed == Some(false);
         }
         if changes(action) && !failed {
             proof.changed = true;
@@ -551,8 +692,13 @@ pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
     proof
 }
 
-/// Whether the work of a turn is done, and why that is believed.
-pub(super) fn finished(claims: &Claims, proof: &Proof, stop_reason: Option<&str>) -> Option<&'static str> {
+/// Whether the work of a turn is done, and why that is believed. `goal` is what the work was about.
+pub(super) fn finished(
+    claims: &Claims,
+    proof: &Proof,
+    stop_reason: Option<&str>,
+    goal: &str,
+) -> Option<&'static str> {
     let ended = stop_reason.is_none_or(|reason| reason == "end_turn");
     if !ended || claims.asks || claims.plans || claims.unfinished || proof.failed {
         return None;
@@ -560,7 +706,7 @@ pub(super) fn finished(claims: &Claims, proof: &Proof, stop_reason: Option<&str>
     if claims.done {
         return Some("the answer says that the work is done");
     }
-    if claims.worked || claims.tests_pass {
+    if claims.worked || claims.tests_pass || !claims.reports.is_empty() {
         if proof.tested {
             return Some("the answer tells of finished work and the tests passed");
         }
@@ -571,5 +717,10 @@ pub(super) fn finished(claims: &Claims, proof: &Proof, stop_reason: Option<&str>
             return Some("something was changed and the answer says that the tests pass");
         }
     }
-    None
+    let reported = claims
+        .reports
+        .iter()
+        .any(|report| super::scope::overlap(report, goal) > 0);
+    (reported && proof.changed)
+        .then_some("something was changed and the answer reports just what was asked for")
 }

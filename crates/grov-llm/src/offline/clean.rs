@@ -6,11 +6,14 @@ use std::borrow::Cow;
 
 /// Of longer texts the beginning and the end are looked at, so much of each: instructions stand before or behind what
 /// is pasted, not in the middle of it.
-const HEAD: usize = 16 * 1024;
-const TAIL: usize = 8 * 1024;
+const HEAD: usize = 8 * 1024;
+const TAIL: usize = 4 * 1024;
 
 /// Nothing behind this is looked at, not even for tags.
 const MOST: usize = 8 * 1024 * 1024;
+
+/// So many kinds of tags without an end are mentioned by a person; more are junk.
+const MOST_UNCLOSED: usize = 16;
 
 /// Blocks that nobody typed, by the beginning of the tag's name.
 const FOREIGN_TAGS: &[&str] = &[
@@ -70,6 +73,11 @@ pub(super) struct Cleaned {
 }
 
 impl Cleaned {
+    /// The sentences of the prose, or of everything where there is no prose.
+    pub(super) fn sentences(&self) -> Vec<String> {
+        super::text::leading_sentences(self.best())
+    }
+
     /// The prose, or everything where there is no prose.
     pub(super) fn best(&self) -> &str {
         if self.prose.trim().is_empty() {
@@ -89,7 +97,19 @@ pub(super) fn clean(text: &str) -> Cleaned {
     let mut prose = Kept::default();
     let mut fence: Option<&str> = None;
     let mut after_log = false;
-    for line in stripped.lines() {
+    let mut offset = 0;
+    for line in stripped.split('\n') {
+        let in_the_middle = offset > 4 * HEAD && offset + 4 * TAIL < stripped.len();
+        offset += line.len() + 1;
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if in_the_middle && line.len() < HEAD {
+            // Too far from both ends to be kept: only fences matter.
+            let trimmed = line.trim_start();
+            if trimmed.starts_with("```") {
+                fence = if fence.is_some() { None } else { Some("```") };
+            }
+            continue;
+        }
         let trimmed = line.trim();
         if FOREIGN_ENDINGS.iter().any(|ending| trimmed.starts_with(ending)) {
             break;
@@ -245,12 +265,12 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
             kept.push(' ');
             continue;
         }
-        if !never_closed.contains(&name) && never_closed.len() < 64 {
+        if !never_closed.contains(&name) && never_closed.len() < MOST_UNCLOSED {
             never_closed.push(name);
         }
         let begins_a_line = kept.trim_end_matches([' ', '\t']).is_empty()
             || kept.trim_end_matches([' ', '\t']).ends_with('\n');
-        if begins_a_line || never_closed.len() >= 64 {
+        if begins_a_line || never_closed.len() >= MOST_UNCLOSED {
             rest = "";
             break;
         }
@@ -418,7 +438,7 @@ mod tests {
             ("<system-reminder>never do x</system-reminder>Fix it", "Fix it"),
             (
                 "Fix <command-name>/x</command-name><command-args>y</command-args> it",
-                "Fix     it",
+                "Fix    it",
             ),
             (
                 "<local-command-stdout>don't\n</local-command-stdout>\nFix it",

@@ -1,8 +1,17 @@
 //! What a prompt forbids or demands of the work.
+//!
+//! A constraint begins with a cue ("don't", "only", "fără") that stands where an order stands: at the beginning of a
+//! clause. The same word elsewhere tells a story ("it doesn't compile", "only happens when").
 
 use super::goal;
 use super::lexicon::{WORK_VERBS, WORK_VERBS_RO};
-use super::text::{Word, any_phrase_at, ends_with_question, phrase_at, push_new, sentences, shorten, words};
+use super::scope::is_path;
+use super::text::{Word, any_phrase_at, ends_with_question, has_phrase, phrase_at, push_new, shorten, words};
+
+use std::cell::OnceCell;
+
+mod words_of_limits;
+use words_of_limits::*;
 
 /// At most so many constraints of a task.
 pub(super) const MOST: usize = 20;
@@ -10,9 +19,9 @@ pub(super) const MOST: usize = 20;
 /// At most so many characters of one.
 const MOST_CHARACTERS: usize = 200;
 
-/// The constraints in a prompt's prose, in order.
-pub(super) fn find(prose: &str, found: &mut Vec<String>) {
-    for sentence in sentences(prose).iter().take(400) {
+/// The constraints in a prompt's sentences, in order.
+pub(super) fn find(sentences: &[String], found: &mut Vec<String>) {
+    for sentence in sentences {
         of_sentence(sentence, found);
     }
 }
@@ -24,26 +33,47 @@ pub(super) fn is_constraint(sentence: &str) -> bool {
     !found.is_empty()
 }
 
+/// Whether a sentence begins with one that forbids.
+pub(super) fn opens_with_one(sentence: &str) -> bool {
+    let mut found = Vec::new();
+    of_sentence(sentence, &mut found);
+    found.first().is_some_and(|first| {
+        let forbids = words(first).first().is_some_and(|word| {
+            word.is_any(&[
+                "don't", "do", "never", "no", "nu", "not", "avoid", "evita", "under", "without", "fara",
+                "skip",
+            ])
+        });
+        let lead = sentence
+            .find(first.trim_end_matches('…'))
+            .unwrap_or(sentence.len());
+        forbids && words(&sentence[..lead]).len() <= 2
+    })
+}
+
 fn of_sentence(sentence: &str, found: &mut Vec<String>) {
     let all = words(sentence);
-    let asks = ends_with_question(sentence) && !goal::asks_for_work(&all);
-    if asks || all.is_empty() {
+    if all.is_empty() || (ends_with_question(sentence) && !goal::asks_for_work(&all)) {
         return;
     }
-    let quoted = quotations(sentence);
-    let starts = clause_starts(&all);
+    let sentence_words = Sentence {
+        starts: clause_starts(&all),
+        quoted: quotations(sentence),
+        all: &all,
+        reported: all
+            .iter()
+            .position(|word| word.is_any(REPORTING) || (word.is_any(MESSAGES) && word.after.contains(':')))
+            .filter(|at| *at == 0 || !all[at - 1].is_any(&["i", "we", "as"])),
+        instruction: OnceCell::new(),
+    };
     let mut at = 0;
     while at < all.len() {
-        let is_quoted = quoted
-            .iter()
-            .any(|(from, to)| (*from..*to).contains(&all[at].start));
-        match (!is_quoted).then(|| cue(&all, at, &starts)).flatten() {
-            Some(from) => {
-                let end = clause_end(&all, at);
+        match sentence_words.constraint_at(at) {
+            Some((from, to)) => {
                 let text = &sentence
-                    [all[from].start - leading_mark(&all[from])..all[end].end + closing_mark(&all[end])];
+                    [all[from].start - leading_mark(&all[from])..all[to].end + closing_mark(&all[to])];
                 push_new(found, shorten(text.trim(), MOST_CHARACTERS), MOST);
-                at = end + 1;
+                at = to + 1;
             }
             None => at += 1,
         }
@@ -52,19 +82,11 @@ fn of_sentence(sentence: &str, found: &mut Vec<String>) {
 
 /// A backtick or quotation mark that opens right before a word belongs to it.
 fn leading_mark(word: &Word<'_>) -> usize {
-    if word.before.ends_with(['`', '"', '\'']) {
-        1
-    } else {
-        0
-    }
+    usize::from(word.before.ends_with(['`', '"', '\'']))
 }
 
 fn closing_mark(word: &Word<'_>) -> usize {
-    if word.after.starts_with(['`', '"', '\'']) {
-        1
-    } else {
-        0
-    }
+    usize::from(word.after.starts_with(['`', '"', '\'']))
 }
 
 /// Byte ranges in quotation marks: what is quoted is not said.
@@ -100,52 +122,9 @@ fn quotations(sentence: &str) -> Vec<(usize, usize)> {
     ranges
 }
 
-/// Words that open a new clause.
-const CONJUNCTIONS: &[&str] = &[
-    "but",
-    "and",
-    "or",
-    "so",
-    "then",
-    "please",
-    "just",
-    "also",
-    "however",
-    "though",
-    "although",
-    "yet",
-    "dar",
-    "si",
-    "sau",
-    "iar",
-    "insa",
-    "rog",
-    "plus",
-    "btw",
-    "still",
-    "obviously",
-    "definitely",
-    "absolutely",
-    "again",
-    "you",
-    "always",
-    "remember",
-    "note",
-    "important",
-    "oh",
-    "pls",
-    "nor",
-    "apoi",
-    "deci",
-    "doar",
-    "ca",
-    "sa",
-    "tu",
-];
-
 /// For each word, whether a clause begins with it.
 fn clause_starts(words: &[Word<'_>]) -> Vec<bool> {
-    let mut starts = Vec::with_capacity(words.len());
+    let mut starts: Vec<bool> = Vec::with_capacity(words.len());
     for (at, word) in words.iter().enumerate() {
         let begins = at == 0
             || words[at - 1].pauses()
@@ -157,413 +136,465 @@ fn clause_starts(words: &[Word<'_>]) -> Vec<bool> {
     starts
 }
 
-/// Verbs behind "don't" that forbid nothing.
-const IDLE_AFTER_DONT: &[&str] = &[
-    "worry",
-    "know",
-    "think",
-    "understand",
-    "see",
-    "mind",
-    "you",
-    "get",
-    "believe",
-    "care",
-    "recall",
-    "remember",
-    "we",
-    "i",
-    "they",
-    "have",
-    "need",
-    "like",
-    "panic",
-    "ask",
-    "seem",
-    "work",
-    "compile",
-    "appear",
-    "exist",
-    "happen",
-    "match",
-    "show",
-    "pass",
-    "hesitate",
-    "it",
-    "any",
-    "even",
-];
+/// A sentence, prepared for the search.
+struct Sentence<'s, 't> {
+    all: &'s [Word<'t>],
+    starts: Vec<bool>,
+    quoted: Vec<(usize, usize)>,
+    /// From here on somebody else's words are told.
+    reported: Option<usize>,
+    /// See [`Sentence::is_instruction`].
+    instruction: OnceCell<bool>,
+}
 
-/// Third persons and past forms behind "never".
+impl Sentence<'_, '_> {
+    /// First and last word of the constraint whose cue stands at `at`.
+    fn constraint_at(&self, at: usize) -> Option<(usize, usize)> {
+        let position = self.all[at].start;
+        if self
+            .quoted
+            .iter()
+            .any(|(from, to)| (*from..*to).contains(&position))
+            || self.reported.is_some_and(|from| at > from)
+        {
+            return None;
+        }
+        let from = self.cue(at)?;
+        Some((from, clause_end(self.all, at)))
+    }
+
+    /// Where the clause begins in which `at` stands.
+    fn clause(&self, at: usize) -> usize {
+        (0..=at).rev().find(|index| self.starts[*index]).unwrap_or(0)
+    }
+
+    /// Where the constraint begins whose cue stands at `at`.
+    fn cue(&self, at: usize) -> Option<usize> {
+        let all = self.all;
+        let word = &all[at];
+        let next = all.get(at + 1);
+        let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
+        let begins = self.starts[at];
+        let start = self.clause(at);
+        let first = &all[start];
+        let idle_subject = first.is_any(&[
+            "i",
+            "there",
+            "it",
+            "that",
+            "something",
+            "this",
+            "they",
+            "he",
+            "she",
+        ]);
+        if let Some(length) = any_phrase_at(all, at, PLAIN_CUES) {
+            return (all.len() > at + length && begins).then_some(at);
+        }
+        if any_phrase_at(all, at, CUES_ANYWHERE).is_some() {
+            // "Nothing else" says nothing without what came before it.
+            let from = if word.is_any(&["nothing", "nimic"]) {
+                0
+            } else if begins {
+                at
+            } else {
+                start
+            };
+            return (at == 0 || self.is_instruction()).then_some(from);
+        }
+        if any_phrase_at(all, at, CUES_OF_A_STATE).is_some() {
+            // "You" leads in elsewhere; here it is whom the state is about.
+            let from = if at > 0 && all[at - 1].is_any(&["you", "we"]) {
+                at - 1
+            } else {
+                start
+            };
+            return (from < at && !idle_subject).then_some(from);
+        }
+        match word.folded.as_str() {
+            "don't" | "do" | "never" => {
+                let length = any_phrase_at(all, at, &["don't", "do not", "never"])?;
+                let verb = all.get(at + length)?;
+                let never = word.folded == "never";
+                // "They don't run here and don't fail there" goes on with a story.
+                let goes_on = at > 0
+                    && all[at - 1].is_any(&["and", "or", "but"])
+                    && (1..at).any(|index| {
+                        !self.starts[index] && all[index].is_any(&["don't", "doesn't", "didn't"])
+                    });
+                if goes_on {
+                    return None;
+                }
+                if at > 0 && !never && all[at - 1].is_any(&["i", "we"]) {
+                    return verb.is_any(&["want"]).then_some(at - 1);
+                }
+                if at > 0 && never && all[at - 1].is_any(&["should", "must", "can", "may", "shall"]) {
+                    return Some(start);
+                }
+                let idle = verb.is_any(IDLE_AFTER_DONT)
+                    && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
+                (begins && !idle && !(never && is_narrated(verb)) && !word.pauses()).then_some(at)
+            }
+            "must" | "mustn't" | "shall" => {
+                let guesses = next.is_none()
+                    || next_is(&["have", "i"])
+                    || (next_is(&["be"])
+                        && (idle_subject && !next_is(&["not"]))
+                        && all.get(at + 2).is_none_or(|word| !word.is_any(MEASURES)))
+                    || (next_is(&["be"])
+                        && all
+                            .get(at + 2)
+                            .is_some_and(|word| word.is_any(GUESSES) || word.folded.ends_with("ing")));
+                (!guesses && !first.is_any(&["i"])).then_some(start)
+            }
+            "should" | "shouldn't" => {
+                let length = any_phrase_at(all, at, &["should not", "shouldn't"])?;
+                let verb = all.get(at + length)?;
+                let touched = verb.is_any(&["be"])
+                    && all.get(at + length + 1).is_some_and(|word| {
+                        word.is_any(&[
+                            "changed",
+                            "modified",
+                            "touched",
+                            "removed",
+                            "renamed",
+                            "edited",
+                            "altered",
+                            "affected",
+                            "exposed",
+                            "logged",
+                            "committed",
+                        ])
+                    });
+                (touched || verb.is_any(FORBIDDEN_VERBS)).then_some(start)
+            }
+            "can't" | "cannot" | "may" | "can" => {
+                let length = any_phrase_at(all, at, &["can't", "cannot", "may not", "can not"])?;
+                let verb = all.get(at + length)?;
+                let whose = at > 0 && all[at - 1].is_any(&["we", "you"]);
+                (whose && verb.is_any(DENIED_VERBS)).then_some(start)
+            }
+            "make" | "be" => {
+                let length = any_phrase_at(all, at, &["make sure", "be sure", "be careful"])?;
+                (begins && all.len() > at + length).then_some(at)
+            }
+            "without" | "w/o" => {
+                let idle = next.is_none()
+                    || next_is(&[
+                        "success", "luck", "any", "problems", "issues", "errors", "knowing", "asking",
+                    ]) && !all.get(at + 2).is_some_and(|word| {
+                        !word.is_any(&[
+                            "luck", "success", "problems", "issues", "errors", "problem", "issue", "error",
+                        ])
+                    });
+                (!idle && self.is_instruction()).then_some(at)
+            }
+            "only" => self.only(at, start, begins),
+            "no" | "zero" => {
+                let idle = !word.after.is_empty() || next.is_none() || next_is(IDLE_AFTER_NO);
+                let after_with = at > 0
+                    && all[at - 1].is_any(&["with", "adding", "use", "add", "introduce", "prefer", "want"]);
+                let told = all[at..].iter().any(|word| word.is_any(NARRATING));
+                (!idle && !told && (begins || after_with)).then_some(at)
+            }
+            "not" => self.contrast(at, start),
+            "keep" => {
+                let idle = next.is_none()
+                    || next_is(&[
+                        "going", "getting", "in", "working", "seeing", "me", "up", "trying", "having", "it?",
+                        "running", "failing",
+                    ]);
+                (begins && !idle).then_some(at)
+            }
+            "keeping" | "leaving" => {
+                let end = clause_end(all, at);
+                let complement = all[at..=end]
+                    .iter()
+                    .any(|word| word.is_any(KEPT) || word.is_any(LEFT));
+                (complement && self.is_instruction()).then_some(at)
+            }
+            "leave" => {
+                let end = clause_end(all, at);
+                let complement = all[at..=end].iter().any(|word| word.is_any(LEFT));
+                (begins && complement).then_some(at)
+            }
+            "except" | "excluding" => {
+                let idle = next.is_none() || next_is(&["that", "when", "if", "it", "i", "now"]);
+                (!idle && self.is_instruction()).then_some(at)
+            }
+            "max" | "maximum" | "max." => (next
+                .is_some_and(|next| next.folded.starts_with(|letter: char| letter.is_ascii_digit()))
+                && self.is_instruction())
+            .then_some(at),
+            _ => self.cue_ro(at, start, begins),
+        }
+    }
+
+    /// The Romanian cues.
+    fn cue_ro(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
+        let all = self.all;
+        let word = &all[at];
+        let next = all.get(at + 1);
+        match word.folded.as_str() {
+            "nu" | "nu-l" | "nu-i" | "nu-mi" | "nu-ti" | "nu-o" | "n-o" => self.nu(at, begins),
+            "n-ai" => next.is_some_and(|next| next.is_any(&["voie"])).then_some(at),
+            "fara" => {
+                let idle = next.is_none_or(|next| {
+                    next.is_any(&["succes", "probleme", "erori", "sens", "noroc", "indoiala"])
+                });
+                (!idle && self.is_instruction()).then_some(at)
+            }
+            "doar" | "numai" => {
+                let idle = next.is_none_or(|next| next.is_any(&["ca", "cand", "daca", "o", "un", "eu"]));
+                let after_order = at > 0 && goal::is_order(all, at - 1);
+                let late = !begins
+                    && !after_order
+                    && self.is_instruction()
+                    && next.is_some_and(|next| {
+                        next.is_any(&["in", "pe", "pentru", "la", "cu", "din", "fisierul", "fisierele"])
+                            || is_path(next.raw)
+                    });
+                let told = all.iter().any(|word| {
+                    word.is_any(&[
+                        "apare",
+                        "merge",
+                        "pica",
+                        "crapa",
+                        "functioneaza",
+                        "e",
+                        "este",
+                        "sunt",
+                        "cred",
+                    ])
+                }) && !after_order;
+                (!idle && !told && (begins || after_order || late)).then_some(if after_order {
+                    at - 1
+                } else {
+                    at
+                })
+            }
+            "niciodata" => (begins || self.is_instruction()).then_some(at),
+            "pastreaza" | "pastrati" | "pastrezi" => (begins && next.is_some()).then_some(at),
+            "lasa" | "lasati" | "lasi" | "las'" => {
+                let end = clause_end(all, at);
+                let complement = all[at..=end].iter().any(|word| word.is_any(LEFT));
+                (begins && complement).then_some(at)
+            }
+            "trebuie" => {
+                let length = phrase_at(all, at, "trebuie sa")?;
+                let verb = all.get(at + length)?;
+                let demands = verb.is_any(&[
+                    "nu",
+                    "ramana",
+                    "functioneze",
+                    "mearga",
+                    "fie",
+                    "suporte",
+                    "respecte",
+                    "pastreze",
+                    "treaca",
+                ]);
+                let softened = at > 0 && all[at - 1].is_any(&["ar", "nu", "ca"]);
+                let guesses = verb.is_any(&["fie"])
+                    && all
+                        .get(at + length + 1)
+                        .is_none_or(|word| word.is_any(&["o", "un", "ceva", "vreo", "vreun", "din", "de"]));
+                (demands && !softened && !guesses).then_some(start)
+            }
+            _ => None,
+        }
+    }
+
+    /// "Nu modifica …", "să nu adaugi …", "nu vreau …".
+    fn nu(&self, at: usize, begins: bool) -> Option<usize> {
+        let all = self.all;
+        if all[at].pauses() {
+            return None;
+        }
+        let mut verb_at = at + 1;
+        while all.get(verb_at)?.is_any(&[
+            "mai", "te", "va", "se", "ii", "le", "il", "o", "imi", "ne", "ma", "i", "cumva",
+        ]) {
+            verb_at += 1;
+        }
+        let verb = all.get(verb_at)?;
+        let behind = all.get(verb_at + 1);
+        if verb.is_any(&["vreau", "vrem", "doresc"]) {
+            return Some(at);
+        }
+        if verb.is_any(&["ai", "aveti", "e", "este"]) {
+            return behind
+                .is_some_and(|word| word.is_any(&["voie", "permis"]))
+                .then_some(at);
+        }
+        if verb.is_any(&["da", "dai", "dati"]) {
+            return (begins && behind.is_some_and(|word| word.is_any(GIVEN_RO))).then_some(at);
+        }
+        if verb.is_any(&["trebuie"]) {
+            let forbids = behind.is_some_and(|word| word.is_any(&["sa"]))
+                && all.get(verb_at + 2).is_some_and(|word| forbidden_ro(word));
+            return forbids.then_some(self.clause(at));
+        }
+        if all[at..]
+            .iter()
+            .take(6)
+            .any(|word| word.is_any(&["griji", "problema"]))
+        {
+            return None;
+        }
+        let wished = at > 0 && all[at - 1].is_any(&["sa"]);
+        let idle =
+            verb.is_any(IDLE_AFTER_NU) || verb.folded.ends_with("eaza") || verb.folded.ends_with("este");
+        let infinitive = verb.folded.len() >= 4
+            && verb.folded.ends_with(['a', 'e', 'i'])
+            && behind.is_some()
+            && at > 0
+            && self.is_instruction();
+        (begins
+            && !verb.folded.ends_with("am")
+            && (forbidden_ro(verb) && !idle || (infinitive || wished) && !idle))
+            .then_some(at)
+    }
+
+    /// "Only": beside an order, or before what is meant.
+    fn only(&self, at: usize, start: usize, begins: bool) -> Option<usize> {
+        let all = self.all;
+        let next = all.get(at + 1);
+        if at > 0
+            && all[at - 1].is_any(&[
+                "the", "not", "if", "it", "an", "is", "are", "was", "its", "this", "that", "they", "i",
+                "it's", "we're", "read",
+            ])
+        {
+            return None;
+        }
+        if begins {
+            let next = next?;
+            let end = clause_end(all, at);
+            if !goal::is_order(all, at + 1) && all[at..=end].iter().any(|word| word.is_any(NARRATING)) {
+                return None;
+            }
+            let idle = next.is_any(&[
+                "when", "if", "because", "the", "thing", "one", "problem", "works", "happens", "fails",
+                "after", "then", "once", "you", "i", "it",
+            ]) && !(next.is_any(&["the", "one", "a"]) && self.is_instruction());
+            return (!idle && (is_path(next.raw) || !is_narrated(next) || self.is_instruction()))
+                .then_some(at);
+        }
+        if all[at - 1].is_any(&["should", "must", "may", "can", "shall"]) && !all[start].is_any(&["i", "it"])
+        {
+            return Some(start);
+        }
+        if goal::is_order(all, start + goal::behind_lead_ins(&all[start..])) {
+            return Some(start);
+        }
+        let told = all[start..at]
+            .iter()
+            .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it", "we"]));
+        (next.is_none() && at - start <= 5 && !told).then_some(start)
+    }
+
+    /// "Use pnpm, not npm": what is not to be, behind an order.
+    fn contrast(&self, at: usize, start: usize) -> Option<usize> {
+        let all = self.all;
+        let next = all.get(at + 1)?;
+        let before = all.get(at.checked_sub(1)?)?;
+        let idle = before.is_any(AUXILIARIES)
+            || next.is_any(&[
+                "sure",
+                "yet",
+                "only",
+                "working",
+                "found",
+                "just",
+                "necessarily",
+                "because",
+                "necessary",
+                "needed",
+                "if",
+                "when",
+                "able",
+                "clear",
+                "what",
+                "how",
+                "why",
+                "ok",
+                "good",
+                "right",
+                "so",
+                "much",
+                "very",
+                "really",
+                "that",
+                "as",
+                "being",
+            ]);
+        (!idle && goal::asks_for_work(&all[..at])).then_some(if self.starts[at] { at } else { start })
+    }
+
+    /// Whether the sentence tells somebody to do something.
+    fn is_instruction(&self) -> bool {
+        *self.instruction.get_or_init(|| self.instructs())
+    }
+
+    fn instructs(&self) -> bool {
+        goal::asks_for_work(self.all)
+            || has_phrase(
+                self.all,
+                &[
+                    "i want", "i need", "i'd like", "we want", "we need", "vreau", "as vrea", "vrem",
+                ],
+            )
+            || (self.all[0].is_any(OPENERS)
+                && !self
+                    .all
+                    .iter()
+                    .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it"])))
+    }
+}
+
+/// Third persons and past forms behind "never" and "only".
 fn is_narrated(word: &Word<'_>) -> bool {
     let folded = &word.folded;
     (folded.len() > 3
         && folded.ends_with('s')
         && !folded.ends_with("ss")
-        && !word.is_any(&["focus", "process", "access", "address"]))
+        && !word.is_any(&["focus", "process", "access", "address", "tests", "files", "docs"])
+        && !is_path(word.raw))
         || (folded.ends_with("ed") && !word.is_any(&["need", "embed", "feed", "seed", "speed", "shed"]))
-        || word.is_any(&[
-            "saw",
-            "got",
-            "worked",
-            "ran",
-            "mind",
-            "had",
-            "been",
-            "was",
-            "is",
-            "seen",
-            "knew",
-            "came",
-            "made",
-            "did",
-            "went",
-            "found",
-            "understood",
-        ])
+        || word.is_any(NARRATED)
 }
 
-/// Stems of Romanian verbs that "nu" forbids.
-const FORBIDDEN_RO: &[&str] = &[
-    "modific",
-    "schimb",
-    "ating",
-    "adaug",
-    "folos",
-    "utiliz",
-    "sterg",
-    "rul",
-    "face",
-    "fac",
-    "scri",
-    "crea",
-    "creez",
-    "instal",
-    "stric",
-    "mut",
-    "umbl",
-    "pune",
-    "pun",
-    "pui",
-    "refactoriz",
-    "redenum",
-    "introduc",
-    "trimit",
-    "uit",
-    "elimin",
-    "scoate",
-    "rescri",
-    "edit",
-    "comit",
-    "commit",
-    "push",
-    "inlocui",
-    "sparge",
-    "las",
-    "depas",
-    "genera",
-    "import",
-    "export",
-    "format",
-    "restructur",
-    "public",
-    "hardcod",
-    "apela",
-    "accesa",
-    "ignor",
-    "sari",
-    "convert",
-    "duplic",
-    "repet",
-    "copi",
-    "invent",
-    "presupun",
-    "bump",
-    "actualiz",
-    "upgrad",
-    "incepe",
-    "lua",
-    "da",
-    "toca",
-    "renunt",
-    "optimiz",
-    "atinge",
-    "migr",
-    "implement",
-    "deploy",
-    "inchide",
-    "declar",
-    "log",
-    "merge-ui",
-    "testa",
-    "amesteca",
-    "complica",
-];
-
-/// Where the constraint begins whose cue stands at `at`.
-fn cue(all: &[Word<'_>], at: usize, starts: &[bool]) -> Option<usize> {
-    let word = &all[at];
-    let next = all.get(at + 1);
-    let begins = starts[at];
-    let start = (0..=at).rev().find(|index| starts[*index]).unwrap_or(0);
-    let first = &all[start];
-    match word.folded.as_str() {
-        "don't" | "dont" | "do" | "never" => {
-            let length = any_phrase_at(all, at, &["don't", "dont", "do not", "never"])?;
-            let verb = all.get(at + length)?;
-            let wishes = at > 0
-                && word.folded != "never"
-                && all[at - 1].is_any(&["i", "we"])
-                && verb.is_any(&["want", "need"]);
-            if wishes {
-                return verb.is_any(&["want"]).then_some(at - 1);
-            }
-            let never = word.folded == "never";
-            (begins && !verb.is_any(IDLE_AFTER_DONT) && !(never && is_narrated(verb))).then_some(at)
-        }
-        "avoid" | "evita" | "preserve" | "ensure" => (begins && next.is_some()).then_some(at),
-        "make" | "be" => (begins
-            && any_phrase_at(all, at, &["make sure", "be sure", "be careful not to"]).is_some())
-        .then_some(at),
-        "must" | "mustn't" | "shall" => {
-            let odd = next.is_none_or(|next| {
-                next.is_any(&["have", "be", "i"]) && first.is_any(&["i", "there", "it", "that", "something"])
-            }) || first.is_any(&["i"]);
-            (!odd).then_some(start)
-        }
-        "without" => {
-            let idle = next
-                .is_none_or(|next| next.is_any(&["success", "luck", "any", "problems", "issues", "errors"]));
-            (!idle && is_instruction(all)).then_some(at)
-        }
-        "only" => only(all, at, start, begins),
-        "no" => {
-            let idle = word.after.starts_with([',', '.', '!'])
-                || next.is_none_or(|next| {
-                    next.is_any(&[
-                        "one", "idea", "way", "problem", "problems", "worries", "thanks", "luck", "need",
-                        "longer", "matter", "it", "that", "this", "i", "you", "we", "not", "wait", "the",
-                        "error", "errors",
-                    ])
-                });
-            let after_with = at > 0 && all[at - 1].is_any(&["with", "adding", "use", "add", "introduce"]);
-            let finite = all[at..].iter().any(|word| {
-                word.is_any(&[
-                    "is", "are", "was", "were", "has", "have", "happens", "appears", "works",
-                ])
-            });
-            (!idle && !finite && (begins || after_with)).then_some(at)
-        }
-        "keep" | "leave" | "pastreaza" | "lasa" | "pastrati" | "lasati" => {
-            let idle = next.is_none_or(|next| {
-                next.is_any(&[
-                    "going", "getting", "in", "working", "seeing", "me", "up", "trying",
-                ])
-            });
-            (begins && !idle).then_some(at)
-        }
-        "except" | "cu" | "in" => {
-            let phrase = any_phrase_at(all, at, &["except", "cu exceptia", "in afara de"])?;
-            (all.len() > at + phrase
-                && is_instruction(all)
-                && !all.get(at + 1)?.is_any(&["that", "when", "if"]))
-            .then_some(at)
-        }
-        "stop" => (begins && phrase_at(all, at, "stop after").is_some()).then_some(at),
-        "at" | "no-more" => phrase_at(all, at, "at most").and((is_instruction(all)).then_some(at)),
-        "cel" | "maxim" | "maximum" => (is_instruction(all)
-            && (word.folded != "cel" || next.is_some_and(|next| next.is_any(&["mult"]))))
-        .then_some(at),
-        "stay" | "stick" | "limit" => (begins
-            && any_phrase_at(
-                all,
-                at,
-                &[
-                    "stay within",
-                    "stay in",
-                    "stick to",
-                    "stick with",
-                    "limit yourself",
-                    "limit changes",
-                    "limit the",
-                ],
-            )
-            .is_some())
-        .then_some(at),
-        "nu" => {
-            let mut verb_at = at + 1;
-            while all
-                .get(verb_at)?
-                .is_any(&["mai", "te", "va", "se", "ii", "le", "il", "o", "imi", "ne"])
-            {
-                verb_at += 1;
-            }
-            let verb = all.get(verb_at)?;
-            let wishes = verb.is_any(&["vreau", "vrem", "ai"])
-                && (verb.folded != "ai" || all.get(verb_at + 1).is_some_and(|word| word.is_any(&["voie"])));
-            let narrated =
-                verb.folded.ends_with("eaza") || verb.folded.ends_with("este") || verb.folded.ends_with("am");
-            let forbids = FORBIDDEN_RO.iter().any(|stem| verb.folded.starts_with(stem)) && !narrated;
-            ((begins && forbids) || wishes).then_some(at)
-        }
-        "fara" => (is_instruction(all)
-            && next.is_some_and(|next| !next.is_any(&["succes", "probleme", "erori"])))
-        .then_some(at),
-        "doar" | "numai" => {
-            let idle = next.is_none_or(|next| next.is_any(&["ca", "cand", "daca", "o", "un"]));
-            let after_order = at > 0
-                && (all[at - 1].is_any(WORK_VERBS_RO)
-                    || starts[at.saturating_sub(1)] && goal::is_order(all, at - 1));
-            (!idle && (begins || after_order) && is_instruction_ro(all, at)).then_some(if after_order {
-                at - 1
-            } else {
-                at
-            })
-        }
-        "niciodata" => (is_instruction(all) || begins).then_some(at),
-        "trebuie" => {
-            let length = any_phrase_at(all, at, &["trebuie sa nu", "trebuie sa ramana", "trebuie sa"])?;
-            let odd = all.get(at + length).is_none()
-                || at > 0 && all[at - 1].is_any(&["ar"])
-                || goal::is_order(all, at + length);
-            (!odd).then_some(start)
-        }
-        "asigura-te" | "asigurati-va" => Some(at),
-        "ai" => phrase_at(all, at, "ai grija").and(begins.then_some(at)),
-        _ => None,
-    }
+/// Whether a Romanian verb is one of those that "nu" forbids.
+fn forbidden_ro(word: &Word<'_>) -> bool {
+    FORBIDDEN_RO.iter().any(|stem| {
+        word.folded
+            .strip_prefix(stem)
+            .is_some_and(|ending| ending.len() <= 6 && (stem.len() > 2 || ending.len() <= 2))
+    })
 }
-
-/// "Only": beside an order, or before what is meant.
-fn only(all: &[Word<'_>], at: usize, start: usize, begins: bool) -> Option<usize> {
-    let next = all.get(at + 1);
-    if at > 0
-        && all[at - 1].is_any(&[
-            "the", "not", "if", "it", "an", "is", "are", "was", "an", "its", "this", "that", "they", "i",
-        ])
-    {
-        return None;
-    }
-    if begins {
-        let next = next?;
-        let idle = next.is_any(&[
-            "when", "if", "because", "the", "thing", "one", "a", "problem", "works", "happens", "fails",
-        ]) || is_narrated(next) && !super::scope::is_path(next.raw);
-        return (!idle).then_some(at);
-    }
-    if all[at - 1].is_any(&["should", "must", "may", "can"]) {
-        return Some(start);
-    }
-    let order = goal::is_order(all, start + goal::behind_lead_ins(&all[start..]));
-    if order {
-        return Some(start);
-    }
-    (next.is_none() && at - start <= 5).then_some(start)
-}
-
-/// Whether a sentence tells somebody to do something.
-fn is_instruction(all: &[Word<'_>]) -> bool {
-    goal::asks_for_work(all)
-        || all.first().is_some_and(|word| {
-            word.is_any(&[
-                "without",
-                "fara",
-                "except",
-                "at",
-                "maxim",
-                "cel",
-                "must",
-                "don't",
-                "do",
-                "never",
-                "nu",
-                "all",
-                "everything",
-                "no",
-                "only",
-                "keep",
-            ])
-        })
-}
-
-fn is_instruction_ro(all: &[Word<'_>], at: usize) -> bool {
-    at == 0 || is_instruction(all) || all[at - 1].pauses()
-}
-
-/// Words behind a comma with which something else begins.
-const NEW_THOUGHT: &[&str] = &[
-    "but",
-    "then",
-    "so",
-    "please",
-    "just",
-    "also",
-    "because",
-    "since",
-    "i",
-    "we",
-    "it",
-    "it's",
-    "this",
-    "that",
-    "there",
-    "they",
-    "dar",
-    "apoi",
-    "deci",
-    "pentru",
-    "fiindca",
-    "iar",
-    "don't",
-    "dont",
-    "do",
-    "never",
-    "only",
-    "keep",
-    "leave",
-    "make",
-    "avoid",
-    "must",
-    "without",
-    "no",
-    "nu",
-    "fara",
-    "doar",
-    "numai",
-    "pastreaza",
-    "lasa",
-    "which",
-    "if",
-    "as",
-    "you",
-    "te",
-    "instead",
-    "ensure",
-    "thanks",
-    "mersi",
-    "ok",
-];
 
 /// The last word of the clause whose cue stands at `at`.
 fn clause_end(all: &[Word<'_>], at: usize) -> usize {
+    let is_verb = |word: &Word<'_>| word.is_any(WORK_VERBS) || word.is_any(WORK_VERBS_RO);
     let mut end = at;
     for index in at..all.len() {
         end = index;
         let word = &all[index];
+        let Some(next) = all.get(index + 1) else {
+            break;
+        };
         if word.after.contains([';', '—', '–', '(', ')'])
+            || next.before.contains('(')
             || (word.after.contains([':', '.', '!', '?']) && index > at)
         {
             break;
         }
-        let Some(next) = all.get(index + 1) else {
-            break;
-        };
-        if next.before.contains('(') {
-            break;
+        if index == at {
+            continue;
         }
-        let is_verb = |word: &Word<'_>| word.is_any(WORK_VERBS) || word.is_any(WORK_VERBS_RO);
-        if index > at && word.after.contains(',') {
-            let thought = if next.is_any(&["and", "or", "si", "sau"]) {
+        if word.after.contains(',') {
+            let thought = if next.is_any(&["and", "or", "si", "sau", "nor"]) {
                 all.get(index + 2)
             } else {
                 Some(next)
@@ -574,15 +605,23 @@ fn clause_end(all: &[Word<'_>], at: usize) -> usize {
                 break;
             }
         }
-        if index > at && next.is_any(&["but", "because", "dar", "fiindca", "deoarece", "pentruca", "insa"]) {
+        if next.is_any(&["but", "because", "dar", "fiindca", "deoarece", "insa"]) {
             break;
         }
-        if index > at && next.is_any(&["and", "si"]) {
+        if next.is_any(&["and", "si"]) {
             let behind = all.get(index + 2);
-            if behind.is_some_and(|word| word.is_any(NEW_THOUGHT) && !word.is_any(&["that", "this", "it"])) {
+            if behind.is_some_and(|word| is_verb(word) && !word.is_any(NOUNS)) {
+                break;
+            }
+            if behind.is_some_and(|word| {
+                word.is_any(NEW_THOUGHT) && !word.is_any(&["that", "this", "it", "there", "te"])
+            }) {
                 break;
             }
         }
     }
     end
 }
+
+#[cfg(test)]
+mod tests;

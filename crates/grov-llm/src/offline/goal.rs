@@ -1,14 +1,19 @@
 //! The sentence that asks for work.
 
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, WORK_VERBS, WORK_VERBS_RO};
-use super::text::{Word, any_phrase_at, ends_with_question, fold, sentences, shorten, words};
+use super::text::{Word, any_phrase_at, ends_with_question, fold, shorten, words};
 
 /// At most so many characters of a goal.
 pub(super) const MOST_CHARACTERS: usize = 200;
 
+/// So many lead-ins one behind the other are believed.
+const MOST_LEAD_INS: usize = 8;
+
 /// Forms that ask for work without an order.
 const WISHES: &[&str] = &[
     "i want",
+    "i only want",
+    "i just want",
     "i need",
     "we need",
     "i'd like",
@@ -62,11 +67,20 @@ pub(super) const LEADING_WORDS: &[&str] = &[
 /// The offset of the first word behind what may stand before an order.
 pub(super) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
-    while let Some(length) = any_phrase_at(words, at, LEAD_INS) {
-        at += length;
+    for _ in 0..MOST_LEAD_INS {
+        match any_phrase_at(words, at, LEAD_INS) {
+            Some(length) => at += length,
+            None => break,
+        }
     }
     at
 }
+
+/// Words behind the Romanian verb "merge".
+const ROMANIAN_AFTER_MERGE: &[&str] = &[
+    "doar", "numai", "bine", "acum", "pe", "dar", "greu", "prost", "foarte", "la", "cu", "si", "asa", "cand",
+    "daca", "perfect",
+];
 
 /// Whether an order stands at `at`.
 pub(super) fn is_order(words: &[Word<'_>], at: usize) -> bool {
@@ -76,7 +90,11 @@ pub(super) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     if !verb.is_any(WORK_VERBS) && !verb.is_any(WORK_VERBS_RO) {
         return false;
     }
-    !verb.after.contains(':') && !words.get(at + 1).is_some_and(|next| next.is_any(AFTER_A_NOUN))
+    let next = words.get(at + 1);
+    let next_is = |words: &[&str]| next.is_some_and(|next| next.is_any(words));
+    // Romanian "merge" says that something works.
+    let works = verb.folded == "merge" && (next.is_none() || next_is(ROMANIAN_AFTER_MERGE));
+    !works && !verb.after.contains(':') && !next_is(AFTER_A_NOUN)
 }
 
 /// Whether a sentence asks for work.
@@ -105,6 +123,9 @@ fn weight(sentence: &str) -> u8 {
     if at >= words.len() {
         return 0;
     }
+    if sentence.trim_end().ends_with(':') || super::constraints::opens_with_one(sentence) {
+        return 1;
+    }
     let is_question = ends_with_question(sentence);
     if is_order(&words, at) {
         return 5;
@@ -123,9 +144,8 @@ fn weight(sentence: &str) -> u8 {
     if is_question { 3 } else { 2 }
 }
 
-/// The goal that a prompt's prose tells: at most 200 characters, empty for an empty text.
-pub(super) fn goal_of(prose: &str) -> String {
-    let sentences: Vec<String> = sentences(prose).into_iter().take(200).collect();
+/// The goal that a prompt's sentences tell: at most 200 characters, empty for an empty text.
+pub(super) fn goal_of(sentences: &[String]) -> String {
     let weights: Vec<u8> = sentences.iter().map(|sentence| weight(sentence)).collect();
     let Some(best) = weights.iter().max().copied() else {
         return String::new();
@@ -214,7 +234,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(goal_of(text), expected);
+            assert_eq!(goal_of(&crate::offline::text::sentences(text)), expected);
         }
     }
 }

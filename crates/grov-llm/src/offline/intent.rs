@@ -17,12 +17,13 @@ const FIRST_FILES: usize = 8;
 pub fn extract_intent(question: &IntentQuestion) -> Intent {
     let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
     let cleaned: Vec<Cleaned> = newest.iter().map(|prompt| clean(prompt)).collect();
-    let goal = newest_goal(&cleaned);
+    let sentences: Vec<Vec<String>> = cleaned.iter().map(Cleaned::sentences).collect();
+    let goal = newest_goal(&sentences);
     let mut scope = Vec::new();
     let mut constraints = Vec::new();
-    for prompt in &cleaned {
+    for (prompt, sentences) in cleaned.iter().zip(&sentences) {
         scope::named(&prompt.whole, &mut scope);
-        constraints::find(&prompt.prose, &mut constraints);
+        constraints::find(sentences, &mut constraints);
     }
     for file in question.first_files.iter().take(FIRST_FILES) {
         let file = file.trim();
@@ -41,14 +42,14 @@ pub fn extract_intent(question: &IntentQuestion) -> Intent {
 }
 
 /// The goal of the newest prompt that says one; thanks and "go ahead" say none.
-pub(super) fn newest_goal(cleaned: &[Cleaned]) -> String {
+pub(super) fn newest_goal(prompts: &[Vec<String>]) -> String {
     let mut fall_back = String::new();
-    for prompt in cleaned.iter().rev() {
-        let goal = goal::goal_of(prompt.best());
+    for sentences in prompts.iter().rev() {
+        let goal = goal::goal_of(sentences);
         if goal.is_empty() {
             continue;
         }
-        let read = Prompt::read(prompt.best());
+        let read = Prompt::read(sentences);
         if !read.acknowledges && !read.approves {
             return goal;
         }

@@ -1,22 +1,18 @@
 //! What a prompt is: work, a question, thanks, an objection, a change of subject.
 
-use super::clean::clean;
 use super::goal;
 use super::lexicon::{ACKNOWLEDGING, SATISFIED};
-use super::text::{
-    Word, any_phrase_at, ends_with_question, find_phrase, has_phrase, phrase_at, sentences, words,
-};
-
-/// The sentences of a prompt, cleaned; at most so many are looked at.
-const MOST_SENTENCES: usize = 400;
+use super::text::{Word, any_phrase_at, ends_with_question, find_phrase, has_phrase, phrase_at, words};
 
 /// How a prompt stands to the work before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Relation {
     /// It says nothing about that.
     Unsaid,
-    /// "Now fix …", "new task", "moving on".
+    /// "New task", "moving on", "something else".
     Other,
+    /// "Now …", "next …": other work, or the next step of the same.
+    Now,
     /// "First we need …", "before that …".
     Before,
     /// "Also …", "in parallel …".
@@ -25,46 +21,59 @@ pub(super) enum Relation {
     Back,
 }
 
+/// How a prompt objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Objection {
+    /// Not at all.
+    None,
+    /// It tells of a fault, perhaps of something else: "doesn't work".
+    Fault,
+    /// To what was just done: "no, …", "still failing", "you forgot".
+    Plain,
+}
+
 /// A prompt, understood.
 #[derive(Clone, Debug)]
 pub(super) struct Prompt {
-    /// Its prose.
-    pub(super) sentences: Vec<String>,
     /// Nothing was typed.
     pub(super) empty: bool,
     /// Thanks, praise or "ok", and nothing else.
     pub(super) acknowledges: bool,
-    /// "Yes", "go ahead", and nothing else.
+    /// "Yes", "go ahead", "finish it", and nothing else.
     pub(super) approves: bool,
     /// "No, that's wrong", "still failing", "revert".
-    pub(super) objects: bool,
-    /// Asks for information.
-    pub(super) asks: bool,
+    pub(super) objection: Objection,
+    /// Asks for information and for nothing else.
+    pub(super) only_asks: bool,
     /// Asks for work.
     pub(super) orders: bool,
     /// How it stands to the work before it.
     pub(super) relation: Relation,
     /// It leans on what was said before: "it", "that", "instead".
     pub(super) leans: bool,
+    /// It names work that nearly every task ends with: run the tests, commit, push.
+    pub(super) routine: bool,
 }
 
 /// Words that make a go-ahead of a short sentence.
 const APPROVING: &[&str] = &[
     "yes", "yep", "yeah", "yup", "sure", "go", "ahead", "proceed", "continue", "do", "it", "please",
     "approved", "approve", "ok", "okay", "sounds", "good", "keep", "going", "on", "carry", "with", "the",
-    "plan", "that", "then", "start", "let's", "and", "lgtm", "ship", "great", "perfect", "y", "da", "sigur",
-    "continua", "mergi", "inainte", "mai", "departe", "fa-o", "fa", "asa", "hai", "ok", "bine", "de",
-    "acord", "desigur", "te", "rog", "option", "one", "first", "a", "b", "1", "2", "3",
+    "plan", "that", "then", "start", "let's", "and", "lgtm", "ship", "great", "perfect", "y", "option",
+    "one", "first", "a", "b", "1", "2", "3", "just", "finish", "wait", "also", "up", "this", "now", "try",
+    "again", "once", "more", "retry", "next", "da", "sigur", "continua", "mergi", "inainte", "mai",
+    "departe", "fa-o", "fa", "asa", "hai", "bine", "de", "acord", "desigur", "te", "rog", "incearca", "iar",
+    "o", "data", "din", "nou", "termina", "acum", "prima", "varianta",
 ];
 
 /// At least one of these must be there.
 const GO_AHEAD: &[&str] = &[
     "yes", "yep", "yeah", "yup", "sure", "go", "proceed", "continue", "approved", "approve", "keep", "carry",
-    "ship", "start", "y", "da", "sigur", "continua", "mergi", "fa-o", "hai", "do", "acord", "desigur",
-    "option", "1", "2", "3",
+    "ship", "start", "y", "do", "option", "1", "2", "3", "finish", "try", "retry", "da", "sigur", "continua",
+    "mergi", "fa-o", "fa", "hai", "acord", "desigur", "incearca", "termina",
 ];
 
-/// Objections anywhere in a sentence.
+/// Objections to what was just done, anywhere in a sentence.
 const OBJECTIONS: &[&str] = &[
     "that's wrong",
     "that is wrong",
@@ -76,31 +85,40 @@ const OBJECTIONS: &[&str] = &[
     "not what i",
     "still failing",
     "still fails",
+    "still fail",
     "still broken",
-    "still not working",
+    "still not",
     "still doesn't",
+    "still don't",
     "still does not",
     "still getting",
     "still get",
+    "still gets",
     "still see",
     "still seeing",
     "still happens",
+    "still happening",
     "still crashes",
+    "still crashing",
     "still the same",
+    "still there",
     "still red",
     "still wrong",
-    "doesn't work",
-    "does not work",
+    "still shows",
+    "still throws",
+    "still errors",
     "didn't work",
     "did not work",
-    "isn't working",
-    "not working",
+    "didn't fix",
+    "did not fix",
     "that broke",
     "you broke",
     "this broke",
     "it broke",
-    "is broken now",
+    "broken now",
+    "fails now",
     "now it fails",
+    "now fails",
     "you missed",
     "you forgot",
     "you didn't",
@@ -109,35 +127,83 @@ const OBJECTIONS: &[&str] = &[
     "didn't help",
     "no luck",
     "same error",
-    "try again",
+    "same problem",
+    "same issue",
     "not quite",
     "not correct",
     "is incorrect",
     "wrong file",
     "wrong approach",
+    "wrong place",
     "i meant",
     "i said",
+    "not that one",
+    "put it back",
+    "change it back",
+    "undo that",
+    "undo it",
+    "revert that",
+    "revert it",
+    "revert this",
+    "revert your",
+    "roll that back",
+    "roll it back",
+    "made it worse",
+    "it's worse",
+    "why did you change",
+    "i didn't ask",
+    "i did not ask",
     "tot nu",
     "nu e bine",
     "nu este bine",
     "nu e corect",
+    "nu e ok",
     "nu asta",
-    "nu merge",
-    "nu functioneaza",
+    "nu asa",
+    "nu ce",
     "ai gresit",
     "e gresit",
     "este gresit",
     "inca nu",
     "inca pica",
     "tot pica",
+    "tot crapa",
+    "inca crapa",
     "ai stricat",
+    "s-a stricat",
     "ai uitat",
-    "mai incearca",
     "aceeasi eroare",
+    "aceeasi problema",
     "tot da eroare",
     "inca da eroare",
     "nu a mers",
     "n-a mers",
+    "nu a ajutat",
+    "tot la fel",
+    "acum nu mai",
+    "nu mai merge",
+    "nu am cerut",
+    "n-am cerut",
+];
+
+/// Faults of what was done, or of something else.
+const FAULTS: &[&str] = &[
+    "broken",
+    "crashes",
+    "fails",
+    "breaks",
+    "crapa",
+    "pica",
+    "nu se",
+    "doesn't work",
+    "does not work",
+    "don't work",
+    "isn't working",
+    "not working",
+    "is broken",
+    "nu merge",
+    "nu functioneaza",
+    "nu mearga",
 ];
 
 /// Objections at the beginning of a sentence.
@@ -148,37 +214,40 @@ const OBJECTING_STARTS: &[&str] = &[
     "undo",
     "roll back",
     "rollback",
-    "hmm",
-    "wait",
-    "stop",
     "anuleaza",
     "gresit",
-    "revino la versiunea",
     "da inapoi",
     "dai inapoi",
-    "stai",
-    "opreste-te",
+    "incorrect",
+    "cancel that",
 ];
 
 const BACK: &[&str] = &[
     "back to",
     "return to",
+    "returning to",
     "resume",
     "let's resume",
     "pick up",
     "continue with",
     "continue on",
     "let's continue",
+    "go on with",
     "inapoi la",
     "sa revenim la",
     "revenim la",
+    "revin la",
     "revino la",
+    "intoarce-te la",
+    "ne intoarcem la",
+    "sa ne intoarcem la",
     "reia",
     "sa reluam",
     "reluam",
     "continuam cu",
     "continua cu",
     "sa continuam",
+    "mergem mai departe cu",
 ];
 
 const OTHER: &[&str] = &[
@@ -200,31 +269,47 @@ const OTHER: &[&str] = &[
     "forget about that",
     "drop that",
     "different thing",
-    "another thing",
-    "new feature",
     "something different",
+    "different question",
+    "different problem",
+    "new problem",
+    "separate task",
+    "another bug",
+    "new bug",
+    "next bug",
     "altceva",
     "alt task",
     "task nou",
     "alta sarcina",
+    "alta treaba",
+    "alta problema",
     "sa trecem la",
     "trecem la",
     "treci la",
     "schimbam subiectul",
     "urmatorul task",
+    "urmatoarea sarcina",
     "alt subiect",
     "next up",
     "next issue",
     "new issue",
+    "alt bug",
+    "lasa asta",
+    "las-o balta",
 ];
 
-const OTHER_STARTS: &[&str] = &[
+const NOW: &[&str] = &[
     "now",
     "next",
     "ok now",
     "okay now",
     "great now",
+    "good now",
+    "perfect now",
     "thanks now",
+    "nice now",
+    "cool now",
+    "alright now",
     "acum",
     "urmatorul",
     "apoi",
@@ -232,6 +317,10 @@ const OTHER_STARTS: &[&str] = &[
     "gata acum",
     "bun acum",
     "mersi acum",
+    "perfect acum",
+    "super acum",
+    "bine acum",
+    "in continuare",
 ];
 
 const BEFORE: &[&str] = &[
@@ -241,33 +330,43 @@ const BEFORE: &[&str] = &[
     "before doing",
     "before continuing",
     "before anything",
+    "before going on",
+    "before this",
     "prerequisite",
     "we first need",
     "i first need",
+    "you first need",
+    "you'll first need",
+    "we need to first",
     "first i need",
     "first we need",
     "first you need",
-    "need first",
-    "you'll need to first",
+    "you need to first",
     "for that you need",
     "for that we need",
     "for that i need",
+    "for this we need",
     "blocked on",
     "blocked by",
     "first things first",
     "as a first step",
-    "to do that",
+    "to do that we",
     "in order to do that",
+    "needed for that",
+    "first let's",
+    "let's first",
+    "first of all",
     "mai intai",
     "inainte de asta",
     "inainte de",
     "inainte sa",
     "intai trebuie",
+    "intai",
     "pentru asta trebuie",
     "pentru asta avem nevoie",
+    "pentru asta ne trebuie",
+    "prima data",
 ];
-
-const BEFORE_STARTS: &[&str] = &["first", "firstly", "intai", "mai intai"];
 
 const BESIDE: &[&str] = &[
     "in parallel",
@@ -276,6 +375,9 @@ const BESIDE: &[&str] = &[
     "while you're at it",
     "while you are at it",
     "while at it",
+    "while that runs",
+    "while this runs",
+    "while we're at it",
     "in addition",
     "as well",
     "meanwhile",
@@ -283,13 +385,17 @@ const BESIDE: &[&str] = &[
     "side task",
     "in the meantime",
     "on a side note",
+    "side note",
+    "in the background",
+    "alongside",
     "de asemenea",
     "in paralel",
     "intre timp",
     "pe langa asta",
     "totodata",
     "in acelasi timp",
-    "tot acum",
+    "daca tot esti",
+    "si mai",
 ];
 
 const BESIDE_STARTS: &[&str] = &[
@@ -300,92 +406,181 @@ const BESIDE_STARTS: &[&str] = &[
     "and also",
     "oh and",
     "one more thing",
+    "another thing",
     "plus",
     "besides",
+    "ah and",
+    "ok also",
+    "ok and also",
+    "and btw",
     "si",
     "in plus",
     "apropo",
     "inca ceva",
+    "a si",
+    "ah si",
+    "mai",
 ];
 
 const LEANING: &[&str] = &[
-    "it", "its", "that", "this", "these", "those", "them", "they", "instead", "same", "too", "again",
-    "there", "one", "ones", "here", "previous", "above", "asta", "aia", "acesta", "aceasta", "aceea", "le",
-    "il", "o", "la fel", "tot", "aici", "acolo", "astea",
+    "it's", "that's", "they", "it", "its", "that", "this", "these", "those", "them", "instead", "same",
+    "too", "again", "previous", "above", "asta", "aia", "acesta", "aceasta", "aceea", "astea", "la-fel",
+];
+
+/// Words of which requests for the usual end of a task are made.
+const ROUTINE: &[&str] = &[
+    "run",
+    "test",
+    "tests",
+    "testele",
+    "testul",
+    "suite",
+    "unit",
+    "commit",
+    "push",
+    "check",
+    "verify",
+    "lint",
+    "linter",
+    "format",
+    "build",
+    "changes",
+    "change",
+    "branch",
+    "pr",
+    "pull",
+    "request",
+    "open",
+    "merge",
+    "everything",
+    "result",
+    "results",
+    "diff",
+    "show",
+    "explain",
+    "code",
+    "whole",
+    "full",
+    "ruleaza",
+    "teste",
+    "comite",
+    "verifica",
+    "modificarile",
+    "totul",
+    "arata",
+    "diff-ul",
+    "write",
+    "add",
+    "scrie",
+    "adauga",
+    "some",
+    "modificari",
+    "toate",
 ];
 
 impl Prompt {
     /// Reads a prompt.
-    pub(super) fn read(text: &str) -> Self {
-        let cleaned = clean(text);
-        let mut sentences = sentences(cleaned.best());
-        sentences.truncate(MOST_SENTENCES);
+    pub(super) fn read(sentences: &[String]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(sentence)).collect();
-        let empty = sentences.is_empty();
+        let empty = read.iter().all(Vec::is_empty);
         let length: usize = read.iter().map(Vec::len).sum();
         let all_of = |list: &[&str]| !empty && read.iter().flatten().all(|word| word.is_any(list));
         let some_of = |list: &[&str]| read.iter().flatten().any(|word| word.is_any(list));
-        let is_question = |at: usize| ends_with_question(&sentences[at]) || opens_question(&read[at]);
         let mut asks = false;
         let mut orders = false;
-        for (at, sentence) in read.iter().enumerate() {
-            if goal::asks_for_work(sentence) {
+        for (sentence, words) in sentences.iter().zip(&read) {
+            if goal::asks_for_work(words) && !opens_question(words) {
                 orders = true;
-            } else if is_question(at) {
+            } else if ends_with_question(sentence) || opens_question(words) {
                 asks = true;
             }
         }
         let acknowledges = length <= 16 && all_of(ACKNOWLEDGING) && some_of(SATISFIED) && !asks;
-        let approves = length <= 8 && all_of(APPROVING) && some_of(GO_AHEAD) && !acknowledges;
-        let objects = read.iter().take(3).any(|sentence| objects(sentence));
-        let relation = relation(&read);
-        let leans = some_of(LEANING);
+        let approves = length <= 8 && all_of(APPROVING) && some_of(GO_AHEAD) && !acknowledges && !asks;
+        let objection = read
+            .iter()
+            .take(3)
+            .map(|words| objection(words))
+            .max_by_key(|objection| *objection as u8);
         Self {
             empty,
             acknowledges,
             approves,
-            objects,
-            asks,
+            objection: objection.unwrap_or(Objection::None),
+            only_asks: asks && !orders,
             orders,
-            relation,
-            leans,
-            sentences,
+            relation: relation(&read),
+            leans: some_of(LEANING),
+            routine: length <= 12
+                && super::scope::subject(&sentences.join(" "))
+                    .iter()
+                    .all(|word| ROUTINE.contains(&word.as_str())),
         }
     }
 }
 
 /// Whether a sentence opens like a question for information.
 fn opens_question(words: &[Word<'_>]) -> bool {
-    words.first().is_some_and(|word| {
+    let at = usize::from(words.first().is_some_and(|word| {
+        word.is_any(&["and", "but", "so", "ok", "hmm", "now", "si", "dar", "also", "btw"])
+    }));
+    words.get(at).is_some_and(|word| {
         word.is_any(&[
-            "what", "what's", "why", "how", "where", "which", "who", "cum", "unde", "cand", "cine",
+            "what", "what's", "why", "how", "where", "which", "who", "cum", "unde", "cand", "cine", "ce",
         ])
     }) && words.len() >= 3
-        || phrase_at(words, 0, "de ce").is_some()
+        && !phrase_at(words, at, "how about").is_some()
+        || phrase_at(words, at, "de ce").is_some()
 }
 
-fn objects(words: &[Word<'_>]) -> bool {
+fn objection(words: &[Word<'_>]) -> Objection {
     let Some(first) = words.first() else {
-        return false;
+        return Objection::None;
     };
-    if first.is_any(&["no", "nu", "nah"])
-        && (first.after.starts_with([',', '.', '!', '—']) || words.len() == 1)
+    let at =
+        usize::from(first.is_any(&["hmm", "wait", "ok", "hm", "sorry", "stop", "stai"]) && words.len() > 1);
+    let Some(first) = words.get(at) else {
+        return Objection::None;
+    };
+    let says_no = first.is_any(&["no", "nu", "nah"])
+        && (first.after.starts_with([',', '.', '!', '—']) || words.len() == 1);
+    if says_no
+        || any_phrase_at(words, at, OBJECTING_STARTS).is_some()
+        || (words.len() <= 40 && has_phrase(words, OBJECTIONS))
+        || (words.len() == 1 && first.is_any(&["stop", "wait", "stai"]))
     {
-        return true;
+        return Objection::Plain;
     }
-    any_phrase_at(words, 0, OBJECTING_STARTS).is_some()
-        || (has_phrase(words, OBJECTIONS) && words.len() <= 30)
+    if words.len() <= 40 && has_phrase(words, FAULTS) {
+        Objection::Fault
+    } else {
+        Objection::None
+    }
 }
 
 fn relation(read: &[Vec<Word<'_>>]) -> Relation {
     for sentence in read.iter().take(4) {
+        let at = sentence
+            .iter()
+            .take(3)
+            .take_while(|word| {
+                word.is_any(&[
+                    "ok", "okay", "great", "thanks", "wait", "hmm", "hm", "perfect", "good", "no", "yes",
+                    "but", "and", "cool", "nice", "stai", "super", "bun", "mersi", "da", "oh", "ah",
+                    "actually", "please",
+                ])
+            })
+            .count();
+        let starts = |phrases: &[&str]| {
+            any_phrase_at(sentence, 0, phrases).is_some() || any_phrase_at(sentence, at, phrases).is_some()
+        };
         if find_phrase(sentence, BACK).is_some_and(|at| at <= 5) {
             return Relation::Back;
         }
         if has_phrase(sentence, OTHER) {
             return Relation::Other;
         }
-        if any_phrase_at(sentence, 0, BEFORE_STARTS).is_some()
+        if starts(&["first", "firstly", "intai"])
             || has_phrase(sentence, BEFORE)
             || sentence
                 .last()
@@ -393,11 +588,11 @@ fn relation(read: &[Vec<Word<'_>>]) -> Relation {
         {
             return Relation::Before;
         }
-        if any_phrase_at(sentence, 0, BESIDE_STARTS).is_some() || has_phrase(sentence, BESIDE) {
+        if starts(BESIDE_STARTS) || has_phrase(sentence, BESIDE) {
             return Relation::Beside;
         }
-        if any_phrase_at(sentence, 0, OTHER_STARTS).is_some() {
-            return Relation::Other;
+        if starts(NOW) && phrase_at(sentence, at, "next to").is_none() {
+            return Relation::Now;
         }
     }
     Relation::Unsaid

@@ -362,17 +362,61 @@ pub(super) fn same_stem(one: &str, other: &str) -> bool {
     common >= 4 && one.len() - common <= 3 && other.len() - common <= 3
 }
 
-/// How many content words of the first text are in the second.
+/// Words of work that nearly every goal has: that two goals share one says nothing.
+const GENERIC: &[&str] = &[
+    "add",
+    "adauga",
+    "build",
+    "change",
+    "check",
+    "code",
+    "create",
+    "creeaza",
+    "file",
+    "files",
+    "find",
+    "fix",
+    "implement",
+    "implementeaza",
+    "make",
+    "modifica",
+    "please",
+    "put",
+    "remove",
+    "repara",
+    "rezolva",
+    "run",
+    "ruleaza",
+    "schimba",
+    "scrie",
+    "set",
+    "show",
+    "sterge",
+    "task",
+    "update",
+    "verifica",
+    "write",
+    "task-ul",
+    "back",
+    "inapoi",
+    "work",
+    "done",
+    "new",
+    "now",
+];
+
+/// The words of a text that tell what it is about, words of work left out.
+pub(super) fn subject(text: &str) -> Vec<String> {
+    let mut found = content_words(text);
+    found.retain(|word| !GENERIC.contains(&word.as_str()));
+    found.truncate(60);
+    found
+}
+
+/// How many telling words of the first text are in the second.
 pub(super) fn overlap(one: &str, other: &str) -> usize {
-    let plain = |text: &str| -> Vec<String> {
-        content_words(text)
-            .into_iter()
-            .filter(|word| !WORK_VERBS.contains(&word.as_str()) && !WORK_VERBS_RO.contains(&word.as_str()))
-            .take(60)
-            .collect()
-    };
-    let others = plain(other);
-    plain(one)
+    let others = subject(other);
+    subject(one)
         .iter()
         .filter(|word| others.iter().any(|known| same_stem(word, known)))
         .count()

@@ -67,7 +67,8 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         .prompts
         .iter()
         .rev()
-        .map(|prompt| goal::goal_of(clean(prompt).best()))
+        .take(20)
+        .map(|prompt| goal::goal_of(&clean(prompt).sentences()))
         .find(|goal| !goal.is_empty())
         .unwrap_or_else(|| shorten(&question.goal, goal::MOST_CHARACTERS));
     let next_action = if let (true, Some(asked)) = (claims.asks, asked) {
@@ -79,7 +80,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         }
     } else if claims.plans {
         "Wait for the user's approval of the plan".to_owned()
-    } else if finished(&claims, &proof, Some("end_turn")).is_some() {
+    } else if finished(&claims, &proof, Some("end_turn"), &question.goal).is_some() {
         "Wait for the user's next instruction".to_owned()
     } else if wanted.is_empty() {
         "Ask the user what to do next".to_owned()

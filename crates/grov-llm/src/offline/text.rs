@@ -61,6 +61,36 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
+/// Contractions as they are typed in a hurry.
+const HURRIED: &[(&str, &str)] = &[
+    ("arent", "aren't"),
+    ("cant", "can't"),
+    ("couldnt", "couldn't"),
+    ("didnt", "didn't"),
+    ("doesnt", "doesn't"),
+    ("dont", "don't"),
+    ("hasnt", "hasn't"),
+    ("havent", "haven't"),
+    ("isnt", "isn't"),
+    ("ive", "i've"),
+    ("lets", "let's"),
+    ("mustnt", "mustn't"),
+    ("shouldnt", "shouldn't"),
+    ("thats", "that's"),
+    ("wasnt", "wasn't"),
+    ("whats", "what's"),
+    ("wont", "won't"),
+];
+
+/// A word folded, contractions with their apostrophe.
+fn fold_word(word: &str) -> String {
+    let folded = fold(word);
+    match HURRIED.iter().find(|(hurried, _)| *hurried == folded) {
+        Some((_, full)) => (*full).to_owned(),
+        None => folded,
+    }
+}
+
 /// Whether a character may begin or end a word.
 fn is_word_character(letter: char) -> bool {
     letter.is_alphanumeric()
@@ -81,15 +111,15 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
         };
         let start = rest + offset;
         let run = &text[start..];
-        let mut end = start + run.find(char::is_whitespace).unwrap_or(run.len());
         // A dash written without spaces separates as well.
-        if let Some((at, dash)) = text[start..end]
+        let stop = run
             .char_indices()
-            .skip(1)
-            .find(|(_, l)| matches!(l, '—' | '–'))
-        {
-            end = start + at + dash.len_utf8();
-        }
+            .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
+        let end = match stop {
+            Some((at, letter)) if letter.is_whitespace() => start + at,
+            Some((at, dash)) => start + at + dash.len_utf8(),
+            None => text.len(),
+        };
         rest = end;
         let token = &text[start..end];
         let first = token.find(is_word_character);
@@ -109,7 +139,7 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
                 }
                 found.push(Word {
                     raw: &token[first..last],
-                    folded: fold(&token[first..last]),
+                    folded: fold_word(&token[first..last]),
                     start: start + first,
                     end: start + last,
                     before: &token[..first],
@@ -133,6 +163,10 @@ pub(super) fn words(text: &str) -> Vec<Word<'_>> {
 
 /// How many words the phrase (folded words, one space between) takes if it stands at `at`.
 pub(super) fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
+    // Nearly every comparison ends here.
+    if words.get(at)?.folded.as_bytes().first() != phrase.as_bytes().first() {
+        return None;
+    }
     let mut count = 0;
     for part in phrase.split(' ') {
         if words.get(at + count)?.folded != part {
@@ -161,6 +195,12 @@ pub(super) fn has_phrase(words: &[Word<'_>], phrases: &[&str]) -> bool {
     find_phrase(words, phrases).is_some()
 }
 
+/// Of more sentences the middle is not looked at.
+const MOST_SENTENCES: usize = 240;
+
+/// Where nobody ends a sentence it is ended after so many bytes, before the next word.
+const LONGEST_SENTENCE: usize = 900;
+
 /// Abbreviations whose dot ends no sentence.
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "etc", "vs", "cf", "ex", "nr", "approx", "resp", "incl", "dvs",
@@ -188,19 +228,27 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
         }
         let mut start = 0;
         for (at, letter) in item.char_indices() {
+            if at < start {
+                continue;
+            }
+            let length = pending.len() + at - start;
+            let endless = length > LONGEST_SENTENCE && letter == ' ' || length > 4 * LONGEST_SENTENCE;
+            if endless {
+                pending.push_str(&item[start..at]);
+                start = at;
+                flush(&mut pending, &mut found);
+            }
             if !matches!(letter, '.' | '!' | '?' | ';') {
                 continue;
             }
-            let behind = &item[at + 1..];
-            let ends = behind
-                .chars()
-                .next()
-                .is_none_or(|next| next.is_whitespace() || matches!(next, '"' | '”' | ')'));
+            let closing = item[at + 1..].len() - item[at + 1..].trim_start_matches([')', '"', '”']).len();
+            let behind = &item[at + 1 + closing..];
+            let ends = behind.chars().next().is_none_or(char::is_whitespace);
             if !ends || (letter == '.' && is_abbreviation(&item[start..at])) {
                 continue;
             }
-            pending.push_str(&item[start..=at]);
-            start = at + 1;
+            pending.push_str(&item[start..at + 1 + closing]);
+            start = at + 1 + closing;
             flush(&mut pending, &mut found);
         }
         pending.push_str(item[start..].trim_start());
@@ -215,6 +263,17 @@ fn is_abbreviation(text: &str) -> bool {
     let last = fold(last.trim_start_matches(['(', '"']));
     ABBREVIATIONS.contains(&last.as_str())
         || (!last.is_empty() && last.bytes().all(|b| b.is_ascii_digit()) && last == text.trim())
+}
+
+/// The sentences that are looked at: the first and the last ones of many.
+pub(super) fn leading_sentences(text: &str) -> Vec<String> {
+    let mut found = sentences(text);
+    if found.len() > MOST_SENTENCES {
+        let surplus = found.len() - MOST_SENTENCES;
+        let from = MOST_SENTENCES * 2 / 3;
+        found.drain(from..from + surplus);
+    }
+    found
 }
 
 fn flush(pending: &mut String, found: &mut Vec<String>) {

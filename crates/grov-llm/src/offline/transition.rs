@@ -1,12 +1,15 @@
 //! Which task a turn belongs to, and whether it is done.
 
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
-use super::clean::{Cleaned, clean};
+use super::clean::clean;
 use super::intent::{MOST_PROMPTS, newest_goal};
-use super::prompt::{Prompt, Relation};
-use super::text::shorten;
-use super::{constraints, goal, scope};
+use super::prompt::{Objection, Prompt, Relation};
+use super::text::{has_phrase, shorten, words};
+use super::{constraints, goal, material, scope};
 use grov_domain::{TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
+
+/// A goal with so many telling words stands on its own.
+const TELLING_GOAL: usize = 4;
 
 /// At most so many other tasks are compared.
 const MOST_TASKS: usize = 64;
@@ -15,16 +18,17 @@ const MOST_TASKS: usize = 64;
 /// new task begins.
 pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
-    let cleaned: Vec<Cleaned> = newest.iter().map(|prompt| clean(prompt)).collect();
+    let prompts: Vec<Vec<String>> = newest.iter().map(|prompt| clean(prompt).sentences()).collect();
     let mut limits = Vec::new();
-    for prompt in &cleaned {
-        constraints::find(&prompt.prose, &mut limits);
+    for sentences in &prompts {
+        constraints::find(sentences, &mut limits);
     }
     let turn = Turn {
-        prompt: leading_prompt(&cleaned),
-        goal: newest_goal(&cleaned),
+        prompt: leading_prompt(&prompts),
+        text: prompts.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
+        goal: newest_goal(&prompts),
         claims: claims_of(&question.answer),
-        proof: proof_of(&question.actions),
+        proof: proof_of(material::newest(&question.actions)),
         stop_reason: question.stop_reason.as_deref(),
         cleared: newest
             .iter()
@@ -42,11 +46,10 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
 }
 
 /// The newest prompt that is no mere acknowledgement, else the newest.
-fn leading_prompt(cleaned: &[Cleaned]) -> Prompt {
-    let read = |prompt: &Cleaned| Prompt::read(prompt.best());
+fn leading_prompt(prompts: &[Vec<String>]) -> Prompt {
     let mut newest = None;
-    for prompt in cleaned.iter().rev() {
-        let prompt = read(prompt);
+    for sentences in prompts.iter().rev() {
+        let prompt = Prompt::read(sentences);
         if prompt.empty {
             continue;
         }
@@ -55,11 +58,13 @@ fn leading_prompt(cleaned: &[Cleaned]) -> Prompt {
         }
         newest = newest.or(Some(prompt));
     }
-    newest.unwrap_or_else(|| Prompt::read(""))
+    newest.unwrap_or_else(|| Prompt::read(&[]))
 }
 
 struct Turn<'a> {
     prompt: Prompt,
+    /// The words of all prompts of the turn.
+    text: String,
     goal: String,
     claims: Claims,
     proof: Proof,
@@ -78,7 +83,7 @@ impl Turn<'_> {
             return self.go_on(current, None, "nothing new was asked");
         }
         if prompt.acknowledges {
-            return if self.can_end() && !self.proof.changed && !self.claims.worked {
+            return if self.can_end() && !self.proof.changed {
                 self.end(current, None, "the user is content with the work")
             } else {
                 self.go_on(current, None, "the user agreed and the work went on")
@@ -88,28 +93,38 @@ impl Turn<'_> {
             return self.go_on(current, None, "the user let the work go on");
         }
         if prompt.relation == Relation::Back {
-            if let Some(task) = self.named_task(others, current) {
-                return self.go_on(task, Some(task), "the user went back to an earlier task");
-            }
-            return self.go_on(current, None, "the user went back to the task");
+            return match self.named_task(others, current) {
+                Some(task) => self.go_on(task, Some(task), "the user went back to an earlier task"),
+                None => self.go_on(current, None, "the user went back to the task"),
+            };
         }
-        if prompt.objects {
-            return continued(current, None, "the user objected to what was done");
-        }
-        if prompt.asks && !prompt.orders {
+        if prompt.only_asks {
             return continued(current, None, "the user asked a question");
         }
+        let objects = prompt.objection == Objection::Plain;
         match prompt.relation {
-            Relation::Before => {
+            Relation::Other => return self.start(TaskAction::NewTask, "the user turned to other work"),
+            Relation::Before if prompt.orders || !objects => {
                 return self.start(TaskAction::Subtask, "the user named work that is needed first");
             }
-            Relation::Beside => {
+            Relation::Beside if prompt.orders && !objects => {
                 return self.start(TaskAction::ParallelTask, "the user asked for something besides");
             }
-            Relation::Other => return self.start(TaskAction::NewTask, "the user turned to other work"),
-            Relation::Back | Relation::Unsaid => {}
+            Relation::Now
+                if prompt.orders
+                    && !objects
+                    && !prompt.leans
+                    && !prompt.routine
+                    && self.shared(current) == 0 =>
+            {
+                return self.start(TaskAction::NewTask, "the user turned to the next work");
+            }
+            _ => {}
         }
-        if prompt.orders && self.is_different(&current.goal) {
+        if objects || (prompt.objection == Objection::Fault && !prompt.orders) {
+            return continued(current, None, "the user objected to what was done");
+        }
+        if prompt.orders && self.is_different(current) {
             return self.start(
                 TaskAction::NewTask,
                 "the user asked for work that has nothing to do with the task",
@@ -125,80 +140,116 @@ impl Turn<'_> {
             return self.start(TaskAction::NewTask, "the conversation was cleared");
         }
         if prompt.relation == Relation::Back
-            && let Some(task) = self.best_match(others.iter().copied())
+            && let Some(task) = self.best_match(others)
         {
             return self.go_on(task, Some(task), "the user went back to an earlier task");
         }
         if let Some(last) = others.iter().rfind(|task| task.completed) {
-            let about_it = scope::overlap(&self.text(), &last.goal) > 0;
+            let about_it = prompt.leans || self.shared(last) > 0;
             if prompt.empty || prompt.acknowledges || prompt.approves {
                 return continued(last, Some(last), "the user acknowledged finished work");
             }
-            if prompt.objects {
+            if prompt.objection == Objection::Plain || (prompt.objection == Objection::Fault && about_it) {
                 return continued(last, Some(last), "the user objected to finished work");
             }
-            if prompt.asks && !prompt.orders && (about_it || prompt.leans) {
+            if prompt.orders && prompt.leans && scope::subject(&self.text).is_empty() {
+                return continued(last, Some(last), "the user asked for more of finished work");
+            }
+            if prompt.only_asks && (about_it || self.asks_about_deeds()) {
                 return continued(last, Some(last), "the user asked about finished work");
             }
         }
         self.start(TaskAction::NewTask, "no task was in work")
     }
 
-    /// The words of the prompt.
-    fn text(&self) -> String {
-        self.prompt.sentences.join(" ")
+    /// "Why did you …", "did you …": a question about what was done.
+    fn asks_about_deeds(&self) -> bool {
+        let words = words(&self.text);
+        has_phrase(
+            &words,
+            &[
+                "did you",
+                "have you",
+                "you changed",
+                "you added",
+                "you did",
+                "you used",
+                "you put",
+                "ai facut",
+                "ai schimbat",
+                "ai pus",
+                "ai adaugat",
+                "ai folosit",
+            ],
+        )
     }
 
-    /// Whether the prompt tells a goal of its own that shares nothing with `known`.
-    fn is_different(&self, known: &str) -> bool {
+    /// How much the prompts share with a task's goal.
+    fn shared(&self, task: &TaskSketch) -> usize {
+        scope::overlap(&self.text, &task.goal)
+    }
+
+    /// Whether the prompt, without saying so, tells a goal of its own: rich in words, leaning on nothing, and sharing none.
+    fn is_different(&self, current: &TaskSketch) -> bool {
         !self.prompt.leans
-            && scope::content_words(&self.goal).len() >= 3
-            && scope::overlap(&self.text(), known) == 0
-            && !scope::content_words(known).is_empty()
+            && !self.prompt.routine
+            && scope::subject(&self.goal).len() >= TELLING_GOAL
+            && !scope::subject(&current.goal).is_empty()
+            && self.shared(current) == 0
     }
 
-    /// The other task that the prompt names, if it does not name the current one better.
+    /// The other task that the prompt names, if it does not name the current one better. "The main task" is the one that
+    /// the current one was started from.
     fn named_task<'t>(&self, others: &[&'t TaskSketch], current: &TaskSketch) -> Option<&'t TaskSketch> {
-        let task = self.best_match(others.iter().copied())?;
-        let text = self.text();
-        (scope::overlap(&text, &task.goal) > scope::overlap(&text, &current.goal)).then_some(task)
+        let shared = self.shared(current);
+        if let Some(task) = self.best_match(others) {
+            return (self.shared(task) > shared).then_some(task);
+        }
+        let parent = current.parent.as_ref()?;
+        (shared == 0)
+            .then(|| {
+                others
+                    .iter()
+                    .find(|task| task.id == *parent && !task.completed)
+                    .copied()
+            })
+            .flatten()
     }
 
     /// The task whose goal shares most with the prompt; open ones first.
-    fn best_match<'t>(&self, tasks: impl Iterator<Item = &'t TaskSketch>) -> Option<&'t TaskSketch> {
-        let text = self.text();
+    fn best_match<'t>(&self, tasks: &[&'t TaskSketch]) -> Option<&'t TaskSketch> {
         tasks
-            .map(|task| (scope::overlap(&text, &task.goal), !task.completed, task))
+            .iter()
+            .map(|task| (self.shared(task), !task.completed, *task))
             .filter(|(shared, _, _)| *shared > 0)
             .max_by_key(|(shared, open, _)| (*open, *shared))
             .map(|(_, _, task)| task)
     }
 
-    fn finished(&self) -> Option<&'static str> {
-        finished(&self.claims, &self.proof, self.stop_reason)
+    /// Why the work is believed to be done, if it is. `goal` is what it was about.
+    fn finished(&self, goal: &str) -> Option<&'static str> {
+        finished(&self.claims, &self.proof, self.stop_reason, goal)
     }
 
     /// Whether nothing speaks against an end.
     fn can_end(&self) -> bool {
-        self.stop_reason.is_none_or(|reason| reason == "end_turn")
-            && !self.claims.asks
-            && !self.claims.plans
-            && !self.claims.unfinished
-            && !self.proof.failed
+        self.answered() && !self.claims.unfinished && !self.proof.failed
+    }
+
+    /// Whether the agent ended its turn and waits for nothing.
+    fn answered(&self) -> bool {
+        self.stop_reason.is_none_or(|reason| reason == "end_turn") && !self.claims.asks && !self.claims.plans
     }
 
     fn start(&self, action: TaskAction, why: &str) -> TaskAnalysis {
-        let answered = self.prompt.asks
-            && !self.prompt.orders
-            && !self.proof.changed
-            && self.claims.says_something
-            && self.can_end();
-        let proof = self.finished();
+        let answered =
+            self.prompt.only_asks && !self.proof.changed && self.claims.says_something && self.answered();
         let goal = if self.goal.is_empty() {
-            shorten(&self.text(), goal::MOST_CHARACTERS)
+            shorten(&self.text, goal::MOST_CHARACTERS)
         } else {
             self.goal.clone()
         };
+        let proof = self.finished(&goal);
         TaskAnalysis {
             action,
             task_id: None,
@@ -214,7 +265,7 @@ impl Turn<'_> {
     }
 
     fn go_on(&self, task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAnalysis {
-        match self.finished() {
+        match self.finished(&task.goal) {
             Some(proof) if !task.completed => self.end(task, other, proof),
             _ => continued(task, other, why),
         }

@@ -1,0 +1,124 @@
+//! Prompts with and without limits.
+
+use super::*;
+use crate::offline::text::sentences;
+
+fn found(prompt: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    find(&sentences(prompt), &mut found);
+    found
+}
+
+#[test]
+fn limits_are_found() {
+    let cases: &[(&str, &[&str])] = &[
+        (
+            "Refactor the parser but don't change the public API, and keep the tests green.",
+            &["don't change the public API", "keep the tests green"],
+        ),
+        (
+            "Do not touch `src/db.rs` or the migrations; only edit the handlers.",
+            &[
+                "Do not touch `src/db.rs` or the migrations",
+                "only edit the handlers",
+            ],
+        ),
+        ("Please never commit to main.", &["never commit to main"]),
+        (
+            "Rewrite it without adding dependencies",
+            &["without adding dependencies"],
+        ),
+        ("Can you do that with no new crates?", &[]),
+        ("Add a cache with no new crates", &["no new crates"]),
+        (
+            "The response must not exceed 1 MB.",
+            &["The response must not exceed 1 MB"],
+        ),
+        ("Fix the header, nothing else.", &["Fix the header, nothing else"]),
+        (
+            "Leave the legacy module alone.",
+            &["Leave the legacy module alone"],
+        ),
+        (
+            "Avoid recursion; use at most 3 retries",
+            &["Avoid recursion", "use at most 3 retries"],
+        ),
+        (
+            "I don't want any new files, just fix it",
+            &["I don't want any new files"],
+        ),
+        (
+            "Format everything except the vendored code",
+            &["except the vendored code"],
+        ),
+        ("change only the css", &["change only the css"]),
+        (
+            "This should never write to disk",
+            &["This should never write to disk"],
+        ),
+        (
+            "Nu modifica schema, dar adaugă un index.",
+            &["Nu modifica schema"],
+        ),
+        (
+            "Repară testul fără să atingi codul din src/",
+            &["fără să atingi codul din src/"],
+        ),
+        (
+            "Te rog să nu ștergi fișierele vechi",
+            &["nu ștergi fișierele vechi"],
+        ),
+        ("Păstrează API-ul neschimbat", &["Păstrează API-ul neschimbat"]),
+        ("Lasa testele asa cum sunt", &["Lasa testele asa cum sunt"]),
+        (
+            "Schimbă doar fișierul README.md",
+            &["Schimbă doar fișierul README.md"],
+        ),
+        ("In niciun caz sa nu dai push", &["In niciun caz sa nu dai push"]),
+    ];
+    for (prompt, expected) in cases {
+        assert_eq!(&found(prompt), expected, "{prompt}");
+    }
+}
+
+#[test]
+fn stories_and_questions_limit_nothing() {
+    let cases = [
+        "Why does it not work?",
+        "I don't know why it fails.",
+        "It doesn't compile.",
+        "This only happens when the cache is cold.",
+        "I never saw that before.",
+        "Don't worry about the warnings.",
+        "If you don't mind, add a test.",
+        "I can't log in.",
+        "The error says \"you must not be root\".",
+        "The server says do not retry.",
+        "It fails with error: value must not be null",
+        "The cache must be stale.",
+        "You must have missed a case.",
+        "No, the other one.",
+        "No idea why.",
+        "The app starts without errors but hangs.",
+        "The button is not aligned.",
+        "The job never finishes.",
+        "What must I do?",
+        "Nu știu de ce pică.",
+        "Butonul nu merge.",
+        "Nu funcționează salvarea.",
+        "Merge doar pe mașina mea.",
+        "De ce nu trebuie config?",
+        "",
+    ];
+    for prompt in cases {
+        assert_eq!(found(prompt), Vec::<String>::new(), "{prompt}");
+    }
+}
+
+#[test]
+fn limits_are_short() {
+    let prompt = format!("Do not touch {}", "a_very_long_name ".repeat(100));
+    let found = found(&prompt);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].chars().count() <= MOST_CHARACTERS);
+}
