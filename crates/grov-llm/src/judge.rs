@@ -244,3 +244,6 @@ impl Judge for ModelJudge {
         self.judged(session, question).await
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -28,9 +28,10 @@ impl Question for IntentQuestion {
     fn known(&self) {}
 
     fn read(fields: &Fields, (): &()) -> Result<Intent, AnswerError> {
+        let goal = fields.text("goal", 200)?;
         let keywords = fields.texts("keywords", 10, 40)?;
         Ok(Intent {
-            goal: fields.text("goal", 200)?,
+            goal,
             scope: fields.texts("scope", 15, 200)?,
             constraints: fields.texts("constraints", 10, 240)?,
             keywords: keywords.into_iter().map(|word| word.to_lowercase()).collect(),
