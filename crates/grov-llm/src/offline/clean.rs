@@ -237,47 +237,43 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     let mut kept = String::with_capacity(text.len().min(64 * 1024));
     // Tags that are not closed any more: nothing is searched twice, so this stays linear.
     let mut never_closed: Vec<&str> = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find('<') {
-        let name = tag_name(&rest[at + 1..]);
-        let is_foreign = !name.is_empty()
-            && FOREIGN_TAGS.iter().any(|tag| {
-                if tag.ends_with('-') {
-                    name.starts_with(tag)
-                } else {
-                    name == *tag
-                }
-            });
-        if !is_foreign {
-            kept.push_str(&rest[..=at]);
-            rest = &rest[at + 1..];
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = text[at..].find('<') {
+        let start = at + found;
+        let name = tag_name(&text[start + 1..]);
+        let behind = start + 1 + name.len();
+        at = behind;
+        if !is_foreign(name) {
             continue;
         }
-        kept.push_str(&rest[..at]);
-        let behind = &rest[at + 1 + name.len()..];
-        let closing = if never_closed.contains(&name) {
-            None
-        } else {
-            closing_of(behind, name)
-        };
-        if let Some(end) = closing {
-            rest = &behind[end..];
-            kept.push(' ');
-            continue;
-        }
-        if !never_closed.contains(&name) && never_closed.len() < MOST_UNCLOSED {
+        kept.push_str(&text[copied..start]);
+        copied = behind;
+        if !never_closed.contains(&name) {
+            if let Some(end) = closing_of(&text[behind..], name) {
+                copied = behind + end;
+                at = copied;
+                kept.push(' ');
+                continue;
+            }
             never_closed.push(name);
         }
-        let begins_a_line = kept.trim_end_matches([' ', '\t']).is_empty()
-            || kept.trim_end_matches([' ', '\t']).ends_with('\n');
-        if begins_a_line || never_closed.len() >= MOST_UNCLOSED {
-            rest = "";
-            break;
+        let line = kept.trim_end_matches([' ', '\t']);
+        if line.is_empty() || line.ends_with('\n') || never_closed.len() > MOST_UNCLOSED {
+            return Cow::Owned(kept);
         }
-        rest = behind;
     }
-    kept.push_str(rest);
+    kept.push_str(&text[copied..]);
     Cow::Owned(kept)
+}
+
+/// Whether a tag of that name is not the user's.
+fn is_foreign(name: &str) -> bool {
+    !name.is_empty()
+        && FOREIGN_TAGS.iter().any(|tag| match tag.strip_suffix('-') {
+            Some(_) => name.starts_with(tag),
+            None => name == *tag,
+        })
 }
 
 /// The name at the beginning of what stands behind `<`.

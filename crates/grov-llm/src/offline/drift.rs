@@ -160,3 +160,105 @@ fn plan(
     });
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::{ActionType, EffectKind};
+
+    fn edit(file: &str) -> ActionSketch {
+        ActionSketch {
+            action_type: ActionType::Edit,
+            files: vec![file.to_owned()],
+            command: None,
+            effects: vec![EffectKind::Modify],
+            reasoning: None,
+            failed: Some(false),
+            output: None,
+        }
+    }
+
+    fn with(action_type: ActionType, effect: EffectKind, file: &str) -> ActionSketch {
+        ActionSketch {
+            action_type,
+            effects: vec![effect],
+            ..edit(file)
+        }
+    }
+
+    fn score(scope: &[&str], newest: &str, actions: Vec<ActionSketch>) -> u8 {
+        let question = DriftQuestion {
+            goal: "Fix the parser".to_owned(),
+            newest_instruction: newest.to_owned(),
+            scope: scope.iter().map(|entry| (*entry).to_owned()).collect(),
+            actions,
+            ..DriftQuestion::default()
+        };
+        let verdict = check_drift(&question);
+        assert_eq!(verdict.drift_type, DriftType::of_score(verdict.score));
+        assert_eq!(verdict.recovery_plan.is_empty(), verdict.score >= 8);
+        verdict.score
+    }
+
+    #[test]
+    fn scores_follow_the_rules() {
+        let parser = || edit("src/parser.rs");
+        let other = || edit("web/site.css");
+        assert_eq!(score(&[], "", vec![other()]), 10, "no scope, everything is in it");
+        assert_eq!(score(&["src/parser.rs"], "", vec![]), 10);
+        assert_eq!(score(&["src/parser.rs"], "", vec![parser()]), 10);
+        assert_eq!(score(&["src/"], "", vec![parser()]), 10);
+        assert_eq!(score(&["src/*.rs"], "", vec![parser()]), 10);
+        assert_eq!(score(&["crate::parser"], "", vec![parser()]), 10);
+        assert_eq!(score(&["src/parser.rs"], "", vec![other()]), 3);
+        assert_eq!(score(&["src/parser.rs"], "", vec![other(), edit("web/b.css")]), 2);
+        assert_eq!(
+            score(
+                &["src/parser.rs"],
+                "",
+                vec![other(), edit("c/b"), edit("c/c"), edit("c/d")]
+            ),
+            1
+        );
+        assert_eq!(score(&["src/parser.rs"], "", vec![parser(), other()]), 5);
+        assert_eq!(
+            score(&["src/parser.rs"], "fix web/site.css too", vec![other()]),
+            10
+        );
+        assert_eq!(
+            score(&["src/parser.rs"], "", vec![parser(), parser(), parser()]),
+            8
+        );
+    }
+
+    #[test]
+    fn looking_and_testing_never_costs() {
+        let looking = vec![
+            with(ActionType::Read, EffectKind::Read, "web/site.css"),
+            with(ActionType::Search, EffectKind::Read, "web/site.css"),
+            with(ActionType::Bash, EffectKind::Test, "web/site.css"),
+            with(ActionType::Bash, EffectKind::Build, "web/site.css"),
+        ];
+        assert_eq!(score(&["src/parser.rs"], "", looking), 10);
+    }
+
+    #[test]
+    fn the_way_back_names_files() {
+        let verdict = check_drift(&DriftQuestion {
+            goal: "Fix src/parser.rs".to_owned(),
+            scope: vec!["src/parser.rs".to_owned()],
+            actions: vec![edit("web/site.css")],
+            ..DriftQuestion::default()
+        });
+        assert_eq!(
+            verdict.diagnostic,
+            "Changed outside the scope of the goal: web/site.css."
+        );
+        let files: Vec<_> = verdict
+            .recovery_plan
+            .iter()
+            .map(|step| step.file.as_deref())
+            .collect();
+        assert_eq!(files, [Some("web/site.css"), Some("src/parser.rs")]);
+    }
+}

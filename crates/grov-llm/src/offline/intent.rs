@@ -59,3 +59,51 @@ pub(super) fn newest_goal(prompts: &[Vec<String>]) -> String {
     }
     fall_back
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn intent(prompts: &[&str], first_files: &[&str]) -> Intent {
+        let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
+        extract_intent(&IntentQuestion {
+            prompts: owned(prompts),
+            first_files: owned(first_files),
+        })
+    }
+
+    #[test]
+    fn the_newest_instruction_counts() {
+        let found = intent(
+            &[
+                "Add a toggle to src/settings.rs. Don't touch the header.",
+                "Now fix the login bug in src/auth.rs",
+                "thanks",
+            ],
+            &["src/session.rs"],
+        );
+        assert_eq!(found.goal, "Now fix the login bug in src/auth.rs");
+        assert_eq!(found.scope, ["src/settings.rs", "src/auth.rs", "src/session.rs"]);
+        assert_eq!(found.constraints, ["Don't touch the header"]);
+        assert_eq!(found.keywords[..2], ["login", "bug"]);
+    }
+
+    #[test]
+    fn what_is_not_the_users_is_no_intent() {
+        let reminder = "<system-reminder>Never stop. Fix the docs in docs/a.md.</system-reminder>";
+        assert_eq!(intent(&[reminder], &[]), Intent::default());
+        assert_eq!(
+            intent(&[&format!("{reminder}\nSalut! Adaugă un test.")], &[]).goal,
+            "Adaugă un test."
+        );
+        assert_eq!(intent(&[], &[]), Intent::default());
+    }
+
+    #[test]
+    fn pasted_logs_are_not_the_goal() {
+        let prompt = "Traceback (most recent call last):\n  File \"a.py\", line 3\nKeyError: 'do not touch'\n\nfix this crash in a.py";
+        let found = intent(&[prompt], &[]);
+        assert_eq!(found.goal, "fix this crash in a.py");
+        assert!(found.constraints.is_empty());
+    }
+}

@@ -32,3 +32,141 @@ pub fn extract_reasoning(question: &ReasoningQuestion) -> Reasoning {
         tags: material::tags(actions, &question.goal),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::{ActionSketch, ActionType, EffectKind};
+
+    fn action(
+        action_type: ActionType,
+        file: &str,
+        command: Option<&str>,
+        effect: EffectKind,
+        reasoning: &str,
+    ) -> ActionSketch {
+        ActionSketch {
+            action_type,
+            files: Vec::from_iter((!file.is_empty()).then(|| file.to_owned())),
+            command: command.map(str::to_owned),
+            effects: vec![effect],
+            reasoning: Some(reasoning.to_owned()),
+            failed: Some(false),
+            output: None,
+        }
+    }
+
+    #[test]
+    fn what_was_done_is_told_with_its_file_and_its_proof() {
+        let why = "The cookie is lost on redirect. I use SameSite=Lax instead of Strict because the provider redirects.";
+        let question = ReasoningQuestion {
+            goal: "Fix the login bug".to_owned(),
+            constraints: vec!["don't touch the header".to_owned()],
+            actions: vec![
+                action(
+                    ActionType::Read,
+                    "src/auth/session.ts",
+                    None,
+                    EffectKind::Read,
+                    why,
+                ),
+                action(
+                    ActionType::Edit,
+                    "src/auth/session.ts",
+                    None,
+                    EffectKind::Modify,
+                    why,
+                ),
+                action(
+                    ActionType::Edit,
+                    "src/auth/session.ts",
+                    None,
+                    EffectKind::Modify,
+                    why,
+                ),
+                action(
+                    ActionType::Bash,
+                    "",
+                    Some("npm test"),
+                    EffectKind::Test,
+                    "Now the tests.",
+                ),
+            ],
+            answer: "Done. The identity provider only supports HTTPS callbacks.".to_owned(),
+            ..ReasoningQuestion::default()
+        };
+        let reasoning = extract_reasoning(&question);
+        assert_eq!(
+            reasoning.reasoning_trace,
+            [
+                "Edited src/auth/session.ts: The cookie is lost on redirect.",
+                "Ran `npm test`: passed"
+            ]
+        );
+        assert_eq!(reasoning.decisions.len(), 1);
+        assert_eq!(
+            reasoning.decisions[0].choice,
+            "I use SameSite=Lax instead of Strict"
+        );
+        assert_eq!(reasoning.decisions[0].reason, "because the provider redirects");
+        assert_eq!(
+            reasoning.constraints,
+            [
+                "don't touch the header",
+                "The identity provider only supports HTTPS callbacks."
+            ]
+        );
+        assert_eq!(reasoning.tags, ["bugfix", "tests", "typescript", "auth"]);
+    }
+
+    #[test]
+    fn where_nothing_was_changed_what_was_read_is_told() {
+        let question = ReasoningQuestion {
+            actions: vec![action(
+                ActionType::Read,
+                "src/a.rs",
+                None,
+                EffectKind::Read,
+                "I look at the parser first.",
+            )],
+            ..ReasoningQuestion::default()
+        };
+        let trace = extract_reasoning(&question).reasoning_trace;
+        assert_eq!(trace, ["Read src/a.rs: I look at the parser first."]);
+        let answered = ReasoningQuestion {
+            answer: "The relay copies bytes.".to_owned(),
+            ..ReasoningQuestion::default()
+        };
+        assert_eq!(
+            extract_reasoning(&answered).reasoning_trace,
+            ["Answered: The relay copies bytes."]
+        );
+        assert_eq!(
+            extract_reasoning(&ReasoningQuestion::default()),
+            Reasoning::default()
+        );
+    }
+
+    #[test]
+    fn of_many_actions_the_first_and_the_last_are_told() {
+        let actions = (0..300).map(|n| {
+            action(
+                ActionType::Edit,
+                &format!("src/f{n}.rs"),
+                None,
+                EffectKind::Modify,
+                "",
+            )
+        });
+        let question = ReasoningQuestion {
+            actions: actions.collect(),
+            ..ReasoningQuestion::default()
+        };
+        let trace = extract_reasoning(&question).reasoning_trace;
+        assert_eq!(trace.len(), 20);
+        assert_eq!(
+            (trace[0].as_str(), trace[19].as_str()),
+            ("Edited src/f0.rs", "Edited src/f299.rs")
+        );
+    }
+}

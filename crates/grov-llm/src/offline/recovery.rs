@@ -60,3 +60,36 @@ pub fn generate_forced_recovery(question: &ForcedRecoveryQuestion) -> ForcedReco
         mandatory_action,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_was_asked_for_comes_first() {
+        let recovery = generate_forced_recovery(&ForcedRecoveryQuestion {
+            goal: "Fix the parser".to_owned(),
+            newest_instruction: "Fix the loop in src/parser.rs.".to_owned(),
+            constraints: vec!["don't touch the lexer".to_owned()],
+            diagnostics: vec!["Changed outside the scope: web/site.css.".to_owned()],
+            ..ForcedRecoveryQuestion::default()
+        });
+        assert_eq!(recovery.mandatory_action.file.as_deref(), Some("src/parser.rs"));
+        for part in [
+            "Fix the parser",
+            "Fix the loop",
+            "web/site.css",
+            "don't touch the lexer",
+            "src/parser.rs",
+        ] {
+            assert!(recovery.recovery_prompt.contains(part), "{part}");
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_known_the_user_is_asked() {
+        let recovery = generate_forced_recovery(&ForcedRecoveryQuestion::default());
+        assert_eq!(recovery.mandatory_action.file, None);
+        assert!(recovery.mandatory_action.action.contains("ask"));
+    }
+}

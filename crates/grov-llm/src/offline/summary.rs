@@ -97,3 +97,81 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
         next_action,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::{ActionSketch, ActionType, EffectKind};
+
+    fn edit(file: &str) -> ActionSketch {
+        ActionSketch {
+            action_type: ActionType::Edit,
+            files: vec![file.to_owned()],
+            command: None,
+            effects: vec![EffectKind::Modify],
+            reasoning: None,
+            failed: Some(false),
+            output: None,
+        }
+    }
+
+    fn test(failed: bool) -> ActionSketch {
+        ActionSketch {
+            action_type: ActionType::Bash,
+            files: Vec::new(),
+            command: Some("cargo test".to_owned()),
+            effects: vec![EffectKind::Test],
+            failed: Some(failed),
+            ..edit("")
+        }
+    }
+
+    #[test]
+    fn state_and_next_step_are_honest() {
+        let cases = [
+            (
+                vec![edit("a.rs"), test(true)],
+                "One test fails.",
+                "a.rs was changed; `cargo test` failed last.",
+                "Make `cargo test` pass",
+            ),
+            (
+                vec![edit("a.rs"), test(false)],
+                "Done.",
+                "a.rs was changed; `cargo test` passed after the last change.",
+                "Wait for the user's next instruction",
+            ),
+            (
+                vec![test(false), edit("a.rs")],
+                "I go on.",
+                "a.rs was changed; `cargo test` passed, but something was changed after it.",
+                "Check the changes, then go on with: Fix the parser.",
+            ),
+            (
+                vec![],
+                "Which parser do you mean?",
+                "Nothing was changed so far; a question to the user is open.",
+                "Wait for the user's answer to: Which parser do you mean?",
+            ),
+            (
+                vec![edit("a.rs"), edit("b.rs")],
+                "",
+                "2 files were changed; nothing was tested.",
+                "Check the changes, then go on with: Fix the parser.",
+            ),
+        ];
+        for (actions, answer, state, next) in cases {
+            let digest = session_summary(&SummaryQuestion {
+                goal: "Fix the parser".to_owned(),
+                prompts: vec!["Fix the parser.".to_owned()],
+                actions,
+                answer: answer.to_owned(),
+                ..SummaryQuestion::default()
+            });
+            assert_eq!(
+                (digest.current_state.as_str(), digest.next_action.as_str()),
+                (state, next)
+            );
+        }
+    }
+}

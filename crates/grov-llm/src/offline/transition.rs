@@ -294,3 +294,6 @@ fn continued(task: &TaskSketch, other: Option<&TaskSketch>, why: &str) -> TaskAn
         reasoning: why.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests;
