@@ -95,7 +95,7 @@ impl ModelJudge {
     }
 
     async fn judged<Q: Question>(&self, session: Option<&SessionId>, question: &Q) -> Judged<Q::Answer> {
-        match self.from_model(session, question).await {
+        match self.ask_model(session, question).await {
             Ok(answer) => {
                 Counters::add(&self.counters.by_model);
                 Judged {
@@ -117,7 +117,7 @@ impl ModelJudge {
         }
     }
 
-    async fn from_model<Q: Question>(
+    async fn ask_model<Q: Question>(
         &self,
         session: Option<&SessionId>,
         question: &Q,

@@ -1,0 +1,5 @@
+//! The judge against a real server on a socket.
+
+mod ledger;
+mod providers;
+mod server;
