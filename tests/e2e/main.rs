@@ -8,6 +8,7 @@
 
 mod command_line;
 mod load;
+mod local_model;
 mod real_client;
 mod secrets;
 mod starting;
