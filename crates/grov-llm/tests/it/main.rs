@@ -3,3 +3,4 @@
 mod ledger;
 mod providers;
 mod server;
+mod simulated;
