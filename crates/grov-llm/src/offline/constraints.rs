@@ -233,7 +233,9 @@ impl Sentence<'_, '_> {
                 }
                 let idle = verb.is_any(IDLE_AFTER_DONT)
                     && !(never && verb.is_any(&["ask", "get", "show", "pass", "run"]));
-                (begins && !idle && !(never && is_narrated(verb)) && !word.pauses()).then_some(at)
+                let told = never && is_narrated(verb);
+                let forbids = begins && !idle && !told && !word.pauses();
+                forbids.then_some(at)
             }
             "must" | "mustn't" | "shall" => {
                 let guesses = next.is_none()
@@ -301,7 +303,7 @@ impl Sentence<'_, '_> {
             "keep" => {
                 let idle = next.is_none()
                     || next_is(&[
-                        "going", "getting", "in", "working", "seeing", "me", "up", "trying", "having", "it?",
+                        "going", "getting", "in", "working", "seeing", "me", "up", "trying", "having",
                         "running", "failing",
                     ]);
                 (begins && !idle).then_some(at)
@@ -450,10 +452,8 @@ impl Sentence<'_, '_> {
             && behind.is_some()
             && at > 0
             && self.is_instruction();
-        (begins
-            && !verb.folded.ends_with("am")
-            && (forbidden_ro(verb) && !idle || (infinitive || wished) && !idle))
-            .then_some(at)
+        let forbids = !idle && !verb.folded.ends_with("am") && (forbidden_ro(verb) || infinitive || wished);
+        (begins && forbids).then_some(at)
     }
 
     /// "Only": beside an order, or before what is meant.

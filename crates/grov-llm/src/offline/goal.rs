@@ -10,58 +10,19 @@ pub(super) const MOST_CHARACTERS: usize = 200;
 const MOST_LEAD_INS: usize = 8;
 
 /// Forms that ask for work without an order.
+#[rustfmt::skip]
 const WISHES: &[&str] = &[
-    "i want",
-    "i only want",
-    "i just want",
-    "i need",
-    "we need",
-    "i'd like",
-    "i would like",
-    "we want",
-    "can you",
-    "could you",
-    "would you",
-    "will you",
-    "help me",
-    "please",
-    "there should be",
-    "it should",
-    "we should",
-    "should have",
-    "needs to",
-    "need to",
-    "vreau",
-    "as vrea",
-    "as dori",
-    "am nevoie",
-    "avem nevoie",
-    "te rog",
-    "va rog",
-    "poti sa",
-    "ai putea",
-    "trebuie sa",
-    "ar trebui",
+    "i want", "i only want", "i just want", "i need", "we need", "i'd like", "i would like", "we want",
+    "can you", "could you", "would you", "will you", "help me", "please", "there should be", "it should",
+    "we should", "should have", "needs to", "need to", "vreau", "as vrea", "as dori", "am nevoie",
+    "avem nevoie", "te rog", "va rog", "poti sa", "ai putea", "trebuie sa", "ar trebui",
 ];
 
 /// Single words that may stand between the beginning of a clause and its verb.
+#[rustfmt::skip]
 pub(super) const LEADING_WORDS: &[&str] = &[
-    "please",
-    "just",
-    "also",
-    "and",
-    "but",
-    "so",
-    "then",
-    "ok",
-    "te",
-    "rog",
-    "sa",
-    "you",
-    "should",
-    "absolutely",
-    "of",
-    "course",
+    "please", "just", "also", "and", "but", "so", "then", "ok", "te", "rog", "sa", "you", "should",
+    "absolutely", "of", "course",
 ];
 
 /// The offset of the first word behind what may stand before an order.
@@ -77,9 +38,10 @@ pub(super) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
 }
 
 /// Words behind the Romanian verb "merge".
+#[rustfmt::skip]
 const ROMANIAN_AFTER_MERGE: &[&str] = &[
-    "doar", "numai", "bine", "acum", "pe", "dar", "greu", "prost", "foarte", "la", "cu", "si", "asa", "cand",
-    "daca", "perfect",
+    "doar", "numai", "bine", "acum", "pe", "dar", "greu", "prost", "foarte", "la", "cu", "si", "asa",
+    "cand", "daca", "perfect",
 ];
 
 /// Whether an order stands at `at`.

@@ -149,65 +149,27 @@ pub(super) fn trace(actions: &[ActionSketch]) -> Vec<String> {
 }
 
 /// Forms in which a choice stands before its reason.
+#[rustfmt::skip]
 const REASONS: &[&str] = &[
-    "because",
-    "since",
-    "so that",
-    "in order to",
-    "due to",
-    "as this",
-    "as it",
-    "to avoid",
-    "to keep",
-    "which avoids",
-    "which keeps",
-    "pentru ca",
-    "deoarece",
-    "fiindca",
-    "ca sa",
+    "because", "since", "so that", "in order to", "due to", "as this", "as it", "to avoid", "to keep",
+    "which avoids", "which keeps", "pentru ca", "deoarece", "fiindca", "ca sa",
 ];
 
 /// Words of a choice.
+#[rustfmt::skip]
 const CHOICES: &[&str] = &[
-    "instead of",
-    "rather than",
-    "chose",
-    "decided",
-    "choose",
-    "opted",
-    "went with",
-    "going with",
-    "prefer",
-    "preferred",
-    "switched to",
-    "use",
-    "using",
-    "used",
-    "keep",
-    "kept",
-    "in loc de",
-    "am ales",
-    "am decis",
-    "mai degraba",
-    "am preferat",
+    "instead of", "rather than", "chose", "decided", "choose", "opted", "went with", "going with", "prefer",
+    "preferred", "switched to", "use", "using", "used", "keep", "kept", "in loc de", "am ales", "am decis",
+    "mai degraba", "am preferat",
 ];
 
 /// Choices with an alternative: the alternative is reason enough.
 const ALTERNATIVES: &[&str] = &["instead of", "rather than", "over the", "in loc de", "in locul"];
 
+#[rustfmt::skip]
 const STRONG_CHOICES: &[&str] = &[
-    "chose",
-    "decided",
-    "opted",
-    "went with",
-    "i'll go with",
-    "going with",
-    "am ales",
-    "am decis",
-    "switched to",
-    "instead of",
-    "rather than",
-    "in loc de",
+    "chose", "decided", "opted", "went with", "i'll go with", "going with", "am ales", "am decis",
+    "switched to", "instead of", "rather than", "in loc de",
 ];
 
 /// The decisions that texts state with a reason.
@@ -268,34 +230,13 @@ fn decision(sentence: &str) -> Option<Decision> {
 }
 
 /// Words of a limit that was found.
+#[rustfmt::skip]
 const LIMITS: &[&str] = &[
-    "requires",
-    "rate limit",
-    "rate limits",
-    "rate limited",
-    "incompatible",
-    "only supports",
-    "does not support",
-    "doesn't support",
-    "not supported",
-    "at most",
-    "limited to",
-    "maximum of",
-    "cannot be used",
-    "is deprecated",
-    "must not",
-    "must be",
-    "deprecated in",
-    "no longer supports",
-    "minimum version",
-    "is read-only",
-    "needs at least",
-    "necesita",
-    "nu suporta",
-    "suporta doar",
-    "incompatibil",
-    "limita de",
-    "cel mult",
+    "requires", "rate limit", "rate limits", "rate limited", "incompatible", "only supports",
+    "does not support", "doesn't support", "not supported", "at most", "limited to", "maximum of",
+    "cannot be used", "is deprecated", "must not", "must be", "deprecated in", "no longer supports",
+    "minimum version", "is read-only", "needs at least", "necesita", "nu suporta", "suporta doar",
+    "incompatibil", "limita de", "cel mult",
 ];
 
 /// Limits that texts tell of, added to those known.

@@ -202,6 +202,7 @@ const MOST_SENTENCES: usize = 240;
 const LONGEST_SENTENCE: usize = 900;
 
 /// Abbreviations whose dot ends no sentence.
+#[rustfmt::skip]
 const ABBREVIATIONS: &[&str] = &[
     "e.g", "i.e", "etc", "vs", "cf", "ex", "nr", "approx", "resp", "incl", "dvs",
 ];
