@@ -86,7 +86,8 @@ impl ModelJudge {
     }
 
     /// Takes no more questions to the model and waits until the calls under way are settled in the ledger, at most about
-    /// a minute. Questions are still answered, by rules.
+    /// a minute. Questions are still answered, by rules. A judge that is dropped without this breaks its calls off, and
+    /// they count in the ledger with the most they could cost.
     pub async fn close(&self) {
         if let Ok(asker) = &self.asker {
             asker.queue.close();

@@ -1,4 +1,5 @@
 //! The judge against a real server on a socket.
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod ledger;
 mod providers;
