@@ -54,7 +54,9 @@ pub(crate) enum ModelError {
         status: u16,
     },
     /// A status that the same request would meet again.
-    #[error("the provider rejected the request (status {status}, {kind}); check the model's name and the base URL")]
+    #[error(
+        "the provider rejected the request (status {status}, {kind}); check the model's name and the base URL"
+    )]
     Rejected {
         /// The status.
         status: u16,
