@@ -96,9 +96,23 @@ fn messages(
         ordinal,
         judged: question.as_ref().map(|question| question.purpose),
     };
+    let check = |structured: Option<Structured>| {
+        if !shared.validate {
+            return Ok(());
+        }
+        validate::check_headers(&incoming.head)?;
+        validate::check_messages(&incoming.head, &request)?;
+        structured.map_or(Ok(()), |granted| {
+            validate::check_format(&request, granted == Structured::Honoured)
+        })
+    };
     let (conversation, reply, behaviour) = match &question {
         Some(question) => {
             let behaviour = given_behaviour(shared, incoming, call, None);
+            if let Err(refusal) = check(Some(behaviour.structured)) {
+                return writer.deliver(writer.refusal(&refusal), behaviour).into();
+            }
+            // After the checks: a question that is refused uses up no answer of the script.
             let reply = judged(shared, incoming, question, &behaviour);
             // Questions have no history in common that a cache could keep.
             (format!("judge {ordinal}"), reply, behaviour)
@@ -107,19 +121,12 @@ fn messages(
             let conversation = conversation(&incoming.head, &request);
             let reply = script::reply(&lock(&shared.state).scenarios, &request, &conversation);
             let behaviour = given_behaviour(shared, incoming, call, Some((&reply, &conversation)));
+            if let Err(refusal) = check(None) {
+                return writer.deliver(writer.refusal(&refusal), behaviour).into();
+            }
             (conversation, reply, behaviour)
         }
     };
-    if shared.validate
-        && let Err(refusal) = validate::check_headers(&incoming.head)
-            .and_then(|()| validate::check_messages(&incoming.head, &request))
-            .and_then(|()| match &question {
-                Some(_) => validate::check_format(&request, behaviour.structured == Structured::Honoured),
-                None => Ok(()),
-            })
-    {
-        return writer.deliver(writer.refusal(&refusal), behaviour).into();
-    }
     let prompt = RenderedPrompt::of(&request);
     let (plan, seen) = shared.look_up(&conversation, &request, &prompt, now);
     let bytes: usize = reply.blocks.iter().map(|block| block.to_string().len()).sum();

@@ -176,6 +176,21 @@ async fn answers_come_from_a_file_or_from_the_test() {
 }
 
 #[tokio::test]
+async fn a_refused_question_uses_up_no_answer() {
+    let sim = sim().await;
+    let script = JudgeScript::default()
+        .with(Purpose::CheckDrift, "first")
+        .with(Purpose::CheckDrift, "second");
+    sim.set_judge(script);
+    sim.inject(Rule::new(When::Judge, "structured=none".parse().unwrap()));
+    assert_eq!(asked(&sim, &anthropic(SCHEMA, "one")).await.status(), 400);
+    assert_eq!(asked(&sim, &chat(&by_schema(true))).await.status(), 400);
+    assert_eq!(completion(&asked(&sim, &chat("")).await).0, "first");
+    sim.clear_rules();
+    assert_eq!(message(&asked(&sim, &anthropic(SCHEMA, "one")).await).0, "second");
+}
+
+#[tokio::test]
 async fn wrong_answers_are_chosen_by_rules() {
     let sim = sim().await;
     for (wrong, text, stop, finish) in [
