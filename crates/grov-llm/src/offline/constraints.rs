@@ -160,7 +160,9 @@ impl Sentence<'_, '_> {
             return None;
         }
         let from = self.cue(at)?;
-        Some((from, clause_end(self.all, at)))
+        // "Docs only, please": what the cue limits stands before it.
+        let ends_here = from < at && self.all[at].pauses();
+        Some((from, if ends_here { at } else { clause_end(self.all, at) }))
     }
 
     /// Where the clause begins in which `at` stands.
@@ -296,7 +298,9 @@ impl Sentence<'_, '_> {
                 let idle = !word.after.is_empty() || next.is_none() || next_is(IDLE_AFTER_NO);
                 let after_with = at > 0
                     && all[at - 1].is_any(&["with", "adding", "use", "add", "introduce", "prefer", "want"]);
-                let told = all[at..].iter().any(|word| word.is_any(NARRATING));
+                let told = all[at..=clause_end(all, at)]
+                    .iter()
+                    .any(|word| word.is_any(NARRATING));
                 (!idle && !told && (begins || after_with)).then_some(at)
             }
             "not" => self.contrast(at, start),
@@ -491,7 +495,7 @@ impl Sentence<'_, '_> {
         let told = all[start..at]
             .iter()
             .any(|word| word.is_any(NARRATING) || word.is_any(&["i", "it", "we"]));
-        (next.is_none() && at - start <= 5 && !told).then_some(start)
+        ((next.is_none() || all[at].pauses()) && at - start <= 5 && !told).then_some(start)
     }
 
     /// "Use pnpm, not npm": what is not to be, behind an order.

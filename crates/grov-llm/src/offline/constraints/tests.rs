@@ -74,6 +74,11 @@ fn limits_are_found() {
             "Schimbă doar fișierul README.md",
             &["Schimbă doar fișierul README.md"],
         ),
+        (
+            "Refactor it: no new files, keep the tests as they are",
+            &["no new files", "keep the tests as they are"],
+        ),
+        ("Docs only, please.", &["Docs only"]),
         ("In niciun caz sa nu dai push", &["In niciun caz sa nu dai push"]),
     ];
     for (prompt, expected) in cases {
