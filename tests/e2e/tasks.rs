@@ -120,10 +120,10 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
             ]),
         ),
         turn(
-            "Is the installation finished?",
+            "Go on and finish the installation.",
             json!([
                 runs("echo ok"),
-                says("All dependencies are installed. The subtask is done.")
+                says("Done. All dependencies are installed.")
             ]),
         ),
         turn(
