@@ -2,41 +2,67 @@
 
 use crate::phases::succeed;
 use crate::workspace::Workspace;
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// Where `scripts/install-client` leaves the client.
-const CLIENT: &str = ".tools/client/claude";
-/// The module of the tests that drive the real client.
-const CLIENT_TESTS: &str = "real_client::";
+/// A foreign program that some whole-system tests need.
+struct Tool {
+    /// What it is, for people.
+    name: &'static str,
+    /// The script that installs it.
+    script: &'static str,
+    /// What the script leaves behind.
+    leaves: &'static str,
+    /// The module of the tests that cannot run without it.
+    tests: &'static str,
+}
+
+/// Every foreign program. The order is that of the installation.
+const TOOLS: [Tool; 2] = [
+    Tool {
+        name: "the real Claude Code client",
+        script: "scripts/install-client",
+        leaves: ".tools/client/claude",
+        tests: "real_client::",
+    },
+    Tool {
+        name: "a local model",
+        script: "scripts/install-llama",
+        leaves: ".tools/llama/bin/python",
+        tests: "local_model::",
+    },
+];
 
 /// What this machine offers and asks for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Setting {
     /// cargo-nextest is installed.
     nextest: bool,
-    /// The real client is installed.
-    client: bool,
+    /// The modules of the tests that cannot run here.
+    missing: Vec<&'static str>,
     /// Nothing may be skipped and nothing may change: a run that decides about a change.
     strict: bool,
 }
 
-/// Builds everything, installs the client where that is possible, and runs the tests; `extra` goes to the runner.
+/// Builds everything, installs foreign programs where that is possible, and runs the tests; `extra` goes to the runner.
 pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     let start = Instant::now();
     let strict = std::env::var("CI").is_ok_and(|value| !value.is_empty() && value != "false");
-    let missing = install_client(workspace).err();
-    let missing = match missing {
-        Some(error) if strict => {
-            return Err(anyhow!("{error:#}"))
-                .context("in CI nothing is skipped, but the client is not there");
+    let mut missing: Vec<(&Tool, anyhow::Error)> = Vec::new();
+    for tool in &TOOLS {
+        match install(workspace, tool) {
+            Err(error) if strict => {
+                return Err(error)
+                    .with_context(|| format!("in CI nothing is skipped, but {} is not there", tool.name));
+            }
+            Err(error) => missing.push((tool, error)),
+            Ok(()) => {}
         }
-        other => other,
-    };
+    }
     let setting = Setting {
         nextest: has_nextest(workspace),
-        client: missing.is_none(),
+        missing: missing.iter().map(|(tool, _)| tool.tests).collect(),
         strict,
     };
 
@@ -47,18 +73,18 @@ pub(crate) fn run(workspace: &Workspace, extra: &[String]) -> Result<()> {
     succeed(&mut workspace.cargo(&build))?;
     let mut tests = workspace.cargo(&[]);
     tests
-        .args(arguments(setting, extra))
+        .args(arguments(&setting, extra))
         .env("GROV_BIN_DIR", workspace.built());
     let outcome = succeed(&mut tests);
     println!("tests: {:.1} s", start.elapsed().as_secs_f64());
-    if let Some(error) = missing {
-        eprintln!("\nNOT RUN: the tests with the real Claude Code client (`{CLIENT_TESTS}`): {error:#}");
+    for (Tool { name, tests, .. }, error) in missing {
+        eprintln!("\nNOT RUN: the tests with {name} (`{tests}`): {error:#}");
     }
     outcome
 }
 
 /// What cargo is told, so that the summary of the test runner counts what is left out.
-fn arguments(setting: Setting, extra: &[String]) -> Vec<String> {
+fn arguments(setting: &Setting, extra: &[String]) -> Vec<String> {
     let runner: &[&str] = if setting.nextest {
         &["nextest", "run", "--workspace"]
     } else {
@@ -78,18 +104,19 @@ fn arguments(setting: Setting, extra: &[String]) -> Vec<String> {
             arguments.extend(["--profile".to_owned(), "ci".to_owned()]);
         }
     }
-    if setting.nextest && !setting.client {
-        arguments.extend([
-            "--filterset".to_owned(),
-            format!("not test(/(^|::){CLIENT_TESTS}/)"),
-        ]);
+    if setting.nextest && !setting.missing.is_empty() {
+        // One expression: several would be joined by "or".
+        let modules = setting.missing.join("|");
+        arguments.extend(["--filterset".to_owned(), format!("not test(/(^|::)({modules})/)")]);
     }
     arguments.extend_from_slice(extra);
-    if !setting.nextest && !setting.client {
+    if !setting.nextest && !setting.missing.is_empty() {
         if !extra.iter().any(|argument| argument == "--") {
             arguments.push("--".to_owned());
         }
-        arguments.extend(["--skip".to_owned(), CLIENT_TESTS.to_owned()]);
+        for &module in &setting.missing {
+            arguments.extend(["--skip".to_owned(), module.to_owned()]);
+        }
     }
     arguments
 }
@@ -103,14 +130,10 @@ fn has_nextest(workspace: &Workspace) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-fn install_client(workspace: &Workspace) -> Result<()> {
-    succeed(workspace.command("bash").arg("scripts/install-client"))?;
-    let client = workspace.root.join(CLIENT);
-    ensure!(
-        client.exists(),
-        "scripts/install-client left no {}",
-        client.display()
-    );
+fn install(workspace: &Workspace, tool: &Tool) -> Result<()> {
+    succeed(workspace.command("bash").arg(tool.script))?;
+    let left = workspace.root.join(tool.leaves);
+    ensure!(left.exists(), "{} left no {}", tool.script, left.display());
     Ok(())
 }
 
@@ -118,34 +141,43 @@ fn install_client(workspace: &Workspace) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn line(nextest: bool, client: bool, strict: bool, extra: &[&str]) -> String {
+    const CLIENT: &str = TOOLS[0].tests;
+    const MODEL: &str = TOOLS[1].tests;
+
+    fn line(nextest: bool, missing: &[&'static str], strict: bool, extra: &[&str]) -> String {
         let extra: Vec<String> = extra.iter().map(|&word| word.to_owned()).collect();
-        arguments(
-            Setting {
-                nextest,
-                client,
-                strict,
-            },
-            &extra,
-        )
-        .join(" ")
+        let setting = Setting {
+            nextest,
+            missing: missing.to_vec(),
+            strict,
+        };
+        arguments(&setting, &extra).join(" ")
     }
 
     #[test]
     fn nothing_is_left_out_where_everything_is_there() {
         assert_eq!(
-            line(true, true, true, &["x"]),
+            line(true, &[], true, &["x"]),
             "nextest run --workspace --locked --profile ci x"
         );
-        assert_eq!(line(true, true, false, &[]), "nextest run --workspace");
+        assert_eq!(line(true, &[], false, &[]), "nextest run --workspace");
         let plain = "test --workspace --bins --lib --tests --no-fail-fast";
-        assert_eq!(line(false, true, false, &["x"]), format!("{plain} x"));
+        assert_eq!(line(false, &[], false, &["x"]), format!("{plain} x"));
     }
 
     #[test]
-    fn without_the_client_the_runner_is_told_to_skip_its_tests() {
-        assert!(line(true, false, false, &["x"]).ends_with("--filterset not test(/(^|::)real_client::/) x"));
-        assert!(line(false, false, false, &[]).ends_with("-- --skip real_client::"));
-        assert!(line(false, false, false, &["--", "x"]).ends_with("-- x --skip real_client::"));
+    fn the_runner_is_told_to_skip_what_cannot_run() {
+        assert!(
+            line(true, &[CLIENT], false, &["x"]).ends_with("--filterset not test(/(^|::)(real_client::)/) x")
+        );
+        assert!(
+            line(true, &[CLIENT, MODEL], false, &[])
+                .ends_with("--filterset not test(/(^|::)(real_client::|local_model::)/)")
+        );
+        assert!(line(false, &[CLIENT], false, &[]).ends_with("-- --skip real_client::"));
+        assert!(
+            line(false, &[CLIENT, MODEL], false, &["--", "x"])
+                .ends_with("-- x --skip real_client:: --skip local_model::")
+        );
     }
 }
