@@ -194,6 +194,8 @@ pub struct PruneReport {
     pub steps: u64,
     /// Drift log rows.
     pub drift_events: u64,
+    /// Rows of the spending ledger.
+    pub llm_calls: u64,
 }
 
 /// One table's size.

@@ -39,6 +39,7 @@ struct RemovedView {
     exchanges: u64,
     steps: u64,
     drift_events: u64,
+    llm_calls: u64,
 }
 
 pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
@@ -95,6 +96,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         exchanges,
         steps,
         drift_events,
+        llm_calls,
     } = report.unwrap_or_default();
     let answer = PruneAnswer {
         dry_run,
@@ -103,6 +105,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
             exchanges,
             steps,
             drift_events,
+            llm_calls,
         },
     };
     terminal.answer(answer, prune_text)?;
@@ -143,11 +146,12 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
 fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
     let removed = &answer.removed;
     format!(
-        "{} {} sessions, {} exchanges, {} steps, {} drift events\n",
+        "{} {} sessions, {} exchanges, {} steps, {} drift events, {} model calls\n",
         if answer.dry_run { "would remove" } else { "removed" },
         removed.sessions,
         removed.exchanges,
         removed.steps,
-        removed.drift_events
+        removed.drift_events,
+        removed.llm_calls
     )
 }

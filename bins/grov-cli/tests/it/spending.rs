@@ -297,3 +297,22 @@ fn a_key_is_told_as_set_and_never_printed() {
         ended.stderr
     );
 }
+
+#[test]
+fn pruning_counts_the_calls_it_takes_from_the_ledger() {
+    let scene = Scene::new();
+    three_calls(&scene);
+    scene.write("home/.grov/config.toml", "[store]\nretention_spending = '2d'\n");
+    let now = OffsetDateTime::now_utc();
+    fill(&scene, async |store| {
+        store
+            .settle(&call(Purpose::ExtractIntent, None, now, 100))
+            .await
+            .unwrap();
+    });
+    let would = scene.ask(&["store", "prune", "--dry-run"]);
+    assert_eq!(would["removed"]["llm_calls"], 3);
+    let ended = scene.run(&["store", "prune"]);
+    assert!(ended.stdout.contains(", 3 model calls"), "{}", ended.stdout);
+    assert_eq!(scene.ask(&["usage"])["calls"].as_array().unwrap().len(), 1);
+}

@@ -52,6 +52,7 @@ pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
         exchanges: 49,
         steps: 98,
         drift_events: 0,
+        llm_calls: 0,
     };
     let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
     assert_eq!(prune(true).await, expected);
@@ -100,7 +101,8 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
             sessions: 1,
             exchanges: 1,
             steps: 2,
-            drift_events: 1
+            drift_events: 1,
+            llm_calls: 0,
         }
     );
     assert_eq!(store.drift_log(Some(&session("gone"))).await.unwrap(), [recent]);
@@ -126,9 +128,18 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
     store.settle(&call("old", -201 * HOUR)).await.unwrap();
     store.settle(&call("recent", -199 * HOUR)).await.unwrap();
     recorded(&store, "a", 1, 1000, SessionStatus::Completed).await;
-    store.prune(&retention(), at(0), true).await.unwrap();
+    let expected = PruneReport {
+        sessions: 1,
+        exchanges: 1,
+        steps: 2,
+        drift_events: 0,
+        llm_calls: 1,
+    };
+    let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
+    assert_eq!(prune(true).await, expected);
     assert_eq!(store.calls(&CallFilter::default()).await.unwrap().len(), 2);
-    store.prune(&retention(), at(0), false).await.unwrap();
+    assert_eq!(prune(false).await, expected);
+    assert_eq!(prune(true).await, PruneReport::default());
     assert_eq!(
         store.calls(&CallFilter::default()).await.unwrap(),
         [call("recent", -199 * HOUR)]
@@ -163,6 +174,7 @@ pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
         exchanges: 1,
         steps: 2,
         drift_events: 0,
+        llm_calls: 0,
     };
     let prune = async |kept, dry_run| store.prune(&kept, at(0), dry_run).await.unwrap();
     assert_eq!(prune(kept, true).await, expected);

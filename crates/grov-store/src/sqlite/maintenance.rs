@@ -99,12 +99,14 @@ impl SqliteStore {
             ") SELECT (SELECT count(*) FROM gone) AS sessions, \
              (SELECT count(*) FROM exchanges WHERE session_id IN gone AND moved_to IS NULL) AS exchanges, \
              (SELECT count(*) FROM steps WHERE session_id IN gone) AS steps, \
-             (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events"
+             (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events, \
+             (SELECT count(*) FROM llm_calls WHERE at < ?4) AS llm_calls"
         );
         let query = sqlx::query(SQL)
             .bind(cutoffs.over)
             .bind(cutoffs.idle)
-            .bind(cutoffs.drift);
+            .bind(cutoffs.drift)
+            .bind(cutoffs.spending);
         let rows = self.reader().await?.rows(self, query).await?;
         let mut report = PruneReport::default();
         for row in &rows {
@@ -113,6 +115,7 @@ impl SqliteStore {
             report.exchanges = columns.count("exchanges")?;
             report.steps = columns.count("steps")?;
             report.drift_events = columns.count("drift_events")?;
+            report.llm_calls = columns.count("llm_calls")?;
         }
         Ok(report)
     }
@@ -132,6 +135,7 @@ impl SqliteStore {
             writer.commit().await.map_err(fault)?;
             report.sessions += sessions;
             report.drift_events += events;
+            report.llm_calls += calls;
             if sessions < u64::from(SESSIONS_AT_ONCE) && events.max(calls) < u64::from(EVENTS_AT_ONCE) {
                 break;
             }
