@@ -20,6 +20,20 @@ pub(crate) struct ProxyView {
     pub(crate) url: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) version: Option<String>,
+    /// How its judge stands; a daemon of an older version does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) judge: Option<LiveJudge>,
+}
+
+/// The judge of a running daemon.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveJudge {
+    /// `model` or `rules`.
+    pub(crate) answering: String,
+    /// Why rules answer.
+    pub(crate) why_rules: Option<String>,
+    pub(crate) answers_by_model: u64,
+    pub(crate) answers_by_rules: u64,
 }
 
 /// The part of `/_grov/health` that is of interest here.
@@ -28,6 +42,7 @@ struct Health {
     status: String,
     version: Option<String>,
     pid: Option<u32>,
+    judge: Option<LiveJudge>,
 }
 
 /// Asks the daemon that the home's record names. A record whose daemon does not answer, or in whose place another one
@@ -43,6 +58,7 @@ pub(crate) fn ask(home: &Home) -> ProxyView {
                 url: Some(record.url),
                 pid: Some(record.pid),
                 version: Some(health.version.unwrap_or(record.version)),
+                judge: health.judge,
             }
         }
         _ => ProxyView::default(),
@@ -122,13 +138,19 @@ mod tests {
     #[test]
     fn a_daemon_that_answers_is_running() {
         let url = answering(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"status\":\"ok\",\"version\":\"1.0.0\",\"pid\":7}",
+            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"status\":\"ok\",\"version\":\"1.0.0\",\"pid\":7,\"judge\":{\"answering\":\"rules\",\"why_rules\":\"budget_spent\",\"answers_by_model\":3,\"answers_by_rules\":4,\"calls\":9}}",
         );
         let expected = ProxyView {
             running: true,
             url: Some(url.clone()),
             pid: Some(7),
             version: Some("1.0.0".into()),
+            judge: Some(LiveJudge {
+                answering: "rules".to_owned(),
+                why_rules: Some("budget_spent".to_owned()),
+                answers_by_model: 3,
+                answers_by_rules: 4,
+            }),
         };
         assert_eq!(view(&url, 7), expected);
         let chunked = answering(

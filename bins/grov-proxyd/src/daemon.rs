@@ -4,7 +4,7 @@ use crate::arguments::Arguments;
 use crate::listener;
 use crate::recording::Recording;
 use crate::signals::Signals;
-use crate::understanding::Understanding;
+use crate::understanding::{self, Understanding};
 use anyhow::{Context, anyhow};
 use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
 use grov_runtime::daemon::{Lock, LockError, Record};
@@ -13,6 +13,7 @@ use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings,
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -164,6 +165,10 @@ async fn serve(
         .allowed_hosts(proxy_settings.allowed_hosts.iter().cloned())
         .observer(recorder)
         .sink(recording.sink())
+        .health_section("judge", {
+            let judge = Arc::clone(&judge);
+            move || understanding::state(&judge.status())
+        })
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;

@@ -1,7 +1,7 @@
 //! Understanding what is recorded: the judge and the division of work into tasks.
 
 use grov_domain::{Clock, Judge, MicroUsd, SpendingStore, SystemClock};
-use grov_llm::{JudgeSettings, ModelJudge, Provider, SetupError};
+use grov_llm::{Answering, JudgeSettings, JudgeStatus, ModelJudge, Provider, SetupError};
 use grov_proxy_core::{TaskOrchestration, TaskOrchestrator};
 use grov_runtime::{LlmProvider, LlmSettings};
 use grov_store::ReopeningStore;
@@ -37,6 +37,29 @@ impl Understanding {
     pub(crate) fn judge(&self) -> Arc<ModelJudge> {
         Arc::clone(&self.judge)
     }
+}
+
+/// How the judge stands, for the health page.
+pub(crate) fn state(status: &JudgeStatus) -> serde_json::Value {
+    let (answering, why) = match status.answering {
+        Answering::Model => ("model", None),
+        Answering::Rules(why) => ("rules", Some(why.as_str())),
+    };
+    let counters = &status.counters;
+    serde_json::json!({
+        "provider": status.provider.as_str(),
+        "model": status.model,
+        "answering": answering,
+        "why_rules": why,
+        "answers_by_model": counters.by_model,
+        "answers_by_rules": counters.by_rules,
+        "calls": counters.calls,
+        "retries": counters.retries,
+        "repairs": counters.repairs,
+        "failures": counters.failures,
+        "shared": counters.shared,
+        "turned_away": counters.turned_away,
+    })
 }
 
 fn judge(

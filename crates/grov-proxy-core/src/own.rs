@@ -9,11 +9,15 @@ use http::{HeaderValue, Method, Response, header};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Prefix of our own pages.
 pub(crate) const PREFIX: &str = "/_grov/";
+
+/// A part of the health page that others fill in.
+pub(crate) type HealthSection = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
 
 /// Answers questions about the proxy itself.
 pub(crate) struct OwnPages {
@@ -21,6 +25,7 @@ pub(crate) struct OwnPages {
     pub(crate) pool: Arc<Pool>,
     pub(crate) sink: Option<Arc<dyn RecordSink>>,
     pub(crate) version: String,
+    pub(crate) sections: Vec<HealthSection>,
     pub(crate) started: Instant,
 }
 
@@ -55,7 +60,7 @@ impl OwnPages {
                 "last_error": last_error,
             })
         });
-        serde_json::json!({
+        let mut health = serde_json::json!({
             "schema": 1,
             "status": "ok",
             "version": self.version,
@@ -65,8 +70,11 @@ impl OwnPages {
             "streams": self.metrics.streams(),
             "exchanges_observed": self.metrics.exchanges_observed(),
             "store": store,
-        })
-        .to_string()
+        });
+        for (name, state) in &self.sections {
+            health[*name] = state();
+        }
+        health.to_string()
     }
 
     fn prometheus(&self) -> String {

@@ -6,7 +6,7 @@ use crate::exchange::Service;
 use crate::headers::HeaderPolicy;
 use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
-use crate::own::OwnPages;
+use crate::own::{HealthSection, OwnPages};
 use crate::policy::RequestPolicy;
 use crate::server;
 use crate::upstream::{Connector, Pool, Upstream};
@@ -59,6 +59,7 @@ pub struct ProxyBuilder {
     observers: Vec<Arc<dyn TurnObserver>>,
     sink: Option<Arc<dyn RecordSink>>,
     version: String,
+    sections: Vec<HealthSection>,
 }
 
 impl Proxy {
@@ -73,6 +74,7 @@ impl Proxy {
             observers: Vec::new(),
             sink: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            sections: Vec::new(),
         }
     }
 
@@ -158,6 +160,17 @@ impl ProxyBuilder {
         self
     }
 
+    /// A section of its own in `/_grov/health`: what `state` tells, under `name`. It is asked with every look, so it
+    /// should not wait for anything.
+    pub fn health_section(
+        mut self,
+        name: &'static str,
+        state: impl Fn() -> serde_json::Value + Send + Sync + 'static,
+    ) -> Self {
+        self.sections.push((name, Box::new(state)));
+        self
+    }
+
     /// The proxy, ready to serve. Nothing is opened or resolved yet.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
@@ -167,6 +180,7 @@ impl ProxyBuilder {
             pool: Arc::clone(&pool),
             sink: self.sink,
             version: self.version,
+            sections: self.sections,
             started: Instant::now(),
         };
         let service = Service {

@@ -56,6 +56,7 @@ fn text(answer: &Answer, style: Style) -> String {
             url,
             pid,
             version,
+            judge: _,
         } => {
             let of = |value: &Option<String>| harmless(value.as_deref().unwrap_or("unknown"));
             let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
@@ -73,6 +74,12 @@ fn text(answer: &Answer, style: Style) -> String {
     };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "judge: {}", answer.judge.text(style));
+    if let Some(judge) = &answer.proxy.judge
+        && let Some(why) = judge.why_rules.as_deref().filter(|why| *why != "offline")
+    {
+        let why = harmless(&why.replace('_', " "));
+        let _ = writeln!(text, "       at present rules answer: {}", style.red(&why));
+    }
     if answer.sessions.is_empty() {
         text.push_str("no sessions recorded\n");
         return text;

@@ -160,7 +160,7 @@ fn recorded(
         project: record.project.clone(),
         user: record.user.clone(),
         working_directory: session.working_directory.clone(),
-        prompts: record.prompts.clone(),
+        prompts: tasks::bounded(&record.prompts),
         actions: record.steps.iter().map(SketchedAction::of).collect(),
         results: index
             .filter(|_| record.kind.is_turn())

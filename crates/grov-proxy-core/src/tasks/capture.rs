@@ -1,5 +1,6 @@
 //! What of a task goes to team memory. Pure, but for the store's types.
 
+use super::exchange::both_ends;
 use super::turn::changes;
 use grov_domain::{
     ActionSketch, Prompt, Reasoning, ReasoningQuestion, SessionState, SessionStatus, StepRow, Task, TaskId,
@@ -69,7 +70,7 @@ impl Material {
         Self {
             prompts: prompts
                 .iter()
-                .map(|prompt| without_own_text(&prompt.text).trim().to_owned())
+                .map(|prompt| both_ends(without_own_text(&prompt.text).trim()))
                 .filter(|text| !text.is_empty())
                 .collect(),
             actions: actions.collect(),

@@ -8,6 +8,9 @@ use time::OffsetDateTime;
 /// Longest end of a tool's output that is kept, in characters.
 const MAX_OUTPUT: usize = 400;
 
+/// Bytes kept of each end of a long prompt.
+const MAX_PROMPT_END: usize = 16 * 1024;
+
 /// A result longer than this is not decoded; its raw end is looked at, in bytes.
 const MAX_DECODED: usize = 64 * 1024;
 
@@ -69,6 +72,27 @@ impl SketchedAction {
     }
 }
 
+/// Prompts cut to what a judge looks at: of a pasted log the beginning and the end say what is wanted.
+pub(crate) fn bounded(prompts: &[Prompt]) -> Vec<Prompt> {
+    prompts
+        .iter()
+        .map(|prompt| Prompt {
+            text: both_ends(&prompt.text),
+            queued: prompt.queued,
+        })
+        .collect()
+}
+
+/// The first and the last [`MAX_PROMPT_END`] bytes of a longer text.
+pub(super) fn both_ends(text: &str) -> String {
+    if text.len() <= 2 * MAX_PROMPT_END {
+        return text.to_owned();
+    }
+    let head = text.floor_char_boundary(MAX_PROMPT_END);
+    let tail = text.ceil_char_boundary(text.len() - MAX_PROMPT_END);
+    format!("{}\n[…]\n{}", &text[..head], &text[tail..])
+}
+
 /// Results in the newest user message.
 pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
     let newest = index.newest_user_message();
@@ -121,6 +145,15 @@ fn last_characters(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_prompt_both_ends_are_kept() {
+        assert_eq!(both_ends("short"), "short");
+        let long = format!("fix this: {}: why?", "é".repeat(1 << 20));
+        let cut = both_ends(&long);
+        assert!(cut.starts_with("fix this") && cut.ends_with("why?"));
+        assert!(cut.len() < 2 * MAX_PROMPT_END + 16);
+    }
 
     #[test]
     fn the_end_of_a_result_is_kept() {

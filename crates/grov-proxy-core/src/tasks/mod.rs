@@ -18,7 +18,7 @@ mod testing;
 mod tests;
 
 pub(crate) use board::TaskBoard;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, outcomes};
+pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes};
 
 use grov_domain::{
     ClientSessionId, Clock, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus, SessionStore,
