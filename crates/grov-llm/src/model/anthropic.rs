@@ -48,7 +48,8 @@ impl Anthropic {
             "messages": [{"role": "user", "content": request.user}],
         });
         if way == FormatWay::Schema {
-            body["output_config"] = json!({"format": {"type": "json_schema", "schema": request.schema}});
+            body["output_config"] =
+                json!({"format": {"type": "json_schema", "schema": without_bounds(&request.schema)}});
         }
         body
     }
@@ -69,6 +70,18 @@ impl Model for Anthropic {
             400 if self.format.refused(place) => Err(ModelError::FormatRefused),
             _ => Err(ModelError::of_status(&reply)),
         }
+    }
+}
+
+/// The schema without the number of entries of its lists: structured output refuses such bounds with a 400.
+fn without_bounds(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .filter(|(name, value)| *name != "maxItems" || !value.is_number())
+            .map(|(name, value)| (name.clone(), without_bounds(value)))
+            .collect(),
+        other => other.clone(),
     }
 }
 
@@ -126,6 +139,22 @@ mod tests {
         assert_eq!(completion.stop, Stop::End);
         let usage = completion.usage.unwrap();
         assert_eq!((usage.input, usage.output, usage.cache_read), (5, 2, 3));
+    }
+
+    #[test]
+    fn bounds_of_lists_are_not_sent() {
+        let text = json!({"type": "string"});
+        let bounded = json!({
+            "type": "object",
+            "properties": {"a": {"type": "array", "maxItems": 3, "items": {"type": "array", "items": text, "maxItems": 2}}},
+            "required": ["a"],
+        });
+        let sent = json!({
+            "type": "object",
+            "properties": {"a": {"type": "array", "items": {"type": "array", "items": text}}},
+            "required": ["a"],
+        });
+        assert_eq!(without_bounds(&bounded), sent);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use serde_json::json;
 /// From this score on actions are on goal and no way back is needed.
 const ON_GOAL: u8 = 8;
 
+/// Steps of a way back.
+const MOST_STEPS: usize = 4;
+
 impl Question for DriftQuestion {
     type Answer = DriftVerdict;
     type Known = ();
@@ -29,7 +32,7 @@ impl Question for DriftQuestion {
         let shape = schema::object(&[
             ("score", json!({"type": "integer"})),
             ("diagnostic", schema::text()),
-            ("recovery_plan", schema::list(&schema::step())),
+            ("recovery_plan", schema::list(&schema::step(), MOST_STEPS)),
         ]);
         let instructions = include_str!("../../prompts/check_drift.v1.md");
         ModelRequest::new(Purpose::CheckDrift, instructions, material, shape, 600)
@@ -39,7 +42,7 @@ impl Question for DriftQuestion {
 
     fn read(fields: &Fields, (): &()) -> Result<DriftVerdict, AnswerError> {
         let score = fields.score("score")?;
-        let mut recovery_plan = fields.steps("recovery_plan", 4)?;
+        let mut recovery_plan = fields.steps("recovery_plan", MOST_STEPS)?;
         if score >= ON_GOAL {
             recovery_plan.clear();
         } else if recovery_plan.is_empty() {

@@ -6,6 +6,11 @@ use crate::offline;
 use crate::request::{Material, ModelRequest};
 use grov_domain::{Intent, IntentQuestion, Purpose};
 
+/// Entries of the lists of an answer.
+const MOST_SCOPE: usize = 15;
+const MOST_CONSTRAINTS: usize = 10;
+const MOST_KEYWORDS: usize = 10;
+
 impl Question for IntentQuestion {
     type Answer = Intent;
     type Known = ();
@@ -14,12 +19,11 @@ impl Question for IntentQuestion {
         let material = Material::default()
             .prompts(&self.prompts)
             .list("first_files", &self.first_files);
-        let texts = schema::list(&schema::text());
         let shape = schema::object(&[
             ("goal", schema::text()),
-            ("scope", texts.clone()),
-            ("constraints", texts.clone()),
-            ("keywords", texts),
+            ("scope", schema::texts(MOST_SCOPE)),
+            ("constraints", schema::texts(MOST_CONSTRAINTS)),
+            ("keywords", schema::texts(MOST_KEYWORDS)),
         ]);
         let instructions = include_str!("../../prompts/extract_intent.v1.md");
         ModelRequest::new(Purpose::ExtractIntent, instructions, material, shape, 800)
@@ -29,11 +33,11 @@ impl Question for IntentQuestion {
 
     fn read(fields: &Fields, (): &()) -> Result<Intent, AnswerError> {
         let goal = fields.text("goal", 200)?;
-        let keywords = fields.texts("keywords", 10, 40)?;
+        let keywords = fields.texts("keywords", MOST_KEYWORDS, 40)?;
         Ok(Intent {
             goal,
-            scope: fields.texts("scope", 15, 200)?,
-            constraints: fields.texts("constraints", 10, 240)?,
+            scope: fields.texts("scope", MOST_SCOPE, 200)?,
+            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
             keywords: keywords.into_iter().map(|word| word.to_lowercase()).collect(),
         })
     }

@@ -6,6 +6,12 @@ use crate::offline;
 use crate::request::{Material, ModelRequest, Words, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
+/// Entries of the lists of an answer.
+const MOST_TRACE: usize = 12;
+const MOST_DECISIONS: usize = 5;
+const MOST_CONSTRAINTS: usize = 8;
+const MOST_TAGS: usize = 6;
+
 impl Question for ReasoningQuestion {
     type Answer = Reasoning;
     type Known = ();
@@ -17,12 +23,11 @@ impl Question for ReasoningQuestion {
             .list("known_constraints", &self.constraints)
             .actions("actions", &self.actions, Words::Shown)
             .text("last_words", &self.answer, limits::ANSWER);
-        let texts = schema::list(&schema::text());
         let shape = schema::object(&[
-            ("reasoning_trace", texts.clone()),
-            ("decisions", schema::decisions()),
-            ("constraints", texts.clone()),
-            ("tags", texts),
+            ("reasoning_trace", schema::texts(MOST_TRACE)),
+            ("decisions", schema::decisions(MOST_DECISIONS)),
+            ("constraints", schema::texts(MOST_CONSTRAINTS)),
+            ("tags", schema::texts(MOST_TAGS)),
         ]);
         let instructions = include_str!("../../prompts/extract_reasoning.v1.md");
         ModelRequest::new(Purpose::ExtractReasoning, instructions, material, shape, 2_000)
@@ -31,18 +36,18 @@ impl Question for ReasoningQuestion {
     fn known(&self) {}
 
     fn read(fields: &Fields, (): &()) -> Result<Reasoning, AnswerError> {
-        let reasoning_trace = fields.texts("reasoning_trace", 12, 300)?;
+        let reasoning_trace = fields.texts("reasoning_trace", MOST_TRACE, 300)?;
         if reasoning_trace.is_empty() {
             return Err(AnswerError::Field {
                 field: "reasoning_trace",
                 expected: "a list with at least one entry",
             });
         }
-        let tags = fields.texts("tags", 6, 40)?;
+        let tags = fields.texts("tags", MOST_TAGS, 40)?;
         Ok(Reasoning {
             reasoning_trace,
-            decisions: fields.decisions("decisions", 5)?,
-            constraints: fields.texts("constraints", 8, 240)?,
+            decisions: fields.decisions("decisions", MOST_DECISIONS)?,
+            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
             tags: tags
                 .iter()
                 .map(|tag| tag.to_lowercase().replace(' ', "-"))

@@ -1,5 +1,6 @@
-//! JSON schemas of answers, within what structured output takes everywhere: every property required, no further ones, no
-//! bounds (those are checked on our side).
+//! JSON schemas of answers, within what structured output takes everywhere: every property required, no further ones. The
+//! only bound is the number of entries of a list, without which a small model may never come to the end of one; a provider
+//! that refuses bounds takes them out. Longer lists are cut on our side in any case.
 
 use serde_json::{Map, Value, json};
 
@@ -23,14 +24,19 @@ pub(super) fn optional_text() -> Value {
     json!({"type": ["string", "null"]})
 }
 
-/// A list of `items`.
-pub(super) fn list(items: &Value) -> Value {
-    json!({"type": "array", "items": items})
+/// A list of at most `most` `items`.
+pub(super) fn list(items: &Value, most: usize) -> Value {
+    json!({"type": "array", "items": items, "maxItems": most})
 }
 
-/// A decision and its reason.
-pub(super) fn decisions() -> Value {
-    list(&object(&[("choice", text()), ("reason", text())]))
+/// A list of at most `most` texts.
+pub(super) fn texts(most: usize) -> Value {
+    list(&text(), most)
+}
+
+/// At most `most` decisions with their reasons.
+pub(super) fn decisions(most: usize) -> Value {
+    list(&object(&[("choice", text()), ("reason", text())]), most)
 }
 
 /// A step of a way back.

@@ -9,6 +9,10 @@ use grov_domain::{Purpose, SessionDigest, SummaryQuestion};
 /// How many changed files a summary names.
 const MAX_FILES: usize = 40;
 
+/// Entries of the lists of an answer.
+const MOST_PROGRESS: usize = 12;
+const MOST_DECISIONS: usize = 6;
+
 impl Question for SummaryQuestion {
     type Answer = SessionDigest;
     /// The files that the actions changed. They are known, so that no model is asked for them.
@@ -22,8 +26,8 @@ impl Question for SummaryQuestion {
             .actions("actions", &self.actions, Words::Shown)
             .text("last_words", &self.answer, limits::ANSWER);
         let shape = schema::object(&[
-            ("progress", schema::list(&schema::text())),
-            ("decisions", schema::decisions()),
+            ("progress", schema::texts(MOST_PROGRESS)),
+            ("decisions", schema::decisions(MOST_DECISIONS)),
             ("current_state", schema::text()),
             ("next_action", schema::text()),
         ]);
@@ -49,8 +53,8 @@ impl Question for SummaryQuestion {
 
     fn read(fields: &Fields, changed: &Vec<String>) -> Result<SessionDigest, AnswerError> {
         Ok(SessionDigest {
-            progress: fields.texts("progress", 12, 300)?,
-            decisions: fields.decisions("decisions", 6)?,
+            progress: fields.texts("progress", MOST_PROGRESS, 300)?,
+            decisions: fields.decisions("decisions", MOST_DECISIONS)?,
             files_modified: changed.clone(),
             current_state: fields.text("current_state", 800)?,
             next_action: fields.text("next_action", 300)?,

@@ -7,6 +7,9 @@ use crate::{offline, quote};
 use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 use serde_json::json;
 
+/// Constraints that a turn can add.
+const MOST_CONSTRAINTS: usize = 10;
+
 /// The tasks that an answer may speak of, with their places.
 pub(crate) struct KnownTasks {
     current: Option<(SessionId, TaskType)>,
@@ -65,7 +68,7 @@ impl Question for TaskContextQuestion {
             ("task_id", schema::optional_text()),
             ("goal", schema::text()),
             ("finished", json!({"type": "boolean"})),
-            ("constraints", schema::list(&schema::text())),
+            ("constraints", schema::texts(MOST_CONSTRAINTS)),
             ("reasoning", schema::text()),
         ]);
         let instructions = include_str!("../../prompts/analyze_task_context.v1.md");
@@ -121,7 +124,7 @@ impl Question for TaskContextQuestion {
             task_id,
             goal: fields.text("goal", 200)?,
             finished,
-            constraints: fields.texts("constraints", 10, 240)?,
+            constraints: fields.texts("constraints", MOST_CONSTRAINTS, 240)?,
             reasoning: fields.text("reasoning", 300)?,
         })
     }

@@ -317,6 +317,7 @@ fn schemas_keep_to_what_structured_output_takes_everywhere() {
                 "required",
                 "additionalProperties",
                 "items",
+                "maxItems",
                 "enum",
             ];
             assert!(known.contains(&key.as_str()), "{key}");
