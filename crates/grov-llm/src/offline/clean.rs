@@ -9,8 +9,8 @@ use std::borrow::Cow;
 const HEAD: usize = 8 * 1024;
 const TAIL: usize = 4 * 1024;
 
-/// Nothing behind this is looked at, not even for tags.
-const MOST: usize = 8 * 1024 * 1024;
+/// Of a longer text so much of each end is looked at, and the middle not even for tags.
+const MOST_OF_AN_END: usize = 256 * 1024;
 
 /// So many kinds of tags without an end are mentioned by a person; more are junk.
 const MOST_UNCLOSED: usize = 16;
@@ -67,8 +67,8 @@ impl Cleaned {
 
 /// Cleans a text.
 pub(super) fn clean(text: &str) -> Cleaned {
-    let text = &text[..text.floor_char_boundary(MOST)];
-    let own = without_own_text(text);
+    let text = ends_of(text);
+    let own = without_own_text(&text);
     let stripped = without_blocks(&own);
     let mut whole = Kept::default();
     let mut prose = Kept::default();
@@ -122,6 +122,16 @@ pub(super) fn clean(text: &str) -> Cleaned {
         prose: prose.into_text(),
         whole: whole.into_text(),
     }
+}
+
+/// The text, or the two ends of a huge one, as two paragraphs.
+fn ends_of(text: &str) -> Cow<'_, str> {
+    if text.len() <= 2 * MOST_OF_AN_END {
+        return Cow::Borrowed(text);
+    }
+    let beginning = &text[..text.floor_char_boundary(MOST_OF_AN_END)];
+    let end = &text[text.ceil_char_boundary(text.len() - MOST_OF_AN_END)..];
+    Cow::Owned([beginning, end].join("\n\n"))
 }
 
 /// The first and the last of many lines.
@@ -218,8 +228,13 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     while let Some(found) = text[at..].find('<') {
         let start = at + found;
-        let name = tag_name(&text[start + 1..]);
-        let behind = start + 1 + name.len();
+        at = start + 1;
+        // Nearly every `<` ends here.
+        if !may_be_foreign(text.as_bytes().get(at).copied()) {
+            continue;
+        }
+        let name = tag_name(&text[at..]);
+        let behind = at + name.len();
         at = behind;
         if !is_foreign(name) {
             continue;
@@ -242,6 +257,20 @@ fn without_blocks(text: &str) -> Cow<'_, str> {
     }
     kept.push_str(&text[copied..]);
     Cow::Owned(kept)
+}
+
+/// Whether a foreign tag's name begins with this byte.
+fn may_be_foreign(first: Option<u8>) -> bool {
+    const FIRST_LETTERS: [bool; 256] = {
+        let mut letters = [false; 256];
+        let mut at = 0;
+        while at < FOREIGN_TAGS.len() {
+            letters[FOREIGN_TAGS[at].as_bytes()[0] as usize] = true;
+            at += 1;
+        }
+        letters
+    };
+    first.is_some_and(|byte| FIRST_LETTERS[usize::from(byte)])
 }
 
 /// Whether a tag of that name is not the user's.
@@ -408,6 +437,17 @@ mod tests {
         assert!(prose.starts_with("Fix the parser."));
         assert!(prose.trim_end().ends_with("Do not touch the lexer."));
         assert!(prose.len() < 128 * 1024);
+    }
+
+    #[test]
+    fn the_end_of_a_text_of_many_megabytes_counts() {
+        let log = "2025-01-31T10:00:00Z INFO started\n".repeat(300_000);
+        let text = format!("<bash-stdout>{log}</bash-stdout>\nFix the parser.");
+        assert_eq!(clean(&text).prose.trim(), "Fix the parser.");
+        let text = format!("Fix the parser.\n{log}Do not touch the lexer.");
+        let prose = clean(&text).prose;
+        assert!(prose.starts_with("Fix the parser."));
+        assert!(prose.trim_end().ends_with("Do not touch the lexer."));
     }
 
     #[test]
