@@ -8,16 +8,40 @@ use std::borrow::Cow;
 /// How the tags around quoted text begin, after `<` or `</`.
 pub(crate) const TAG_PREFIX: &str = "data:";
 
-/// `text` as it may stand between tags: at most `limit` bytes, and where it is longer, its beginning and its end.
+/// What is looked at of each end of a long text beyond what is kept of it: cleaning may take that much out.
+const SPARE: usize = 8 * 1024;
+
+/// What is dropped at a cut after cleaning: a secret that the cut went through is not recognised, and is not longer than
+/// this.
+const AT_A_CUT: usize = 8 * 1024;
+
+/// `text` as it may stand between tags: at most `limit` bytes, and where it is longer, its beginning and its end. Only the
+/// ends of a long text are looked at, so that the work is bounded too.
 pub(crate) fn block(text: &str, limit: usize) -> String {
-    shorten(clean(text).trim(), limit)
+    bounded(text, limit, |part| clean(part).trim().to_owned())
 }
 
 /// The same on one line: white space collapsed, so that quoted text cannot pose as further lines of a list.
 pub(crate) fn line(text: &str, limit: usize) -> String {
-    let cleaned = clean(text);
-    let words: Vec<&str> = cleaned.split_whitespace().collect();
-    shorten(&words.join(" "), limit)
+    bounded(text, limit, |part| {
+        let cleaned = clean(part);
+        let words: Vec<&str> = cleaned.split_whitespace().collect();
+        words.join(" ")
+    })
+}
+
+/// `text` cleaned by `clean` and shortened to `limit`.
+fn bounded(text: &str, limit: usize, clean: impl Fn(&str) -> String) -> String {
+    let window = limit + SPARE + AT_A_CUT;
+    if text.len() <= 2 * window {
+        let cleaned = clean(text);
+        return shorten(&cleaned, &cleaned, cleaned.len(), limit);
+    }
+    let beginning = clean(&text[..text.floor_char_boundary(window)]);
+    let end = clean(&text[text.ceil_char_boundary(text.len() - window)..]);
+    let beginning = &beginning[..beginning.floor_char_boundary(beginning.len().saturating_sub(AT_A_CUT))];
+    let end = &end[end.ceil_char_boundary(AT_A_CUT.min(end.len()))..];
+    shorten(beginning, end, text.len(), limit)
 }
 
 fn clean(text: &str) -> String {
@@ -74,21 +98,18 @@ fn defuse(text: &str) -> Cow<'_, str> {
     Cow::Owned(defused)
 }
 
-/// `text` in at most `limit` bytes: a third of it from the beginning, the rest from the end, a mark between them.
-fn shorten(text: &str, limit: usize) -> String {
+/// A text of `length` bytes in at most `limit`: a third from its `beginning`, the rest from its `end`, a mark between them.
+/// Where the whole text is known, it is both.
+fn shorten(beginning: &str, end: &str, length: usize, limit: usize) -> String {
     const MARK_LENGTH: usize = 44;
-    if text.len() <= limit {
-        return text.to_owned();
+    if length <= limit {
+        return beginning.to_owned();
     }
     let room = limit.saturating_sub(MARK_LENGTH);
-    let head = text.floor_char_boundary(room / 3);
-    let tail = text.ceil_char_boundary(text.len() - (room - room / 3));
-    let left_out = tail - head;
-    format!(
-        "{} [... {left_out} bytes left out ...] {}",
-        &text[..head],
-        &text[tail..]
-    )
+    let head = &beginning[..beginning.floor_char_boundary(room / 3)];
+    let tail = &end[end.ceil_char_boundary(end.len().saturating_sub(room - room / 3))..];
+    let left_out = length - head.len() - tail.len();
+    format!("{head} [... {left_out} bytes left out ...] {tail}")
 }
 
 #[cfg(test)]
@@ -131,6 +152,41 @@ mod tests {
         assert!(quoted.starts_with("first words"));
         assert!(quoted.ends_with("last words"));
         assert!(quoted.contains(" bytes left out ...]"));
+    }
+
+    #[test]
+    fn a_secret_at_the_cut_of_a_huge_text_is_not_shown() {
+        let secret =
+            "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA";
+        let key = format!("sk-ant-api03-{secret}");
+        let limit = 400;
+        let window = limit + SPARE + AT_A_CUT;
+        // Everything but the key is taken out, so that what stands at the cut is all there is to show.
+        for shift in (0..key.len()).step_by(5) {
+            let hidden = "\u{1}".repeat(window - shift);
+            let text = format!("{hidden}{key}{}{key}{hidden}", " ".repeat(1_000_000));
+            for quoted in [block(&text, limit), line(&text, limit)] {
+                let shown = secret
+                    .as_bytes()
+                    .windows(8)
+                    .any(|part| quoted.as_bytes().windows(8).any(|seen| seen == part));
+                assert!(!shown, "{shift}: {quoted}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_huge_text_is_looked_at_only_at_its_ends() {
+        let text = format!("first words {} last words", "<data:x ".repeat(4_000_000));
+        let quoted = line(&text, 400);
+        assert!(
+            quoted.len() <= 400 && quoted.starts_with("first words"),
+            "{quoted}"
+        );
+        assert!(
+            quoted.ends_with("last words") && !quoted.contains("<data:"),
+            "{quoted}"
+        );
     }
 
     #[test]
