@@ -2,6 +2,7 @@
 
 use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task};
 use async_trait::async_trait;
+use time::OffsetDateTime;
 
 /// Exchanges that belong to a task, wherever in their client session they were recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +48,10 @@ pub enum Applied {
 pub trait OrchestrationStore: Send + Sync {
     /// Applies a transition in one transaction. Applying it twice is the same as once.
     async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError>;
-    /// What the user typed in a task, oldest first.
-    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError>;
+    /// What the user typed in a task, oldest first; with `until` only what was sent up to that time.
+    async fn prompts(
+        &self,
+        session: &SessionId,
+        until: Option<OffsetDateTime>,
+    ) -> Result<Vec<Prompt>, StoreError>;
 }

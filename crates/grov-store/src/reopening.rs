@@ -5,10 +5,10 @@ use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
     Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, ExchangeRecord, ExchangeStore,
-    FileReasoning, FileReasoningStore, LlmCall, MaintenanceStore, MicroUsd, OrchestrationStore,
-    ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId, SessionState,
-    SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, Task, TaskId, TaskStore,
-    TaskTransition,
+    FileReasoning, FileReasoningStore, ImportReport, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope,
+    MemoryStats, MemoryStore, MicroUsd, OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation,
+    Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepRow,
+    StoreError, StoreStats, Task, TaskId, TaskStore, TaskTransition, TermMatches,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -194,8 +194,12 @@ impl OrchestrationStore for ReopeningStore {
         delegate!(self.apply(transition))
     }
 
-    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError> {
-        delegate!(self.prompts(session))
+    async fn prompts(
+        &self,
+        session: &SessionId,
+        until: Option<OffsetDateTime>,
+    ) -> Result<Vec<Prompt>, StoreError> {
+        delegate!(self.prompts(session, until))
     }
 }
 
@@ -224,6 +228,58 @@ impl TaskStore for ReopeningStore {
 
     async fn project_status(&self, project_path: &str) -> Result<ProjectStatus, StoreError> {
         delegate!(self.project_status(project_path))
+    }
+}
+
+#[async_trait]
+impl MemoryStore for ReopeningStore {
+    async fn lookup(
+        &self,
+        scope: &MemoryScope,
+        terms: &[String],
+        budget: u64,
+    ) -> Result<TermMatches, StoreError> {
+        delegate!(self.lookup(scope, terms, budget))
+    }
+
+    async fn documents(
+        &self,
+        documents: &[i64],
+        before: Option<OffsetDateTime>,
+    ) -> Result<Vec<MemoryDocument>, StoreError> {
+        delegate!(self.documents(documents, before))
+    }
+
+    async fn newest(
+        &self,
+        scope: &MemoryScope,
+        before: Option<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<MemoryDocument>, StoreError> {
+        delegate!(self.newest(scope, before, limit))
+    }
+
+    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
+        delegate!(self.import(tasks))
+    }
+
+    async fn export(
+        &self,
+        scope: Option<&MemoryScope>,
+        after: Option<(OffsetDateTime, TaskId)>,
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        delegate!(self.export(scope, after, limit))
+    }
+
+    async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+        let store = self.store().await?;
+        let result = MemoryStore::forget(store.as_ref(), tasks).await;
+        self.ended(&store, result).await
+    }
+
+    async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
+        delegate!(self.memory_stats(scope))
     }
 }
 

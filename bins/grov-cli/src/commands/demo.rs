@@ -2,11 +2,15 @@
 
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::{StepView, TokensView, moment};
-use crate::table::Table;
-use grov_domain::{ClientSessionId, RecordSink, SessionStore, SessionSummary, StepRow};
-use grov_proxy_core::{Proxy, Recorder, Upstream, UserNaming};
-use grov_sim::{Player, PlayerConfig, Sim, SimConfig, Transcript};
+use crate::show::{SessionView, StepView, TaskView, TokensView, moment};
+use crate::table::{Table, harmless};
+use grov_domain::{
+    ClientSessionId, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock, Task,
+    TaskStore, TokenTotals,
+};
+use grov_llm::{JudgeSettings, ModelJudge};
+use grov_proxy_core::{Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
+use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, OpenOptions, SqliteStore, WriterOptions};
 use serde::Serialize;
 use std::fmt::{Display, Write};
@@ -18,10 +22,19 @@ use tokio::sync::oneshot;
 
 /// What is typed in the demo. The mark names the scenario that the simulated model plays.
 const PROMPTS: [&str; 3] = [
-    "Write a greeting and change the name in it [[scenario:tools]]",
-    "Let somebody else count the lines [[scenario:subagent]]",
-    "Look at two things at once [[scenario:parallel]]",
+    "Write a greeting to greeting.txt and change the name in it. Do not touch other files [[scenario:greeting]]",
+    "Let somebody else count the lines of a list [[scenario:subagent]]",
+    "Now compare left.txt with right.txt [[scenario:parallel]]",
 ];
+
+/// What the simulated model does in the demo, besides its built-in scenarios.
+const SCENARIOS: &[u8] = include_bytes!("demo.json");
+
+/// Nobody waits that long in a demo.
+const ABANDON_AFTER: Duration = Duration::from_secs(60 * 60);
+
+/// More tasks than the demo has.
+const MEMORY_LIMIT: u32 = 100;
 
 /// Longest wait for the last record.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
@@ -31,6 +44,10 @@ struct Answer {
     session_id: String,
     prompts: u64,
     steps: Vec<StepView>,
+    /// What the work was divided into.
+    tasks: Vec<SessionView>,
+    /// What was saved of it.
+    memory: Vec<TaskView>,
     tokens: TokensView,
     exchanges: u64,
     client_actions: usize,
@@ -53,7 +70,8 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
     let played = runtime.block_on(play(directory.path()))?;
     let Played {
         transcript,
-        summary,
+        tasks,
+        memory,
         steps,
         cache_misses,
     } = played;
@@ -61,9 +79,11 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
     let agrees = transcript.first_error().is_none() && same_calls(&transcript, recorded);
     let answer = Answer {
         session_id: transcript.session_id.clone(),
-        prompts: summary.prompts,
-        tokens: TokensView::from(summary.tokens),
-        exchanges: summary.exchanges,
+        prompts: tasks.iter().map(|task| task.prompts).sum(),
+        tokens: TokensView::from(total(&tasks)),
+        exchanges: tasks.iter().map(|task| task.exchanges).sum(),
+        tasks: tasks.into_iter().map(SessionView::from).collect(),
+        memory: memory.into_iter().map(TaskView::from).collect(),
         steps: steps.into_iter().map(StepView::from).collect(),
         client_actions: transcript.actions.len(),
         agrees,
@@ -83,7 +103,8 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
 /// What came of the session.
 struct Played {
     transcript: Transcript,
-    summary: SessionSummary,
+    tasks: Vec<SessionSummary>,
+    memory: Vec<Task>,
     steps: Vec<StepRow>,
     cache_misses: usize,
 }
@@ -93,7 +114,14 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
     for folder in [&home, &project] {
         std::fs::create_dir(folder).map_err(|error| failed("no folder can be made", error))?;
     }
-    let sim = Sim::start(SimConfig::default())
+    let scenarios = ScenarioSet::default()
+        .with_json(SCENARIOS)
+        .map_err(|error| failed("the simulated model cannot be told what to do", error))?;
+    let config = SimConfig {
+        scenarios,
+        ..SimConfig::default()
+    };
+    let sim = Sim::start(config)
         .await
         .map_err(|error| failed("the simulated model cannot start", error))?;
     let listener = TcpListener::bind("127.0.0.1:0")
@@ -109,9 +137,21 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
     let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, WriterOptions::new(spool));
     let writer = Arc::new(writer.map_err(|error| failed("the writer cannot start", error))?);
     let sink: Arc<dyn RecordSink> = Arc::clone(&writer) as Arc<_>;
+    let judge = ModelJudge::new(
+        JudgeSettings::default(),
+        Arc::clone(&store) as Arc<dyn SpendingStore>,
+        Arc::new(SystemClock),
+    )
+    .map_err(|error| failed("the judge cannot start", error))?;
+    let (tasks, orchestration) = TaskOrchestrator::new(
+        Arc::new(judge),
+        Arc::clone(&store) as Arc<_>,
+        Arc::new(SystemClock),
+        ABANDON_AFTER,
+    );
     let upstream = Upstream::parse(&sim.url()).map_err(|error| failed("the proxy cannot start", error))?;
     let proxy = Proxy::builder(upstream)
-        .observer(Recorder::new(Arc::clone(&sink), UserNaming::Off, None))
+        .observer(Recorder::new(Arc::clone(&sink), UserNaming::Off, None).with_tasks(tasks))
         .sink(sink)
         .build()
         .map_err(|error| failed("the proxy cannot start", error))?;
@@ -120,6 +160,16 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
     let serving = proxy.serve(listener, async move {
         // The sender goes only when the client is done, one way or the other.
         let _ = stopped.await;
+    });
+    let (all_told, told) = oneshot::channel::<()>();
+    let serving = async move {
+        let served = serving.await;
+        drop(all_told);
+        served
+    };
+    let judging = orchestration.run(async move {
+        // Gone once every exchange was observed.
+        let _ = told.await;
     });
     let playing = async move {
         let config = PlayerConfig {
@@ -140,22 +190,39 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
         drop(stop);
         Ok::<_, Failure>(player.transcript().clone())
     };
-    let (served, transcript) = tokio::join!(serving, playing);
+    let (served, transcript, ()) = tokio::join!(serving, playing, judging);
     served.map_err(|error| failed("the proxy stopped", error))?;
     let transcript = transcript?;
     writer.shutdown(FLUSH_LIMIT).await;
 
     let session = ClientSessionId::new(&transcript.session_id);
-    let summary = store.session(&session.first_task()).await?;
-    let summary = summary.ok_or_else(|| failed("nothing was recorded", "the store has no such session"))?;
+    let tasks = store.client_session(&session).await?;
+    let project = tasks.first().map(|task| task.state.project_path.clone());
+    let project = project.ok_or_else(|| failed("nothing was recorded", "the store has no such session"))?;
+    let mut memory = store.tasks_for_project(&project, MEMORY_LIMIT).await?;
+    memory.reverse();
     let steps = store.client_steps(&session).await?;
     let cache_misses = sim.cache_report().broken().count();
     Ok(Played {
         transcript,
-        summary,
+        tasks,
+        memory,
         steps,
         cache_misses,
     })
+}
+
+fn total(tasks: &[SessionSummary]) -> TokenTotals {
+    let mut total = TokenTotals::default();
+    for tokens in tasks.iter().map(|task| task.tokens) {
+        total.input += tokens.input;
+        total.cache_read += tokens.cache_read;
+        total.cache_creation += tokens.cache_creation;
+        total.cache_creation_5m += tokens.cache_creation_5m;
+        total.cache_creation_1h += tokens.cache_creation_1h;
+        total.output += tokens.output;
+    }
+    total
 }
 
 /// Whether the client ran exactly the calls that were recorded. Parallel ones may have ended in another order.
@@ -191,6 +258,24 @@ fn text(answer: &Answer, transcript: &Transcript, played_in: &str, style: Style)
     // Writing to a String cannot fail.
     let _ = writeln!(out, "{}", style.bold("What Grov saw"));
     out.push_str(&table.render(style));
+    let _ = writeln!(out, "\n{}", style.bold("What Grov understood, by rules alone"));
+    let mut table = Table::new(&["TASK", "STATUS", "STEPS#", "GOAL"]);
+    for task in &answer.tasks {
+        table.row([
+            task.task_type.to_owned(),
+            task.status.to_owned(),
+            task.steps.to_string(),
+            harmless(spoken(task.original_goal.as_deref().unwrap_or(""))).to_string(),
+        ]);
+    }
+    out.push_str(&table.render(style));
+    for task in &answer.memory {
+        let goal = harmless(spoken(task.goal.as_deref().unwrap_or(&task.original_query))).to_string();
+        let _ = writeln!(out, "remembered for the team: {goal}");
+        for line in &task.reasoning_trace {
+            let _ = writeln!(out, "  - {}", harmless(line));
+        }
+    }
     let _ = writeln!(
         out,
         "\n{} prompts, {} actions, {} requests to the model (title and suggestions included)",

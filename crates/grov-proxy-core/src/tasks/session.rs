@@ -370,7 +370,8 @@ impl Session {
         self.keep(state);
         // What was finished before is saved anew only if there is something new to it.
         if plan.completes && !was_completed || was_completed && turn.changed_something() {
-            self.finish(&id, Ending::Complete).await?;
+            self.finish(&id, Ending::Complete, Some(exchange.ended_at))
+                .await?;
         } else if !was_completed {
             self.current = Some(id);
         }
@@ -405,13 +406,21 @@ impl Session {
     }
 
     /// Saves a task to team memory and closes it, in one transaction.
-    async fn finish(&mut self, id: &SessionId, ending: Ending) -> Result<(), StoreError> {
+    ///
+    /// What came after `until` belongs to a turn that is not judged yet, and was only recorded here for the time being.
+    async fn finish(
+        &mut self,
+        id: &SessionId,
+        ending: Ending,
+        until: Option<OffsetDateTime>,
+    ) -> Result<(), StoreError> {
         let Some(mut state) = self.fresh(id).await? else {
             return Ok(());
         };
         let store = &self.context.store;
-        let prompts = patiently(|| store.prompts(id)).await?;
-        let steps = patiently(|| store.steps(id)).await?;
+        let prompts = patiently(|| store.prompts(id, until)).await?;
+        let mut steps = patiently(|| store.steps(id)).await?;
+        steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
         let directory = state.working_directory.clone();
         let root = root(directory.as_deref());
         let material = Material::new(&prompts, &steps, root.as_deref(), |call| self.outcomes.of(call));
@@ -453,7 +462,7 @@ impl Session {
         if state.status != SessionStatus::Active || state.last_update > limit {
             return Ok(());
         }
-        self.finish(id, Ending::Abandoned).await
+        self.finish(id, Ending::Abandoned, None).await
     }
 }
 

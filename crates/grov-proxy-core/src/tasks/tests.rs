@@ -642,3 +642,36 @@ async fn a_commit_made_during_the_task_is_linked() {
         .unwrap();
     assert_eq!(second.linked_commit, None);
 }
+
+#[tokio::test]
+async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished_task() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    let (end, told_end) = work.exchange(None, &[], true);
+    // The next turn is under way before the first is judged.
+    let (next, told_next) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
+    let (last, told_last) = work.exchange(None, &[], true);
+    work.store.append(&[end, next, last]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .extend([verdict(TaskAction::TaskComplete), verdict(TaskAction::NewTask)]);
+    for told in [told_end, told_next, told_last] {
+        work.session.recorded(&told).await.unwrap();
+    }
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved.len(), &saved[0].files_touched),
+        (1, &vec!["theme.css".to_owned()])
+    );
+    assert_eq!(
+        work.judge.remembered.lock().unwrap()[0].prompts,
+        ["add dark mode"]
+    );
+    let expected = [
+        row("add dark mode", "main", "completed", (2, 1, 1)),
+        row("fix the login bug", "main", "active", (2, 1, 1)),
+    ];
+    assert_eq!(work.overview().await, expected);
+}

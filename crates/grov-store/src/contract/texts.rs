@@ -208,7 +208,7 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     let everything = format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         store.calls(&Default::default()).await.unwrap(),
-        store.prompts(&session("a")).await.unwrap(),
+        store.prompts(&session("a"), None).await.unwrap(),
         store.task(&TaskId::new("t2")).await.unwrap(),
         store.sessions(&Default::default()).await.unwrap(),
         store.client_steps(&client("a")).await.unwrap(),

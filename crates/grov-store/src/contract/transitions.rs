@@ -55,7 +55,7 @@ async fn everything(store: &Arc<dyn Store>) -> String {
     let mut text = String::new();
     for summary in store.client_session(&client("a")).await.unwrap() {
         let id = &summary.state.session_id;
-        let (steps, prompts) = (store.steps(id).await.unwrap(), store.prompts(id).await.unwrap());
+        let (steps, prompts) = (store.steps(id).await.unwrap(), store.prompts(id, None).await.unwrap());
         text += &format!("{summary:#?}\n{steps:#?}\n{prompts:#?}\n");
     }
     let steps = store.steps_reasoning_by_path(PROJECT, FILE, 100).await.unwrap();
@@ -125,8 +125,8 @@ pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
         assert_eq!(row.reasoning, step.reasoning);
     }
     assert_eq!(store.client_steps(&client("a")).await.unwrap().len(), 6);
-    assert_eq!(store.prompts(&session("new")).await.unwrap(), third.prompts);
-    assert_eq!(store.prompts(&session("a")).await.unwrap(), first.prompts);
+    assert_eq!(store.prompts(&session("new"), None).await.unwrap(), third.prompts);
+    assert_eq!(store.prompts(&session("a"), None).await.unwrap(), first.prompts);
     let touching = store.steps_reasoning_by_path(PROJECT, FILE, 100).await.unwrap();
     let places: Vec<_> = touching.iter().map(|step| step.session_id.as_str()).collect();
     assert_eq!(places, ["new", "a", "a", "b"]);
@@ -276,7 +276,7 @@ pub async fn exchanges_move_on_and_back(store: Arc<dyn Store>) {
         (
             summary(&store, "a").await,
             store.steps(&id).await.unwrap(),
-            store.prompts(&id).await.unwrap(),
+            store.prompts(&id, None).await.unwrap(),
         )
     };
     let start = of_first().await;
@@ -363,9 +363,9 @@ pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
         .await
         .unwrap();
     store.append(&[exchange("b", 1)]).await.unwrap();
-    let prompts = store.prompts(&session("a")).await.unwrap();
+    let prompts = store.prompts(&session("a"), None).await.unwrap();
     let texts: Vec<_> = prompts.iter().map(|prompt| prompt.text.as_str()).collect();
     assert_eq!(texts, ["first", "second", "third", "fourth"]);
     assert_eq!(prompts[1..3], queued.prompts);
-    assert_eq!(store.prompts(&session("b")).await.unwrap(), []);
+    assert_eq!(store.prompts(&session("b"), None).await.unwrap(), []);
 }

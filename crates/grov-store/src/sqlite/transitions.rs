@@ -2,7 +2,7 @@
 
 use super::sessions::upsert_session;
 use super::tasks::replace_task;
-use super::values::{Columns, list_value};
+use super::values::{Columns, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
@@ -12,6 +12,7 @@ use grov_domain::{
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeMap, BTreeSet};
+use time::OffsetDateTime;
 
 #[async_trait]
 impl OrchestrationStore for SqliteStore {
@@ -64,14 +65,19 @@ impl OrchestrationStore for SqliteStore {
         Ok(Applied::Done { missing })
     }
 
-    async fn prompts(&self, session: &SessionId) -> Result<Vec<Prompt>, StoreError> {
+    async fn prompts(
+        &self,
+        session: &SessionId,
+        until: Option<OffsetDateTime>,
+    ) -> Result<Vec<Prompt>, StoreError> {
         let query = sqlx::query(
-            "SELECT text, queued FROM prompts WHERE session_id = ? ORDER BY at, exchange_id, ordinal",
+            "SELECT text, queued FROM prompts WHERE session_id = ? AND at <= ? ORDER BY at, exchange_id, ordinal",
         );
+        let until = until.map_or(i64::MAX, millis);
         let rows = self
             .reader()
             .await?
-            .rows(self, query.bind(session.as_str()))
+            .rows(self, query.bind(session.as_str()).bind(until))
             .await?;
         rows.iter()
             .map(|row| {

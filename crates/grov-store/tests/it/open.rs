@@ -223,7 +223,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
         );
         assert_eq!(store.steps(&SessionId::new("a2")).await.unwrap().len(), 1);
         assert_eq!(
-            store.prompts(&SessionId::new("a2")).await.unwrap()[0].text,
+            store.prompts(&SessionId::new("a2"), None).await.unwrap()[0].text,
             "old prompt"
         );
     }
