@@ -7,6 +7,7 @@
 )]
 
 mod command_line;
+mod judge;
 mod load;
 mod local_model;
 mod real_client;

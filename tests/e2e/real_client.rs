@@ -4,9 +4,7 @@
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::{Work, essence, expected};
 use anyhow::{Context, Result};
-use grov_tests::{
-    Daemon, Grov, Headers, Message, RealClient, WireTap, eventually, tool_uses,
-};
+use grov_tests::{Daemon, Grov, Headers, Message, RealClient, WireTap, eventually, tool_uses};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::{Command, Stdio};

@@ -121,10 +121,7 @@ fn a_day_of_work_becomes_tasks() -> Result<()> {
         ),
         turn(
             "Go on and finish the installation.",
-            json!([
-                runs("echo ok"),
-                says("Done. All dependencies are installed.")
-            ]),
+            json!([runs("echo ok"), says("Done. All dependencies are installed.")]),
         ),
         turn(
             "Also update the tests for the settings page.",

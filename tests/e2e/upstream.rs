@@ -12,7 +12,7 @@ pub const NOWHERE: &str = "http://127.0.0.1:9";
 pub struct Upstream {
     sim: Sim,
     // Dropped after the simulation that runs on it.
-    _runtime: Runtime,
+    runtime: Runtime,
 }
 
 impl Upstream {
@@ -35,10 +35,17 @@ impl Upstream {
             scenarios,
             ..SimConfig::default()
         }))?;
-        Ok(Self {
-            sim,
-            _runtime: runtime,
-        })
+        Ok(Self { sim, runtime })
+    }
+
+    /// The simulation itself.
+    pub fn sim(&self) -> &Sim {
+        &self.sim
+    }
+
+    /// Runs something to its end on the simulation's threads, as a client in this process.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
     }
 
     /// Its base URL.

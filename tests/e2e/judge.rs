@@ -1,0 +1,284 @@
+//! A model judges the work: what it is asked, what becomes of its answers, and what happens when it gives none.
+
+mod answers;
+mod budget;
+mod delays;
+mod loops;
+
+use crate::upstream::Upstream;
+use anyhow::{Context, Result, ensure};
+use grov_domain::Purpose;
+use grov_sim::json::Json;
+use grov_sim::{Behaviour, JudgeCall, JudgeScript, Player, PlayerConfig, Rule, When};
+use grov_tests::{Daemon, DaemonBuilder, Grov, eventually};
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Grov's own credential.
+pub const OWN_KEY: &str = "grov-own-key-0000";
+
+/// A judge's answer as the script takes it.
+pub fn answer(value: &Value) -> Result<Json> {
+    Ok(Json::parse(value.to_string().as_bytes())?)
+}
+
+/// What a judge says of a turn.
+pub fn verdict(action: &str) -> Result<Json> {
+    answer(&json!({
+        "action": action, "task_id": null, "goal": format!("Goal of {action}"), "finished": false, "constraints": [],
+        "reasoning": "The story says so.",
+    }))
+}
+
+/// What a judge says that the user wants.
+pub fn intent(goal: &str) -> Result<Json> {
+    answer(
+        &json!({"goal": goal, "scope": ["src"], "constraints": ["Do not touch the header"], "keywords": ["work"]}),
+    )
+}
+
+/// What a judge says that the team should remember.
+pub fn reasoning(trace: &str) -> Result<Json> {
+    answer(&json!({
+        "reasoning_trace": [trace], "decisions": [{"choice": "Variables", "reason": "They change at run time"}],
+        "constraints": [], "tags": ["Work"],
+    }))
+}
+
+/// The settings that make `judge` judge.
+pub fn settings(judge: &Upstream) -> Vec<(&'static str, String)> {
+    vec![
+        ("GROV_LLM_API_KEY", OWN_KEY.to_owned()),
+        ("GROV_LLM_BASE_URL", judge.url()),
+    ]
+}
+
+/// The API of the client, the judge's provider, and a home between them.
+pub struct Court {
+    pub api: Upstream,
+    pub judge: Upstream,
+    folder: TempDir,
+}
+
+impl Court {
+    /// With the built-in scenarios, and a judge that makes its answers up.
+    pub fn new() -> Result<Self> {
+        Self::playing(Upstream::start()?)
+    }
+
+    pub fn playing(api: Upstream) -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        std::fs::create_dir(folder.path().join("project"))?;
+        Ok(Self {
+            api,
+            judge: Upstream::start()?,
+            folder,
+        })
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("grov")
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    /// A daemon for which rules judge.
+    pub fn with_rules(&self) -> DaemonBuilder {
+        Daemon::on(&self.home(), &self.api.url())
+    }
+
+    /// A daemon for which the model judges.
+    pub fn with_model(&self) -> DaemonBuilder {
+        settings(&self.judge)
+            .into_iter()
+            .fold(self.with_rules(), |builder, (name, value)| {
+                builder.env(name, value)
+            })
+    }
+
+    /// The command line with the settings of the daemon.
+    pub fn grov(&self) -> Grov {
+        let grov = Grov::on(&self.home()).within(&self.project());
+        settings(&self.judge)
+            .into_iter()
+            .fold(grov, |grov, (name, value)| grov.env(name, &value))
+    }
+
+    /// Makes the judge answer so.
+    pub fn script(&self, script: JudgeScript) {
+        self.judge.sim().set_judge(script);
+    }
+
+    /// Makes the judge's answers arrive so.
+    pub fn inject(&self, when: When, behaviour: &str) -> Result<()> {
+        self.judge
+            .sim()
+            .inject(Rule::new(when, behaviour.parse::<Behaviour>()?));
+        Ok(())
+    }
+
+    /// What the judge was asked so far.
+    pub fn asked(&self) -> Vec<JudgeCall> {
+        self.judge
+            .sim()
+            .judge_calls()
+            .into_iter()
+            .map(|(_, call)| call)
+            .collect()
+    }
+
+    /// How often the judge was asked for this.
+    pub fn asked_for(&self, purpose: Purpose) -> usize {
+        self.asked()
+            .iter()
+            .filter(|call| call.purpose == Some(purpose))
+            .count()
+    }
+
+    /// A person with a client in the project.
+    pub fn person(&self, daemon: &Daemon) -> Result<Person<'_>> {
+        self.person_with(daemon, |config| config)
+    }
+
+    pub fn person_with(
+        &self,
+        daemon: &Daemon,
+        change: impl FnOnce(PlayerConfig) -> PlayerConfig,
+    ) -> Result<Person<'_>> {
+        let config = change(PlayerConfig::in_directory(self.project()));
+        Ok(Person {
+            session: config.session_id.clone(),
+            player: Player::new(&daemon.url(), config)?,
+            court: self,
+        })
+    }
+
+    /// The tasks of a session, oldest first, once `wanted` is true of them.
+    pub fn tasks_when(
+        &self,
+        session: &str,
+        what: &str,
+        wanted: impl Fn(&[Value]) -> bool,
+    ) -> Result<Vec<Value>> {
+        let tasks = || -> Option<Vec<Value>> {
+            let mut tasks = self.grov().sessions().ok()?;
+            tasks.retain(|task| task["client_session_id"] == session);
+            tasks.sort_by_key(|task| (task["session_id"] != session, task["session_id"].to_string()));
+            Some(tasks)
+        };
+        eventually(what, || tasks().filter(|tasks| wanted(tasks)))
+            .with_context(|| format!("the tasks are {:#?}", tasks()))
+    }
+
+    /// Purpose and outcome of every call in the ledger, oldest first, once none is under way.
+    pub fn ledger(&self) -> Result<Vec<(String, String)>> {
+        let calls = || -> Option<Vec<(String, String)>> {
+            let answer = self.grov().ask(&["usage"]).ok()?.json;
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let calls = answer["calls"].as_array()?;
+            Some(
+                calls
+                    .iter()
+                    .map(|call| (text(&call["purpose"]), text(&call["outcome"])))
+                    .collect(),
+            )
+        };
+        eventually("every call to be settled", || {
+            calls().filter(|calls| calls.iter().all(|(_, outcome)| outcome != "reserved"))
+        })
+        .with_context(|| format!("the ledger is {:?}", calls()))
+    }
+
+    /// Waits until so many tasks of a session have had a verdict.
+    pub fn judged(&self, session: &str, tasks: usize) -> Result<()> {
+        let sql = format!(
+            "SELECT session_id FROM session_states WHERE client_session_id = '{session}' AND judged_at IS NOT NULL"
+        );
+        eventually("a verdict", || {
+            query(&self.home(), &sql)
+                .ok()
+                .filter(|judged| judged.len() >= tasks)
+        })?;
+        Ok(())
+    }
+
+    /// The finished tasks of a session, as they are stored.
+    pub fn saved(&self, session: &str) -> Result<Vec<Value>> {
+        let columns = [
+            "session_id",
+            "status",
+            "trigger_reason",
+            "goal",
+            "original_query",
+            "files_touched",
+        ];
+        let members: Vec<String> = columns.iter().map(|name| format!("'{name}', {name}")).collect();
+        let sql = format!(
+            "SELECT json_object({}) FROM tasks WHERE client_session_id = '{session}' ORDER BY created_at",
+            members.join(", ")
+        );
+        let rows = query(&self.home(), &sql)?;
+        rows.iter().map(|row| Ok(serde_json::from_str(row)?)).collect()
+    }
+
+    /// How many steps of a session are stored, all its tasks together, and how many different calls they are of.
+    pub fn steps_and_calls(&self, session: &str) -> Result<(String, String)> {
+        let sql = format!(
+            "SELECT count(*) || ' ' || count(DISTINCT tool_use_id) FROM steps WHERE session_id IN \
+             (SELECT session_id FROM session_states WHERE client_session_id = '{session}')"
+        );
+        let row = query(&self.home(), &sql)?.remove(0);
+        let (steps, calls) = row.split_once(' ').context("no two counts")?;
+        Ok((steps.to_owned(), calls.to_owned()))
+    }
+}
+
+/// The one column that a query of the database gives.
+pub fn query(home: &Path, sql: &str) -> Result<Vec<String>> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let options = SqliteConnectOptions::new()
+            .filename(home.join("grov.db"))
+            .read_only(true);
+        let mut connection = options.connect().await?;
+        let rows = sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
+            .fetch_all(&mut connection)
+            .await;
+        connection.close().await?;
+        Ok(rows?)
+    })
+}
+
+/// Somebody who types prompts.
+pub struct Person<'a> {
+    pub session: String,
+    player: Player,
+    court: &'a Court,
+}
+
+impl Person<'_> {
+    /// Types a prompt and waits for the end of the turn; its last words.
+    pub fn types(&mut self, prompt: &str) -> Result<String> {
+        let transcript = self.court.api.block_on(self.player.run([prompt]));
+        let turn = transcript.turns.last().context("nothing was played")?;
+        ensure!(turn.error.is_none(), "the turn ended with {turn:?}");
+        Ok(turn.answer.clone())
+    }
+
+    /// What has happened to the client.
+    pub fn transcript(&self) -> &grov_sim::Transcript {
+        self.player.transcript()
+    }
+}
+
+/// Whether a task is so, and has that many prompts.
+pub fn has(task: &Value, task_type: &str, status: &str, prompts: u64) -> bool {
+    task["task_type"] == task_type && task["status"] == status && task["prompts"] == prompts
+}

@@ -1,0 +1,150 @@
+//! Own calls never come back to Grov, whatever the environment says.
+
+use super::{Court, OWN_KEY};
+use crate::upstream::Upstream;
+use anyhow::Result;
+use grov_tests::{Daemon, DaemonBuilder, Request, exchange};
+use std::net::TcpListener;
+
+const CLIENTS_KEY: &str = "sk-ant-api03-simulated-0000";
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+/// The environment of a hook under a client that was sent to the proxy, and to `bystander` for everything else.
+fn inherited(builder: DaemonBuilder, port: u16, bystander: &Upstream) -> DaemonBuilder {
+    let builder = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]
+        .iter()
+        .fold(builder.port(port), |builder, name| {
+            builder.env(name, format!("http://127.0.0.1:{port}"))
+        });
+    ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "ALL_PROXY"]
+        .iter()
+        .fold(builder, |builder, name| builder.env(name, bystander.url()))
+        .env("ANTHROPIC_API_KEY", CLIENTS_KEY)
+        .env("ANTHROPIC_AUTH_TOKEN", CLIENTS_KEY)
+}
+
+/// What the daemon says it relayed, and what it relayed by the person's own count, agree.
+fn relayed_the_client_alone(court: &Court, daemon: &Daemon, requests: usize) -> Result<()> {
+    assert_eq!(court.api.turns(), requests, "somebody else's request was relayed");
+    assert!(court.api.sim().judge_calls().is_empty());
+    let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?.text();
+    let observed = format!("grov_exchanges_observed_total {requests}\n");
+    assert!(metrics.contains(&observed), "{metrics}");
+    Ok(())
+}
+
+#[test]
+fn the_environment_of_a_hook_leads_no_call_to_the_proxy() -> Result<()> {
+    let (court, bystander) = (Court::new()?, Upstream::start()?);
+    let daemon = inherited(court.with_model(), free_port()?, &bystander).start()?;
+    let mut person = court.person(&daemon)?;
+    person.types("Fix the login form. [[scenario:tools]]")?;
+    court.judged(&person.session, 1)?;
+    relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
+    // They went straight to the address that Grov was given, with the key that Grov was given.
+    let requests = court.judge.sim().requests();
+    assert!(requests.len() >= 2 && requests.len() == court.asked().len());
+    for request in &requests {
+        assert_eq!(request.path, "/v1/messages");
+        assert_eq!(request.header("x-api-key"), Some(OWN_KEY));
+        let head = String::from_utf8_lossy(&request.head.raw);
+        let body = String::from_utf8_lossy(&request.body);
+        assert!(
+            !head.contains(CLIENTS_KEY) && !body.contains(CLIENTS_KEY),
+            "{head}"
+        );
+    }
+    assert_eq!(
+        bystander.sim().connections(),
+        0,
+        "somebody took the proxy of the environment"
+    );
+    let sessions = court.grov().sessions()?;
+    assert!(
+        sessions
+            .iter()
+            .all(|task| task["client_session_id"] == person.session.as_str()),
+        "{sessions:#?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn the_clients_key_is_spent_only_where_that_is_allowed() -> Result<()> {
+    for allowed in [false, true] {
+        let (court, bystander) = (Court::new()?, Upstream::start()?);
+        let builder = inherited(court.with_rules(), free_port()?, &bystander)
+            .env("GROV_LLM_BASE_URL", court.judge.url())
+            .env("GROV_LLM_USE_ANTHROPIC_KEY", allowed.to_string());
+        let daemon = builder.start()?;
+        let mut person = court.person(&daemon)?;
+        person.types("Fix the login form. [[scenario:tools]]")?;
+        court.judged(&person.session, 1)?;
+        relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
+        let keys: Vec<Option<String>> = court.asked().into_iter().map(|call| call.key).collect();
+        assert_eq!(!keys.is_empty(), allowed, "{keys:?}");
+        assert!(
+            keys.iter().all(|key| key.as_deref() == Some(CLIENTS_KEY)),
+            "{keys:?}"
+        );
+        assert_eq!(court.judge.sim().connections() > 0, allowed);
+        if !allowed {
+            // A base URL without a key asks for a model that cannot be asked; that is said.
+            assert!(daemon.log().contains("rules judge the work"), "{}", daemon.log());
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn what_would_lead_own_calls_to_the_proxy_is_refused() -> Result<()> {
+    for (variable, host) in [
+        ("GROV_LLM_BASE_URL", "127.0.0.1"),
+        ("GROV_LLM_BASE_URL", "localhost"),
+        ("GROV_LLM_PROXY", "127.0.0.1"),
+        ("HTTPS_PROXY", "127.0.0.1"),
+        ("ALL_PROXY", "localhost"),
+    ] {
+        let court = Court::new()?;
+        let port = free_port()?;
+        let builder = court.with_model().port(port);
+        let ended = builder.env(variable, format!("http://{host}:{port}")).refuse()?;
+        assert_eq!(ended.code(), Some(64), "{variable} {host}: {}", ended.stderr);
+        let says = |words: &str| ended.stderr.contains(words);
+        assert!(
+            says(variable) && says("itself") && says("hint: ") && says("another port"),
+            "{variable} {host}: {}",
+            ended.stderr
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn the_own_listener_by_another_name_judges_nothing() -> Result<()> {
+    // Settings do not resolve names; whoever makes the calls does.
+    let court = Court::new()?;
+    let other = court.with_rules().start()?;
+    let port = other.port();
+    drop(other);
+    let daemon = court
+        .with_model()
+        .port(port)
+        .env("GROV_LLM_BASE_URL", format!("http://localhost.:{port}"))
+        .start()?;
+    let mut person = court.person(&daemon)?;
+    person.types("Fix the login form. [[scenario:tools]]")?;
+    court.judged(&person.session, 1)?;
+    relayed_the_client_alone(&court, &daemon, person.transcript().exchanges.len())?;
+    assert!(court.asked().is_empty() && court.ledger()?.is_empty());
+    let log = daemon.log();
+    assert!(
+        log.contains("Grov's own listener") && log.contains("rules judge the work"),
+        "{log}"
+    );
+    Ok(())
+}
