@@ -2,8 +2,11 @@
 
 mod answers;
 mod budget;
+mod crashes;
 mod delays;
 mod loops;
+mod prompts;
+mod real_client;
 
 use crate::upstream::Upstream;
 use anyhow::{Context, Result, ensure};
@@ -30,6 +33,14 @@ pub fn verdict(action: &str) -> Result<Json> {
     answer(&json!({
         "action": action, "task_id": null, "goal": format!("Goal of {action}"), "finished": false, "constraints": [],
         "reasoning": "The story says so.",
+    }))
+}
+
+/// What a judge says of a first turn that was all there was to do.
+pub fn finished_at_once() -> Result<Json> {
+    answer(&json!({
+        "action": "new_task", "task_id": null, "goal": "Goal of one turn", "finished": true, "constraints": [],
+        "reasoning": "It was done at once.",
     }))
 }
 

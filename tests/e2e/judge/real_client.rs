@@ -1,0 +1,282 @@
+//! The real client, judged by a model.
+
+use super::{OWN_KEY, finished_at_once, has, intent, reasoning, settings, verdict};
+use crate::upstream::Upstream;
+use crate::work::Work;
+use anyhow::{Context, Result};
+use grov_domain::Purpose;
+use grov_sim::{JudgeScript, Rule, When};
+use grov_tests::{ClientRun, Grov, eventually};
+use serde_json::{Value, json};
+use std::thread;
+
+/// A client, a judge, and what is between them.
+struct Story {
+    work: Work,
+    judge: Upstream,
+}
+
+impl Story {
+    fn begin() -> Result<Option<Self>> {
+        let judge = Upstream::start()?;
+        let settings = settings(&judge);
+        let environment: Vec<(&str, &str)> = settings
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let Some(work) = Work::against(Upstream::start()?, &environment)? else {
+            return Ok(None);
+        };
+        Ok(Some(Self { work, judge }))
+    }
+
+    fn grov(&self) -> Grov {
+        settings(&self.judge)
+            .into_iter()
+            .fold(self.work.grov(), |grov, (name, value)| grov.env(name, &value))
+    }
+
+    fn types(&self, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
+        let run = self.work.prompt(prompt, arguments)?;
+        run.result()?;
+        Ok(run)
+    }
+
+    /// The tasks, oldest first, once `wanted` is true of them.
+    fn tasks_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+        let tasks = || -> Option<Vec<Value>> {
+            let mut tasks = self.grov().sessions().ok()?;
+            tasks.sort_by_key(|task| {
+                (
+                    task["session_id"] != task["client_session_id"],
+                    task["session_id"].to_string(),
+                )
+            });
+            Some(tasks)
+        };
+        eventually(what, || tasks().filter(|tasks| wanted(tasks)))
+            .with_context(|| format!("the tasks are {:#?}", tasks()))
+    }
+}
+
+#[test]
+fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
+    let Some(story) = Story::begin()? else {
+        return Ok(());
+    };
+    let actions = [
+        "new_task",
+        "continue",
+        "subtask",
+        "subtask_complete",
+        "parallel_task",
+        "new_task",
+        "task_complete",
+    ];
+    let mut script = JudgeScript::default()
+        .with(Purpose::ExtractIntent, intent("Dark mode for the settings page")?)
+        .with(Purpose::ExtractIntent, intent("Install what the toggle needs")?)
+        .with(Purpose::ExtractIntent, intent("Tests for the settings page")?)
+        .with(Purpose::ExtractIntent, intent("Repair the login")?)
+        .with(
+            Purpose::ExtractReasoning,
+            reasoning("The toggle needs one package")?,
+        )
+        .with(
+            Purpose::ExtractReasoning,
+            reasoning("The session was read too early")?,
+        );
+    for action in actions {
+        script = script.with(Purpose::AnalyzeTaskContext, verdict(action)?);
+    }
+    story.judge.sim().set_judge(script);
+
+    let run = story.types("Prompt one. [[scenario:tools]]", &[])?;
+    let session = run.session()?.to_owned();
+    let tasks = story.tasks_when("the first task", |tasks| {
+        tasks.len() == 1
+            && has(&tasks[0], "main", "active", 1)
+            && tasks[0]["original_goal"] == "Dark mode for the settings page"
+    })?;
+    assert_eq!(tasks[0]["session_id"], session.as_str());
+    let judged = |number: usize| -> Result<()> {
+        eventually("the verdict", || {
+            let calls = story.judge.sim().judge_calls();
+            let verdicts = calls.iter().filter(|(request, call)| {
+                call.purpose == Some(Purpose::AnalyzeTaskContext) && request.delivery().is_some()
+            });
+            (verdicts.count() >= number).then_some(())
+        })
+    };
+    judged(1)?;
+    story.types("Prompt two. [[scenario:text]]", &["--continue"])?;
+    judged(2)?;
+    story.tasks_when("the follow-up", |tasks| {
+        tasks.len() == 1 && has(&tasks[0], "main", "active", 2)
+    })?;
+    story.types("Prompt three. [[scenario:parallel]]", &["--continue"])?;
+    let tasks = story.tasks_when("a subtask", |tasks| {
+        tasks.len() == 2 && has(&tasks[1], "subtask", "active", 1) && tasks[1]["steps"] == 5
+    })?;
+    assert_eq!(tasks[1]["parent_session_id"], session.as_str());
+    story.types("Prompt four. [[scenario:text]]", &["--continue"])?;
+    story.tasks_when("the end of the subtask", |tasks| {
+        tasks.len() == 2 && has(&tasks[1], "subtask", "completed", 2)
+    })?;
+    story.types("Prompt five. [[scenario:text]]", &["--continue"])?;
+    let tasks = story.tasks_when("a parallel task", |tasks| {
+        tasks.len() == 3 && has(&tasks[2], "parallel", "active", 1)
+    })?;
+    assert_eq!(
+        tasks[2]["parent_session_id"],
+        session.as_str(),
+        "the parent of the subtask went on"
+    );
+    story.types("Prompt six. [[scenario:parallel]]", &["--continue"])?;
+    story.tasks_when("new work", |tasks| {
+        tasks.len() == 4 && has(&tasks[3], "main", "active", 1) && tasks[3]["parent_session_id"].is_null()
+    })?;
+    story.types("Prompt seven. [[scenario:text]]", &["--continue"])?;
+    let tasks = story.tasks_when("the end of the new work", |tasks| {
+        tasks.len() == 4 && has(&tasks[3], "main", "completed", 2)
+    })?;
+    let goals: Vec<&str> = tasks
+        .iter()
+        .filter_map(|task| task["original_goal"].as_str())
+        .collect();
+    assert_eq!(
+        goals,
+        [
+            "Dark mode for the settings page",
+            "Install what the toggle needs",
+            "Tests for the settings page",
+            "Repair the login"
+        ]
+    );
+    let steps: Vec<u64> = tasks.iter().filter_map(|task| task["steps"].as_u64()).collect();
+    assert_eq!(steps, [4, 5, 0, 5]);
+
+    // What a person is told.
+    let status = story.grov().ask(&["status"])?.json;
+    assert_eq!(status["tasks"], 2, "{status:#}");
+    let last = &status["last_task"];
+    assert_eq!(
+        (&last["goal"], &last["status"]),
+        (&json!("Repair the login"), &json!("complete"))
+    );
+    assert_eq!(last["reasoning_trace"], json!(["The session was read too early"]));
+    assert_eq!(last["decisions"][0]["choice"], "Variables");
+    assert_eq!(last["tags"], json!(["work"]));
+    assert_eq!(last["constraints"], json!(["Do not touch the header"]));
+    let told = story.grov().run(&["status"])?.stdout;
+    assert!(
+        told.contains("judge     anthropic claude-haiku-4-5") && told.contains("Repair the login"),
+        "{told}"
+    );
+    let told = story.grov().run(&["proxy-status"])?.stdout;
+    assert!(
+        told.contains("running") && told.contains("subtask") && told.contains("parallel"),
+        "{told}"
+    );
+    let usage = story.grov().ask(&["usage", "--by", "purpose"])?.json;
+    let groups: Vec<(&str, u64)> = usage["groups"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|group| Some((group["key"].as_str()?, group["calls"].as_u64()?)))
+        .collect();
+    for expected in [
+        ("extract_intent", 4),
+        ("analyze_task_context", 7),
+        ("extract_reasoning", 2),
+    ] {
+        assert!(groups.contains(&expected), "{groups:?}");
+    }
+    assert!(usage["total_usd"].as_f64() > Some(0.0));
+
+    // The judge was asked by Grov, with Grov's key, directly; the client's API was asked nothing by Grov.
+    let requests = story.judge.sim().requests();
+    assert_eq!(requests.len(), 13);
+    for request in &requests {
+        let head = String::from_utf8_lossy(&request.head.raw);
+        assert_eq!(request.header("x-api-key"), Some(OWN_KEY), "{head}");
+        assert!(request.header("authorization").is_none(), "{head}");
+        assert!(
+            !head.contains("sk-ant-api03-test") && !head.contains("claude-cli"),
+            "{head}"
+        );
+        assert!(!String::from_utf8_lossy(&request.body).contains("sk-ant-api03-test"));
+    }
+    assert!(story.work.upstream.sim().judge_calls().is_empty());
+    for request in story.work.upstream.sim().requests() {
+        assert!(!String::from_utf8_lossy(&request.head.raw).contains(OWN_KEY));
+    }
+    Ok(())
+}
+
+#[test]
+fn the_client_ends_while_the_judge_is_still_silent() -> Result<()> {
+    let Some(story) = Story::begin()? else {
+        return Ok(());
+    };
+    story
+        .judge
+        .sim()
+        .inject(Rule::new(When::Judge, "head-delay=600000".parse()?));
+    let run = story.types("Fix the login form. [[scenario:tools]]", &[])?;
+    assert_eq!(run.result()?, "The greeting is written, changed and counted.");
+    assert_eq!(run.retries(), 0);
+    let sim = story.judge.sim();
+    story
+        .judge
+        .block_on(sim.wait_until(|requests| !requests.is_empty()));
+    assert!(sim.requests().iter().all(|request| request.delivery().is_none()));
+    story.work.agree(run.session()?)?;
+    Ok(())
+}
+
+#[test]
+fn two_terminals_on_one_project_do_not_mix_their_tasks() -> Result<()> {
+    let Some(story) = Story::begin()? else {
+        return Ok(());
+    };
+    story.judge.sim().set_judge(
+        JudgeScript::default()
+            .with(Purpose::AnalyzeTaskContext, finished_at_once()?)
+            .with(Purpose::ExtractReasoning, reasoning("It was easy")?),
+    );
+    let prompts = [
+        "Fix the left side. [[scenario:tools]]",
+        "Fix the right side. [[scenario:parallel]]",
+    ];
+    let runs: Vec<ClientRun> = thread::scope(|scope| {
+        let terminals: Vec<_> = prompts
+            .iter()
+            .map(|prompt| scope.spawn(|| story.types(prompt, &[])))
+            .collect();
+        terminals
+            .into_iter()
+            .map(|terminal| {
+                terminal
+                    .join()
+                    .map_err(|_| anyhow::anyhow!("a terminal panicked"))?
+            })
+            .collect::<Result<_>>()
+    })?;
+    let sessions = [runs[0].session()?, runs[1].session()?];
+    assert_ne!(sessions[0], sessions[1]);
+    let tasks = story.tasks_when("both tasks to be complete", |tasks| {
+        tasks.len() == 2 && tasks.iter().all(|task| task["status"] == "completed")
+    })?;
+    for (session, steps) in sessions.iter().zip([4, 5]) {
+        let own: Vec<&Value> = tasks
+            .iter()
+            .filter(|task| task["client_session_id"] == *session)
+            .collect();
+        assert_eq!(own.len(), 1, "{tasks:#?}");
+        assert_eq!((&own[0]["steps"], &own[0]["prompts"]), (&json!(steps), &json!(1)));
+        assert_eq!(story.grov().steps(session)?.len(), steps);
+    }
+    assert_eq!(story.grov().ask(&["status"])?.json["tasks"], 2);
+    Ok(())
+}
