@@ -2,6 +2,7 @@
 
 use super::claims::{changes, proves};
 use super::clean::clean;
+use super::limits::{Breach, Limits};
 use super::scope;
 use super::text::{fold, push_new, shorten};
 use grov_domain::{ActionSketch, DriftQuestion, DriftType, DriftVerdict, RecoveryStep};
@@ -12,8 +13,12 @@ const THREAD: usize = 5;
 /// A file changed so often within the thread is repetition.
 const REPEATED: usize = 3;
 
+/// The score of a change that a constraint forbids; each further file costs one more.
+const BREACH: usize = 3;
+
 /// How well actions serve the goal, 1 to 10. Only actions that change something count: all of them in scope is 10, all of
-/// them outside at most 3, mixed in between; each file changed three times within the last five costs 2.
+/// them outside at most 3, mixed in between; each file changed three times within the last five costs 2. A file changed
+/// against a constraint that names it ("do not touch X", "only change Y") makes it 3 at most.
 pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
     let judged: Vec<&ActionSketch> = question
         .actions
@@ -37,6 +42,16 @@ pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
             }
         }
     }
+    let limits = Limits::new(&question.constraints, &question.newest_instruction);
+    let mut breaches: Vec<Breach> = Vec::new();
+    for file in judged.iter().flat_map(|action| action.files.iter().take(50)) {
+        let known = breaches.iter().any(|breach| breach.file == *file);
+        if !known && breaches.len() < BREACH {
+            breaches.extend(limits.breach(file));
+        }
+    }
+    // What is told as a breach is not told once more.
+    outside.retain(|file| !breaches.iter().any(|breach| breach.file == *file));
     let total = judged.len();
     let base = if out == 0 {
         10
@@ -49,7 +64,11 @@ pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
             .max(1)
     };
     let repeated = repeated(question);
-    let score = base.saturating_sub(2 * repeated.len()).clamp(1, 10);
+    let most = match breaches.len() {
+        0 => 10,
+        count => BREACH + 1 - count,
+    };
+    let score = base.saturating_sub(2 * repeated.len()).clamp(1, most);
     let score = u8::try_from(score).unwrap_or(10);
     let drift_type = DriftType::of_score(score);
     if drift_type == DriftType::None {
@@ -68,8 +87,8 @@ pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
     DriftVerdict {
         score,
         drift_type,
-        diagnostic: diagnostic(&outside, &repeated),
-        recovery_plan: plan(question, &outside, &repeated, &scope),
+        diagnostic: diagnostic(&breaches, &outside, &repeated),
+        recovery_plan: plan(question, &breaches, &outside, &repeated, &scope),
     }
 }
 
@@ -114,9 +133,17 @@ fn repeated(question: &DriftQuestion) -> Vec<String> {
     found
 }
 
-fn diagnostic(outside: &[String], repeated: &[String]) -> String {
+fn diagnostic(breaches: &[Breach], outside: &[String], repeated: &[String]) -> String {
     let listed =
         |files: &[String]| shorten(&files.iter().take(3).cloned().collect::<Vec<_>>().join(", "), 160);
+    if let Some(first) = breaches.first() {
+        let files: Vec<String> = breaches.iter().map(|breach| breach.file.clone()).collect();
+        let constraint = shorten(&first.constraint, 160);
+        return format!(
+            "Changed against a constraint (\"{constraint}\"): {}.",
+            listed(&files)
+        );
+    }
     match (outside.is_empty(), repeated.is_empty()) {
         (false, true) => format!("Changed outside the scope of the goal: {}.", listed(outside)),
         (true, _) => format!("Changed again and again: {}.", listed(repeated)),
@@ -130,11 +157,19 @@ fn diagnostic(outside: &[String], repeated: &[String]) -> String {
 
 fn plan(
     question: &DriftQuestion,
+    breaches: &[Breach],
     outside: &[String],
     repeated: &[String],
     scope: &[String],
 ) -> Vec<RecoveryStep> {
     let mut steps = Vec::new();
+    for Breach { file, constraint } in breaches {
+        let constraint = shorten(constraint, 160);
+        steps.push(RecoveryStep {
+            file: Some(file.clone()),
+            action: format!("Undo the change of {file}: \"{constraint}\""),
+        });
+    }
     for file in outside.iter().take(3) {
         steps.push(RecoveryStep {
             file: Some(file.clone()),
@@ -240,6 +275,62 @@ mod tests {
             with(ActionType::Bash, EffectKind::Build, "web/site.css"),
         ];
         assert_eq!(score(&["src/parser.rs"], "", looking), 10);
+    }
+
+    #[test]
+    fn a_forbidden_change_is_off_goal_whatever_the_scope() {
+        let with = |constraints: &[&str], newest: &str, actions| {
+            check_drift(&DriftQuestion {
+                goal: "Fix the parser".to_owned(),
+                newest_instruction: newest.to_owned(),
+                constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
+                actions,
+                ..DriftQuestion::default()
+            })
+        };
+        let parser = || edit("src/parser.rs");
+        let forbids = ["Do not touch src/auth/"];
+        let verdict = with(&forbids, "", vec![parser(), edit("src/auth/a.rs")]);
+        assert_eq!(verdict.score, 3);
+        assert_eq!(
+            verdict.diagnostic,
+            "Changed against a constraint (\"Do not touch src/auth/\"): src/auth/a.rs."
+        );
+        assert_eq!(verdict.recovery_plan[0].file.as_deref(), Some("src/auth/a.rs"));
+        let two = vec![
+            edit("src/auth/a.rs"),
+            edit("src/auth/b.rs"),
+            edit("src/auth/a.rs"),
+        ];
+        assert_eq!(with(&forbids, "", two).score, 2);
+        assert_eq!(with(&forbids, "", vec![parser()]).score, 10);
+        assert_eq!(
+            with(&["only change src/parser.rs"], "", vec![parser(), edit("a.rs")]).score,
+            3
+        );
+        assert_eq!(
+            with(
+                &[],
+                "Fix src/parser.rs. Don't touch src/auth.rs.",
+                vec![edit("src/auth.rs")]
+            )
+            .score,
+            3
+        );
+        let read = ActionSketch {
+            action_type: ActionType::Read,
+            effects: vec![EffectKind::Read],
+            ..edit("src/auth/a.rs")
+        };
+        assert_eq!(
+            with(&forbids, "", vec![read]).score,
+            10,
+            "reading changes nothing"
+        );
+        assert_eq!(
+            with(&forbids, "now fix src/auth/a.rs too", vec![edit("src/auth/a.rs")]).score,
+            10
+        );
     }
 
     #[test]

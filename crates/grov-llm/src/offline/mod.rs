@@ -12,6 +12,7 @@ mod drift;
 mod goal;
 mod intent;
 mod lexicon;
+mod limits;
 mod material;
 mod prompt;
 mod reasoning;

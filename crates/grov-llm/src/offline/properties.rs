@@ -161,7 +161,7 @@ proptest! {
     }
 
     #[test]
-    fn drift_is_scored_within_its_scale(goal in text(), newest_instruction in text(), scope in texts(), actions in actions(), diagnostics in texts()) {
+    fn drift_is_scored_within_its_scale(goal in text(), newest_instruction in text(), scope in texts(), constraints in texts(), actions in actions(), diagnostics in texts()) {
         let recovery = generate_forced_recovery(&ForcedRecoveryQuestion {
             goal: goal.clone(),
             newest_instruction: newest_instruction.clone(),
@@ -170,7 +170,7 @@ proptest! {
             ..ForcedRecoveryQuestion::default()
         });
         prop_assert!(!recovery.mandatory_action.action.is_empty());
-        let verdict = check_drift(&DriftQuestion { goal, newest_instruction, scope, actions, ..DriftQuestion::default() });
+        let verdict = check_drift(&DriftQuestion { goal, newest_instruction, scope, constraints, actions, ..DriftQuestion::default() });
         prop_assert!((1..=10).contains(&verdict.score));
         prop_assert_eq!(verdict.recovery_plan.is_empty(), verdict.score >= 8);
     }
