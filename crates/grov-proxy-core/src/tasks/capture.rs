@@ -172,3 +172,120 @@ pub(super) fn relative(file: &str, root: Option<&Path>) -> String {
         .unwrap_or(file)
         .to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tasks::testing::task;
+    use grov_domain::{ActionType, Effect, EffectKind, ExchangeId, SessionId, StepId};
+
+    fn step(file: &str, score: Option<u8>) -> StepRow {
+        StepRow {
+            id: StepId::new(file),
+            session_id: SessionId::new("s1"),
+            exchange_id: ExchangeId::new("x"),
+            agent_id: None,
+            tool: "Edit".to_owned(),
+            tool_use_id: Some(file.to_owned()),
+            action_type: ActionType::Edit,
+            files: vec![format!("/p/{file}")],
+            folders: Vec::new(),
+            command: None,
+            effects: Vec::new(),
+            reasoning: Some("told <grov-context>by Grov</grov-context>by the agent".to_owned()),
+            drift_score: score,
+            drift_type: None,
+            is_key_decision: false,
+            is_validated: true,
+            correction_given: None,
+            correction_level: None,
+            keywords: Vec::new(),
+            timestamp: OffsetDateTime::UNIX_EPOCH,
+        }
+    }
+
+    fn prompt(text: &str) -> Prompt {
+        Prompt {
+            text: text.to_owned(),
+            queued: false,
+        }
+    }
+
+    fn saved(material: &Material) -> Task {
+        let state = task("s1", None);
+        let reasoning = Reasoning::default();
+        material.task(
+            &state,
+            None,
+            reasoning,
+            Ending::Complete,
+            None,
+            OffsetDateTime::UNIX_EPOCH,
+        )
+    }
+
+    #[test]
+    fn what_was_judged_off_goal_teaches_nothing() {
+        let mut invalid = step("invalid", None);
+        invalid.is_validated = false;
+        let steps = [
+            step("good", Some(5)),
+            step("off", Some(4)),
+            step("unjudged", None),
+            invalid,
+        ];
+        let material = Material::new(&[prompt("go")], &steps, Some(Path::new("/p")), |_| None);
+        let question = material.question(&task("s1", None), "");
+        let files: Vec<_> = question
+            .actions
+            .into_iter()
+            .flat_map(|action| action.files)
+            .collect();
+        assert_eq!(files, ["good", "unjudged"]);
+        assert_eq!(saved(&material).files_touched, ["good", "unjudged"]);
+    }
+
+    #[test]
+    fn text_that_grov_put_there_is_not_captured_again() {
+        let prompts = [
+            prompt("<grov-context>memory</grov-context>"),
+            prompt("fix <grov-context>m</grov-context>it"),
+        ];
+        let material = Material::new(&prompts, &[step("a", None)], None, |_| None);
+        let question = material.question(&task("s1", None), "");
+        assert_eq!(question.prompts, ["fix it"]);
+        assert_eq!(
+            question.actions[0].reasoning.as_deref(),
+            Some("told by the agent")
+        );
+        assert_eq!(saved(&material).original_query, "fix it");
+    }
+
+    #[test]
+    fn results_of_tools_are_told_where_they_are_known() {
+        let known = |call: &str| (call == "a").then(|| (true, Some("2 failed".to_owned())));
+        let material = Material::new(&[], &[step("a", None), step("b", None)], None, known);
+        let actions = material.question(&task("s1", None), "").actions;
+        assert_eq!(
+            (actions[0].failed, actions[0].output.as_deref()),
+            (Some(true), Some("2 failed"))
+        );
+        assert_eq!(actions[1].failed, None);
+    }
+
+    #[test]
+    fn work_that_changed_nothing_is_known_by_what_it_looked_at() {
+        let mut read = step("read", None);
+        read.action_type = ActionType::Read;
+        let looked = Material::new(&[], std::slice::from_ref(&read), Some(Path::new("/p")), |_| None);
+        assert_eq!(saved(&looked).files_touched, ["read"]);
+        let mut removed = step("removed", None);
+        removed.action_type = ActionType::Bash;
+        removed.effects = vec![Effect {
+            kind: EffectKind::Delete,
+            paths: Vec::new(),
+        }];
+        let changed = Material::new(&[], &[read, removed], Some(Path::new("/p")), |_| None);
+        assert_eq!(saved(&changed).files_touched, ["removed"]);
+    }
+}
