@@ -10,12 +10,14 @@ mod exchange;
 mod ids;
 mod judge;
 mod memory;
+mod memory_search;
 mod own_text;
 mod project;
 mod session;
 mod spending;
 mod store;
 mod transition;
+mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
@@ -27,6 +29,10 @@ pub use judge::{
     SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
 };
 pub use memory::{Decision, DriftEvent, FileReasoning, Task, TaskStatus, TriggerReason};
+pub use memory_search::{
+    ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemoryStats, MemoryStore, PerField,
+    Posting, TermMatch, TermMatches, file_term, path_term,
+};
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals};
@@ -36,3 +42,4 @@ pub use store::{
     Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreError, StoreStats, TableStats, TaskStore,
 };
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
+pub use words::{file_name, identifiers, is_identifier, path_words, words};

@@ -4,8 +4,8 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, OrchestrationStore, SessionId, SessionState,
-    SessionStatus, SessionSummary, SpendingStore, StepRow, Task, TaskId,
+    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, MemoryStore, OrchestrationStore, SessionId,
+    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, Task, TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -245,6 +245,7 @@ pub trait Store:
     + SessionStore
     + OrchestrationStore
     + TaskStore
+    + MemoryStore
     + DriftStore
     + FileReasoningStore
     + SpendingStore
@@ -257,6 +258,7 @@ impl<T> Store for T where
         + SessionStore
         + OrchestrationStore
         + TaskStore
+        + MemoryStore
         + DriftStore
         + FileReasoningStore
         + SpendingStore

@@ -1,0 +1,176 @@
+//! Finding past work again: the port through which memory is searched, filled, listed and emptied.
+//!
+//! A store answers what stands where; what fits a prompt is decided by whoever asks. Terms come from
+//! [`words`](crate::words), and from [`file_term`] and [`path_term`] for files.
+
+use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+/// Whose memory is meant.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryScope {
+    /// The project's key.
+    pub project_path: String,
+    /// Its remote: memories recorded elsewhere under the same remote belong to it too.
+    pub project_remote: Option<String>,
+}
+
+/// Where a term stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum MemoryField {
+    /// What was asked and the goal, decisions, constraints and tags.
+    Text,
+    /// What was done and found.
+    Trace,
+    /// The words of the paths.
+    Path,
+    /// Files as wholes: [`file_term`] and [`path_term`].
+    File,
+}
+
+impl MemoryField {
+    /// All of them, in the order in which they are stored.
+    pub const ALL: [Self; 4] = [Self::Text, Self::Trace, Self::Path, Self::File];
+}
+
+/// One number for each [`MemoryField`], in the order of [`MemoryField::ALL`].
+pub type PerField<T> = [T; 4];
+
+/// The term of all files of that name, whatever folder they are in.
+pub fn file_term(path: &str) -> String {
+    let mut term = String::from("f:");
+    term.extend(file_name(path).chars().map(solid));
+    term
+}
+
+/// The term of exactly this path.
+pub fn path_term(path: &str) -> String {
+    let mut term = String::from("p:");
+    term.extend(path.chars().map(solid));
+    term
+}
+
+/// A term is one piece.
+fn solid(character: char) -> char {
+    if character.is_whitespace() || character.is_control() {
+        '_'
+    } else {
+        character
+    }
+}
+
+/// How much a scope holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryExtent {
+    /// Memories.
+    pub documents: u64,
+    /// Terms in all of them, by field.
+    pub lengths: PerField<u64>,
+}
+
+/// How often a term stands in a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// The store's number of the memory.
+    pub document: i64,
+    /// How often, by field.
+    pub counts: PerField<u32>,
+}
+
+/// What the store knows of a term.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermMatch {
+    /// In how many memories of the scope it stands.
+    pub frequency: u64,
+    /// Where it stands; `None` when it was left out because rarer terms used up what may be read.
+    pub postings: Option<Vec<Posting>>,
+}
+
+/// The answer to a lookup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TermMatches {
+    /// What was searched.
+    pub extent: MemoryExtent,
+    /// For each term that was asked for, in the same order.
+    pub terms: Vec<TermMatch>,
+}
+
+/// A memory as far as ranking needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryDocument {
+    /// The store's number of the memory.
+    pub document: i64,
+    /// The task.
+    pub task_id: TaskId,
+    /// When it was saved.
+    pub created_at: OffsetDateTime,
+    /// How it ended.
+    pub status: TaskStatus,
+    /// Number of terms, by field.
+    pub lengths: PerField<u32>,
+    /// Files it touched.
+    pub files: Vec<String>,
+}
+
+/// What became of an import.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Tasks that were not there before.
+    pub added: u64,
+    /// Tasks that replaced one of the same id.
+    pub replaced: u64,
+}
+
+/// What a scope holds, for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStats {
+    /// Memories.
+    pub memories: u64,
+    /// Of them ended as complete, partial, abandoned.
+    pub by_status: [u64; 3],
+    /// Different files they touched.
+    pub files: u64,
+    /// When the oldest was saved.
+    pub oldest: Option<OffsetDateTime>,
+    /// When the newest was saved.
+    pub newest: Option<OffsetDateTime>,
+}
+
+/// Team memory, to be searched, filled and emptied. What is saved through [`TaskStore`](crate::TaskStore) is found here.
+#[async_trait]
+pub trait MemoryStore: Send + Sync {
+    /// Where terms stand. Postings are read from the rarest term on as long as they are not more than `budget` in all.
+    async fn lookup(
+        &self,
+        scope: &MemoryScope,
+        terms: &[String],
+        budget: u64,
+    ) -> Result<TermMatches, StoreError>;
+    /// These memories, as far as they are older than `before`; in any order.
+    async fn documents(
+        &self,
+        documents: &[i64],
+        before: Option<OffsetDateTime>,
+    ) -> Result<Vec<MemoryDocument>, StoreError>;
+    /// The newest memories of the scope that are older than `before`, newest first.
+    async fn newest(
+        &self,
+        scope: &MemoryScope,
+        before: Option<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<MemoryDocument>, StoreError>;
+    /// Saves tasks in one transaction, each replacing the one of its id.
+    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError>;
+    /// Tasks of a scope, or of all projects, oldest first; those behind `after` (time and id of the last one seen).
+    async fn export(
+        &self,
+        scope: Option<&MemoryScope>,
+        after: Option<(OffsetDateTime, TaskId)>,
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError>;
+    /// Deletes tasks, all that was derived from them and every trace of them on disk. Returns those that were there.
+    async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError>;
+    /// Counts for a scope, or for all projects.
+    async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError>;
+}
