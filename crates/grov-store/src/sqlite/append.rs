@@ -5,6 +5,7 @@
 
 use super::SqliteStore;
 use super::changes::{SessionChange, SessionChanges};
+use super::memory;
 use super::rows::{Insert, portions};
 use super::values::{integer, list, list_value, millis};
 use crate::door;
@@ -432,5 +433,5 @@ pub(super) async fn rehome(
     .bind(client_session)
     .execute(&mut *connection)
     .await?;
-    Ok(())
+    memory::reindex_client_session(connection, client_session).await
 }

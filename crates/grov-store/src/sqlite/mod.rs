@@ -6,6 +6,7 @@ mod drift;
 mod error;
 mod file_reasoning;
 mod maintenance;
+mod memory;
 mod open;
 mod rows;
 mod schema;

@@ -1,6 +1,6 @@
 //! The schema and its migrations: numbered files, applied in order, never changed once released.
 
-use super::store_error;
+use super::{memory, store_error};
 use crate::files;
 use grov_domain::StoreError;
 use sqlx::sqlite::SqliteConnection;
@@ -9,10 +9,14 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Migration N stands at index N - 1.
-const MIGRATIONS: [&str; 2] = [
+const MIGRATIONS: [&str; 3] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
+    include_str!("../../../../migrations/sqlite/0003_memory.sql"),
 ];
+
+/// The migration after which the index of memory has to be filled from the tasks that are there.
+const MEMORY_INDEX: i64 = 3;
 
 /// The newest schema this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
@@ -70,6 +74,9 @@ async fn apply(
     // The caller drops the connection when this fails, which rolls back.
     connection.execute("BEGIN IMMEDIATE").await?;
     connection.execute(migration).await?;
+    if number == MEMORY_INDEX {
+        memory::fill(connection).await?;
+    }
     // A pragma takes no bound value; the number is ours.
     let mut record = sqlx::QueryBuilder::<sqlx::Sqlite>::new("PRAGMA user_version = ");
     record

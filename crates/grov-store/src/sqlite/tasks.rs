@@ -1,5 +1,6 @@
 //! Finished tasks.
 
+use super::memory;
 use super::values::{Columns, list, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
@@ -154,7 +155,7 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
             .execute(&mut *connection)
             .await?;
     }
-    Ok(())
+    memory::index_task(connection, id, task).await
 }
 
 /// The id of the finished task that a session became.
@@ -178,11 +179,12 @@ async fn task_of(
 impl SqliteStore {
     async fn task_rows(&self, mut query: QueryBuilder<Sqlite>) -> Result<Vec<Task>, StoreError> {
         let rows = self.reader().await?.rows(self, query.build()).await?;
-        rows.iter().map(task).collect()
+        rows.iter().map(task_of_row).collect()
     }
 }
 
-fn task(row: &SqliteRow) -> Result<Task, StoreError> {
+/// A task as a row of its table holds it.
+pub(super) fn task_of_row(row: &SqliteRow) -> Result<Task, StoreError> {
     let columns = Columns(row);
     Ok(Task {
         id: TaskId::new(columns.get::<String>("id")?),

@@ -208,7 +208,7 @@ async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
     other.execute("PRAGMA user_version = 7").await.unwrap();
     let error = store.apply(&TaskTransition::default()).await.unwrap_err();
     assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
-    other.execute("PRAGMA user_version = 2").await.unwrap();
+    other.execute("PRAGMA user_version = 3").await.unwrap();
     store.apply(&TaskTransition::default()).await.unwrap();
     assert!(!Arc::ptr_eq(&first, &store.store().await.unwrap()));
 

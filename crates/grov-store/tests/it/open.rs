@@ -99,7 +99,7 @@ async fn database_is_shared_and_checked_as_promised() {
     };
     assert_eq!(pragma(&mut connection, "PRAGMA journal_mode").await, "wal");
     assert_eq!(pragma(&mut connection, "PRAGMA auto_vacuum").await, "2");
-    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "2");
+    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "3");
     assert_eq!(pragma(&mut connection, "PRAGMA integrity_check").await, "ok");
 }
 
@@ -186,7 +186,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
             home.open().await
         };
         let stats = store.stats().await.unwrap();
-        assert_eq!(stats.schema_version, 2);
+        assert_eq!(stats.schema_version, 3);
         for table in &stats.tables {
             assert_eq!(table.rows, u64::from(table.table != "llm_calls"), "{table:?}");
         }
@@ -250,7 +250,7 @@ async fn migration_that_fails_leaves_the_database_as_it_was() {
         .await
         .unwrap_err();
     connection.execute("DROP TABLE llm_calls").await.unwrap();
-    assert_eq!(home.open().await.stats().await.unwrap().schema_version, 2);
+    assert_eq!(home.open().await.stats().await.unwrap().schema_version, 3);
 }
 
 #[tokio::test]
@@ -269,7 +269,7 @@ async fn newer_schema_is_left_alone() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error, StoreError::NewerSchema { found: 7, known: 2 }),
+        matches!(error, StoreError::NewerSchema { found: 7, known: 3 }),
         "{error}"
     );
     assert!(error.to_string().contains("update Grov"), "{error}");
@@ -293,13 +293,13 @@ async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
     for _ in 0..2 {
         let error = store.append(&exchanges("a", 2)).await.unwrap_err();
         assert!(
-            matches!(error, StoreError::NewerSchema { found: 7, known: 2 }),
+            matches!(error, StoreError::NewerSchema { found: 7, known: 3 }),
             "{error}"
         );
     }
     raw(&home.database())
         .await
-        .execute("PRAGMA user_version = 2")
+        .execute("PRAGMA user_version = 3")
         .await
         .unwrap();
     assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);

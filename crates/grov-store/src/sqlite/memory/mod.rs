@@ -1,0 +1,65 @@
+//! Team memory: searched by terms, filled, listed and forgotten.
+
+mod forget;
+mod index;
+mod listing;
+mod lookup;
+
+pub(super) use index::{fill, index_task, reindex_client_session};
+
+use super::{SqliteStore, StoreError};
+use async_trait::async_trait;
+use grov_domain::{
+    ImportReport, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, Task, TaskId, TermMatches,
+};
+use time::OffsetDateTime;
+
+#[async_trait]
+impl MemoryStore for SqliteStore {
+    async fn lookup(
+        &self,
+        scope: &MemoryScope,
+        terms: &[String],
+        budget: u64,
+    ) -> Result<TermMatches, StoreError> {
+        self.look_up(scope, terms, budget).await
+    }
+
+    async fn documents(
+        &self,
+        documents: &[i64],
+        before: Option<OffsetDateTime>,
+    ) -> Result<Vec<MemoryDocument>, StoreError> {
+        self.memory_documents(documents, before).await
+    }
+
+    async fn newest(
+        &self,
+        scope: &MemoryScope,
+        before: Option<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<MemoryDocument>, StoreError> {
+        self.newest_documents(scope, before, limit).await
+    }
+
+    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
+        self.import_tasks(tasks).await
+    }
+
+    async fn export(
+        &self,
+        scope: Option<&MemoryScope>,
+        after: Option<(OffsetDateTime, TaskId)>,
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        self.tasks_in_order(scope, after, limit).await
+    }
+
+    async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+        self.forget_tasks(tasks).await
+    }
+
+    async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
+        self.count_memories(scope).await
+    }
+}
