@@ -66,6 +66,11 @@ pub(crate) enum Command {
         /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
         session: String,
     },
+    /// Search, fill and empty team memory: what was done in finished tasks
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// Look after the database
     Store {
         #[command(subcommand)]
@@ -113,6 +118,57 @@ pub(crate) enum UsageGroup {
     Day,
     Session,
     Purpose,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// List memories, newest first
+    List {
+        /// Show at most so many; 0 = all [default: 20, with --json all]
+        #[arg(long, value_name = "N")]
+        limit: Option<u32>,
+    },
+    /// Show one memory in full
+    Show {
+        /// A memory's id
+        id: String,
+    },
+    /// Find memories that fit a prompt, best first
+    Search(SearchArguments),
+    /// Read task records, one JSON object per line; a record with a known id replaces the one that is there
+    Import {
+        /// The file; - for standard input
+        file: PathBuf,
+    },
+    /// Print task records as they are imported, oldest first
+    Export,
+    /// Delete memories for good, their traces in the index and on disk included
+    Forget {
+        /// Ids of memories
+        #[arg(required = true)]
+        ids: Vec<String>,
+    },
+    /// Count memories
+    Stats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SearchArguments {
+    /// The prompt, or some words of it
+    #[arg(required_unless_present = "batch", conflicts_with = "batch")]
+    pub(crate) query: Option<String>,
+    /// Show at most so many
+    #[arg(long, value_name = "K", default_value_t = 10)]
+    pub(crate) limit: usize,
+    /// Files that the prompt is about, parted by commas
+    #[arg(long, value_name = "PATHS", value_delimiter = ',', conflicts_with = "batch")]
+    pub(crate) files: Vec<String>,
+    /// Answer each line {"id", "text", "files"?, "before"?} of a file with a line {"id", "results"}; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) batch: Option<PathBuf>,
+    /// Show what each result's score is made of
+    #[arg(long)]
+    pub(crate) why: bool,
 }
 
 #[derive(Debug, Subcommand)]

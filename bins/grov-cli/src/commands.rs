@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod demo;
+mod memory;
 mod proxy;
 mod proxy_status;
 mod status;
@@ -22,6 +23,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Status => status::run(&common, terminal),
         Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),
+        Command::Memory { command } => memory::run(&common, command, terminal),
         Command::Store {
             command: StoreCommand::Stats,
         } => store::stats(&common, terminal),

@@ -103,9 +103,17 @@ impl Context {
         if !is_there(&self.database()) {
             return Ok(None);
         }
+        self.create(work).map(Some)
+    }
+
+    /// Runs `work` on the store, opened for writing and created when there is none.
+    pub(crate) fn create<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
         self.with(|path| async move {
             let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
-            work(store).await.map(Some)
+            work(store).await
         })
     }
 

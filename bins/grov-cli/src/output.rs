@@ -137,6 +137,19 @@ fn write_out(bytes: &[u8]) -> Result<(), Failure> {
     Ok(stdout.flush()?)
 }
 
+/// Prints one line of JSON, without the envelope of a whole answer.
+pub(crate) fn line<T: Serialize>(line: &T) -> Result<(), Failure> {
+    let mut text = serde_json::to_vec(line).map_err(|error| {
+        Failure::error(
+            "output",
+            format!("a line cannot be written as JSON: {error}"),
+            None,
+        )
+    })?;
+    text.push(b'\n');
+    write_out(&text)
+}
+
 /// Prints text.
 pub(crate) fn print(text: &str) -> Outcome {
     write_out(text.as_bytes()).map(|()| Verdict::Found)

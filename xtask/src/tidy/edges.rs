@@ -70,6 +70,11 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-wire"],
     },
     Crate {
+        name: "grov-memory",
+        floor: Floor::Effects,
+        blind_to: &["grov-wire"],
+    },
+    Crate {
         name: "grov-proxy-core",
         floor: Floor::ProxyEdge,
         blind_to: &["grov-store", "grov-llm"],
@@ -112,6 +117,11 @@ const LIBRARIES: &[(&[&str], &[&str], &str)] = &[
         &["hyper", "hyper-util"],
         &["grov-proxy-core", "grov-sim"],
         "HTTP stays in the proxy and the simulated upstream",
+    ),
+    (
+        &["reqwest"],
+        &["grov-llm"],
+        "calls of our own are made in grov-llm alone, with its budget and ledger",
     ),
     (
         &["anyhow"],

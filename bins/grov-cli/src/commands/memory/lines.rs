@@ -1,0 +1,98 @@
+//! Reading a file line by line, whatever it holds.
+
+use crate::failure::Failure;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// Longer lines are not read: a record is text, not an archive.
+const LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The lines of a file or of standard input, numbered from 1.
+pub(super) struct Lines {
+    reader: Box<dyn BufRead>,
+    path: PathBuf,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+/// One line, without its end; `None` in place of one that is too long.
+pub(super) struct Line<'a> {
+    pub(super) number: u64,
+    pub(super) bytes: Option<&'a [u8]>,
+}
+
+impl Lines {
+    /// Opens a file; `-` is standard input.
+    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let reader: Box<dyn BufRead> = if path == Path::new("-") {
+            Box::new(BufReader::new(io::stdin()))
+        } else {
+            let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+            Box::new(BufReader::with_capacity(1 << 16, file))
+        };
+        Ok(Self {
+            reader,
+            path: path.to_owned(),
+            number: 0,
+            buffer: Vec::new(),
+        })
+    }
+
+    /// The next line that is not blank.
+    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, Failure> {
+        loop {
+            self.buffer.clear();
+            let read = io::Read::take(&mut self.reader, LONGEST)
+                .read_until(b'\n', &mut self.buffer)
+                .map_err(|error| unreadable(&self.path, &error))?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if self.buffer.len() as u64 == LONGEST && !self.buffer.ends_with(b"\n") {
+                self.skip_rest()?;
+                return Ok(Some(Line {
+                    number: self.number,
+                    bytes: None,
+                }));
+            }
+            if !self.buffer.trim_ascii().is_empty() {
+                break;
+            }
+        }
+        let bytes = self
+            .buffer
+            .strip_prefix("\u{feff}".as_bytes())
+            .unwrap_or(&self.buffer);
+        Ok(Some(Line {
+            number: self.number,
+            bytes: Some(bytes.trim_ascii()),
+        }))
+    }
+
+    fn skip_rest(&mut self) -> Result<(), Failure> {
+        loop {
+            let chunk = self
+                .reader
+                .fill_buf()
+                .map_err(|error| unreadable(&self.path, &error))?;
+            let (used, ended) = match chunk.iter().position(|byte| *byte == b'\n') {
+                Some(end) => (end + 1, true),
+                None => (chunk.len(), chunk.is_empty()),
+            };
+            self.reader.consume(used);
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Failure {
+    Failure::error(
+        "input",
+        format!("{} cannot be read: {error}", path.display()),
+        None,
+    )
+}

@@ -1,0 +1,207 @@
+//! `grov memory list`, `show`, `export` and `stats`
+
+use super::record::Record;
+use super::scope;
+use crate::context::Context;
+use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
+use crate::show::{TaskView, moment};
+use crate::table::{Table, harmless};
+use grov_domain::{MemoryScope, MemoryStore, StoreError, Task, TaskId, TaskStore};
+use grov_store::SqliteStore;
+use serde::Serialize;
+use std::fmt::Write;
+use time::OffsetDateTime;
+
+/// Memories that a person is shown unless they ask for more.
+const SOME: u32 = 20;
+/// Memories read at once.
+const PAGE: u32 = 500;
+
+#[derive(Serialize)]
+struct ListAnswer {
+    memories: Vec<TaskView>,
+}
+
+#[derive(Serialize)]
+struct ShowAnswer {
+    memory: TaskView,
+    user: Option<String>,
+    project_remote: Option<String>,
+}
+
+#[derive(Default, Serialize)]
+struct StatsAnswer {
+    project_path: String,
+    memories: u64,
+    complete: u64,
+    partial: u64,
+    abandoned: u64,
+    files: u64,
+    #[serde(with = "time::serde::rfc3339::option")]
+    oldest: Option<OffsetDateTime>,
+    #[serde(with = "time::serde::rfc3339::option")]
+    newest: Option<OffsetDateTime>,
+}
+
+pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) -> Outcome {
+    let limit = limit.unwrap_or(if terminal.wants_json() { 0 } else { SOME });
+    let scope = scope(context)?;
+    let mut tasks = context
+        .read(|store| async move { all(&store, &scope).await })?
+        .unwrap_or_default();
+    tasks.reverse();
+    if limit > 0 {
+        tasks.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    }
+    if tasks.is_empty() {
+        say("this project has no memories yet");
+    }
+    let memories = tasks.into_iter().map(TaskView::from).collect();
+    terminal.answer(ListAnswer { memories }, list_text)?;
+    Ok(Verdict::Found)
+}
+
+pub(super) fn show(context: &Context, id: &str, terminal: Terminal) -> Outcome {
+    let wanted = TaskId::new(id);
+    let task = context
+        .read(|store| async move { store.task(&wanted).await })?
+        .flatten();
+    let Some(task) = task else {
+        say(&format!(
+            "there is no memory {id:?}; `grov memory list` lists them"
+        ));
+        return Ok(Verdict::Nothing);
+    };
+    let answer = ShowAnswer {
+        user: task.user.clone(),
+        project_remote: task.project_remote.clone(),
+        memory: TaskView::from(task),
+    };
+    terminal.answer(answer, show_text)?;
+    Ok(Verdict::Found)
+}
+
+pub(super) fn export(context: &Context) -> Outcome {
+    let scope = scope(context)?;
+    let printed = context.read(|store| async move {
+        let mut after = None;
+        loop {
+            let page = store.export(Some(&scope), after, PAGE).await?;
+            let Some(last) = page.last() else {
+                return Ok(Ok(()));
+            };
+            after = Some((last.created_at, last.id.clone()));
+            for task in page {
+                if let Err(failure) = output::line(&Record::from(task)) {
+                    return Ok(Err(failure));
+                }
+            }
+        }
+    })?;
+    printed.unwrap_or(Ok(())).map(|()| Verdict::Found)
+}
+
+pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
+    let scope = scope(context)?;
+    let project_path = scope.project_path.clone();
+    let stats = context
+        .read(|store| async move { store.memory_stats(Some(&scope)).await })?
+        .unwrap_or_default();
+    let [complete, partial, abandoned] = stats.by_status;
+    let answer = StatsAnswer {
+        project_path,
+        memories: stats.memories,
+        complete,
+        partial,
+        abandoned,
+        files: stats.files,
+        oldest: stats.oldest,
+        newest: stats.newest,
+    };
+    terminal.answer(answer, stats_text)?;
+    Ok(Verdict::Found)
+}
+
+/// All memories of a scope, oldest first.
+async fn all(store: &SqliteStore, scope: &MemoryScope) -> Result<Vec<Task>, StoreError> {
+    let mut tasks: Vec<Task> = Vec::new();
+    loop {
+        let after = tasks.last().map(|task| (task.created_at, task.id.clone()));
+        let page = store.export(Some(scope), after, PAGE).await?;
+        if page.is_empty() {
+            return Ok(tasks);
+        }
+        tasks.extend(page);
+    }
+}
+
+fn list_text(answer: &ListAnswer, style: Style) -> String {
+    if answer.memories.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["SAVED", "STATUS", "ID", "GOAL"]);
+    for memory in &answer.memories {
+        table.row([
+            moment(memory.created_at),
+            memory.status.to_owned(),
+            memory.id.clone(),
+            memory
+                .goal
+                .clone()
+                .unwrap_or_else(|| memory.original_query.clone()),
+        ]);
+    }
+    table.render(style)
+}
+
+fn show_text(answer: &ShowAnswer, style: Style) -> String {
+    let memory = &answer.memory;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
+    let _ = writeln!(text, "{}", style.bold(&harmless(goal)));
+    let _ = writeln!(text, "id         {}", harmless(&memory.id));
+    let _ = writeln!(text, "project    {}", harmless(&memory.project_path));
+    let _ = writeln!(
+        text,
+        "saved      {} ({})",
+        moment(memory.created_at),
+        memory.status
+    );
+    if let Some(user) = &answer.user {
+        let _ = writeln!(text, "by         {}", harmless(user));
+    }
+    let _ = writeln!(text, "prompt     {}", harmless(&memory.original_query));
+    for decision in &memory.decisions {
+        let words = format!("{} ({})", decision.choice, decision.reason);
+        let _ = writeln!(text, "decided    {}", harmless(&words));
+    }
+    let lists = [
+        ("constraint", &memory.constraints),
+        ("found", &memory.reasoning_trace),
+        ("file", &memory.files_touched),
+        ("tag", &memory.tags),
+    ];
+    for (name, list) in lists {
+        for line in list {
+            let _ = writeln!(text, "{name:<10} {}", harmless(line));
+        }
+    }
+    text
+}
+
+fn stats_text(answer: &StatsAnswer, style: Style) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "project   {}", style.bold(&harmless(&answer.project_path)));
+    let _ = writeln!(
+        text,
+        "memories  {} ({} complete, {} partial, {} abandoned)",
+        answer.memories, answer.complete, answer.partial, answer.abandoned
+    );
+    let _ = writeln!(text, "files     {}", answer.files);
+    if let (Some(oldest), Some(newest)) = (answer.oldest, answer.newest) {
+        let _ = writeln!(text, "saved     {} to {}", moment(oldest), moment(newest));
+    }
+    text
+}

@@ -1,0 +1,187 @@
+//! `grov memory search`
+
+use super::lines::Lines;
+use super::scope;
+use crate::arguments::SearchArguments;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
+use crate::table::{Table, harmless};
+use grov_domain::{MemoryScope, TaskStore};
+use grov_memory::{Found, Query, Ranking, search};
+use grov_store::SqliteStore;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use time::OffsetDateTime;
+
+#[derive(Serialize)]
+struct Answer {
+    results: Vec<ResultView>,
+}
+
+#[derive(Serialize)]
+struct ResultView {
+    id: String,
+    score: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<BTreeMap<&'static str, f64>>,
+    #[serde(skip)]
+    goal: String,
+    #[serde(skip)]
+    created_at: Option<OffsetDateTime>,
+}
+
+#[derive(Serialize)]
+struct BatchAnswer<'a> {
+    id: &'a serde_json::Value,
+    results: &'a [ResultView],
+}
+
+/// One question of a batch.
+#[derive(Deserialize)]
+struct Question {
+    id: serde_json::Value,
+    text: String,
+    #[serde(default)]
+    files: Option<Vec<String>>,
+    #[serde(default, with = "time::serde::rfc3339::option")]
+    before: Option<OffsetDateTime>,
+}
+
+pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Terminal) -> Outcome {
+    let scope = scope(context)?;
+    match (&arguments.batch, &arguments.query) {
+        (Some(file), _) => batch(context, scope, file, arguments),
+        (None, query) => {
+            let query = Query {
+                scope,
+                text: query.clone().unwrap_or_default(),
+                files: arguments.files.clone(),
+                before: None,
+                limit: arguments.limit,
+            };
+            one(context, &query, arguments.why, terminal)
+        }
+    }
+}
+
+fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outcome {
+    let results = context
+        .read(|store| async move {
+            let found = search(&store, query, &Ranking::default()).await?;
+            let mut results = Vec::with_capacity(found.len());
+            for found in found {
+                let task = store.task(&found.task_id).await?;
+                results.push(ResultView {
+                    created_at: task.as_ref().map(|task| task.created_at),
+                    goal: task
+                        .map(|task| task.goal.unwrap_or(task.original_query))
+                        .unwrap_or_default(),
+                    ..view(found, why)
+                });
+            }
+            Ok(results)
+        })?
+        .unwrap_or_default();
+    let verdict = if results.is_empty() {
+        Verdict::Nothing
+    } else {
+        Verdict::Found
+    };
+    if results.is_empty() {
+        say("nothing in memory fits");
+    }
+    terminal.answer(Answer { results }, text)?;
+    Ok(verdict)
+}
+
+/// Answers line by line; a line that cannot be understood ends it, since the answers have to stay in step.
+fn batch(context: &Context, scope: MemoryScope, file: &Path, arguments: &SearchArguments) -> Outcome {
+    let mut lines = Lines::open(file)?;
+    let (limit, why) = (arguments.limit, arguments.why);
+    let outcome =
+        context.read(|store| async move { Ok(answer_all(&store, &scope, &mut lines, limit, why).await) })?;
+    match outcome {
+        Some(outcome) => outcome.map(|()| Verdict::Found),
+        None => Err(Failure::error(
+            "nothing_stored",
+            "there is no database yet",
+            Some("fill it with `grov memory import FILE`"),
+        )),
+    }
+}
+
+async fn answer_all(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    lines: &mut Lines,
+    limit: usize,
+    why: bool,
+) -> Result<(), Failure> {
+    while let Some(line) = lines.next()? {
+        let number = line.number;
+        let question: Question = serde_json::from_slice(line.bytes.unwrap_or_default()).map_err(|error| {
+            Failure::error("input", format!("line {number} is no question: {error}"), None)
+        })?;
+        let query = Query {
+            scope: scope.clone(),
+            text: question.text,
+            files: question.files.unwrap_or_default(),
+            before: question.before,
+            limit,
+        };
+        let found = search(store, &query, &Ranking::default())
+            .await
+            .map_err(Failure::from)?;
+        let results: Vec<ResultView> = found.into_iter().map(|found| view(found, why)).collect();
+        output::line(&BatchAnswer {
+            id: &question.id,
+            results: &results,
+        })?;
+    }
+    Ok(())
+}
+
+fn view(found: Found, why: bool) -> ResultView {
+    ResultView {
+        id: found.task_id.to_string(),
+        score: rounded(found.score),
+        why: why.then(|| {
+            found
+                .shares
+                .iter()
+                .map(|share| (share.signal.as_str(), rounded(share.value)))
+                .collect()
+        }),
+        goal: String::new(),
+        created_at: None,
+    }
+}
+
+/// More digits would say nothing.
+fn rounded(score: f64) -> f64 {
+    (score * 1e6).round() / 1e6
+}
+
+fn text(answer: &Answer, style: Style) -> String {
+    let mut table = Table::new(&["SCORE#", "DATE", "ID", "GOAL", "WHY"]);
+    for result in &answer.results {
+        let why = result
+            .why
+            .iter()
+            .flatten()
+            .map(|(signal, share)| format!("{signal} {share:.2}"));
+        table.row([
+            format!("{:.2}", result.score),
+            result
+                .created_at
+                .map(|time| time.date().to_string())
+                .unwrap_or_default(),
+            harmless(&result.id),
+            result.goal.clone(),
+            why.collect::<Vec<_>>().join(", "),
+        ]);
+    }
+    table.render(style)
+}
