@@ -148,6 +148,15 @@ pub(super) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     lines
 }
 
+/// What work was about that nobody asked for in words: the first thing that was done, or said. At most `limit` characters;
+/// empty where nothing was.
+pub(super) fn goal_of_deeds(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
+    let deed = trace(actions).into_iter().next();
+    deed.map(|line| shorten(&line, limit))
+        .or_else(|| first_sentence(answer, limit))
+        .unwrap_or_default()
+}
+
 /// Forms in which a choice stands before its reason.
 #[rustfmt::skip]
 const REASONS: &[&str] = &[

@@ -30,6 +30,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
         claims: claims_of(&question.answer),
         proof: proof_of(material::newest(&question.actions)),
         stop_reason: question.stop_reason.as_deref(),
+        question,
         cleared: newest
             .iter()
             .any(|prompt| prompt.contains("<command-name>/clear")),
@@ -69,6 +70,7 @@ struct Turn<'a> {
     claims: Claims,
     proof: Proof,
     stop_reason: Option<&'a str>,
+    question: &'a TaskContextQuestion,
     cleared: bool,
 }
 
@@ -244,10 +246,13 @@ impl Turn<'_> {
     fn start(&self, action: TaskAction, why: &str) -> TaskAnalysis {
         let answered =
             self.prompt.only_asks && !self.proof.changed && self.claims.says_something && self.answered();
-        let goal = if self.goal.is_empty() {
+        let goal = if !self.goal.is_empty() {
+            self.goal.clone()
+        } else if !self.text.is_empty() {
             shorten(&self.text, goal::MOST_CHARACTERS)
         } else {
-            self.goal.clone()
+            let TaskContextQuestion { actions, answer, .. } = self.question;
+            material::goal_of_deeds(actions, answer, goal::MOST_CHARACTERS)
         };
         let proof = self.finished(&goal);
         TaskAnalysis {

@@ -346,3 +346,17 @@ fn limits_of_the_turn_are_told() {
     let analysis = analyze_task_context(&within("Make it blue but don't touch the header.", "r", "Ok."));
     assert_eq!(analysis.constraints, ["don't touch the header"]);
 }
+
+#[test]
+fn a_task_that_nobody_asked_for_is_named_after_what_was_done() {
+    let reminder = "<system-reminder>Never stop.</system-reminder>";
+    let goal = |letters: &str, answer: &str| {
+        let analysis = analyze_task_context(&question(None, Vec::new(), reminder, letters, answer));
+        assert_eq!(analysis.action, TaskAction::NewTask);
+        analysis.goal
+    };
+    assert_eq!(goal("re", "The theme is dark now."), "Edited src/theme.rs");
+    assert_eq!(goal("r", "The theme is light."), "Read src/theme.rs");
+    assert_eq!(goal("", "Done. The theme is dark now."), "The theme is dark now.");
+    assert_eq!(goal("", ""), "");
+}
