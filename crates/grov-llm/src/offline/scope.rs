@@ -283,10 +283,8 @@ mod tests {
             ["flaky", "login", "tests/login.rs"]
         );
         assert!(
-            keywords(&[
-                &"alpha beta gamma delta eins zwei drei vier fünf sechs sieben acht neun zehn elf".to_owned()
-            ])
-            .len()
+            keywords(&["alpha beta gamma delta eins zwei drei vier fünf sechs sieben acht neun zehn elf"])
+                .len()
                 <= 12
         );
     }
