@@ -11,6 +11,9 @@ use tempfile::TempDir;
 /// A run of the client takes a few seconds; with many model steps or retries some tens.
 const RUN_LIMIT: Duration = Duration::from_secs(150);
 
+/// The client's credential.
+const KEY: &str = "sk-ant-api03-test-0000";
+
 /// The client with a throw-away home and an empty project directory.
 pub struct RealClient {
     program: PathBuf,
@@ -75,9 +78,18 @@ impl RealClient {
         self.folder.path().join("project")
     }
 
-    /// The command that runs one prompt against `base_url`.
-    pub fn command(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
+    /// The client itself.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The end of its key by which the client asks whether to use it.
+    pub(crate) fn key_ending(&self) -> &'static str {
+        &KEY[KEY.len() - 20..]
+    }
+
+    /// Gives a command the client's environment and directory, and nothing else.
+    pub(crate) fn surroundings(&self, command: &mut Command, base_url: &str) {
         command
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
@@ -89,12 +101,18 @@ impl RealClient {
             ("IS_SANDBOX", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-            ("ANTHROPIC_API_KEY", "sk-ant-api03-test-0000"),
+            ("ANTHROPIC_API_KEY", KEY),
             ("ANTHROPIC_BASE_URL", base_url),
         ]);
         command
             .envs(self.environment.iter().cloned())
             .current_dir(self.project());
+    }
+
+    /// The command that runs one prompt against `base_url`.
+    pub fn command(&self, base_url: &str, prompt: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        self.surroundings(&mut command, base_url);
         command.args([
             "-p",
             prompt,

@@ -1,7 +1,7 @@
 //! What the whole-system tests stand on: the real binaries as processes, the real client, a plain HTTP client and a wire tap.
 //!
 //! Start at [`Daemon`] for a running `grov-proxyd`, [`Grov`] for the command line, [`RealClient`] for Claude Code
-//! itself, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of them. The tests are in `e2e/`.
+//! itself, [`Terminal`] for it with somebody at the keyboard, [`LocalModel`] for a model, [`WireTap`] for the bytes between two of them. The tests are in `e2e/`.
 //!
 //! Everything here is blocking and knows the product only from outside: command lines, sockets, files. It uses none
 //! of the crates it tests.
@@ -15,6 +15,7 @@ mod http;
 mod local_model;
 mod process;
 mod tap;
+mod terminal;
 mod transcript;
 
 pub use binaries::binary;
@@ -25,4 +26,5 @@ pub use http::{Headers, Request, Response, exchange, open, read_response};
 pub use local_model::LocalModel;
 pub use process::{Ended, eventually, signal};
 pub use tap::{Message, WireTap};
+pub use terminal::Terminal;
 pub use transcript::{ToolUse, tool_uses};

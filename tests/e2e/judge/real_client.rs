@@ -6,9 +6,12 @@ use crate::work::Work;
 use anyhow::{Context, Result};
 use grov_domain::Purpose;
 use grov_sim::{JudgeScript, Rule, When};
-use grov_tests::{ClientRun, Grov, eventually};
+use grov_tests::{ClientRun, Grov, Terminal, eventually};
 use serde_json::{Value, json};
 use std::thread;
+
+/// What the client shows at the top of an empty conversation.
+const BANNER: &str = "▐▛███▜▌";
 
 /// A client, a judge, and what is between them.
 struct Story {
@@ -40,6 +43,17 @@ impl Story {
         let run = self.work.prompt(prompt, arguments)?;
         run.result()?;
         Ok(run)
+    }
+
+    /// Waits until so many turns were judged.
+    fn judged(&self, number: usize) -> Result<()> {
+        eventually("the verdict", || {
+            let calls = self.judge.sim().judge_calls();
+            let verdicts = calls.iter().filter(|(request, call)| {
+                call.purpose == Some(Purpose::AnalyzeTaskContext) && request.delivery().is_some()
+            });
+            (verdicts.count() >= number).then_some(())
+        })
     }
 
     /// The tasks, oldest first, once `wanted` is true of them.
@@ -99,18 +113,9 @@ fn every_action_of_a_model_makes_the_task_that_it_means() -> Result<()> {
             && tasks[0]["original_goal"] == "Dark mode for the settings page"
     })?;
     assert_eq!(tasks[0]["session_id"], session.as_str());
-    let judged = |number: usize| -> Result<()> {
-        eventually("the verdict", || {
-            let calls = story.judge.sim().judge_calls();
-            let verdicts = calls.iter().filter(|(request, call)| {
-                call.purpose == Some(Purpose::AnalyzeTaskContext) && request.delivery().is_some()
-            });
-            (verdicts.count() >= number).then_some(())
-        })
-    };
-    judged(1)?;
+    story.judged(1)?;
     story.types("Prompt two. [[scenario:text]]", &["--continue"])?;
-    judged(2)?;
+    story.judged(2)?;
     story.tasks_when("the follow-up", |tasks| {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 2)
     })?;
@@ -279,4 +284,52 @@ fn two_terminals_on_one_project_do_not_mix_their_tasks() -> Result<()> {
     }
     assert_eq!(story.grov().ask(&["status"])?.json["tasks"], 2);
     Ok(())
+}
+
+#[test]
+fn a_conversation_cleared_on_a_terminal_is_new_work() -> Result<()> {
+    let Some(story) = Story::begin()? else {
+        return Ok(());
+    };
+    story
+        .judge
+        .sim()
+        .set_judge(JudgeScript::default().with(Purpose::AnalyzeTaskContext, verdict("new_task")?));
+    let mut terminal = Terminal::open(&story.work.client, &story.work.daemon.url())?;
+    terminal.enter("Fix the [[scenario:tools]] login-form")?;
+    let tasks = story.tasks_when("the first task", |tasks| {
+        tasks.len() == 1 && has(&tasks[0], "main", "active", 1) && tasks[0]["steps"] == 4
+    })?;
+    let first = tasks[0]["client_session_id"].clone();
+    // Only a client at rest clears at once.
+    story.judged(1)?;
+    terminal.awaits("greeting is written")?;
+    terminal.enter("/clear")?;
+    terminal.awaits(BANNER)?;
+    terminal.enter("Fix the [[scenario:parallel]] log-out")?;
+    let tasks = story
+        .tasks_when("a task of its own", |tasks| {
+            tasks.len() == 2 && tasks.iter().all(|task| has(task, "main", "active", 1)) && steps(tasks) == 9
+        })
+        .with_context(|| terminal.screen())?;
+    for task in &tasks {
+        let is_first = task["client_session_id"] == first;
+        assert_eq!(task["steps"], if is_first { 4 } else { 5 }, "{tasks:#?}");
+        assert!(task["parent_session_id"].is_null(), "{tasks:#?}");
+    }
+    // The titles that it asks for before each first prompt, and the cleared conversation, were judged by nobody.
+    story.judged(2)?;
+    let usage = story.grov().ask(&["usage"])?.json;
+    assert_eq!(story.judge.sim().requests().len(), 4, "{usage:#}");
+    assert_eq!(
+        story.grov().ask(&["status"])?.json["tasks"],
+        0,
+        "clearing saves nothing"
+    );
+    terminal.leave()
+}
+
+/// The steps of these tasks, all together.
+fn steps(tasks: &[Value]) -> u64 {
+    tasks.iter().filter_map(|task| task["steps"].as_u64()).sum()
 }

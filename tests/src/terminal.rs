@@ -1,0 +1,161 @@
+//! The real client on a terminal, with somebody at the keyboard.
+
+use crate::client::RealClient;
+use crate::process::{self, PATIENCE};
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// Where the client asks for the next input.
+const READY: &str = "❯";
+/// What ends the client when it is typed twice.
+const INTERRUPT: &str = "\u{3}";
+
+/// A running interactive client. Killed when dropped.
+pub struct Terminal {
+    process: Child,
+    keyboard: Option<ChildStdin>,
+    screen: PathBuf,
+    /// Length of the screen when the newest line was entered.
+    entered: usize,
+}
+
+impl Terminal {
+    /// Opens the client against `base_url`, past its questions of the first start. It runs in a pseudo-terminal of
+    /// util-linux's `script`.
+    ///
+    /// # Errors
+    /// There is no `script`, or the client does not come up.
+    pub fn open(client: &RealClient, base_url: &str) -> Result<Self> {
+        let project = client.project();
+        let project = project.to_str().context("the project's path is no text")?;
+        let answered = json!({
+            "hasCompletedOnboarding": true,
+            "theme": "dark",
+            "bypassPermissionsModeAccepted": true,
+            "customApiKeyResponses": {"approved": [client.key_ending()], "rejected": []},
+            "projects": {project: {"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+        });
+        fs::write(client.home().join(".claude.json"), answered.to_string())?;
+        let screen = client.home().join("screen");
+        let mut command = Command::new("script");
+        client.surroundings(&mut command, base_url);
+        command
+            .env("CLIENT", client.program())
+            .args(["--quiet", "--flush", "--return", "--command"])
+            .arg("stty cols 120 rows 40; exec \"$CLIENT\" --dangerously-skip-permissions")
+            .arg(&screen)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut process = command
+            .spawn()
+            .context("cannot start `script` of util-linux, which gives the client a terminal")?;
+        let keyboard = process.stdin.take();
+        let terminal = Self {
+            process,
+            keyboard,
+            screen,
+            entered: 0,
+        };
+        terminal.shows(READY, 0)?;
+        Ok(terminal)
+    }
+
+    /// Types a line and enters it; its last word must show before that.
+    ///
+    /// # Errors
+    /// The client shows nothing of it.
+    pub fn enter(&mut self, line: &str) -> Result<()> {
+        let before = self.screen_length();
+        self.press(line)?;
+        let last = line.split(' ').next_back().unwrap_or(line);
+        self.shows(last, before)?;
+        self.entered = self.screen_length();
+        self.press("\r")?;
+        // What was entered moves up, into the conversation.
+        self.awaits(last)
+    }
+
+    /// Waits until the client shows `text` after the newest line was entered.
+    ///
+    /// # Errors
+    /// It never does.
+    pub fn awaits(&self, text: &str) -> Result<()> {
+        self.shows(text, self.entered)
+    }
+
+    /// Everything that was written to the screen so far.
+    pub fn screen(&self) -> String {
+        let screen = fs::read(&self.screen).unwrap_or_default();
+        plain(&String::from_utf8_lossy(&screen))
+    }
+
+    /// Leaves the client and waits for its end.
+    ///
+    /// # Errors
+    /// It does not end.
+    pub fn leave(mut self) -> Result<()> {
+        process::eventually("the client to leave", || {
+            // A client that has ended takes no more keys.
+            let _ = self.press(INTERRUPT);
+            self.process.try_wait().ok().flatten()
+        })?;
+        Ok(())
+    }
+
+    fn press(&mut self, keys: &str) -> Result<()> {
+        let keyboard = self.keyboard.as_mut().context("the keyboard is gone")?;
+        keyboard.write_all(keys.as_bytes())?;
+        Ok(keyboard.flush()?)
+    }
+
+    fn screen_length(&self) -> usize {
+        fs::read(&self.screen).map_or(0, |screen| screen.len())
+    }
+
+    /// Waits until `text` is written to the screen beyond the first `before` bytes.
+    fn shows(&self, text: &str, before: usize) -> Result<()> {
+        let shown = || {
+            let screen = fs::read(&self.screen).unwrap_or_default();
+            plain(&String::from_utf8_lossy(screen.get(before..).unwrap_or_default()))
+        };
+        let found = process::within(PATIENCE, text, || shown().contains(text).then_some(()));
+        ensure!(found.is_ok(), "the client never showed {text:?}: {:?}", shown());
+        Ok(())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Text without the sequences that move the cursor and set colours. Where words stood side by side they may now touch.
+fn plain(screen: &str) -> String {
+    let mut text = String::with_capacity(screen.len());
+    let mut rest = screen;
+    while let Some((before, sequence)) = rest.split_once("\u{1b}[") {
+        text.push_str(before);
+        let end = sequence.find(|c: char| ('@'..='~').contains(&c));
+        rest = end.map_or("", |end| &sequence[end + 1..]);
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn colours_and_moves_are_no_text() {
+        assert_eq!(plain("a\u{1b}[97mb\u{1b}[2;3Hc\u{1b}[?25l\u{1b}["), "abc");
+        assert_eq!(plain("❯ x"), "❯ x");
+    }
+}
