@@ -25,10 +25,11 @@ pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
         .iter()
         .filter(|action| changes(action) && !proves(action) && !action.files.is_empty())
         .collect();
+    let newest = clean(&question.newest_instruction);
     let mut scope: Vec<String> = question.scope.iter().take(200).cloned().collect();
     // Where no scope is told, naming a file gives none: everything is in scope.
     if !scope.is_empty() {
-        scope.extend(scope::paths(&clean(&question.newest_instruction).whole));
+        scope.extend(scope::paths(&newest.whole));
         scope.extend(scope::paths(&clean(&question.goal).whole));
     }
     let mut outside: Vec<String> = Vec::new();
@@ -42,7 +43,7 @@ pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
             }
         }
     }
-    let limits = Limits::new(&question.constraints, &question.newest_instruction);
+    let limits = Limits::new(&question.constraints, &newest);
     let mut breaches: Vec<Breach> = Vec::new();
     for file in judged.iter().flat_map(|action| action.files.iter().take(50)) {
         let known = breaches.iter().any(|breach| breach.file == *file);

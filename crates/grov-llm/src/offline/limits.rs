@@ -3,7 +3,7 @@
 //! Only what is certain counts: a file or folder named by its path as the very object of "change" or a word like it, or
 //! as what is kept as it is. "Do not change the signature of `f` in src/a.rs" forbids no file.
 
-use super::clean::clean;
+use super::clean::Cleaned;
 use super::scope::is_path;
 use super::text::{Word, fold, words};
 use super::{constraints, scope};
@@ -40,8 +40,7 @@ pub(super) struct Breach {
 
 impl Limits {
     /// The limits in `constraints`, and in the newest instruction.
-    pub(super) fn new(constraints: &[String], newest_instruction: &str) -> Self {
-        let newest = clean(newest_instruction);
+    pub(super) fn new(constraints: &[String], newest: &Cleaned) -> Self {
         let mut last = Vec::new();
         constraints::find(&newest.sentences(), &mut last);
         let limited: Vec<String> = last.iter().flat_map(|text| scope::paths(text)).collect();
@@ -231,10 +230,13 @@ fn lies_in(file: &str, path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::clean::clean;
     use super::*;
 
     fn breaks(constraint: &str, file: &str) -> bool {
-        Limits::new(&[constraint.to_owned()], "").breach(file).is_some()
+        Limits::new(&[constraint.to_owned()], &Cleaned::default())
+            .breach(file)
+            .is_some()
     }
 
     #[test]
@@ -285,9 +287,9 @@ mod tests {
     #[test]
     fn the_newest_instruction_forbids_and_allows() {
         let said = ["Do not touch src/auth.rs".to_owned()];
-        let lifted = Limits::new(&said, "ok, now change src/auth.rs after all");
+        let lifted = Limits::new(&said, &clean("ok, now change src/auth.rs after all"));
         assert_eq!(lifted.breach("src/auth.rs"), None);
-        let repeated = Limits::new(&[], "Fix the parser. Don't touch src/auth.rs.");
+        let repeated = Limits::new(&[], &clean("Fix the parser. Don't touch src/auth.rs."));
         let breach = repeated.breach("src/auth.rs").unwrap();
         assert_eq!(breach.constraint, "Don't touch src/auth.rs");
         assert_eq!(repeated.breach("src/parser.rs"), None);
