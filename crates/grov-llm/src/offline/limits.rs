@@ -146,7 +146,7 @@ const ANYTHING: &[&str] = &[
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "the", "any", "a", "file", "files", "folder", "directory", "module", "anything", "everything", "code",
-    "in", "under", "inside", "within", "my", "our", "all", "of", "existing", "contents", "content", "and",
+    "in", "to", "under", "inside", "within", "my", "our", "all", "of", "existing", "contents", "content", "and",
     "or", "nor", "fisierul", "fisierele", "folderul", "directorul", "nimic", "din", "in", "pe", "si", "sau",
     "codul", "nici",
 ];
@@ -246,6 +246,7 @@ mod tests {
             ("don't modify anything in `src/auth/`", "src/auth/token.rs"),
             ("never edit src/a.rs or src/b.rs", "src/b.rs"),
             ("without changing the file Cargo.toml", "crates/x/Cargo.toml"),
+            ("no changes to src/db/ please", "src/db/pool.rs"),
             ("Leave migrations/ untouched", "db/migrations/1.sql"),
             ("keep src/api.rs as is", "src/api.rs"),
             ("do not change src/*.css", "src/site.css"),
