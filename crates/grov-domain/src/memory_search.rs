@@ -153,13 +153,13 @@ pub trait MemoryStore: Send + Sync {
         documents: &[i64],
         before: Option<OffsetDateTime>,
     ) -> Result<Vec<MemoryDocument>, StoreError>;
-    /// The newest memories of the scope that are older than `before`, newest first.
+    /// The numbers of the newest memories of the scope that are older than `before`, newest first.
     async fn newest(
         &self,
         scope: &MemoryScope,
         before: Option<OffsetDateTime>,
         limit: u32,
-    ) -> Result<Vec<MemoryDocument>, StoreError>;
+    ) -> Result<Vec<i64>, StoreError>;
     /// Saves tasks in one transaction, each replacing the one of its id.
     async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError>;
     /// Tasks of a scope, or of all projects, oldest first; those behind `after` (time and id of the last one seen).

@@ -1,52 +1,69 @@
 //! The numbers that ranking depends on.
 
-/// How memories are ranked. The defaults are those that were measured best (`docs/performance.md`).
+/// How memories are ranked. The defaults are those that measured best (`docs/performance.md`); a weight of 0 turns a
+/// signal off.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranking {
     /// How soon more of the same word stops counting (BM25's k1).
     pub saturation: f64,
-    /// How much a long memory is held back, for each field from 0 (not at all) to 1 (BM25's b).
+    /// How much a long memory is held back, from 0 (not at all) to 1 (BM25's b).
     pub length_penalty: f64,
     /// What a word is worth in the record of what was done, compared with one in the prompt or the goal.
     pub trace_weight: f64,
-    /// What a word is worth in a path.
+    /// What a word is worth in a path, compared likewise.
     pub path_weight: f64,
-    /// What a file that the prompt names is worth, compared with the best text.
-    pub file_weight: f64,
-    /// What an identifier that the prompt names is worth more than a word.
+    /// What an identifier is worth, compared with any other word that is as rare.
     pub identifier_weight: f64,
-    /// What it is worth to have touched the files that the best texts touched.
-    pub companion_weight: f64,
-    /// What being new is worth, where it counts.
+    /// What it is worth when all words of the question stand in a memory, compared with the text's own score.
+    pub coverage_weight: f64,
+    /// What a file that the question names is worth, compared with the best text.
+    pub file_weight: f64,
+    /// What being new is worth to a short question, compared with the memory's own score.
     pub recency_weight: f64,
-    /// What standing between two good ones in time is worth.
+    /// After so many newer memories the worth of being new has fallen to a third.
+    pub recency_span: f64,
+    /// A question of so many words gets half of the worth of being new: a long one says itself what it is about.
+    pub recency_gate: f64,
+    /// What it is worth to have touched the files that the best memories touched, compared with the best text.
+    pub companion_weight: f64,
+    /// How many of the best say which files those are.
+    pub companion_sources: usize,
+    /// What a good memory is worth to one that was saved close to it.
     pub neighbour_weight: f64,
-    /// What an abandoned task loses.
+    /// Seconds between two memories at which that has fallen to a half.
+    pub neighbour_seconds: f64,
+    /// What is left of an abandoned task's score.
     pub abandoned_factor: f64,
-    /// Postings read for one query.
+    /// The least share of the question, by the rarity of its words, that has to stand in a memory which touched none of
+    /// the files named. 0 lets everything through that shares a word.
+    pub floor: f64,
+    /// Places of terms read for one question.
     pub budget: u64,
     /// Memories looked at closely.
     pub candidates: usize,
-    /// Below this share of the best possible text score nothing is given.
-    pub floor: f64,
 }
 
 impl Default for Ranking {
     fn default() -> Self {
         Self {
             saturation: 1.2,
-            length_penalty: 0.75,
-            trace_weight: 0.5,
-            path_weight: 0.4,
-            file_weight: 0.35,
+            length_penalty: 0.3,
+            trace_weight: 0.6,
+            path_weight: 0.8,
             identifier_weight: 1.0,
-            companion_weight: 0.5,
-            recency_weight: 0.2,
-            neighbour_weight: 0.2,
+            coverage_weight: 0.3,
+            file_weight: 0.7,
+            recency_weight: 2.0,
+            recency_span: 50.0,
+            recency_gate: 12.0,
+            companion_weight: 1.0,
+            companion_sources: 10,
+            neighbour_weight: 0.3,
+            neighbour_seconds: 120.0,
             abandoned_factor: 0.8,
+            floor: 0.0,
             budget: 20_000,
             candidates: 1000,
-            floor: 0.0,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Asking the store, in as few questions as possible.
 
-use crate::rank::{Evidence, Found, rank, rough};
+use crate::candidates::{Candidates, Found};
+use crate::text::rough_order;
+use crate::time::newest_that_count;
 use crate::{Query, Ranking, Terms};
 use grov_domain::{MemoryStore, StoreError};
 
@@ -14,29 +16,58 @@ pub async fn search<S: MemoryStore + ?Sized>(
     ranking: &Ranking,
 ) -> Result<Vec<Found>, StoreError> {
     let terms = Terms::of(query);
-    let mut asked: Vec<String> = terms.words.iter().map(|(word, _)| word.clone()).collect();
-    for (name, path) in &terms.files {
-        asked.push(name.clone());
-        asked.push(path.clone());
-    }
-    if asked.is_empty() {
+    let asked = terms.all();
+    if asked.is_empty() || query.limit == 0 {
         return Ok(Vec::new());
     }
     let matches = store.lookup(&query.scope, &asked, ranking.budget).await?;
-    let candidates = rough(&terms, &matches, ranking);
-    let mut documents = Vec::new();
-    for portion in candidates.chunks(ranking.candidates.max(1)) {
-        documents.extend(store.documents(portion, query.before).await?);
-        if documents.len() * 2 >= ranking.candidates {
+    let mut candidates = Candidates::default();
+    let mut looked_at = 0;
+    for portion in rough_order(&terms, &matches, ranking).chunks(ranking.candidates.max(1)) {
+        let documents = store.documents(portion, query.before).await?;
+        looked_at += documents.len();
+        candidates.admit(documents);
+        // A question of long ago passes over what came later; then the next ones get their chance.
+        if looked_at * 2 >= ranking.candidates {
             break;
         }
     }
-    let evidence = Evidence {
-        terms,
-        matches,
-        documents,
-    };
-    let mut found = rank(&evidence, query.before, ranking);
-    found.truncate(query.limit);
-    Ok(found)
+    candidates.add_words(&terms, &matches, ranking);
+    candidates.add_files(&terms, &matches, ranking);
+    if query.before.is_some() {
+        let limit = newest_that_count(ranking);
+        let newest = store.newest(&query.scope, query.before, limit).await?;
+        candidates.add_recency(&terms, &newest, ranking);
+    }
+    follow_files(store, query, ranking, &mut candidates).await?;
+    candidates.add_neighbours(ranking);
+    Ok(candidates.into_found(ranking, query.limit))
+}
+
+/// What the best memories touched leads to others that share no word with the question.
+async fn follow_files<S: MemoryStore + ?Sized>(
+    store: &S,
+    query: &Query,
+    ranking: &Ranking,
+    candidates: &mut Candidates,
+) -> Result<(), StoreError> {
+    let files = candidates.companion_files(ranking);
+    if files.is_empty() {
+        return Ok(());
+    }
+    let asked: Vec<String> = files.iter().map(|file| file.term.clone()).collect();
+    let matches = store.lookup(&query.scope, &asked, ranking.budget / 4).await?;
+    let mut others: Vec<i64> = matches
+        .terms
+        .iter()
+        .flat_map(|term| term.postings.iter().flatten())
+        .map(|posting| posting.document)
+        .filter(|document| !candidates.contains(*document))
+        .collect();
+    others.sort_unstable_by(|one, other| other.cmp(one));
+    others.dedup();
+    others.truncate(ranking.candidates);
+    candidates.admit(store.documents(&others, query.before).await?);
+    candidates.add_companions(&files, &matches, ranking);
+    Ok(())
 }

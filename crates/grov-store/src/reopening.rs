@@ -255,7 +255,7 @@ impl MemoryStore for ReopeningStore {
         scope: &MemoryScope,
         before: Option<OffsetDateTime>,
         limit: u32,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
+    ) -> Result<Vec<i64>, StoreError> {
         delegate!(self.newest(scope, before, limit))
     }
 

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::table::{Table, harmless};
-use grov_domain::{MemoryScope, TaskStore};
+use grov_domain::{Clock, MemoryScope, SystemClock, TaskStore};
 use grov_memory::{Found, Query, Ranking, search};
 use grov_store::SqliteStore;
 use serde::{Deserialize, Serialize};
@@ -58,7 +58,7 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Term
                 scope,
                 text: query.clone().unwrap_or_default(),
                 files: arguments.files.clone(),
-                before: None,
+                before: Some(SystemClock.now()),
                 limit: arguments.limit,
             };
             one(context, &query, arguments.why, terminal)

@@ -157,19 +157,26 @@ impl SqliteStore {
         scope: &MemoryScope,
         before: Option<OffsetDateTime>,
         limit: u32,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        let query = sqlx::query(
-            "SELECT d.*, t.status, t.files_touched FROM memory_documents d JOIN tasks t ON t.id = d.task_id \
-             WHERE d.scope IN (SELECT id FROM memory_scopes \
-                               WHERE project_path = ?1 OR (?2 <> '' AND project_remote = ?2)) \
-             AND (?3 IS NULL OR d.created_at < ?3) ORDER BY d.created_at DESC, d.task_id DESC LIMIT ?4",
-        )
-        .bind(&scope.project_path)
-        .bind(remote_of(scope))
-        .bind(before.map(millis))
-        .bind(limit);
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.iter().map(document).collect()
+    ) -> Result<Vec<i64>, StoreError> {
+        // Each scope is read from its end; all of them together would have to be sorted.
+        let (scopes, _) = self.extent(scope).await?;
+        let mut newest: Vec<(i64, i64)> = Vec::new();
+        for scope in scopes {
+            let query = sqlx::query(
+                "SELECT created_at, id FROM memory_documents WHERE scope = ?1 AND created_at < ?2 \
+                 ORDER BY created_at DESC, id DESC LIMIT ?3",
+            )
+            .bind(scope)
+            .bind(before.map_or(i64::MAX, millis))
+            .bind(limit);
+            for row in &self.reader().await?.rows(self, query).await? {
+                let columns = Columns(row);
+                newest.push((columns.get("created_at")?, columns.get("id")?));
+            }
+        }
+        newest.sort_unstable_by(|one, other| other.cmp(one));
+        newest.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(newest.into_iter().map(|(_, id)| id).collect())
     }
 }
 

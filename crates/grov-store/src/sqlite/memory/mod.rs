@@ -38,7 +38,7 @@ impl MemoryStore for SqliteStore {
         scope: &MemoryScope,
         before: Option<OffsetDateTime>,
         limit: u32,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
+    ) -> Result<Vec<i64>, StoreError> {
         self.newest_documents(scope, before, limit).await
     }
 

@@ -1,0 +1,107 @@
+//! Words: BM25 over text, record and paths as one field with weights, and how much of the question is covered.
+
+use crate::candidates::Candidates;
+use crate::{Ranking, Signal, Terms};
+use grov_domain::{MemoryDocument, MemoryExtent, Posting, TermMatches};
+use std::collections::HashMap;
+
+/// How telling a term is that stands in `frequency` of `documents` memories (BM25's idf, kept above 0).
+pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
+    let (frequency, documents) = (frequency as f64, documents as f64);
+    ((documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln_1p()
+}
+
+/// All memories in which any term stands, best first by a score that does not need to know them.
+pub(crate) fn rough_order(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Vec<i64> {
+    let mut scores: HashMap<i64, f64> = HashMap::new();
+    for (place, term) in matches.terms.iter().enumerate() {
+        let weight = rarity(term.frequency, matches.extent.documents);
+        for posting in term.postings.iter().flatten() {
+            let (words, paths) = counts(posting, ranking);
+            let [.., files] = posting.counts.map(f64::from);
+            let count = if place < terms.words.len() {
+                words + paths
+            } else {
+                files
+            };
+            *scores.entry(posting.document).or_default() += weight * count / (count + ranking.saturation);
+        }
+    }
+    let mut order: Vec<(i64, f64)> = scores.into_iter().filter(|(_, score)| *score > 0.0).collect();
+    order.sort_by(|(one, one_score), (other, other_score)| {
+        other_score.total_cmp(one_score).then(other.cmp(one))
+    });
+    order.into_iter().map(|(document, _)| document).collect()
+}
+
+impl Candidates {
+    /// Adds what the words of the question are worth; afterwards the best text alone is worth 1.
+    pub fn add_words(&mut self, terms: &Terms, matches: &TermMatches, ranking: &Ranking) {
+        let extent = &matches.extent;
+        let known = terms.words.iter().zip(&matches.terms);
+        let asked: f64 = known
+            .clone()
+            .filter(|(_, term)| term.postings.is_some())
+            .map(|(_, term)| rarity(term.frequency, extent.documents))
+            .sum();
+        for (word, term) in known {
+            let weight = rarity(term.frequency, extent.documents);
+            let is_identifier = terms.identifiers.contains(word);
+            for posting in term.postings.iter().flatten() {
+                let Some(candidate) = self.get_mut(posting.document) else {
+                    continue;
+                };
+                let length = length_factor(&candidate.document, extent, ranking);
+                let (words, paths) = counts(posting, ranking);
+                let count = words + paths;
+                if count <= 0.0 {
+                    continue;
+                }
+                let value = weight * count / (count + ranking.saturation * length);
+                if is_identifier {
+                    candidate.add(Signal::Identifier, value * ranking.identifier_weight);
+                } else {
+                    candidate.add(Signal::Text, value * words / count);
+                    candidate.add(Signal::Path, value * paths / count);
+                }
+                candidate.coverage += weight / asked.max(f64::MIN_POSITIVE);
+            }
+        }
+        for candidate in &mut self.list {
+            let value = candidate.score() * ranking.coverage_weight * candidate.coverage;
+            candidate.add(Signal::Coverage, value);
+        }
+        let best = self
+            .list
+            .iter()
+            .map(|candidate| candidate.score())
+            .fold(0.0, f64::max);
+        if best > 0.0 {
+            self.list
+                .iter_mut()
+                .for_each(|candidate| candidate.scale(1.0 / best));
+        }
+    }
+}
+
+/// How often a word stands in a memory, weighted: in text and record, and in paths.
+fn counts(posting: &Posting, ranking: &Ranking) -> (f64, f64) {
+    let [text, trace, path, _] = posting.counts.map(f64::from);
+    (text + ranking.trace_weight * trace, ranking.path_weight * path)
+}
+
+/// Above 1 for a memory that is longer than the average.
+fn length_factor(document: &MemoryDocument, extent: &MemoryExtent, ranking: &Ranking) -> f64 {
+    let weights = [1.0, ranking.trace_weight, ranking.path_weight, 0.0];
+    let weighted = |lengths: [f64; 4]| -> f64 {
+        lengths
+            .iter()
+            .zip(weights)
+            .map(|(length, weight)| length * weight)
+            .sum()
+    };
+    let documents = extent.documents.max(1) as f64;
+    let average = weighted(extent.lengths.map(|length| length as f64 / documents)).max(1.0);
+    let length = weighted(document.lengths.map(f64::from));
+    1.0 - ranking.length_penalty + ranking.length_penalty * length / average
+}
