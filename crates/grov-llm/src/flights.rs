@@ -5,6 +5,7 @@ use crate::ask::Unanswered;
 use crate::request::ModelRequest;
 use grov_domain::Purpose;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -16,21 +17,24 @@ pub(crate) type Outcome = Result<Arc<str>, Unanswered>;
 type Key = (Purpose, String);
 
 /// Questions under way.
-#[derive(Default)]
 pub(crate) struct Flights {
     state: Arc<Mutex<State>>,
+    /// `None` once closed. Apart from the state that the tasks share: a task that holds what holds it would never be broken
+    /// off, and one that is dropped while it is spawned locks the state.
+    tasks: Mutex<Option<JoinSet<()>>>,
+    /// Whether nobody waits any more.
+    closing: watch::Sender<bool>,
 }
 
 #[derive(Default)]
 struct State {
     under_way: HashMap<Key, watch::Receiver<Option<Outcome>>>,
-    tasks: JoinSet<()>,
-    closed: bool,
 }
 
 /// One asker's share in a question.
 pub(crate) struct Share {
     outcome: watch::Receiver<Option<Outcome>>,
+    closing: watch::Receiver<bool>,
     /// Whether the question was under way already.
     pub(crate) joined: bool,
 }
@@ -47,8 +51,18 @@ impl Drop for Landing {
     }
 }
 
-fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Flights {
+    fn default() -> Self {
+        Self {
+            state: Arc::default(),
+            tasks: Mutex::new(Some(JoinSet::new())),
+            closing: watch::Sender::new(false),
+        }
+    }
 }
 
 impl Flights {
@@ -57,60 +71,71 @@ impl Flights {
     where
         F: Future<Output = Outcome> + Send + 'static,
     {
-        let key = (request.purpose, request.user.clone());
-        let mut state = lock(&self.state);
-        if state.closed {
+        if self.is_closed() {
             return Err(Unanswered::Closed);
         }
-        if let Some(outcome) = state.under_way.get(&key) {
-            return Ok(Share {
-                outcome: outcome.clone(),
-                joined: true,
-            });
-        }
-        while state.tasks.try_join_next().is_some() {}
+        let key = (request.purpose, request.user.clone());
         let (sender, outcome) = watch::channel(None);
-        state.under_way.insert(key.clone(), outcome.clone());
+        let share = |outcome, joined| Share {
+            outcome,
+            closing: self.closing.subscribe(),
+            joined,
+        };
+        match lock(&self.state).under_way.entry(key.clone()) {
+            Entry::Occupied(known) => return Ok(share(known.get().clone(), true)),
+            Entry::Vacant(place) => place.insert(outcome.clone()),
+        };
         let landing = Landing {
             key,
             state: Arc::clone(&self.state),
         };
         let asking = ask();
-        state.tasks.spawn(async move {
+        let flight = async move {
             let outcome = asking.await;
             // Off the list before the answer is known: who asks from now on asks anew.
             drop(landing);
             sender.send_replace(Some(outcome));
-        });
-        Ok(Share {
-            outcome,
-            joined: false,
-        })
+        };
+        match &mut *lock(&self.tasks) {
+            Some(tasks) => {
+                while tasks.try_join_next().is_some() {}
+                tasks.spawn(flight);
+            }
+            None => return Err(Unanswered::Closed),
+        }
+        Ok(share(outcome, false))
     }
 
-    /// Begins nothing any more and waits for what is under way.
+    /// Begins nothing any more, tells those who wait that they wait in vain, and waits for what is under way.
     pub(crate) async fn close(&self) {
-        let mut tasks = {
-            let mut state = lock(&self.state);
-            state.closed = true;
-            std::mem::take(&mut state.tasks)
-        };
-        while tasks.join_next().await.is_some() {}
+        self.closing.send_replace(true);
+        let tasks = lock(&self.tasks).take();
+        if let Some(mut tasks) = tasks {
+            while tasks.join_next().await.is_some() {}
+        }
     }
 
     /// Whether the flights were closed.
     pub(crate) fn is_closed(&self) -> bool {
-        lock(&self.state).closed
+        *self.closing.borrow()
     }
 }
 
 impl Share {
-    /// The outcome, once it is there.
+    /// The outcome, once it is there, or that the flights were closed before.
     pub(crate) async fn outcome(mut self) -> Outcome {
-        match self.outcome.wait_for(Option::is_some).await {
-            Ok(outcome) => outcome.clone().unwrap_or(Err(Unanswered::Lost)),
-            // The task ended without an outcome: it panicked, or its runtime is going down.
-            Err(_) => Err(Unanswered::Lost),
+        tokio::select! {
+            // An answer that is there is taken.
+            biased;
+            outcome = self.outcome.wait_for(Option::is_some) => match outcome {
+                Ok(outcome) => outcome.clone().unwrap_or(Err(Unanswered::Lost)),
+                // The task ended without an outcome: it panicked, or its runtime is going down.
+                Err(_) => Err(Unanswered::Lost),
+            },
+            _ = self.closing.wait_for(|closed| *closed) => Err(Unanswered::Closed),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -86,7 +86,8 @@ impl ModelJudge {
     }
 
     /// Takes no more questions to the model and waits until the calls under way are settled in the ledger, at most about
-    /// a minute. Questions are still answered, by rules. A judge that is dropped without this breaks its calls off, and
+    /// a minute. Nobody else waits for them: from the first poll on, questions, those under way too, are answered by rules
+    /// at once. A judge that is dropped without this breaks its calls off, and
     /// they count in the ledger with the most they could cost.
     pub async fn close(&self) {
         if let Ok(asker) = &self.asker {
@@ -124,6 +125,9 @@ impl ModelJudge {
         question: &Q,
     ) -> Result<Q::Answer, Unanswered> {
         let asker = self.asker.as_ref().map_err(|_| Unanswered::NoModel)?;
+        if self.flights.is_closed() {
+            return Err(Unanswered::Closed);
+        }
         if asker.is_provider_blocked() {
             return Err(Unanswered::Blocked);
         }

@@ -454,6 +454,27 @@ async fn a_closed_judge_answers_by_rules() {
     assert_eq!(stage.actor.heard(), 0);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_under_way_when_the_judge_is_closed_is_answered_by_rules_at_once() {
+    let actor = Actor::new([says(GOOD)]).slow(Duration::from_secs(20));
+    let stage = stage_with(&actor, Book::default(), crate::DEFAULT_DAILY_BUDGET);
+    let begun = Instant::now();
+    let ask = async {
+        let judged = stage.ask("fix the login").await;
+        (judged.by, begun.elapsed())
+    };
+    let close = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        stage.judge.close().await;
+        begun.elapsed()
+    };
+    let ((by, answered), closed) = tokio::join!(ask, close);
+    assert_eq!((by, answered), (JudgedBy::Rules, Duration::from_secs(1)));
+    assert_eq!(closed, Duration::from_secs(20));
+    assert_eq!(stage.book.outcomes(), [CallOutcome::Answered]);
+    assert_eq!(stage.book.costs(), [COST]);
+}
+
 #[tokio::test]
 async fn every_question_has_an_answer_without_a_model() {
     let judge = ModelJudge::new(

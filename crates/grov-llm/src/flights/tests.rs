@@ -1,0 +1,55 @@
+use super::*;
+use grov_domain::Purpose;
+use std::sync::mpsc;
+use std::time::Duration;
+
+fn request() -> ModelRequest {
+    ModelRequest {
+        purpose: Purpose::ExtractIntent,
+        system: String::new(),
+        user: "x".to_owned(),
+        schema: serde_json::Value::Null,
+        max_tokens: 1,
+    }
+}
+
+async fn never() -> Outcome {
+    std::future::pending().await
+}
+
+/// A runtime that is shutting down drops a task while it is spawned.
+#[test]
+fn a_question_at_the_shutdown_of_the_runtime_does_not_lock_itself_out() {
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let handle = runtime.handle().clone();
+        drop(runtime);
+        let entered = handle.enter();
+        let flights = Flights::default();
+        let share = flights.join(&request(), never).unwrap();
+        let outcome = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        drop(entered);
+        done.send(outcome.block_on(share.outcome())).unwrap();
+    });
+    // Only a deadlock takes that long.
+    let outcome = is_done.recv_timeout(Duration::from_secs(60)).unwrap();
+    assert_eq!(outcome, Err(Unanswered::Lost));
+}
+
+#[tokio::test]
+async fn flights_that_are_dropped_break_their_questions_off() {
+    let flights = Flights::default();
+    let share = flights.join(&request(), never).unwrap();
+    drop(flights);
+    let mut outcome = share.outcome;
+    assert!(outcome.wait_for(Option::is_some).await.is_err());
+}
+
+#[tokio::test]
+async fn closed_flights_begin_nothing() {
+    let flights = Flights::default();
+    flights.close().await;
+    assert!(matches!(flights.join(&request(), never), Err(Unanswered::Closed)));
+    assert!(lock(&flights.state).under_way.is_empty());
+}
