@@ -208,9 +208,13 @@ async fn serve(
         tracing::warn!(cut, "responses were cut off at the end of the grace period");
     }
     tasks.shut_down();
-    tasks.drain(FLUSH_LIMIT).await;
-    // What was paid for is written down before the store closes.
-    if tokio::time::timeout(FLUSH_LIMIT, judge.close()).await.is_err() {
+    // Closed first, so that rules give the verdicts that are under way. What was paid for is written down before the store
+    // closes.
+    let (_, closed) = tokio::join!(
+        tasks.drain(FLUSH_LIMIT),
+        tokio::time::timeout(FLUSH_LIMIT, judge.close())
+    );
+    if closed.is_err() {
         tracing::warn!(
             "calls to the model were still under way; the ledger keeps what was set aside for them"
         );

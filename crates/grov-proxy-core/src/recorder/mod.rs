@@ -156,6 +156,7 @@ fn recorded(
     RecordedExchange {
         id: record.id.clone(),
         client_session_id: record.client_session_id.clone(),
+        agent_id: record.agent_id.clone(),
         kind: record.kind,
         project: record.project.clone(),
         user: record.user.clone(),
@@ -188,8 +189,19 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
         })
         .find(|text| !text.is_empty())?;
     let text = without_own_text(text);
-    let skipped = text.chars().count().saturating_sub(MAX_ANSWER);
-    Some(text.chars().skip(skipped).collect())
+    let start = text
+        .char_indices()
+        .rev()
+        .nth(MAX_ANSWER - 1)
+        .map_or(0, |(at, _)| at);
+    Some(
+        if start == 0 {
+            &text
+        } else {
+            tasks::whole_end(&text[start..])
+        }
+        .to_owned(),
+    )
 }
 
 /// Whether a conversation begins: nobody has answered yet, and nothing was summed up.

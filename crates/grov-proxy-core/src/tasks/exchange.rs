@@ -1,6 +1,9 @@
 //! What the recorder tells about an exchange that it recorded.
 
-use grov_domain::{ActionSketch, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step};
+use grov_domain::{
+    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, OWN_TEXT_CLOSING, OWN_TEXT_OPENING,
+    Project, Prompt, Step,
+};
 use grov_wire::{BlockKind, RequestIndex};
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -19,6 +22,8 @@ const MAX_DECODED: usize = 64 * 1024;
 pub(crate) struct RecordedExchange {
     pub(crate) id: ExchangeId,
     pub(crate) client_session_id: ClientSessionId,
+    /// The subagent, if it was one.
+    pub(crate) agent_id: Option<AgentId>,
     pub(crate) kind: ExchangeKind,
     pub(crate) project: Project,
     pub(crate) user: Option<String>,
@@ -90,7 +95,38 @@ pub(super) fn both_ends(text: &str) -> String {
     }
     let head = text.floor_char_boundary(MAX_PROMPT_END);
     let tail = text.ceil_char_boundary(text.len() - MAX_PROMPT_END);
-    format!("{}\n[…]\n{}", &text[..head], &text[tail..])
+    format!(
+        "{}\n[…]\n{}",
+        whole_beginning(&text[..head]),
+        whole_end(&text[tail..])
+    )
+}
+
+/// Parts of a text that nobody is shown, and how they end. Cut in the middle they would no longer be known for what
+/// they are.
+const HIDDEN: [(&str, &str); 2] = [("<private>", "</private>"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
+
+/// The end of a longer text, without the rest of a hidden part that began before it.
+pub(crate) fn whole_end(end: &str) -> &str {
+    // Offsets stay the same: only ASCII letters change.
+    let lower = end.to_ascii_lowercase();
+    let start = HIDDEN.iter().filter_map(|(opening, closing)| {
+        let closed = lower.find(closing)?;
+        let opened_before = lower[..closed].contains(opening);
+        (!opened_before).then_some(closed + closing.len())
+    });
+    &end[start.max().unwrap_or(0)..]
+}
+
+/// The beginning of a longer text, without a hidden part that goes on behind it.
+fn whole_beginning(beginning: &str) -> &str {
+    let lower = beginning.to_ascii_lowercase();
+    let stop = HIDDEN.iter().filter_map(|(opening, closing)| {
+        let opened = lower.rfind(opening)?;
+        let closed_behind = lower[opened..].contains(closing);
+        (!closed_behind).then_some(opened)
+    });
+    &beginning[..stop.min().unwrap_or(beginning.len())]
 }
 
 /// Results in the newest user message.
@@ -139,7 +175,8 @@ fn last_characters(text: &str) -> String {
         .rev()
         .nth(MAX_OUTPUT - 1)
         .map_or(0, |(at, _)| at);
-    text[start..].to_owned()
+    let end = &text[start..];
+    if start == 0 { end } else { whole_end(end) }.to_owned()
 }
 
 #[cfg(test)]
@@ -153,6 +190,39 @@ mod tests {
         let cut = both_ends(&long);
         assert!(cut.starts_with("fix this") && cut.ends_with("why?"));
         assert!(cut.len() < 2 * MAX_PROMPT_END + 16);
+    }
+
+    #[test]
+    fn a_hidden_part_does_not_show_where_it_is_cut() {
+        for (opening, closing) in [
+            ("<private>", "</private>"),
+            ("<PRIVATE>", "</Private>"),
+            HIDDEN[1],
+        ] {
+            for before in [0, 10, MAX_PROMPT_END - 20, 2 * MAX_PROMPT_END, 5 * MAX_PROMPT_END] {
+                for secrets in [1, 4000, 20_000] {
+                    let text = format!(
+                        "{}{opening}{}{closing}{}",
+                        "a".repeat(before),
+                        "zebra ".repeat(secrets),
+                        "b".repeat(2000)
+                    );
+                    let cut = both_ends(&text);
+                    let shown = match (
+                        cut.to_lowercase().find(&opening.to_lowercase()),
+                        cut.len() < text.len(),
+                    ) {
+                        // Not cut there: it is still known for what it is.
+                        (Some(at), _) => format!("{}{}", &cut[..at], cut.rsplit("</").next().unwrap_or("")),
+                        (None, true) => cut,
+                        (None, false) => String::new(),
+                    };
+                    assert!(!shown.contains("zebra"), "{opening} {before} {secrets}");
+                }
+            }
+        }
+        assert_eq!(whole_end("rest of it</private> shown"), " shown");
+        assert_eq!(whole_end("a <private>b</private> c"), "a <private>b</private> c");
     }
 
     #[test]

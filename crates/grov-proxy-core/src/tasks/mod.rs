@@ -7,6 +7,8 @@
 mod board;
 mod capture;
 mod exchange;
+mod location;
+mod outcomes;
 mod persist;
 mod session;
 mod turn;
@@ -18,7 +20,7 @@ mod testing;
 mod tests;
 
 pub(crate) use board::TaskBoard;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes};
+pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes, whole_end};
 
 use grov_domain::{
     ClientSessionId, Clock, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus, SessionStore,
@@ -27,6 +29,7 @@ use session::Session;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -50,8 +53,8 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 /// The first look waits until the start of the day's work is over.
 const FIRST_SWEEP: Duration = Duration::from_secs(5);
 
-/// Tasks taken up per look.
-const SWEEP_LIMIT: u32 = 256;
+/// Tasks taken up per look: verdicts on work that goes on come first.
+const SWEEP_LIMIT: u32 = 8;
 
 /// How long verdicts under way may take when everything stops.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
@@ -76,6 +79,8 @@ struct Context {
     clock: Arc<dyn Clock>,
     board: Arc<TaskBoard>,
     abandon_after: Duration,
+    /// When this process began to follow sessions.
+    started_at: OffsetDateTime,
 }
 
 /// What a session is told.
@@ -97,12 +102,14 @@ impl TaskOrchestrator {
     ) -> (Self, TaskOrchestration) {
         let (sender, inbox) = mpsc::channel(INBOX);
         let board = Arc::new(TaskBoard::default());
+        let started_at = clock.now();
         let context = Context {
             judge,
             store,
             clock,
             board: Arc::clone(&board),
             abandon_after,
+            started_at,
         };
         let handle = Self { inbox: sender, board };
         let work = TaskOrchestration {

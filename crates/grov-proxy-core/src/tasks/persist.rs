@@ -43,6 +43,8 @@ where
 /// What is not there in the end is passed over.
 pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -> Result<(), StoreError> {
     let start = Instant::now();
+    // Since when records are missed while the store works.
+    let mut missed_since = None;
     let mut pause = FIRST_PAUSE;
     loop {
         match context.store.apply(&transition).await {
@@ -56,7 +58,8 @@ pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -
                 return Ok(());
             }
             Ok(Applied::NotYet { missing }) => {
-                if start.elapsed() >= PATIENCE
+                let since = *missed_since.get_or_insert_with(Instant::now);
+                if since.elapsed() >= PATIENCE
                     && let Some(moves) = &mut transition.moves
                 {
                     tracing::debug!(missing = missing.len(), "no longer waiting for records");
@@ -66,9 +69,15 @@ pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -
             }
             Err(error @ StoreError::NewerSchema { .. }) => return Err(error),
             Err(error) => {
-                if start.elapsed() >= PATIENCE_WITH_FAULTS {
+                let patience = match error {
+                    // Such as a task that is not there: time does not mend it.
+                    StoreError::Other(_) => PATIENCE,
+                    _ => PATIENCE_WITH_FAULTS,
+                };
+                if start.elapsed() >= patience {
                     return Err(error);
                 }
+                missed_since = None;
                 tracing::debug!(%error, "the store did not take a change of tasks; trying again");
             }
         }

@@ -1,19 +1,20 @@
 //! The tasks of one client session. One mailbox: the only place where they change.
 
 use super::capture::{Ending, Material, relative};
-use super::exchange::{RecordedExchange, ToolOutcome};
+use super::exchange::RecordedExchange;
+use super::location::{Location, locate};
+use super::outcomes::Outcomes;
 use super::persist::{patiently, persist};
 use super::turn::OpenTurn;
 use super::verdict::{Known, Target};
 use super::{Context, Event};
 use crate::identity;
 use grov_domain::{
-    ActionSketch, ClientSessionId, Intent, IntentQuestion, Move, SessionId, SessionMode, SessionState,
-    SessionStatus, StoreError, TaskContextQuestion, TaskTransition, TaskType,
+    ActionSketch, AgentId, ClientSessionId, ExchangeId, Intent, IntentQuestion, Move, SessionId, SessionMode,
+    SessionState, SessionStatus, StoreError, TaskAnalysis, TaskContextQuestion, TaskTransition, TaskType,
 };
-use grov_project::Place;
-use std::collections::{HashMap, VecDeque};
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -22,14 +23,14 @@ use tokio::sync::mpsc;
 /// A session that nothing is heard of for so long is forgotten; the store knows it.
 const FORGET_AFTER: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// Tool results remembered per session.
-const MAX_OUTCOMES: usize = 2048;
-
 /// Longest goal, in characters.
 const MAX_GOAL: usize = 200;
 
 /// Constraints kept per task.
 const MAX_CONSTRAINTS: usize = 40;
+
+/// Subagents whose task is remembered.
+const MAX_AGENTS: usize = 256;
 
 /// The tasks of one client session.
 pub(super) struct Session {
@@ -46,34 +47,22 @@ pub(super) struct Session {
     first_intent: Option<Intent>,
     turn: Option<OpenTurn>,
     outcomes: Outcomes,
-    /// The newest text with which a turn ended.
-    answer: String,
+    /// Subagents may outlive the turn that started them.
+    agents: HashMap<AgentId, SessionId>,
+    /// How the newest turn of each task ended.
+    endings: HashMap<SessionId, TurnEnding>,
     remote: Option<String>,
+    /// The newest time that any exchange bore. Not the newest exchange's: the clock may have been set back.
+    heard_until: OffsetDateTime,
 }
 
-/// How tool calls ended, the newest of them.
-#[derive(Default)]
-struct Outcomes {
-    by_call: HashMap<String, (bool, Option<String>)>,
-    order: VecDeque<String>,
-}
-
-impl Outcomes {
-    fn remember(&mut self, outcome: &ToolOutcome) {
-        let known = (outcome.failed, outcome.output.clone());
-        if self.by_call.insert(outcome.tool_use_id.clone(), known).is_none() {
-            self.order.push_back(outcome.tool_use_id.clone());
-        }
-        if self.order.len() > MAX_OUTCOMES
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.by_call.remove(&oldest);
-        }
-    }
-
-    fn of(&self, call: &str) -> Option<(bool, Option<String>)> {
-        self.by_call.get(call).cloned()
-    }
+/// How a turn ended.
+#[derive(Clone, Debug, Default)]
+struct TurnEnding {
+    /// The last text; empty where there was none.
+    answer: String,
+    /// The commit that was checked out then.
+    head: Option<String>,
 }
 
 impl Session {
@@ -88,57 +77,78 @@ impl Session {
             first_intent: None,
             turn: None,
             outcomes: Outcomes::default(),
-            answer: String::new(),
+            agents: HashMap::new(),
+            endings: HashMap::new(),
             remote: None,
+            heard_until: OffsetDateTime::UNIX_EPOCH,
         }
     }
 
-    /// Serves the mailbox until it is closed, or quiet for long.
+    /// Serves the mailbox until it is closed, or quiet for long. A session that was only looked at because it is idle
+    /// ends at once.
     pub(super) async fn run(mut self, mut mailbox: mpsc::Receiver<Event>) {
         while let Ok(Some(event)) = tokio::time::timeout(FORGET_AFTER, mailbox.recv()).await {
-            let result = match event {
-                Event::Recorded(exchange) => self.recorded(&exchange).await,
-                Event::Idle(task) => self.abandon(&task).await,
-            };
-            if let Err(error) = result {
-                tracing::error!(session = %self.id, %error, "a task could not be followed; its records stay where they are");
+            let is_followed = matches!(event, Event::Recorded(_)) || self.turn.is_some();
+            self.handle(event).await;
+            if !is_followed && self.endings.is_empty() {
+                break;
             }
+        }
+        // What came in between is not lost.
+        mailbox.close();
+        while let Some(event) = mailbox.recv().await {
+            self.handle(event).await;
         }
         self.context.board.forget(&self.id);
     }
 
+    async fn handle(&mut self, event: Event) {
+        let result = match event {
+            Event::Recorded(exchange) => self.recorded(&exchange).await,
+            Event::Idle(task) => self.abandon(&task).await,
+        };
+        if let Err(error) = result {
+            tracing::error!(session = %self.id, %error, "a task could not be followed; its records stay where they are");
+        }
+    }
+
     pub(super) async fn recorded(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
         self.load().await?;
+        self.heard_until = self.heard_until.max(exchange.ended_at).max(exchange.started_at);
         if exchange.project.remote.is_some() {
             self.remote.clone_from(&exchange.project.remote);
         }
         for outcome in &exchange.results {
             self.outcomes.remember(outcome);
         }
-        if exchange.prompts.iter().any(|prompt| !prompt.queued) {
-            self.leave_turn().await?;
-            let head = head(exchange.working_directory.as_deref()).await;
-            self.turn = Some(OpenTurn::beginning_with(exchange, head));
-        } else if self.turn.is_none() && exchange.kind.is_turn() {
-            let head = head(exchange.working_directory.as_deref()).await;
-            self.turn = Some(OpenTurn::beginning_with(exchange, head));
+        let earlier_turn = exchange
+            .agent_id
+            .as_ref()
+            .and_then(|agent| self.agents.get(agent));
+        if let Some(task) = earlier_turn.cloned() {
+            return self.give(vec![exchange.id.clone()], task).await;
+        }
+        let is_prompted = exchange.prompts.iter().any(|prompt| !prompt.queued);
+        if is_prompted && self.current.is_some() {
+            self.leave_turn().await;
+        }
+        // Without a task in work, what was interrupted is part of what comes of it.
+        if self.turn.is_none() && (is_prompted || exchange.kind.is_turn()) {
+            let location = locate(exchange.working_directory.as_deref()).await;
+            self.turn = Some(OpenTurn::beginning_with(exchange, location.head));
         }
         let Some(turn) = &mut self.turn else {
             return Ok(());
         };
         turn.add(exchange);
-        if self.unborn && self.first_intent.is_none() && !turn.prompts.is_empty() {
-            self.understand_first_prompt(exchange).await?;
+        if self.unborn && !exchange.prompts.is_empty() {
+            self.understand_first_prompt(exchange).await;
         }
-        if exchange.ends_turn {
-            if let Some(answer) = &exchange.answer {
-                self.answer.clone_from(answer);
-            }
-            if let Some(turn) = self.turn.take()
-                && turn.has_substance()
-            {
-                self.judge(turn, exchange).await?;
-            }
+        if exchange.ends_turn
+            && let Some(turn) = self.turn.take()
+            && turn.has_substance()
+        {
+            self.judge(turn, exchange).await?;
         }
         Ok(())
     }
@@ -150,9 +160,14 @@ impl Session {
         }
         let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
         self.tasks = stored.into_iter().map(|summary| summary.state).collect();
-        // Recording makes the first row before anybody has looked at the work in it.
-        let unjudged = |task: &SessionState| task.judged_at.is_none() && task.status == SessionStatus::Active;
-        self.unborn = self.tasks.iter().all(unjudged);
+        // Recording makes the first row before anybody has looked at the work in it. What was there before this process
+        // began is work, even if it came to no verdict.
+        let is_new = |task: &SessionState| {
+            task.judged_at.is_none()
+                && task.status == SessionStatus::Active
+                && task.start_time >= self.context.started_at
+        };
+        self.unborn = self.tasks.iter().all(is_new);
         if self.unborn {
             self.tasks.clear();
         } else {
@@ -160,7 +175,7 @@ impl Session {
             let open = self
                 .tasks
                 .iter()
-                .filter(|task| task.status == SessionStatus::Active);
+                .filter(|task| task.status != SessionStatus::Completed);
             self.current = open
                 .max_by_key(|task| task.judged_at)
                 .map(|task| task.session_id.clone());
@@ -178,34 +193,48 @@ impl Session {
     }
 
     /// A turn that never came to rest (the user interrupted it) stays with the task it was in.
-    async fn leave_turn(&mut self) -> Result<(), StoreError> {
-        let Some(turn) = self.turn.take() else {
-            return Ok(());
+    async fn leave_turn(&mut self) {
+        let (Some(turn), Some(current)) = (self.turn.take(), self.current.clone()) else {
+            return;
         };
-        let Some(current) = self.current.clone() else {
-            return Ok(());
-        };
-        let moves = Move {
-            client_session_id: self.id.clone(),
-            exchanges: turn.exchanges,
-            to: current,
-            all_or_nothing: true,
-        };
-        persist(
-            &self.context,
-            TaskTransition {
-                moves: Some(moves),
-                ..TaskTransition::default()
-            },
-        )
-        .await
+        self.remember_agents(&turn, &current);
+        if let Err(error) = self.give(turn.exchanges, current).await {
+            tracing::warn!(session = %self.id, %error, "an interrupted turn stays where it was recorded");
+        }
     }
 
-    /// Goal, scope and constraints of a new client session, before its first turn ends.
-    async fn understand_first_prompt(&mut self, exchange: &RecordedExchange) -> Result<(), StoreError> {
-        let Some(turn) = &self.turn else { return Ok(()) };
+    /// Moves exchanges to a task.
+    async fn give(&self, exchanges: Vec<ExchangeId>, to: SessionId) -> Result<(), StoreError> {
+        let transition = TaskTransition {
+            moves: Some(self.moves(exchanges, to)),
+            ..TaskTransition::default()
+        };
+        persist(&self.context, transition).await
+    }
+
+    fn moves(&self, exchanges: Vec<ExchangeId>, to: SessionId) -> Move {
+        Move {
+            client_session_id: self.id.clone(),
+            exchanges,
+            to,
+            all_or_nothing: true,
+        }
+    }
+
+    fn remember_agents(&mut self, turn: &OpenTurn, task: &SessionId) {
+        for agent in &turn.agents {
+            if self.agents.len() >= MAX_AGENTS {
+                self.agents.clear();
+            }
+            self.agents.insert(agent.clone(), task.clone());
+        }
+    }
+
+    /// Goal, scope and constraints of a new client session, before its first turn ends; anew when the user says more.
+    async fn understand_first_prompt(&mut self, exchange: &RecordedExchange) {
+        let Some(turn) = &self.turn else { return };
         let state = self.new_state(self.id.first_task(), exchange, turn, TaskType::Main, None);
-        let question = self.intent_question(turn, exchange);
+        let question = intent_question(turn, exchange).await;
         let judge = &self.context.judge;
         let intent = judge
             .extract_intent(Some(&state.session_id), &question)
@@ -213,25 +242,12 @@ impl Session {
             .answer;
         let state = with_intent(state, &intent);
         self.first_intent = Some(intent);
-        persist(
-            &self.context,
-            TaskTransition {
-                sessions: vec![state],
-                ..TaskTransition::default()
-            },
-        )
-        .await
-    }
-
-    fn intent_question(&self, turn: &OpenTurn, exchange: &RecordedExchange) -> IntentQuestion {
-        let root = root(exchange.working_directory.as_deref());
-        IntentQuestion {
-            prompts: turn.prompts.clone(),
-            first_files: turn
-                .first_files()
-                .iter()
-                .map(|file| relative(file, root.as_deref()))
-                .collect(),
+        let transition = TaskTransition {
+            sessions: vec![state],
+            ..TaskTransition::default()
+        };
+        if let Err(error) = persist(&self.context, transition).await {
+            tracing::warn!(session = %self.id, %error, "the goal of a session is not known before its first turn ends");
         }
     }
 
@@ -273,25 +289,23 @@ impl Session {
     async fn judge(&mut self, turn: OpenTurn, exchange: &RecordedExchange) -> Result<(), StoreError> {
         // A conversation that begins anew under the same id has left its tasks behind.
         let current = self.current.clone().filter(|_| !turn.begins);
+        let location = locate(exchange.working_directory.as_deref()).await;
         let known = Known {
             tasks: &self.tasks,
             current: current.as_ref(),
         };
-        let root = root(exchange.working_directory.as_deref());
+        let answer = exchange.answer.clone().unwrap_or_default();
         let question = TaskContextQuestion {
             current: known.current_sketch(),
             others: known.other_sketches(),
             prompts: turn.prompts.clone(),
-            actions: with_relative_files(turn.actions(), root.as_deref()),
-            answer: self.answer.clone(),
+            actions: with_relative_files(turn.actions(), location.root.as_deref()),
+            answer: answer.clone(),
             stop_reason: exchange.stop_reason.clone(),
         };
         let asked_for = current.clone().unwrap_or_else(|| self.id.first_task());
-        let verdict = self
-            .context
-            .judge
-            .analyze_task_context(Some(&asked_for), &question)
-            .await;
+        let judge = &self.context.judge;
+        let verdict = judge.analyze_task_context(Some(&asked_for), &question).await;
         let analysis = verdict.answer;
         let plan = known.plan(&analysis);
         tracing::debug!(
@@ -303,42 +317,14 @@ impl Session {
         );
         let state = match &plan.target {
             Target::New { task_type, parent } => {
-                let born = std::mem::replace(&mut self.unborn, false);
-                let id = if born {
-                    self.id.first_task()
-                } else {
-                    SessionId::fresh()
-                };
-                let mut state = self.new_state(id, exchange, &turn, *task_type, parent.clone());
-                let intent = match self.first_intent.take().filter(|_| born) {
-                    Some(mut intent) => {
-                        if intent.scope.is_empty() {
-                            intent.scope = self.intent_question(&turn, exchange).first_files;
-                        }
-                        intent
-                    }
-                    None => {
-                        let question = self.intent_question(&turn, exchange);
-                        let judge = &self.context.judge;
-                        judge
-                            .extract_intent(Some(&state.session_id), &question)
-                            .await
-                            .answer
-                    }
-                };
-                state = with_intent(state, &intent);
-                if state.original_goal.is_none() {
-                    state.original_goal =
-                        goal(&analysis.goal).or_else(|| turn.prompts.first().and_then(|prompt| goal(prompt)));
-                }
-                state
+                let begun = (*task_type, parent.clone());
+                Some(self.begin(begun, exchange, &turn, &analysis).await)
             }
-            Target::Existing(id) => match self.fresh(id).await? {
-                Some(state) => state,
-                None => return Ok(()),
-            },
+            Target::Existing(id) => self.fresh(id).await?,
         };
-        let mut state = state;
+        let Some(mut state) = state else {
+            return Ok(());
+        };
         for constraint in &analysis.constraints {
             if state.constraints.len() < MAX_CONSTRAINTS && !state.constraints.contains(constraint) {
                 state.constraints.push(constraint.clone());
@@ -352,31 +338,65 @@ impl Session {
         state.judged_at = Some(self.next_verdict_time());
         state.last_update = state.last_update.max(exchange.ended_at);
         let id = state.session_id.clone();
-        let moves = Move {
-            client_session_id: self.id.clone(),
-            exchanges: turn.exchanges.clone(),
-            to: id.clone(),
-            all_or_nothing: true,
+        let transition = TaskTransition {
+            sessions: vec![state.clone()],
+            moves: Some(self.moves(turn.exchanges.clone(), id.clone())),
+            finished: Vec::new(),
         };
-        persist(
-            &self.context,
-            TaskTransition {
-                sessions: vec![state.clone()],
-                moves: Some(moves),
-                finished: Vec::new(),
-            },
-        )
-        .await?;
+        persist(&self.context, transition).await?;
         self.keep(state);
+        self.remember_agents(&turn, &id);
+        let ending = TurnEnding {
+            answer,
+            head: location.head.clone(),
+        };
+        self.endings.insert(id.clone(), ending);
         // What was finished before is saved anew only if there is something new to it.
         if plan.completes && !was_completed || was_completed && turn.changed_something() {
-            self.finish(&id, Ending::Complete, Some(exchange.ended_at))
-                .await?;
+            self.finish(&id, Ending::Complete, location).await?;
         } else if !was_completed {
             self.current = Some(id);
         }
         self.show_current();
         Ok(())
+    }
+
+    /// A task that begins with this turn.
+    async fn begin(
+        &self,
+        (task_type, parent): (TaskType, Option<SessionId>),
+        exchange: &RecordedExchange,
+        turn: &OpenTurn,
+        analysis: &TaskAnalysis,
+    ) -> SessionState {
+        let id = if self.unborn {
+            self.id.first_task()
+        } else {
+            SessionId::fresh()
+        };
+        let state = self.new_state(id, exchange, turn, task_type, parent);
+        let question = intent_question(turn, exchange).await;
+        let intent = match self.first_intent.clone().filter(|_| self.unborn) {
+            Some(mut intent) => {
+                if intent.scope.is_empty() {
+                    intent.scope = question.first_files;
+                }
+                intent
+            }
+            None => {
+                let judge = &self.context.judge;
+                judge
+                    .extract_intent(Some(&state.session_id), &question)
+                    .await
+                    .answer
+            }
+        };
+        let mut state = with_intent(state, &intent);
+        if state.original_goal.is_none() {
+            state.original_goal =
+                goal(&analysis.goal).or_else(|| turn.prompts.first().and_then(|prompt| goal(prompt)));
+        }
+        state
     }
 
     /// The newest state of a task: recording changes rows too.
@@ -395,6 +415,9 @@ impl Session {
     }
 
     fn keep(&mut self, state: SessionState) {
+        // There is a task now, and the next one gets an id of its own.
+        self.unborn = false;
+        self.first_intent = None;
         match self
             .tasks
             .iter_mut()
@@ -405,25 +428,20 @@ impl Session {
         }
     }
 
-    /// Saves a task to team memory and closes it, in one transaction.
-    ///
-    /// What came after `until` belongs to a turn that is not judged yet, and was only recorded here for the time being.
-    async fn finish(
-        &mut self,
-        id: &SessionId,
-        ending: Ending,
-        until: Option<OffsetDateTime>,
-    ) -> Result<(), StoreError> {
+    /// Saves a task to team memory and closes it, in one transaction. `location` is where it ended.
+    async fn finish(&mut self, id: &SessionId, ending: Ending, location: Location) -> Result<(), StoreError> {
         let Some(mut state) = self.fresh(id).await? else {
             return Ok(());
         };
+        // What came later belongs to a turn that is not judged yet, and was only recorded here for the time being.
+        let until = (ending == Ending::Complete).then_some(self.heard_until);
         let store = &self.context.store;
         let prompts = patiently(|| store.prompts(id, until)).await?;
         let mut steps = patiently(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
-        let directory = state.working_directory.clone();
-        let root = root(directory.as_deref());
-        let material = Material::new(&prompts, &steps, root.as_deref(), |call| self.outcomes.of(call));
+        let material = Material::new(&prompts, &steps, location.root.as_deref(), |call| {
+            self.outcomes.of(call)
+        });
         state.status = ending.session_status();
         let mut transition = TaskTransition {
             sessions: vec![state.clone()],
@@ -431,12 +449,13 @@ impl Session {
         };
         // A conversation without a name of its own is no work that a team could come back to.
         if !material.is_empty() && !identity::is_derived(&self.id) {
-            let question = material.question(&state, &self.answer);
+            let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
+            let question = material.question(&state, answer);
             let judge = &self.context.judge;
             let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
-            let head = head(directory.as_deref()).await;
             let now = self.context.clock.now();
-            let task = material.task(&state, self.remote.clone(), reasoning, ending, head, now);
+            let remote = self.remote.clone();
+            let task = material.task(&state, remote, reasoning, ending, location.head, now);
             transition.finished.push(task);
         }
         persist(&self.context, transition).await?;
@@ -454,33 +473,40 @@ impl Session {
     /// Nobody was heard of for long: what there is of the task is saved.
     pub(super) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
         self.load().await?;
-        let Some(state) = self.fresh(id).await? else {
-            return Ok(());
-        };
         let limit = self.context.clock.now() - self.context.abandon_after;
-        // Work may have come in while this message waited.
-        if state.status != SessionStatus::Active || state.last_update > limit {
+        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        // Work may have come in while this message waited, and a task is in work while one that serves it is.
+        if stored.iter().any(|task| task.state.last_update > limit) {
             return Ok(());
         }
-        self.finish(id, Ending::Abandoned, None).await
+        let state = stored
+            .into_iter()
+            .map(|task| task.state)
+            .find(|state| &state.session_id == id);
+        let Some(state) = state.filter(|state| state.status == SessionStatus::Active) else {
+            return Ok(());
+        };
+        // What is checked out by now may be somebody else's work.
+        let head = self.endings.get(id).and_then(|ending| ending.head.clone());
+        let root = locate(state.working_directory.as_deref()).await.root;
+        let location = Location {
+            root,
+            head: head.or(state.head_at_start),
+        };
+        self.finish(id, Ending::Abandoned, location).await
     }
 }
 
-/// What is checked out where the agent works.
-async fn head(directory: Option<&str>) -> Option<String> {
-    let directory = PathBuf::from(directory?);
-    // A network file system may let one wait.
-    tokio::task::spawn_blocking(move || Place::locate(&directory).head().commit)
-        .await
-        .ok()
-        .flatten()
-}
-
-/// The folder that paths are told relative to.
-fn root(directory: Option<&str>) -> Option<PathBuf> {
-    let directory = Path::new(directory?);
-    let place = Place::locate(directory);
-    Some(place.work_tree().unwrap_or(directory).to_owned())
+async fn intent_question(turn: &OpenTurn, exchange: &RecordedExchange) -> IntentQuestion {
+    let root = locate(exchange.working_directory.as_deref()).await.root;
+    IntentQuestion {
+        prompts: turn.prompts.clone(),
+        first_files: turn
+            .first_files()
+            .iter()
+            .map(|file| relative(file, root.as_deref()))
+            .collect(),
+    }
 }
 
 fn with_relative_files(mut actions: Vec<ActionSketch>, root: Option<&Path>) -> Vec<ActionSketch> {

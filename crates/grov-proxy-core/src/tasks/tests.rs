@@ -115,6 +115,7 @@ impl Work {
             clock: Arc::clone(&clock) as Arc<_>,
             board: Arc::new(TaskBoard::default()),
             abandon_after: HOUR,
+            started_at: OffsetDateTime::UNIX_EPOCH,
         });
         Self {
             session: Session::new(Arc::clone(&context), ClientSessionId::new("s1")),
@@ -130,7 +131,15 @@ impl Work {
 
     /// As after a restart: all that is known is in the store.
     fn restart(&mut self) {
-        self.context.board.forget(&ClientSessionId::new("s1"));
+        let started_at = self.clock.now() + Duration::from_secs(1);
+        self.context = Arc::new(Context {
+            judge: Arc::clone(&self.judge) as Arc<_>,
+            store: Arc::clone(&self.store) as Arc<_>,
+            clock: Arc::clone(&self.clock) as Arc<_>,
+            board: Arc::new(TaskBoard::default()),
+            abandon_after: HOUR,
+            started_at,
+        });
         self.session = Session::new(Arc::clone(&self.context), ClientSessionId::new("s1"));
     }
 
@@ -196,6 +205,7 @@ impl Work {
         let told = RecordedExchange {
             id: record.id.clone(),
             client_session_id: client,
+            agent_id: None,
             kind: record.kind,
             project: record.project.clone(),
             user: record.user.clone(),
@@ -674,4 +684,196 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
         row("fix the login bug", "main", "active", (2, 1, 1)),
     ];
     assert_eq!(work.overview().await, expected);
+}
+
+#[tokio::test]
+async fn an_abandoned_first_task_that_was_taken_up_keeps_its_id_for_itself() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    let mut back = verdict(TaskAction::Continue);
+    back.task_id = Some(SessionId::new("s1"));
+    work.turn("back to dark mode", "theme.css", back).await;
+    work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!(tasks.len(), 2, "{tasks:?}");
+}
+
+#[tokio::test]
+async fn a_task_is_not_abandoned_while_its_subtask_is_in_work() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.turn("first fix the build", "b.rs", verdict(TaskAction::Subtask))
+        .await;
+    work.exchanges += 61;
+    work.turn("go on", "b.rs", verdict(TaskAction::Continue)).await;
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert!(work.memory().await.is_empty());
+}
+
+#[tokio::test]
+async fn the_answer_of_an_earlier_turn_is_not_shown_for_a_silent_one() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    let (record, mut told) = work.exchange(Some("now the toggle"), &["t.rs"], true);
+    told.answer = None;
+    work.store.append(&[record]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::Continue));
+    work.session.recorded(&told).await.unwrap();
+    assert_eq!(work.judge.asked.lock().unwrap()[1].answer, "");
+}
+
+#[tokio::test]
+async fn the_answer_of_another_task_is_not_remembered() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.exchanges += 70;
+    let (record, mut told) = work.exchange(Some("login bug"), &["t.rs"], true);
+    told.answer = Some("Fixed the login bug in t.rs.".to_owned());
+    work.store.append(&[record]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::NewTask));
+    work.session.recorded(&told).await.unwrap();
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(1);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert_eq!(work.judge.remembered.lock().unwrap()[0].answer, "Done.");
+}
+
+#[tokio::test]
+async fn an_interrupted_first_prompt_does_not_set_the_goal() {
+    let mut work = Work::begin().await;
+    work.hears(Some("rewrite everything"), &["all.rs"], false).await;
+    work.turn(
+        "no, only fix the login bug",
+        "login.rs",
+        verdict(TaskAction::NewTask),
+    )
+    .await;
+    assert_eq!(work.overview().await[0].0, "no, only fix the login bug");
+}
+
+#[tokio::test]
+async fn what_was_interrupted_after_a_finished_task_goes_with_the_next_one() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    work.hears(Some("now fix the login bug"), &["login.rs"], false)
+        .await;
+    work.turn("use argon2 for it", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!((tasks[0].3, tasks[0].5), (2, 1), "{tasks:?}");
+}
+
+#[tokio::test]
+async fn a_subagent_that_outlives_its_turn_works_for_its_task() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    work.hears_agent("a1", "first.css").await;
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::NewTask));
+    work.hears(None, &[], true).await;
+    work.hears(Some("now fix the login bug"), &["login.rs"], false)
+        .await;
+    work.hears_agent("a1", "second.css").await;
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::NewTask));
+    work.hears(None, &[], true).await;
+    let expected = [
+        row("add dark mode", "main", "active", (4, 1, 3)),
+        row("now fix the login bug", "main", "active", (2, 1, 1)),
+    ];
+    assert_eq!(work.overview().await, expected);
+}
+
+#[tokio::test]
+async fn a_first_turn_that_was_not_judged_before_a_restart_keeps_its_task() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    work.hears_quietly().await;
+    work.restart();
+    work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!(tasks[0].0, "add dark mode", "{tasks:?}");
+}
+
+impl Work {
+    /// A step of a subagent.
+    async fn hears_agent(&mut self, agent: &str, edit: &str) {
+        let (mut record, mut told) = self.exchange(None, &[edit], false);
+        record.kind = ExchangeKind::Subagent;
+        record.agent_id = Some(AgentId::new(agent));
+        told.kind = ExchangeKind::Subagent;
+        told.agent_id = Some(AgentId::new(agent));
+        self.store.append(&[record]).await.unwrap();
+        self.session.recorded(&told).await.unwrap();
+    }
+
+    /// Records the end of a turn that the session is not told of any more.
+    async fn hears_quietly(&mut self) {
+        let (record, _) = self.exchange(None, &[], true);
+        self.store.append(&[record]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_abandoned_task_goes_on_the_next_day() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    work.restart();
+    work.turn("go on", "theme.css", verdict(TaskAction::Continue))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!(tasks.len(), 1, "{tasks:?}");
+}
+
+#[tokio::test]
+async fn idle_sessions_take_no_places_from_live_ones() {
+    let mut work = Work::begin().await;
+    let mut sessions = super::Sessions {
+        context: Arc::clone(&work.context),
+        mailboxes: std::collections::HashMap::new(),
+        running: tokio::task::JoinSet::new(),
+    };
+    for n in 0..super::MAX_SESSIONS {
+        let id = format!("idle{n}");
+        sessions.tell(
+            ClientSessionId::new(&*id),
+            super::Event::Idle(SessionId::new(&*id)),
+        );
+    }
+    while sessions.running.join_next().await.is_some() {}
+    sessions.mailboxes.retain(|_, mailbox| !mailbox.is_closed());
+    let (_, told) = work.exchange(Some("live work"), &["a.rs"], false);
+    sessions.tell(
+        told.client_session_id.clone(),
+        super::Event::Recorded(Box::new(told)),
+    );
+    assert!(
+        sessions.mailboxes.contains_key(&ClientSessionId::new("s1")),
+        "{}",
+        sessions.mailboxes.len()
+    );
 }

@@ -1,7 +1,7 @@
 //! A turn in the making: everything from a prompt to the point where the conversation comes to rest.
 
 use super::exchange::{RecordedExchange, SketchedAction};
-use grov_domain::{ActionSketch, ActionType, EffectKind, ExchangeId};
+use grov_domain::{ActionSketch, ActionType, AgentId, EffectKind, ExchangeId};
 use time::OffsetDateTime;
 
 /// Actions of a turn that are kept for its verdict; of more, the first and the last half of this.
@@ -17,6 +17,8 @@ pub(super) struct OpenTurn {
     /// What the user typed, oldest first.
     pub(super) prompts: Vec<String>,
     actions: Vec<SketchedAction>,
+    /// Subagents that acted.
+    pub(super) agents: Vec<AgentId>,
     /// The commit that was checked out when the turn began.
     pub(super) head: Option<String>,
     /// A conversation begins with this turn.
@@ -31,6 +33,7 @@ impl OpenTurn {
             exchanges: Vec::new(),
             prompts: Vec::new(),
             actions: Vec::new(),
+            agents: Vec::new(),
             head,
             begins: exchange.begins,
             started_at: exchange.started_at,
@@ -40,6 +43,11 @@ impl OpenTurn {
     /// Adds an exchange.
     pub(super) fn add(&mut self, exchange: &RecordedExchange) {
         self.exchanges.push(exchange.id.clone());
+        if let Some(agent) = &exchange.agent_id
+            && !self.agents.contains(agent)
+        {
+            self.agents.push(agent.clone());
+        }
         let prompts = exchange.prompts.iter().map(|prompt| prompt.text.clone());
         self.prompts.extend(prompts);
         for outcome in &exchange.results {
