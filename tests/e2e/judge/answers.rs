@@ -128,6 +128,8 @@ fn a_provider_that_keeps_failing_is_left_alone() -> Result<()> {
     // Two questions a session and three calls a question would be 36.
     let calls = court.asked().len();
     assert!((5..=6).contains(&calls), "{calls} calls");
+    let proxy = &court.grov().ask(&["proxy-status"])?.json["proxy"];
+    assert_eq!(proxy["judge"]["why_rules"], "provider_down", "{proxy:#}");
     assert!(court.ledger()?.iter().all(|(_, outcome)| outcome == "failed"));
     Ok(())
 }

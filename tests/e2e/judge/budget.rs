@@ -36,6 +36,8 @@ fn when_the_budget_is_spent_rules_judge_and_everybody_says_so() -> Result<()> {
         ledger.len()
     );
     assert_eq!(court.asked().len(), ledger.len(), "a call that nobody allowed");
+    let proxy = &court.grov().ask(&["proxy-status"])?.json["proxy"];
+    assert_eq!(proxy["judge"]["why_rules"], "budget_spent", "{proxy:#}");
     let usage = usage(&court, BUDGET)?;
     let spent = usage["budget"]["spent_today_usd"].as_f64().context("no amount")?;
     assert!(spent > 0.0 && spent <= 0.01, "{usage:#}");
