@@ -13,8 +13,9 @@ use std::time::Duration;
 /// How long the ledger may take to answer before a call is given up.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Bytes a token has at the least, on the average of a prompt: taken low, so that the estimate is high.
-const BYTES_PER_TOKEN: usize = 3;
+/// Bytes a token has at the least, on the average of a prompt: English has four; Chinese in UTF-8, hexadecimal digits and
+/// base 64 have two to three. Taken low, so that the estimate is high.
+const BYTES_PER_TOKEN: usize = 2;
 
 /// Tokens that a provider adds to a prompt for its own framing and the schema's.
 const FRAMING_TOKENS: u64 = 300;
@@ -100,8 +101,15 @@ impl Ledger {
             outcome: CallOutcome::Reserved,
         };
         let since = at.date().midnight().assume_utc();
-        let answer = tokio::time::timeout(STORE_TIMEOUT, self.store.reserve(&call, self.budget, since)).await;
-        match answer.map_err(|_| NotAllowed::Slow(STORE_TIMEOUT))?? {
+        let mut reserving = Box::pin({
+            let (store, call, budget) = (Arc::clone(&self.store), call.clone(), self.budget);
+            async move { store.reserve(&call, budget, since).await }
+        });
+        let Ok(answer) = tokio::time::timeout(STORE_TIMEOUT, &mut reserving).await else {
+            tokio::spawn(release(Arc::clone(&self.store), call, reserving));
+            return Err(NotAllowed::Slow(STORE_TIMEOUT));
+        };
+        match answer? {
             Reservation::Granted => Ok(Reserved(call)),
             Reservation::Refused { spent } => Err(NotAllowed::Budget {
                 spent,
@@ -149,6 +157,27 @@ impl Ledger {
     }
 }
 
+/// Gives back what `call`, which is not made, set aside, once the ledger has answered whether it did.
+async fn release(
+    store: Arc<dyn SpendingStore>,
+    mut call: LlmCall,
+    reserving: impl Future<Output = Result<Reservation, StoreError>>,
+) {
+    // Whatever failed may have been written all the same.
+    if let Ok(Reservation::Refused { .. }) = reserving.await {
+        return;
+    }
+    call.usage = TokenUsage::default();
+    call.cost = MicroUsd::default();
+    call.outcome = CallOutcome::Failed;
+    if let Err(error) = store.settle(&call).await {
+        tracing::warn!(
+            %error,
+            "what was set aside for a model call that was not made could not be given back; it counts until tomorrow"
+        );
+    }
+}
+
 /// The most tokens that `request` may use.
 fn most(request: &ModelRequest) -> TokenUsage {
     let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
@@ -158,3 +187,6 @@ fn most(request: &ModelRequest) -> TokenUsage {
         ..TokenUsage::default()
     }
 }
+
+#[cfg(test)]
+mod tests;

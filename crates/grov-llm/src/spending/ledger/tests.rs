@@ -1,0 +1,93 @@
+use super::*;
+use async_trait::async_trait;
+use grov_domain::{CallFilter, Purpose, SystemClock};
+use std::sync::Mutex;
+use time::OffsetDateTime;
+
+/// A ledger that takes `takes` to write a reservation.
+struct Slow {
+    takes: Duration,
+    refuses: bool,
+    calls: Mutex<Vec<LlmCall>>,
+}
+
+#[async_trait]
+impl SpendingStore for Slow {
+    async fn reserve(
+        &self,
+        call: &LlmCall,
+        _: MicroUsd,
+        _: OffsetDateTime,
+    ) -> Result<Reservation, StoreError> {
+        tokio::time::sleep(self.takes).await;
+        if self.refuses {
+            return Ok(Reservation::Refused { spent: MicroUsd(7) });
+        }
+        self.calls.lock().unwrap().push(call.clone());
+        Ok(Reservation::Granted)
+    }
+
+    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+        let mut calls = self.calls.lock().unwrap();
+        calls.retain(|known| known.id != call.id);
+        calls.push(call.clone());
+        Ok(())
+    }
+
+    async fn calls(&self, _: &CallFilter) -> Result<Vec<LlmCall>, StoreError> {
+        Ok(self.calls.lock().unwrap().clone())
+    }
+
+    async fn spent_since(&self, _: OffsetDateTime) -> Result<MicroUsd, StoreError> {
+        Ok(MicroUsd(0))
+    }
+}
+
+fn request(user: String) -> ModelRequest {
+    ModelRequest {
+        purpose: Purpose::ExtractIntent,
+        system: String::new(),
+        user,
+        schema: serde_json::Value::Null,
+        max_tokens: 100,
+    }
+}
+
+/// What stands in a slow ledger long after it was given up.
+async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
+    let store = Arc::new(Slow {
+        takes: STORE_TIMEOUT * 2,
+        refuses,
+        calls: Mutex::default(),
+    });
+    let model = crate::DEFAULT_ANTHROPIC_MODEL.to_owned();
+    let price = Price::of(&model, false);
+    let ledger = Ledger::new(
+        Arc::clone(&store) as _,
+        Arc::new(SystemClock),
+        MicroUsd(u64::MAX),
+        "anthropic",
+        model,
+        price,
+    );
+    let given_up = ledger.reserve(None, &request("x".to_owned())).await;
+    assert!(matches!(given_up, Err(NotAllowed::Slow(_))), "{given_up:?}");
+    tokio::time::sleep(STORE_TIMEOUT * 4).await;
+    let calls = store.calls.lock().unwrap();
+    calls.iter().map(|call| (call.outcome, call.cost)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_slow_ledger_sets_aside_too_late_is_given_back() {
+    assert_eq!(left_by(false).await, [(CallOutcome::Failed, MicroUsd(0))]);
+    assert_eq!(left_by(true).await, []);
+}
+
+#[test]
+fn digits_and_chinese_are_not_underestimated() {
+    // Three bytes and about one and a half tokens a character; two digits a token.
+    let texts = ["漢字".repeat(3_000), "0f".repeat(9_000)];
+    for text in texts {
+        assert!(most(&request(text)).input >= 9_000);
+    }
+}
