@@ -15,7 +15,6 @@ mod secrets;
 mod starting;
 mod stopping;
 mod store_faults;
-mod tasks;
 mod tls;
 mod turn;
 mod upstream;

@@ -1,6 +1,8 @@
 //! The real Claude Code works through the real proxy against the simulated API: it must notice nothing, and what it did
 //! must be what Grov recorded, action for action.
 
+mod tasks;
+
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::{Work, essence, expected};
 use anyhow::{Context, Result};
