@@ -15,6 +15,7 @@ mod flights;
 mod judge;
 mod model;
 pub mod offline;
+mod private;
 mod questions;
 mod queue;
 mod quote;

@@ -1,7 +1,8 @@
 //! Foreign text made fit to be quoted: Grov's own text, secrets and hidden characters taken out, tags that look like ours
 //! defused, length bounded.
 
-use grov_domain::without_own_text;
+use crate::private;
+use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
@@ -16,39 +17,52 @@ const SPARE: usize = 8 * 1024;
 const AT_A_CUT: usize = 8 * 1024;
 
 /// `text` as it may stand between tags: at most `limit` bytes, and where it is longer, its beginning and its end. Only the
-/// ends of a long text are looked at, so that the work is bounded too.
+/// ends of a long text are looked at (its middle but for private tags), so that the work is bounded too.
 pub(crate) fn block(text: &str, limit: usize) -> String {
-    bounded(text, limit, |part| clean(part).trim().to_owned())
+    bounded(text, limit, |part| part.trim().to_owned())
 }
 
 /// The same on one line: white space collapsed, so that quoted text cannot pose as further lines of a list.
 pub(crate) fn line(text: &str, limit: usize) -> String {
     bounded(text, limit, |part| {
-        let cleaned = clean(part);
-        let words: Vec<&str> = cleaned.split_whitespace().collect();
+        let words: Vec<&str> = part.split_whitespace().collect();
         words.join(" ")
     })
 }
 
-/// `text` cleaned by `clean` and shortened to `limit`.
-fn bounded(text: &str, limit: usize, clean: impl Fn(&str) -> String) -> String {
+/// `text` cleaned, laid out by `lay_out` and shortened to `limit`.
+fn bounded(text: &str, limit: usize, lay_out: impl Fn(&str) -> String) -> String {
     let window = limit + SPARE + AT_A_CUT;
     if text.len() <= 2 * window {
-        let cleaned = clean(text);
+        let cleaned = lay_out(&clean(&without_hidden(text)));
         return shorten(&cleaned, &cleaned, cleaned.len(), limit);
     }
-    let beginning = clean(&text[..text.floor_char_boundary(window)]);
-    let end = clean(&text[text.ceil_char_boundary(text.len() - window)..]);
+    let beginning = lay_out(&clean(&without_hidden(&text[..text.floor_char_boundary(window)])));
     let beginning = &beginning[..beginning.floor_char_boundary(beginning.len().saturating_sub(AT_A_CUT))];
-    let end = &end[end.ceil_char_boundary(AT_A_CUT.min(end.len()))..];
+    let cut = text.ceil_char_boundary(text.len() - window);
+    let tail = without_hidden(&text[cut..]);
+    let public = private::behind_cut(&tail, private::open_at(text, cut));
+    // Behind a closing tag nothing is cut through.
+    let cut_through = if public.len() == tail.len() { AT_A_CUT } else { 0 };
+    let end = lay_out(&clean(own_text_behind_cut(public)));
+    let end = &end[end.ceil_char_boundary(cut_through.min(end.len()))..];
     shorten(beginning, end, text.len(), limit)
 }
 
-fn clean(text: &str) -> String {
-    let visible = without_hidden(text);
-    let foreign = without_own_text(&visible);
-    let safe = Redactor::shared().redact(&foreign);
-    defuse(&safe).into_owned()
+/// A visible text without secrets, Grov's own text and our tags. Private blocks go before Grov's own text, which could take
+/// their tags along.
+fn clean(visible: &str) -> String {
+    let safe = Redactor::shared().redact(visible);
+    defuse(&without_own_text(&safe)).into_owned()
+}
+
+/// What of a text's `tail` is behind the text from Grov that the cut went through.
+pub(crate) fn own_text_behind_cut(tail: &str) -> &str {
+    let closing = tail.find(OWN_TEXT_CLOSING);
+    match closing.filter(|&at| !tail[..at].contains(OWN_TEXT_OPENING)) {
+        Some(at) => &tail[at + OWN_TEXT_CLOSING.len()..],
+        None => tail,
+    }
 }
 
 /// Without control characters (but line breaks and tabs), invisible characters that could hide orders from the user, and

@@ -1,6 +1,8 @@
 //! What somebody really typed: text without what the client, hooks, tools and Grov itself put around it, and without
 //! pasted code and logs.
 
+use crate::private::{self, without_private};
+use crate::quote::own_text_behind_cut;
 use grov_domain::without_own_text;
 use std::borrow::Cow;
 
@@ -21,7 +23,6 @@ const FOREIGN_TAGS: &[&str] = &[
     "system-reminder", "command-", "local-command-", "bash-", "task-notification", "tool_result",
     "tool-result", "function_results", "persisted-output", "user-prompt-submit-hook", "session-start-hook",
     "post-tool-use-hook", "ide_selection", "ide_opened_file", "ide_diagnostics", "new-diagnostics",
-    "private",
 ];
 
 /// Lines that a client or a hook wrote.
@@ -124,14 +125,17 @@ pub(super) fn clean(text: &str) -> Cleaned {
     }
 }
 
-/// The text, or the two ends of a huge one, as two paragraphs.
+/// What is not private of the text, or of the two ends of a huge one, as two paragraphs.
 fn ends_of(text: &str) -> Cow<'_, str> {
     if text.len() <= 2 * MOST_OF_AN_END {
-        return Cow::Borrowed(text);
+        return without_private(text);
     }
     let beginning = &text[..text.floor_char_boundary(MOST_OF_AN_END)];
-    let end = &text[text.ceil_char_boundary(text.len() - MOST_OF_AN_END)..];
-    Cow::Owned([beginning, end].join("\n\n"))
+    let cut = text.ceil_char_boundary(text.len() - MOST_OF_AN_END);
+    let public = private::behind_cut(&text[cut..], private::open_at(text, cut));
+    // Each for itself: what the beginning leaves open is not closed by the end.
+    let end = without_private(public);
+    Cow::Owned([&without_private(beginning), own_text_behind_cut(&end)].join("\n\n"))
 }
 
 /// The first and the last of many lines.

@@ -1,5 +1,7 @@
 //! Words and sentences, as far as the rules need them.
 
+use crate::private::without_private;
+
 /// A word and where it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Word<'a> {
@@ -310,7 +312,7 @@ fn without_bullet(line: &str) -> (&str, bool) {
 pub(super) fn shorten(text: &str, limit: usize) -> String {
     let mut short = String::new();
     let mut count = 0;
-    for word in text.split_whitespace() {
+    for word in without_private(text).split_whitespace() {
         let length = word.chars().count();
         let space = usize::from(count > 0);
         if count + space + length > limit {
