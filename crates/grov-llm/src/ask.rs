@@ -22,7 +22,7 @@ const TOO_LITTLE_TIME: Duration = Duration::from_millis(200);
 /// Asks one model.
 pub(crate) struct Asker {
     model: Box<dyn Model>,
-    ledger: Ledger,
+    pub(crate) ledger: Ledger,
     breaker: Breaker,
     pub(crate) queue: Queue,
     timeout: Duration,

@@ -94,6 +94,9 @@ impl ModelJudge {
             asker.queue.close();
         }
         self.flights.close().await;
+        if let Ok(asker) = &self.asker {
+            asker.ledger.close().await;
+        }
     }
 
     async fn judged<Q: Question>(&self, session: Option<&SessionId>, question: &Q) -> Judged<Q::Answer> {

@@ -7,8 +7,9 @@ use grov_domain::{
     CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Reservation, SessionId, SpendingStore, StoreError,
     TokenUsage,
 };
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::task::JoinSet;
 
 /// How long the ledger may take to answer before a call is given up.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -28,6 +29,8 @@ pub(crate) struct Ledger {
     provider: &'static str,
     model: String,
     price: Price,
+    /// What was set aside too late, on its way back.
+    releases: Mutex<JoinSet<()>>,
 }
 
 /// A call that may be made. To be settled.
@@ -72,6 +75,22 @@ impl Ledger {
             provider,
             model,
             price,
+            releases: Mutex::default(),
+        }
+    }
+
+    fn releases(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.releases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits a while until what was set aside too late is given back.
+    pub(crate) async fn close(&self) {
+        let mut releases = std::mem::take(&mut *self.releases());
+        let all = async { while releases.join_next().await.is_some() {} };
+        if tokio::time::timeout(STORE_TIMEOUT, all).await.is_err() {
+            tracing::warn!(
+                "the spending ledger did not answer in time; a call that was not made may count until tomorrow"
+            );
         }
     }
 
@@ -106,7 +125,9 @@ impl Ledger {
             async move { store.reserve(&call, budget, since).await }
         });
         let Ok(answer) = tokio::time::timeout(STORE_TIMEOUT, &mut reserving).await else {
-            tokio::spawn(release(Arc::clone(&self.store), call, reserving));
+            let mut releases = self.releases();
+            while releases.try_join_next().is_some() {}
+            releases.spawn(release(Arc::clone(&self.store), call, reserving));
             return Err(NotAllowed::Slow(STORE_TIMEOUT));
         };
         match answer? {

@@ -53,10 +53,10 @@ fn request(user: String) -> ModelRequest {
     }
 }
 
-/// What stands in a slow ledger long after it was given up.
+/// What stands in a ledger that is closed after it was too slow.
 async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
     let store = Arc::new(Slow {
-        takes: STORE_TIMEOUT * 2,
+        takes: STORE_TIMEOUT + STORE_TIMEOUT / 2,
         refuses,
         calls: Mutex::default(),
     });
@@ -72,7 +72,7 @@ async fn left_by(refuses: bool) -> Vec<(CallOutcome, MicroUsd)> {
     );
     let given_up = ledger.reserve(None, &request("x".to_owned())).await;
     assert!(matches!(given_up, Err(NotAllowed::Slow(_))), "{given_up:?}");
-    tokio::time::sleep(STORE_TIMEOUT * 4).await;
+    ledger.close().await;
     let calls = store.calls.lock().unwrap();
     calls.iter().map(|call| (call.outcome, call.cost)).collect()
 }
