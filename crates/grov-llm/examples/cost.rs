@@ -22,9 +22,9 @@ use std::error::Error;
 use std::sync::{Arc, Mutex, PoisonError};
 use time::OffsetDateTime;
 
-/// The ledger takes a token for every three bytes and adds so many for framing, to be on the safe side; what is told here
+/// The ledger takes a token for every two bytes and adds so many for framing, to be on the safe side; what is told here
 /// is a token for every four bytes.
-const LEDGER_BYTES: u64 = 3;
+const LEDGER_BYTES: u64 = 2;
 const LEDGER_FRAMING: u64 = 300;
 const BYTES: u64 = 4;
 
