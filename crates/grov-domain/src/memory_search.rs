@@ -37,27 +37,29 @@ impl MemoryField {
 /// One number for each [`MemoryField`], in the order of [`MemoryField::ALL`].
 pub type PerField<T> = [T; 4];
 
+/// Characters of a path that count.
+const LONGEST_PATH: usize = 512;
+
 /// The term of all files of that name, whatever folder they are in.
 pub fn file_term(path: &str) -> String {
-    let mut term = String::from("f:");
-    term.extend(file_name(path).chars().map(solid));
-    term
+    solid("f:", &file_name(path))
 }
 
-/// The term of exactly this path.
+/// The term of exactly this path, but for upper and lower case.
 pub fn path_term(path: &str) -> String {
-    let mut term = String::from("p:");
-    term.extend(path.chars().map(solid));
-    term
+    solid("p:", path)
 }
 
-/// A term is one piece.
-fn solid(character: char) -> char {
-    if character.is_whitespace() || character.is_control() {
-        '_'
-    } else {
-        character
-    }
+/// A term is one piece, whatever a path holds.
+fn solid(mark: &str, path: &str) -> String {
+    let piece = |character: char| match character {
+        '"' | '\'' => '_',
+        _ if character.is_whitespace() || character.is_control() => '_',
+        _ => character.to_ascii_lowercase(),
+    };
+    let mut term = mark.to_owned();
+    term.extend(path.chars().take(LONGEST_PATH).map(piece));
+    term
 }
 
 /// How much a scope holds.

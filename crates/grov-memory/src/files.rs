@@ -89,10 +89,18 @@ impl Candidates {
     pub fn add_companions(&mut self, files: &[CompanionFile], matches: &TermMatches, ranking: &Ranking) {
         let mut worth: BTreeMap<i64, f64> = BTreeMap::new();
         for (file, term) in files.iter().zip(&matches.terms) {
-            // Squared: what everybody touches says nothing.
-            let weight = file.weight * rarity(term.frequency, matches.extent.documents).powi(2);
-            for posting in term.postings.iter().flatten() {
-                *worth.entry(posting.document).or_default() += weight;
+            let touched: Vec<i64> = term
+                .postings
+                .iter()
+                .flatten()
+                .map(|posting| posting.document)
+                .filter(|document| self.contains(*document))
+                .collect();
+            // Squared: what everybody touches says nothing. What came after the question does not count.
+            let frequency = u64::try_from(touched.len()).unwrap_or(u64::MAX);
+            let weight = file.weight * rarity(frequency, matches.extent.documents).powi(2);
+            for document in touched {
+                *worth.entry(document).or_default() += weight;
             }
         }
         worth.retain(|document, worth| match self.get_mut(*document) {

@@ -16,6 +16,10 @@ mod search;
 mod text;
 mod time;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests;
+
 pub use candidates::{Candidates, Found, Share, Signal};
 pub use files::CompanionFile;
 pub use query::{Query, Terms};

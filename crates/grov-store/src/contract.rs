@@ -11,6 +11,7 @@
 
 mod exchanges;
 mod keeping;
+mod memory;
 mod sample;
 mod sessions;
 mod spending;
@@ -20,6 +21,7 @@ mod transitions;
 
 pub use exchanges::*;
 pub use keeping::*;
+pub use memory::*;
 pub use sample::exchange as sample_exchange;
 pub use sessions::*;
 pub use spending::*;
@@ -98,6 +100,14 @@ macro_rules! contract_tests {
             repeated_reservation_changes_nothing
             absurd_costs_do_not_stop_the_ledger
             concurrent_reservations_stay_within_the_budget
+            memory_finds_every_text_of_a_task
+            memory_follows_a_replaced_task
+            memory_keeps_projects_apart
+            memory_reads_no_more_than_the_budget
+            memory_is_asked_as_of_a_moment
+            memory_import_is_idempotent
+            memory_forgets
+            memory_holds_no_secrets
         }
     };
     ($backend:expr => $($check:ident)+) => {

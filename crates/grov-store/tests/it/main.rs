@@ -8,6 +8,7 @@
 
 mod contract;
 mod faults;
+mod memory;
 mod open;
 mod processes;
 mod spending;

@@ -11,7 +11,7 @@ use sqlx::{ConnectOptions, Connection, Executor, Row};
 use std::fs;
 use std::path::Path;
 
-async fn raw(path: &Path) -> sqlx::SqliteConnection {
+pub(crate) async fn raw(path: &Path) -> sqlx::SqliteConnection {
     SqliteConnectOptions::new()
         .filename(path)
         .connect()

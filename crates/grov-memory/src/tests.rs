@@ -1,0 +1,344 @@
+//! Ranking over a store in memory, and what each signal does.
+
+use crate::{Query, Ranking, Signal, search};
+use async_trait::async_trait;
+use grov_domain::{
+    ImportReport, MemoryDocument, MemoryExtent, MemoryScope, MemoryStats, MemoryStore, Posting, StoreError,
+    Task, TaskId, TaskStatus, TermMatch, TermMatches, file_term, path_term, path_words, words,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use time::{Duration, OffsetDateTime};
+
+/// A memory: its text, its files, the minute it was saved.
+#[derive(Clone, Debug)]
+struct Memory {
+    id: &'static str,
+    text: String,
+    files: Vec<&'static str>,
+    minute: i64,
+    status: TaskStatus,
+}
+
+fn memory(id: &'static str, minute: i64, text: &str, files: &[&'static str]) -> Memory {
+    Memory {
+        id,
+        text: text.to_owned(),
+        files: files.to_vec(),
+        minute,
+        status: TaskStatus::Complete,
+    }
+}
+
+fn at(minute: i64) -> OffsetDateTime {
+    OffsetDateTime::UNIX_EPOCH + Duration::minutes(minute)
+}
+
+/// A store that looks at everything.
+struct Shelf(Vec<Memory>);
+
+impl Shelf {
+    fn terms(memory: &Memory) -> [Vec<String>; 4] {
+        let paths = memory.files.iter().flat_map(|file| path_words(file)).collect();
+        let files = memory
+            .files
+            .iter()
+            .flat_map(|file| [file_term(file), path_term(file)])
+            .collect();
+        [words(&memory.text, 999), Vec::new(), paths, files]
+    }
+}
+
+#[async_trait]
+impl MemoryStore for Shelf {
+    async fn lookup(&self, _: &MemoryScope, terms: &[String], _: u64) -> Result<TermMatches, StoreError> {
+        let mut extent = MemoryExtent::default();
+        let mut found: Vec<BTreeMap<i64, [u32; 4]>> = vec![BTreeMap::new(); terms.len()];
+        for (document, memory) in (0..).zip(&self.0) {
+            extent.documents += 1;
+            for (field, held) in Self::terms(memory).iter().enumerate() {
+                extent.lengths[field] += held.len() as u64;
+                for (term, places) in terms.iter().zip(&mut found) {
+                    let count = held.iter().filter(|word| *word == term).count();
+                    if count > 0 {
+                        places.entry(document).or_default()[field] += u32::try_from(count).unwrap();
+                    }
+                }
+            }
+        }
+        let terms = found.into_iter().map(|places| TermMatch {
+            frequency: places.len() as u64,
+            postings: Some(
+                places
+                    .into_iter()
+                    .map(|(document, counts)| Posting { document, counts })
+                    .collect(),
+            ),
+        });
+        Ok(TermMatches {
+            extent,
+            terms: terms.collect(),
+        })
+    }
+
+    async fn documents(
+        &self,
+        documents: &[i64],
+        before: Option<OffsetDateTime>,
+    ) -> Result<Vec<MemoryDocument>, StoreError> {
+        let found = documents.iter().map(|document| {
+            let memory = &self.0[usize::try_from(*document).unwrap()];
+            MemoryDocument {
+                document: *document,
+                task_id: TaskId::new(memory.id),
+                created_at: at(memory.minute),
+                status: memory.status,
+                lengths: Self::terms(memory).map(|terms| u32::try_from(terms.len()).unwrap()),
+                files: memory.files.iter().map(ToString::to_string).collect(),
+            }
+        });
+        Ok(found
+            .filter(|document| before.is_none_or(|before| document.created_at < before))
+            .collect())
+    }
+
+    async fn newest(
+        &self,
+        _: &MemoryScope,
+        before: Option<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError> {
+        let mut order: Vec<(i64, i64)> = (0..)
+            .zip(&self.0)
+            .map(|(document, memory)| (memory.minute, document))
+            .collect();
+        order.retain(|(minute, _)| before.is_none_or(|before| at(*minute) < before));
+        order.sort_by(|one, other| other.cmp(one));
+        Ok(order
+            .into_iter()
+            .take(limit as usize)
+            .map(|(_, document)| document)
+            .collect())
+    }
+
+    async fn import(&self, _: &[Task]) -> Result<ImportReport, StoreError> {
+        Err(read_only())
+    }
+
+    async fn export(
+        &self,
+        _: Option<&MemoryScope>,
+        _: Option<(OffsetDateTime, TaskId)>,
+        _: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        Err(read_only())
+    }
+
+    async fn forget(&self, _: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+        Err(read_only())
+    }
+
+    async fn memory_stats(&self, _: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
+        Err(read_only())
+    }
+}
+
+fn read_only() -> StoreError {
+    StoreError::NotWritable("a shelf".to_owned())
+}
+
+fn query(text: &str) -> Query {
+    Query {
+        scope: MemoryScope::default(),
+        text: text.to_owned(),
+        files: Vec::new(),
+        before: None,
+        limit: 10,
+    }
+}
+
+fn found(shelf: &Shelf, query: &Query) -> Vec<crate::Found> {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(search(shelf, query, &Ranking::default()))
+        .unwrap()
+}
+
+fn ids(found: &[crate::Found]) -> Vec<&str> {
+    found.iter().map(|found| found.task_id.as_str()).collect()
+}
+
+fn signals(found: &crate::Found) -> Vec<Signal> {
+    found.shares.iter().map(|share| share.signal).collect()
+}
+
+/// Memories with nothing in common, a day apart, so that rare words are rare and nothing is next to anything.
+fn shelf(memories: &[Memory]) -> Shelf {
+    const FILLER: [&str; 8] = [
+        "alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "juliett",
+    ];
+    let filler = FILLER
+        .iter()
+        .zip(1..)
+        .map(|(id, day)| memory(id, day * 1440, id, &[]));
+    Shelf(filler.chain(memories.iter().cloned()).collect())
+}
+
+#[test]
+fn what_says_more_of_the_question_comes_first() {
+    let shelf = shelf(&[
+        memory("one", 100_000, "retry the upload", &[]),
+        memory("both", 200_000, "retry the upload with a backoff", &[]),
+        memory("none", 300_000, "paint the shed", &[]),
+    ]);
+    let found = found(&shelf, &query("upload retries with backoff"));
+    assert_eq!(ids(&found), ["both", "one"]);
+    assert!((found[0].coverage - 1.0).abs() < 1e-9, "{found:?}");
+    assert!(found[1].coverage < 0.9, "{found:?}");
+}
+
+#[test]
+fn a_path_is_found_by_its_words_and_a_file_by_its_name() {
+    let shelf = shelf(&[
+        memory("path", 100_000, "tidy", &["src/rateLimiter.rs"]),
+        memory("other", 200_000, "tidy", &["lib/rate_limiter.rs"]),
+    ]);
+    let by_words = found(&shelf, &query("the rate limiter"));
+    assert_eq!(by_words.len(), 2);
+    assert!(signals(&by_words[0]).contains(&Signal::Path));
+    let by_file = found(
+        &shelf,
+        &Query {
+            files: vec!["/home/dev/relay/src/rateLimiter.rs".to_owned()],
+            ..query("")
+        },
+    );
+    assert_eq!(ids(&by_file), ["path"]);
+    assert!(signals(&by_file[0]).contains(&Signal::File));
+}
+
+#[test]
+fn companions_share_files_and_no_word() {
+    let shelf = shelf(&[
+        memory("asked", 100_000, "histogram buckets", &["storage/series.go"]),
+        memory("companion", 200_000, "fix a race", &["storage/series.go"]),
+        memory("stranger", 300_000, "fix a race", &["web/page.ts"]),
+    ]);
+    let found = found(&shelf, &query("histogram"));
+    assert_eq!(ids(&found), ["asked", "companion"]);
+    assert_eq!(signals(&found[1])[0], Signal::Companion);
+    assert!(!signals(&found[1]).contains(&Signal::Text));
+}
+
+#[test]
+fn recency_decides_for_short_questions_and_only_as_of_then() {
+    let shelf = shelf(&[
+        memory("old", 100_000, "fix the flaky build", &[]),
+        memory("new", 200_000, "fix the flaky build", &[]),
+        memory("later", 300_000, "fix the flaky build", &[]),
+    ]);
+    let asked_then = Query {
+        before: Some(at(250_000)),
+        ..query("flaky build")
+    };
+    let then = found(&shelf, &asked_then);
+    assert_eq!(ids(&then), ["new", "old"]);
+    let share = |found: &crate::Found| {
+        let recency = found.shares.iter().find(|share| share.signal == Signal::Recency);
+        recency.map_or(0.0, |share| share.value) / found.score
+    };
+    let long = Query {
+        text: format!(
+            "flaky build {}",
+            "with many other words that nobody has ever said before here ".repeat(3)
+        ),
+        ..asked_then
+    };
+    let wordy: String = ('a'..='z').map(|letter| format!(" q{letter}{letter}")).collect();
+    let long = Query {
+        text: long.text + &wordy,
+        ..long
+    };
+    assert!(share(&found(&shelf, &long)[0]) < share(&then[0]) / 2.0);
+    let timeless = found(&shelf, &query("flaky build"));
+    assert_eq!(timeless.len(), 3);
+    assert!(
+        timeless
+            .iter()
+            .all(|found| !signals(found).contains(&Signal::Recency))
+    );
+}
+
+#[test]
+fn what_was_saved_within_minutes_helps() {
+    let shelf = shelf(&[
+        memory("near", 100_001, "we saw a heron", &[]),
+        memory("good", 100_000, "lake trip by canoe last heron", &[]),
+        memory("far", 900_000, "we saw a heron", &[]),
+    ]);
+    let found = found(&shelf, &query("lake canoe heron"));
+    assert_eq!(ids(&found), ["good", "near", "far"]);
+    assert!(signals(&found[1]).contains(&Signal::Neighbour));
+}
+
+#[test]
+fn abandoned_work_is_held_back() {
+    let mut given_up = memory("given-up", 200_000, "cache the index", &[]);
+    given_up.status = TaskStatus::Abandoned;
+    let shelf = shelf(&[given_up, memory("done", 100_000, "cache the index", &[])]);
+    assert_eq!(ids(&found(&shelf, &query("index cache"))), ["done", "given-up"]);
+}
+
+#[test]
+fn below_the_floor_is_nothing() {
+    let shelf = shelf(&[memory("slightly", 100_000, "a new logo", &[])]);
+    let strict = Ranking {
+        floor: 0.5,
+        ..Ranking::default()
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let asked = query("new database with vectors and an index of terms");
+    assert_eq!(ids(&found(&shelf, &asked)), ["slightly"]);
+    assert_eq!(runtime.block_on(search(&shelf, &asked, &strict)).unwrap(), []);
+}
+
+#[test]
+fn nothing_asked_is_nothing_found() {
+    let shelf = shelf(&[]);
+    for text in ["", "   ", "the of and", "\"*\" ^ : ()"] {
+        assert_eq!(found(&shelf, &query(text)), [], "{text:?}");
+    }
+}
+
+proptest! {
+    /// Any question over any memories: the same answer each time, shares add up, no result twice, best first.
+    #[test]
+    fn ranking_is_sound(
+        texts in proptest::collection::vec(("[a-e ]{0,12}|\\PC{0,20}", 0i64..5, 0usize..3), 0..20),
+        asked in "[a-e ]{0,12}|\\PC{0,40}",
+        before in proptest::option::of(0i64..6),
+        limit in 0usize..30,
+    ) {
+        const IDS: [&str; 20] = [
+            "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t",
+        ];
+        const FILES: [&str; 3] = ["a/b.rs", "b.rs", "c"];
+        let memories = texts.iter().zip(IDS).map(|((text, minute, files), id)| memory(id, *minute, text, &FILES[..*files]));
+        let shelf = Shelf(memories.collect());
+        let query = Query { files: vec!["b.rs".to_owned()], before: before.map(at), limit, ..query(&asked) };
+        let first = found(&shelf, &query);
+        prop_assert_eq!(&first, &found(&shelf, &query));
+        prop_assert!(first.len() <= limit);
+        for result in &first {
+            let sum: f64 = result.shares.iter().map(|share| share.value).sum();
+            prop_assert!(result.score > 0.0 && result.score.is_finite() && (sum - result.score).abs() < 1e-9);
+            prop_assert!(result.coverage >= 0.0 && result.coverage <= 1.0 + 1e-9);
+        }
+        prop_assert!(first.windows(2).all(|pair| pair[0].score >= pair[1].score));
+        let mut ids = ids(&first);
+        ids.sort_unstable();
+        ids.dedup();
+        prop_assert_eq!(ids.len(), first.len());
+    }
+}

@@ -1,0 +1,260 @@
+//! Team memory: searched, filled, listed, forgotten.
+
+use super::sample::{PROJECT, at, client, session, task};
+use grov_domain::{
+    ImportReport, MemoryScope, MemoryStats, MemoryStore, Posting, Store, Task, TaskId, TaskStatus, file_term,
+    path_term,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+const BUDGET: u64 = 10_000;
+
+fn scope() -> MemoryScope {
+    MemoryScope {
+        project_path: PROJECT.to_owned(),
+        project_remote: None,
+    }
+}
+
+fn saying(id: &str, seconds: i64, text: &str) -> Task {
+    Task {
+        original_query: text.to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        tags: Vec::new(),
+        project_remote: None,
+        parent_session_id: None,
+        ..task(id, seconds)
+    }
+}
+
+/// The ids of the memories in which a term stands, and how often by field, sorted by id.
+async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(String, [u32; 4])> {
+    let found = store.lookup(scope, &[term.to_owned()], BUDGET).await.unwrap();
+    let [matched] = &found.terms[..] else {
+        panic!("one answer for one term: {found:?}");
+    };
+    let postings: Vec<Posting> = matched.postings.clone().expect("within the budget");
+    assert_eq!(matched.frequency, postings.len() as u64);
+    let numbers: Vec<i64> = postings.iter().map(|posting| posting.document).collect();
+    let documents = store.documents(&numbers, None).await.unwrap();
+    let ids: HashMap<i64, String> = documents
+        .into_iter()
+        .map(|document| (document.document, document.task_id.to_string()))
+        .collect();
+    let mut found: Vec<_> = postings
+        .into_iter()
+        .map(|posting| (ids[&posting.document].clone(), posting.counts))
+        .collect();
+    found.sort();
+    found
+}
+
+/// Every text of a task is found, each in its field.
+pub async fn memory_finds_every_text_of_a_task(store: Arc<dyn Store>) {
+    store.save_task(&task("t", 1)).await.unwrap();
+    let found = async |term: &str| standing(store.as_ref(), &scope(), term).await;
+    let t = |counts| vec![("t".to_owned(), counts)];
+    // In the prompt, the goal and the path.
+    assert_eq!(found("limit").await, t([2, 0, 1, 0]));
+    assert_eq!(found("buffer").await, t([1, 0, 0, 0]), "of a constraint");
+    assert_eq!(found("count").await, t([1, 0, 0, 0]), "of a decision");
+    assert_eq!(found("moved").await, []);
+    assert_eq!(found("mov").await, t([0, 1, 0, 0]), "of the record");
+    assert_eq!(found(&file_term("limit.rs")).await, t([0, 0, 0, 1]));
+    assert_eq!(
+        found(&path_term("/home/dev/projects/relay/src/limit.rs")).await,
+        t([0, 0, 0, 1])
+    );
+    assert_eq!(found("nowhere").await, []);
+}
+
+/// A memory that is replaced is found by what it says now, and counted once.
+pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
+    let of_session = |id: &str, seconds, text| Task {
+        client_session_id: Some(client("c")),
+        session_id: Some(session("s")),
+        ..saying(id, seconds, text)
+    };
+    store
+        .save_task(&of_session("first", 1, "old words"))
+        .await
+        .unwrap();
+    store
+        .save_task(&of_session("second", 2, "new words"))
+        .await
+        .unwrap();
+    assert_eq!(standing(store.as_ref(), &scope(), "old").await, []);
+    assert_eq!(
+        standing(store.as_ref(), &scope(), "new").await,
+        [("first".to_owned(), [1, 0, 0, 0])]
+    );
+    let extent = store.lookup(&scope(), &[], BUDGET).await.unwrap().extent;
+    assert_eq!((extent.documents, extent.lengths), (1, [2, 0, 0, 0]));
+}
+
+/// A search sees its project and what was recorded elsewhere under the same remote; nothing else counts.
+pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
+    let elsewhere = |id: &str, project: &str, remote: Option<&str>| Task {
+        project_path: project.to_owned(),
+        project_remote: remote.map(str::to_owned),
+        ..saying(id, 1, "the limit")
+    };
+    let shared = Some("git.example.com/dev/relay");
+    for task in [
+        elsewhere("mine", PROJECT, None),
+        elsewhere("mine-too", PROJECT, shared),
+        elsewhere("teammate", "/elsewhere/relay", shared),
+        elsewhere("other", "/elsewhere/other", Some("git.example.com/dev/other")),
+        elsewhere("nameless", "/elsewhere/nameless", None),
+    ] {
+        store.save_task(&task).await.unwrap();
+    }
+    let ids = async |scope: &MemoryScope| {
+        let found = standing(store.as_ref(), scope, "limit").await;
+        found.into_iter().map(|(id, _)| id).collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&scope()).await, ["mine", "mine-too"]);
+    let with_remote = MemoryScope {
+        project_remote: shared.map(str::to_owned),
+        ..scope()
+    };
+    assert_eq!(ids(&with_remote).await, ["mine", "mine-too", "teammate"]);
+    let unknown = MemoryScope {
+        project_path: "/nowhere".to_owned(),
+        project_remote: Some(String::new()),
+    };
+    assert_eq!(ids(&unknown).await, Vec::<String>::new());
+    assert_eq!(
+        store
+            .lookup(&with_remote, &[], BUDGET)
+            .await
+            .unwrap()
+            .extent
+            .documents,
+        3
+    );
+    assert_eq!(store.memory_stats(Some(&with_remote)).await.unwrap().memories, 3);
+    assert_eq!(store.export(Some(&with_remote), None, 10).await.unwrap().len(), 3);
+    assert_eq!(store.memory_stats(None).await.unwrap().memories, 5);
+}
+
+/// The rarest terms are read first; what would exceed the budget is counted only.
+pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
+    let tasks: Vec<Task> = (0..6)
+        .map(|number| {
+            saying(
+                &format!("t{number}"),
+                number,
+                if number == 0 { "common odd" } else { "common" },
+            )
+        })
+        .collect();
+    store.import(&tasks).await.unwrap();
+    let terms = ["common".to_owned(), "odd".to_owned(), "never".to_owned()];
+    let found = store.lookup(&scope(), &terms, 5).await.unwrap();
+    let seen: Vec<_> = found
+        .terms
+        .iter()
+        .map(|term| (term.frequency, term.postings.as_ref().map(Vec::len)))
+        .collect();
+    assert_eq!(seen, [(6, None), (1, Some(1)), (0, Some(0))]);
+    let found = store.lookup(&scope(), &terms, 7).await.unwrap();
+    assert!(found.terms.iter().all(|term| term.postings.is_some()));
+}
+
+/// Only what is older than a moment, and the newest first.
+pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
+    let tasks: Vec<Task> = (1..=4)
+        .map(|number| saying(&format!("t{number}"), number, "word"))
+        .collect();
+    store.import(&tasks).await.unwrap();
+    let newest = store.newest(&scope(), None, 10).await.unwrap();
+    assert_eq!(newest.len(), 4);
+    assert_eq!(store.newest(&scope(), None, 2).await.unwrap(), newest[..2]);
+    let before = Some(at(3));
+    assert_eq!(store.newest(&scope(), before, 10).await.unwrap(), newest[2..]);
+    let mut older = store.documents(&newest, before).await.unwrap();
+    older.sort_by_key(|document| document.created_at);
+    let ids: Vec<&str> = older.iter().map(|document| document.task_id.as_str()).collect();
+    assert_eq!(ids, ["t1", "t2"]);
+    assert_eq!(older[0].lengths, [1, 0, 0, 0]);
+    assert_eq!(older[0].status, TaskStatus::Complete);
+}
+
+/// An import is counted, and the same import changes nothing.
+pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
+    let tasks = [task("a", 1), saying("b", 2, "words")];
+    let report = |added, replaced| ImportReport { added, replaced };
+    assert_eq!(store.import(&tasks).await.unwrap(), report(2, 0));
+    let exported = store.export(None, None, 10).await.unwrap();
+    assert_eq!(exported, tasks);
+    assert_eq!(store.import(&exported).await.unwrap(), report(0, 2));
+    assert_eq!(store.export(None, None, 10).await.unwrap(), tasks);
+    assert_eq!(
+        store
+            .lookup(&scope(), &[], BUDGET)
+            .await
+            .unwrap()
+            .extent
+            .documents,
+        2
+    );
+    let last = store.export(None, None, 1).await.unwrap().remove(0);
+    let rest = store
+        .export(None, Some((last.created_at, last.id)), 10)
+        .await
+        .unwrap();
+    assert_eq!(rest, tasks[1..]);
+    let stats = store.memory_stats(None).await.unwrap();
+    let expected = MemoryStats {
+        memories: 2,
+        by_status: [2, 0, 0],
+        files: 1,
+        oldest: Some(at(1)),
+        newest: Some(at(2)),
+    };
+    assert_eq!(stats, expected);
+}
+
+/// What is forgotten is gone from lists, files and the index; what was not there is not reported.
+pub async fn memory_forgets(store: Arc<dyn Store>) {
+    store.import(&[task("gone", 1), task("kept", 2)]).await.unwrap();
+    let ids = [TaskId::new("gone"), TaskId::new("never")];
+    assert_eq!(MemoryStore::forget(store.as_ref(), &ids).await.unwrap(), ids[..1]);
+    assert_eq!(store.task(&ids[0]).await.unwrap(), None);
+    assert_eq!(
+        standing(store.as_ref(), &scope(), "limit").await,
+        [("kept".to_owned(), [2, 0, 1, 0])]
+    );
+    let files = ["/home/dev/projects/relay/src/limit.rs".to_owned()];
+    assert_eq!(store.tasks_by_files(PROJECT, &files, 10).await.unwrap().len(), 1);
+    assert_eq!(MemoryStore::forget(store.as_ref(), &ids).await.unwrap(), []);
+    assert_eq!(MemoryStore::forget(store.as_ref(), &[]).await.unwrap(), []);
+    assert_eq!(
+        store
+            .lookup(&scope(), &[], BUDGET)
+            .await
+            .unwrap()
+            .extent
+            .documents,
+        1
+    );
+}
+
+/// Secrets are in no index, and a search for one finds nothing.
+pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    store
+        .import(&[saying("t", 1, &format!("push with {secret} please"))])
+        .await
+        .unwrap();
+    assert_eq!(standing(store.as_ref(), &scope(), "push").await.len(), 1);
+    for word in grov_domain::words(&secret, 99) {
+        assert_eq!(standing(store.as_ref(), &scope(), &word).await, [], "{word}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Team memory in SQLite: what is forgotten is in no file, and what was there before the index is found.
+
+use crate::support::{Home, files_with};
+use grov_domain::{
+    ClientSessionId, Decision, ExchangeStore, FileReasoning, FileReasoningStore, MemoryScope, MemoryStore,
+    SessionId, Task, TaskId, TaskStatus, TaskStore,
+};
+use grov_store::contract::sample_exchange;
+use sqlx::Executor;
+use time::OffsetDateTime;
+
+fn task(id: &str, seconds: i64, text: &str) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: "/p".to_owned(),
+        project_remote: None,
+        user: None,
+        client_session_id: None,
+        session_id: None,
+        original_query: text.to_owned(),
+        goal: None,
+        reasoning_trace: vec![format!("{text} in the record")],
+        files_touched: vec![format!("/p/{text}.rs")],
+        decisions: vec![Decision {
+            choice: text.to_owned(),
+            reason: "because".to_owned(),
+        }],
+        constraints: Vec::new(),
+        status: TaskStatus::Complete,
+        trigger_reason: None,
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        created_at: OffsetDateTime::from_unix_timestamp(1_760_000_000 + seconds).unwrap(),
+    }
+}
+
+fn scope(project: &str) -> MemoryScope {
+    MemoryScope {
+        project_path: project.to_owned(),
+        project_remote: None,
+    }
+}
+
+async fn frequency(store: &dyn MemoryStore, project: &str, term: &str) -> u64 {
+    let found = store
+        .lookup(&scope(project), &[term.to_owned()], 1000)
+        .await
+        .unwrap();
+    found.terms[0].frequency
+}
+
+#[tokio::test]
+async fn what_is_forgotten_is_in_no_file() {
+    let home = Home::new();
+    let store = home.open().await;
+    let filler: Vec<Task> = (0..300)
+        .map(|number| task(&format!("t{number}"), number, "filler words"))
+        .collect();
+    store.import(&filler[..150]).await.unwrap();
+    store.import(&[task("wanted", 500, "zyxwvutsr")]).await.unwrap();
+    // Written twice, so that an older version lies somewhere too, and moved about by what comes behind.
+    store.import(&[task("wanted", 501, "zyxwvutsr")]).await.unwrap();
+    let about = FileReasoning {
+        id: "r".to_owned(),
+        task_id: Some(TaskId::new("wanted")),
+        project_path: "/p".to_owned(),
+        file_path: "/p/f".to_owned(),
+        anchor: None,
+        line_start: None,
+        line_end: None,
+        code_hash: None,
+        change_type: None,
+        reasoning: "zyxwvutsr again".to_owned(),
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    };
+    store.save_file_reasoning(&about).await.unwrap();
+    for portion in filler[150..].chunks(10) {
+        store.import(portion).await.unwrap();
+    }
+    assert!(!files_with(home.path(), "zyxwvutsr").is_empty());
+    store.forget(&[TaskId::new("wanted")]).await.unwrap();
+    assert_eq!(
+        files_with(home.path(), "zyxwvutsr"),
+        Vec::<std::path::PathBuf>::new()
+    );
+    assert_eq!(frequency(&store, "/p", "filler").await, 300);
+    store.close().await.unwrap();
+    assert_eq!(
+        files_with(home.path(), "zyxwvutsr"),
+        Vec::<std::path::PathBuf>::new()
+    );
+}
+
+#[tokio::test]
+async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_gone() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.import(&[task("t", 1, "zyxwvutsr")]).await.unwrap();
+    let mut reader = crate::open::raw(&home.database()).await;
+    reader.execute("BEGIN; SELECT count(*) FROM tasks").await.unwrap();
+    let error = store.forget(&[TaskId::new("t")]).await.unwrap_err();
+    assert!(
+        error.to_string().contains("what was forgotten is deleted"),
+        "{error}"
+    );
+    assert_eq!(store.task(&TaskId::new("t")).await.unwrap(), None);
+    reader.execute("COMMIT").await.unwrap();
+    store.forget(&[TaskId::new("t")]).await.unwrap();
+    assert_eq!(
+        files_with(home.path(), "zyxwvutsr"),
+        Vec::<std::path::PathBuf>::new()
+    );
+}
+
+#[tokio::test]
+async fn tasks_older_than_the_index_are_found() {
+    let home = Home::new();
+    let store = home.open().await;
+    let tasks: Vec<Task> = (0..600)
+        .map(|number| task(&format!("t{number}"), number, "early words"))
+        .collect();
+    store.import(&tasks).await.unwrap();
+    store.close().await.unwrap();
+    let mut connection = crate::open::raw(&home.database()).await;
+    connection
+        .execute(
+            "DROP TRIGGER memory_document_added; DROP TRIGGER memory_document_gone; DROP TABLE memory_frequencies; \
+             DROP TABLE memory_postings; DROP TABLE memory_terms; DROP TABLE memory_documents; \
+             DROP TABLE memory_scopes; PRAGMA user_version = 2",
+        )
+        .await
+        .unwrap();
+    sqlx::Connection::close(connection).await.unwrap();
+    let store = home.open().await;
+    assert_eq!(frequency(&store, "/p", "word").await, 600);
+}
+
+#[tokio::test]
+async fn memory_moves_with_its_task_when_the_project_becomes_known() {
+    let home = Home::new();
+    let store = home.open().await;
+    let mut unknown = sample_exchange("c", 1);
+    unknown.project = grov_domain::Project::default();
+    store.append(&[unknown]).await.unwrap();
+    let homeless = Task {
+        project_path: String::new(),
+        client_session_id: Some(ClientSessionId::new("c")),
+        session_id: Some(SessionId::new("c")),
+        ..task("t", 2, "words")
+    };
+    store.save_task(&homeless).await.unwrap();
+    assert_eq!(frequency(&store, "", "word").await, 1);
+    let known = sample_exchange("c", 3);
+    store.append(std::slice::from_ref(&known)).await.unwrap();
+    assert_eq!(frequency(&store, "", "word").await, 0);
+    assert_eq!(frequency(&store, known.project.key(), "word").await, 1);
+}
+
+#[tokio::test]
+async fn any_text_is_indexed_and_asked_for_without_an_error() {
+    let home = Home::new();
+    let store = home.open().await;
+    let texts = [
+        "\"a* NEAR(b, 2) -c AND OR NOT ^d {text}: e + f",
+        "tabs\tand\0zeros\u{202e}and\u{200f}marks",
+        "修复缓存 キャッシュ हिन्दी עברית",
+        "😀😀",
+        "",
+    ];
+    for (number, text) in (0..).zip(texts) {
+        let files = vec![format!("/p/{text}"), "/p/a \"b' c\n.rs".to_owned()];
+        let odd = Task {
+            files_touched: files,
+            ..task(&format!("t{number}"), number, text)
+        };
+        store.save_task(&odd).await.unwrap();
+    }
+    let huge = task("huge", 99, &"many words ".repeat(100_000));
+    store.save_task(&huge).await.unwrap();
+    for text in texts {
+        let terms = grov_domain::words(text, 99);
+        let found = store.lookup(&scope("/p"), &terms, 1000).await.unwrap();
+        assert!(
+            found.terms.iter().all(|term| term.frequency > 0),
+            "{text:?}: {terms:?} {found:?}"
+        );
+        let file = [grov_domain::path_term(&format!("/p/{text}"))];
+        assert!(
+            store.lookup(&scope("/p"), &file, 1000).await.unwrap().terms[0].frequency > 0,
+            "{text:?}"
+        );
+        // As raw text, which is no term, it is not understood and does no harm.
+        store
+            .lookup(&scope("/p"), &[text.to_owned()], 1000)
+            .await
+            .unwrap();
+    }
+    let file = [grov_domain::file_term("/p/a \"b' c\n.rs")];
+    assert_eq!(
+        store.lookup(&scope("/p"), &file, 1000).await.unwrap().terms[0].frequency,
+        5
+    );
+}
