@@ -3,6 +3,7 @@
 
 mod command_line;
 mod demo;
+mod memory;
 mod proxy;
 mod scene;
 mod spending;
