@@ -194,14 +194,7 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
         .rev()
         .nth(MAX_ANSWER - 1)
         .map_or(0, |(at, _)| at);
-    Some(
-        if start == 0 {
-            &text
-        } else {
-            tasks::whole_end(&text[start..])
-        }
-        .to_owned(),
-    )
+    Some(tasks::end_from(&text, start).to_owned())
 }
 
 /// Whether a conversation begins: nobody has answered yet, and nothing was summed up.

@@ -95,38 +95,54 @@ pub(super) fn both_ends(text: &str) -> String {
     }
     let head = text.floor_char_boundary(MAX_PROMPT_END);
     let tail = text.ceil_char_boundary(text.len() - MAX_PROMPT_END);
-    format!(
-        "{}\n[…]\n{}",
-        whole_beginning(&text[..head]),
-        whole_end(&text[tail..])
-    )
+    let beginning = &text[..head];
+    let beginning = &beginning[..hidden_since(beginning).unwrap_or(head)];
+    format!("{beginning}\n[…]\n{}", end_from(text, tail))
 }
 
 /// Parts of a text that nobody is shown, and how they end. Cut in the middle they would no longer be known for what
 /// they are.
-const HIDDEN: [(&str, &str); 2] = [("<private>", "</private>"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
+const HIDDEN: [(&str, &str); 2] = [("<private", "</private"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
 
-/// The end of a longer text, without the rest of a hidden part that began before it.
-pub(crate) fn whole_end(end: &str) -> &str {
-    // Offsets stay the same: only ASCII letters change.
-    let lower = end.to_ascii_lowercase();
-    let start = HIDDEN.iter().filter_map(|(opening, closing)| {
-        let closed = lower.find(closing)?;
-        let opened_before = lower[..closed].contains(opening);
-        (!opened_before).then_some(closed + closing.len())
+/// `text` from `at` on, without the rest of a hidden part that began before.
+pub(crate) fn end_from(text: &str, at: usize) -> &str {
+    let end = &text[at..];
+    if hidden_since(&text[..at]).is_none() {
+        return end;
+    }
+    let closings = HIDDEN.iter().filter_map(|(_, closing)| {
+        let closed = tags(end).rev().find(|&tag| begins_with(&end[tag..], closing))?;
+        let behind = end[closed..]
+            .find('>')
+            .map_or(end.len(), |close| closed + close + 1);
+        Some(behind)
     });
-    &end[start.max().unwrap_or(0)..]
+    &end[closings.max().unwrap_or(end.len())..]
 }
 
-/// The beginning of a longer text, without a hidden part that goes on behind it.
-fn whole_beginning(beginning: &str) -> &str {
-    let lower = beginning.to_ascii_lowercase();
-    let stop = HIDDEN.iter().filter_map(|(opening, closing)| {
-        let opened = lower.rfind(opening)?;
-        let closed_behind = lower[opened..].contains(closing);
-        (!closed_behind).then_some(opened)
-    });
-    &beginning[..stop.min().unwrap_or(beginning.len())]
+/// Where the hidden part begins that `text` ends in.
+fn hidden_since(text: &str) -> Option<usize> {
+    let open = |(opening, closing): &(&str, &str)| {
+        let mut since = None;
+        for tag in tags(text) {
+            if begins_with(&text[tag..], closing) {
+                since = None;
+            } else if since.is_none() && begins_with(&text[tag..], opening) {
+                since = Some(tag);
+            }
+        }
+        since
+    };
+    HIDDEN.iter().filter_map(open).min()
+}
+
+fn tags(text: &str) -> impl DoubleEndedIterator<Item = usize> {
+    memchr::memchr_iter(b'<', text.as_bytes())
+}
+
+fn begins_with(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 /// Results in the newest user message.
@@ -175,8 +191,7 @@ fn last_characters(text: &str) -> String {
         .rev()
         .nth(MAX_OUTPUT - 1)
         .map_or(0, |(at, _)| at);
-    let end = &text[start..];
-    if start == 0 { end } else { whole_end(end) }.to_owned()
+    end_from(text, start).to_owned()
 }
 
 #[cfg(test)]
@@ -208,21 +223,21 @@ mod tests {
                         "b".repeat(2000)
                     );
                     let cut = both_ends(&text);
-                    let shown = match (
-                        cut.to_lowercase().find(&opening.to_lowercase()),
-                        cut.len() < text.len(),
-                    ) {
-                        // Not cut there: it is still known for what it is.
-                        (Some(at), _) => format!("{}{}", &cut[..at], cut.rsplit("</").next().unwrap_or("")),
-                        (None, true) => cut,
-                        (None, false) => String::new(),
-                    };
-                    assert!(!shown.contains("zebra"), "{opening} {before} {secrets}");
+                    // Where both ends are whole it is still known for what it is.
+                    let is_whole = cut.contains(opening) && cut.contains(closing);
+                    if cut.len() < text.len() && !is_whole {
+                        assert!(!cut.contains("zebra"), "{opening} {before} {secrets}");
+                    }
                 }
             }
         }
-        assert_eq!(whole_end("rest of it</private> shown"), " shown");
-        assert_eq!(whole_end("a <private>b</private> c"), "a <private>b</private> c");
+        let text = "<private>all of it</private> shown";
+        assert_eq!(end_from(text, 12), " shown");
+        assert_eq!(
+            end_from("a <private>b</private> c", 0),
+            "a <private>b</private> c"
+        );
+        assert_eq!(end_from("<private>never closed", 12), "");
     }
 
     #[test]
