@@ -63,7 +63,7 @@ impl Default for Ranking {
             abandoned_factor: 0.8,
             floor: 0.0,
             budget: 20_000,
-            candidates: 1000,
+            candidates: 400,
         }
     }
 }

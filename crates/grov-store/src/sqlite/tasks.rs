@@ -135,26 +135,26 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
     .bind(millis(task.created_at))
     .execute(&mut *connection)
     .await?;
-    sqlx::query(
-        "UPDATE tasks SET parent_task_id = ?1 \
-         WHERE client_session_id = ?2 AND parent_session_id = ?3 AND id <> ?1",
-    )
-    .bind(id)
-    .bind(client_session)
-    .bind(session)
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query("DELETE FROM task_files WHERE task_id = ?")
+    if session.is_some() {
+        sqlx::query(
+            "UPDATE tasks SET parent_task_id = ?1 \
+             WHERE client_session_id = ?2 AND parent_session_id = ?3 AND id <> ?1",
+        )
         .bind(id)
+        .bind(client_session)
+        .bind(session)
         .execute(&mut *connection)
         .await?;
-    for file in &task.files_touched {
-        sqlx::query("INSERT OR IGNORE INTO task_files (path, task_id) VALUES (?, ?)")
-            .bind(file.as_str())
-            .bind(id)
-            .execute(&mut *connection)
-            .await?;
     }
+    // One trip to the connection's thread: an import makes very many.
+    sqlx::query(
+        "DELETE FROM task_files WHERE task_id = ?1; \
+         INSERT OR IGNORE INTO task_files (path, task_id) SELECT value, ?1 FROM json_each(coalesce(?2, '[]'))",
+    )
+    .bind(id)
+    .bind(list_value(&task.files_touched)?)
+    .execute(&mut *connection)
+    .await?;
     memory::index_task(connection, id, task).await
 }
 

@@ -85,37 +85,31 @@ pub(in crate::sqlite) async fn index_task(
     id: &str,
     task: &Task,
 ) -> Result<(), sqlx::Error> {
-    // A trigger takes its terms out of the index.
-    sqlx::query("DELETE FROM memory_documents WHERE task_id = ?")
-        .bind(id)
-        .execute(&mut *connection)
-        .await?;
     let scope = scope_of(connection, &task.project_path, task.project_remote.as_deref()).await?;
     let terms = Terms::of(task);
-    let [text, trace, path, file] = terms.lengths();
-    let document: i64 = sqlx::query(
-        "INSERT INTO memory_documents (task_id, scope, created_at, text_terms, trace_terms, path_terms, file_terms) \
-         VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+    let [text_terms, trace_terms, path_terms, file_terms] = terms.lengths();
+    let [text, trace, path, file] = terms.written(scope);
+    // In one trip to the connection's thread. A trigger takes the terms of the old row out of the index.
+    sqlx::query(
+        "DELETE FROM memory_documents WHERE task_id = ?1; \
+         INSERT INTO memory_documents (task_id, scope, created_at, text_terms, trace_terms, path_terms, file_terms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7); \
+         INSERT INTO memory_terms (rowid, text, trace, path, file) \
+         SELECT id, ?8, ?9, ?10, ?11 FROM memory_documents WHERE task_id = ?1",
     )
     .bind(id)
     .bind(scope)
     .bind(millis(task.created_at))
+    .bind(text_terms)
+    .bind(trace_terms)
+    .bind(path_terms)
+    .bind(file_terms)
     .bind(text)
     .bind(trace)
     .bind(path)
     .bind(file)
-    .fetch_one(&mut *connection)
-    .await?
-    .try_get(0)?;
-    let [text, trace, path, file] = terms.written(scope);
-    sqlx::query("INSERT INTO memory_terms (rowid, text, trace, path, file) VALUES (?, ?, ?, ?, ?)")
-        .bind(document)
-        .bind(text)
-        .bind(trace)
-        .bind(path)
-        .bind(file)
-        .execute(&mut *connection)
-        .await?;
+    .execute(&mut *connection)
+    .await?;
     Ok(())
 }
 
