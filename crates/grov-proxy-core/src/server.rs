@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Largest read buffer per client connection.
-const MAX_BUFFER: usize = 64 * 1024;
+const MAX_BUFFER: usize = 32 * 1024;
 
 /// Serves until `shutdown` resolves, then stops accepting, waits for running exchanges up to `grace`, and returns
 /// how many were cut off.

@@ -13,7 +13,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 /// Largest read buffer per connection.
-const MAX_BUFFER: usize = 64 * 1024;
+const MAX_BUFFER: usize = 32 * 1024;
 
 /// A connection that speaks HTTP/1.1, one exchange at a time.
 pub(crate) struct Link {

@@ -55,7 +55,10 @@ async fn everything(store: &Arc<dyn Store>) -> String {
     let mut text = String::new();
     for summary in store.client_session(&client("a")).await.unwrap() {
         let id = &summary.state.session_id;
-        let (steps, prompts) = (store.steps(id).await.unwrap(), store.prompts(id, None).await.unwrap());
+        let (steps, prompts) = (
+            store.steps(id).await.unwrap(),
+            store.prompts(id, None).await.unwrap(),
+        );
         text += &format!("{summary:#?}\n{steps:#?}\n{prompts:#?}\n");
     }
     let steps = store.steps_reasoning_by_path(PROJECT, FILE, 100).await.unwrap();

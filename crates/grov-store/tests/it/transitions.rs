@@ -69,7 +69,10 @@ async fn everything(store: &SqliteStore) -> String {
     let mut text = format!("{:?}", store.stats().await.unwrap().tables);
     for summary in store.client_session(&client()).await.unwrap() {
         let id = &summary.state.session_id;
-        let (steps, prompts) = (store.steps(id).await.unwrap(), store.prompts(id, None).await.unwrap());
+        let (steps, prompts) = (
+            store.steps(id).await.unwrap(),
+            store.prompts(id, None).await.unwrap(),
+        );
         text += &format!("\n{summary:?}\n{steps:?}\n{prompts:?}");
     }
     text + &format!("\n{:?}", store.task(&TaskId::new("t")).await.unwrap())
