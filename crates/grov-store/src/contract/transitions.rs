@@ -130,6 +130,12 @@ pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
     assert_eq!(store.client_steps(&client("a")).await.unwrap().len(), 6);
     assert_eq!(store.prompts(&session("new"), None).await.unwrap(), third.prompts);
     assert_eq!(store.prompts(&session("a"), None).await.unwrap(), first.prompts);
+    // Up to a time: a prompt was sent when its exchange began.
+    let begun = first.started_at;
+    let until = store.prompts(&session("a"), Some(begun)).await.unwrap();
+    assert_eq!(until, first.prompts);
+    let before = begun - time::Duration::milliseconds(1);
+    assert_eq!(store.prompts(&session("a"), Some(before)).await.unwrap(), []);
     let touching = store.steps_reasoning_by_path(PROJECT, FILE, 100).await.unwrap();
     let places: Vec<_> = touching.iter().map(|step| step.session_id.as_str()).collect();
     assert_eq!(places, ["new", "a", "a", "b"]);
