@@ -1,5 +1,5 @@
 //! How many questions recorded work asks of a model, and what they would cost:
-//! `cargo run -p grov-llm --example cost -- TURNS.jsonl`.
+//! `cargo run -p grov-llm --example cost -- TURNS.jsonl`, or without a file for a sample of two turns.
 //!
 //! A line is a turn, those of a session in order:
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
@@ -28,6 +28,10 @@ const LEDGER_BYTES: u64 = 2;
 const LEDGER_FRAMING: u64 = 300;
 const BYTES: u64 = 4;
 
+/// What is replayed where no file is named.
+const SAMPLE: &str = r#"{"session":"a","prompt":"Fix the login bug in src/login.rs. Do not touch the tests.","answer":"Done. The check was inverted; all tests pass.","actions":[{"type":"edit","files":["src/login.rs"]}]}
+{"session":"a","prompt":"Now add dark mode to src/theme.css.","answer":"Shall I add a toggle as well?","actions":[{"type":"write","files":["src/theme.css"]}]}"#;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Turn {
@@ -46,6 +50,7 @@ struct Action {
     command: Option<String>,
     text: Option<String>,
     failed: Option<bool>,
+    #[serde(default)]
     effects: Vec<EffectKind>,
 }
 
@@ -335,10 +340,12 @@ async fn replay(turns: Vec<Turn>) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let path = std::env::args()
-        .nth(1)
-        .ok_or("give the path of a file with one turn a line; see the beginning of this example")?;
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let path = std::env::args().nth(1);
+    let text = match &path {
+        Some(path) => std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?,
+        None => SAMPLE.to_owned(),
+    };
+    let path = path.unwrap_or_else(|| "the sample".to_owned());
     let mut turns = Vec::new();
     for (at, line) in text.lines().enumerate() {
         turns.push(serde_json::from_str(line).map_err(|error| format!("{path}:{}: {error}", at + 1))?);
