@@ -135,7 +135,7 @@ impl Session {
         // Without a task in work, what was interrupted is part of what comes of it.
         if self.turn.is_none() && (is_prompted || exchange.kind.is_turn()) {
             let location = locate(exchange.working_directory.as_deref()).await;
-            self.turn = Some(OpenTurn::beginning_with(exchange, location.head));
+            self.turn = Some(OpenTurn::beginning_with(exchange, location));
         }
         let Some(turn) = &mut self.turn else {
             return Ok(());
@@ -234,7 +234,7 @@ impl Session {
     async fn understand_first_prompt(&mut self, exchange: &RecordedExchange) {
         let Some(turn) = &self.turn else { return };
         let state = self.new_state(self.id.first_task(), exchange, turn, TaskType::Main, None);
-        let question = intent_question(turn, exchange).await;
+        let question = intent_question(turn);
         let judge = &self.context.judge;
         let intent = judge
             .extract_intent(Some(&state.session_id), &question)
@@ -267,7 +267,7 @@ impl Session {
             user_id: exchange.user.clone(),
             project_path: exchange.project.key().to_owned(),
             working_directory: exchange.working_directory.clone(),
-            head_at_start: turn.head.clone(),
+            head_at_start: turn.location.head.clone(),
             original_goal: None,
             expected_scope: Vec::new(),
             constraints: Vec::new(),
@@ -375,7 +375,7 @@ impl Session {
             SessionId::fresh()
         };
         let state = self.new_state(id, exchange, turn, task_type, parent);
-        let question = intent_question(turn, exchange).await;
+        let question = intent_question(turn);
         let intent = match self.first_intent.clone().filter(|_| self.unborn) {
             Some(mut intent) => {
                 if intent.scope.is_empty() {
@@ -497,14 +497,14 @@ impl Session {
     }
 }
 
-async fn intent_question(turn: &OpenTurn, exchange: &RecordedExchange) -> IntentQuestion {
-    let root = locate(exchange.working_directory.as_deref()).await.root;
+fn intent_question(turn: &OpenTurn) -> IntentQuestion {
+    let root = turn.location.root.as_deref();
     IntentQuestion {
         prompts: turn.prompts.clone(),
         first_files: turn
             .first_files()
             .iter()
-            .map(|file| relative(file, root.as_deref()))
+            .map(|file| relative(file, root))
             .collect(),
     }
 }

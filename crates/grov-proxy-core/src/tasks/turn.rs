@@ -1,6 +1,7 @@
 //! A turn in the making: everything from a prompt to the point where the conversation comes to rest.
 
 use super::exchange::{RecordedExchange, SketchedAction};
+use super::location::Location;
 use grov_domain::{ActionSketch, ActionType, AgentId, EffectKind, ExchangeId};
 use time::OffsetDateTime;
 
@@ -19,8 +20,8 @@ pub(super) struct OpenTurn {
     actions: Vec<SketchedAction>,
     /// Subagents that acted.
     pub(super) agents: Vec<AgentId>,
-    /// The commit that was checked out when the turn began.
-    pub(super) head: Option<String>,
+    /// Where it began, and the commit that was checked out then.
+    pub(super) location: Location,
     /// A conversation begins with this turn.
     pub(super) begins: bool,
     pub(super) started_at: OffsetDateTime,
@@ -28,13 +29,13 @@ pub(super) struct OpenTurn {
 
 impl OpenTurn {
     /// The turn that begins with this exchange, which is not yet part of it.
-    pub(super) fn beginning_with(exchange: &RecordedExchange, head: Option<String>) -> Self {
+    pub(super) fn beginning_with(exchange: &RecordedExchange, location: Location) -> Self {
         Self {
             exchanges: Vec::new(),
             prompts: Vec::new(),
             actions: Vec::new(),
             agents: Vec::new(),
-            head,
+            location,
             begins: exchange.begins,
             started_at: exchange.started_at,
         }
