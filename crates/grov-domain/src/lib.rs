@@ -9,6 +9,7 @@ mod clock;
 mod exchange;
 mod ids;
 mod judge;
+mod ledger;
 mod memory;
 mod memory_search;
 mod own_text;
@@ -28,7 +29,11 @@ pub use judge::{
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
     SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
 };
-pub use memory::{Decision, DriftEvent, FileReasoning, Task, TaskStatus, TriggerReason};
+pub use ledger::{
+    HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
+    SwitchScope, SwitchStore,
+};
+pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_search::{
     ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemoryStats, MemoryStore, PerField,
     Posting, TermMatch, TermMatches, file_term, path_term,

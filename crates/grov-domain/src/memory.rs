@@ -79,6 +79,15 @@ pub struct Decision {
     pub reason: String,
 }
 
+/// A file as it was when a task was saved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePin {
+    /// Relative to the top of the working tree.
+    pub path: String,
+    /// XXH3-128 of its content in hexadecimal; `None`: there was no such file.
+    pub hash: Option<String>,
+}
+
 /// A finished task in team memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
@@ -118,6 +127,10 @@ pub struct Task {
     pub parent_task_id: Option<TaskId>,
     /// Labels.
     pub tags: Vec<String>,
+    /// Files touched, as they were left; empty where nobody looked (imports).
+    pub file_pins: Vec<FilePin>,
+    /// The task whose knowledge replaces this one's. Both are kept.
+    pub superseded_by: Option<TaskId>,
     /// When it was saved.
     pub created_at: OffsetDateTime,
 }

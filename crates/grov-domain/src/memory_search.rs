@@ -113,6 +113,8 @@ pub struct MemoryDocument {
     pub lengths: PerField<u32>,
     /// Files it touched.
     pub files: Vec<String>,
+    /// The task whose knowledge replaces this one's.
+    pub superseded_by: Option<TaskId>,
 }
 
 /// What became of an import.
@@ -171,7 +173,12 @@ pub trait MemoryStore: Send + Sync {
         after: Option<(OffsetDateTime, TaskId)>,
         limit: u32,
     ) -> Result<Vec<Task>, StoreError>;
-    /// Deletes tasks, all that was derived from them and every trace of them on disk. Returns those that were there.
+    /// These memories; those that are gone are left out; in the order asked for.
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError>;
+    /// Says that what one task knew is replaced by what another knows, or (`None`) that it is not. `false`: one of them
+    /// does not exist, they are the same, or the replacement would lead back to the first.
+    async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError>;
+    /// Deletes tasks, all that was derived from them (text in the ledger of sessions included) and every trace of them on disk. Returns those that were there.
     async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError>;
     /// Counts for a scope, or for all projects.
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError>;

@@ -169,6 +169,9 @@ pub struct Retention {
     pub idle_sessions: Duration,
     /// Grov's own model calls. Default 90 days.
     pub spending: Duration,
+    /// What was added to histories that were not seen again for so long. Default 30 days: the client forgets its
+    /// sessions then.
+    pub ledger: Duration,
 }
 
 impl Default for Retention {
@@ -179,6 +182,7 @@ impl Default for Retention {
             drift_log: Duration::from_secs(30 * 24 * HOUR),
             idle_sessions: Duration::from_secs(30 * 24 * HOUR),
             spending: Duration::from_secs(90 * 24 * HOUR),
+            ledger: Duration::from_secs(30 * 24 * HOUR),
         }
     }
 }
@@ -196,6 +200,8 @@ pub struct PruneReport {
     pub drift_events: u64,
     /// Rows of the spending ledger.
     pub llm_calls: u64,
+    /// Lineages of the injection ledger, with all that was added to them.
+    pub lineages: u64,
 }
 
 /// One table's size.

@@ -95,6 +95,7 @@ impl MemoryStore for Shelf {
                 status: memory.status,
                 lengths: Self::terms(memory).map(|terms| u32::try_from(terms.len()).unwrap()),
                 files: memory.files.iter().map(ToString::to_string).collect(),
+                superseded_by: None,
             }
         });
         Ok(found
@@ -131,6 +132,14 @@ impl MemoryStore for Shelf {
         _: Option<(OffsetDateTime, TaskId)>,
         _: u32,
     ) -> Result<Vec<Task>, StoreError> {
+        Err(read_only())
+    }
+
+    async fn memories(&self, _: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        Err(read_only())
+    }
+
+    async fn supersede(&self, _: &TaskId, _: Option<&TaskId>) -> Result<bool, StoreError> {
         Err(read_only())
     }
 

@@ -103,6 +103,8 @@ pub(crate) fn task(task: &Task) -> Task {
         parent_session_id: _,
         parent_task_id: _,
         tags,
+        file_pins,
+        superseded_by: _,
         created_at: _,
     } = &mut task;
     owned(original_query);
@@ -116,6 +118,9 @@ pub(crate) fn task(task: &Task) -> Task {
         .chain(tags)
     {
         owned(text);
+    }
+    for pin in file_pins {
+        owned(&mut pin.path);
     }
     for decision in decisions {
         owned(&mut decision.choice);

@@ -278,6 +278,14 @@ impl MemoryStore for ReopeningStore {
         self.ended(&store, result).await
     }
 
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        delegate!(self.memories(tasks))
+    }
+
+    async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
+        delegate!(self.supersede(old, by))
+    }
+
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
         delegate!(self.memory_stats(scope))
     }

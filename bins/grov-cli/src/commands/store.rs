@@ -40,6 +40,7 @@ struct RemovedView {
     steps: u64,
     drift_events: u64,
     llm_calls: u64,
+    lineages: u64,
 }
 
 pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
@@ -84,6 +85,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         drift_log: configured.retention_drift,
         idle_sessions: configured.retention_idle,
         spending: configured.retention_spending,
+        ..Retention::default()
     };
     let now = SystemClock.now();
     let report = if dry_run {
@@ -97,6 +99,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         steps,
         drift_events,
         llm_calls,
+        lineages,
     } = report.unwrap_or_default();
     let answer = PruneAnswer {
         dry_run,
@@ -106,6 +109,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
             steps,
             drift_events,
             llm_calls,
+            lineages,
         },
     };
     terminal.answer(answer, prune_text)?;

@@ -416,6 +416,8 @@ fn status_tells_what_is_stored_for_the_project() {
             parent_session_id: None,
             parent_task_id: Some(TaskId::new("task-0")),
             tags: vec!["greeting".to_owned()],
+            file_pins: Vec::new(),
+            superseded_by: None,
             created_at: start(),
         };
         store.save_task(&task).await.unwrap();

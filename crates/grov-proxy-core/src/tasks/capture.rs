@@ -138,6 +138,8 @@ impl Material {
             parent_session_id: state.parent_session_id.clone(),
             parent_task_id: None,
             tags: reasoning.tags,
+            file_pins: Vec::new(),
+            superseded_by: None,
             created_at: now,
         }
     }

@@ -16,6 +16,7 @@ fn retention() -> Retention {
         drift_log: hours(48),
         idle_sessions: hours(100),
         spending: hours(200),
+        ledger: hours(300),
     }
 }
 
@@ -53,6 +54,7 @@ pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
         steps: 98,
         drift_events: 0,
         llm_calls: 0,
+        lineages: 0,
     };
     let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
     assert_eq!(prune(true).await, expected);
@@ -103,6 +105,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
             steps: 2,
             drift_events: 1,
             llm_calls: 0,
+            lineages: 0,
         }
     );
     assert_eq!(store.drift_log(Some(&session("gone"))).await.unwrap(), [recent]);
@@ -116,6 +119,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
         drift_log: Duration::MAX,
         idle_sessions: Duration::MAX,
         spending: Duration::MAX,
+        ledger: Duration::MAX,
     };
     assert_eq!(
         store.prune(&forever, at(0), false).await.unwrap(),
@@ -134,6 +138,7 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
         steps: 2,
         drift_events: 0,
         llm_calls: 1,
+        lineages: 0,
     };
     let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
     assert_eq!(prune(true).await, expected);
@@ -175,6 +180,7 @@ pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
         steps: 2,
         drift_events: 0,
         llm_calls: 0,
+        lineages: 0,
     };
     let prune = async |kept, dry_run| store.prune(&kept, at(0), dry_run).await.unwrap();
     assert_eq!(prune(kept, true).await, expected);

@@ -2,9 +2,9 @@
 
 use grov_domain::{
     Action, ActionType, CallOutcome, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind,
-    ExchangeId, ExchangeKind, ExchangeRecord, FileReasoning, LlmCall, LlmCallId, MicroUsd, Outcome, Project,
-    Prompt, Purpose, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, Task, TaskId,
-    TaskStatus, TaskType, TokenUsage, TriggerReason,
+    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, LlmCall, LlmCallId, MicroUsd, Outcome,
+    Project, Prompt, Purpose, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, Task,
+    TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -164,6 +164,11 @@ pub(super) fn task(id: &str, seconds: i64) -> Task {
         parent_session_id: Some(session("parent")),
         parent_task_id: Some(TaskId::new("parent-task")),
         tags: vec!["relay".to_owned()],
+        file_pins: vec![FilePin {
+            path: "src/limit.rs".to_owned(),
+            hash: Some("99aa06d3014798d86001c324468d497f".to_owned()),
+        }],
+        superseded_by: None,
         created_at: at(seconds),
     }
 }

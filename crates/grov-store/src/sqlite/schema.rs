@@ -9,10 +9,11 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Migration N stands at index N - 1.
-const MIGRATIONS: [&str; 3] = [
+const MIGRATIONS: [&str; 4] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
+    include_str!("../../../../migrations/sqlite/0004_ledger.sql"),
 ];
 
 /// The migration after which the index of memory has to be filled from the tasks that are there.

@@ -102,8 +102,8 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
     sqlx::query(
         "INSERT INTO tasks (id, project_path, project_remote, user, client_session_id, session_id, original_query, \
          goal, reasoning_trace, files_touched, decisions, constraints, status, trigger_reason, linked_commit, \
-         parent_session_id, parent_task_id, tags, created_at) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+         parent_session_id, parent_task_id, tags, file_pins, superseded_by, created_at) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
          ON CONFLICT (id) DO UPDATE SET \
          project_path = excluded.project_path, project_remote = excluded.project_remote, user = excluded.user, \
          client_session_id = excluded.client_session_id, session_id = excluded.session_id, \
@@ -112,7 +112,8 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
          decisions = excluded.decisions, constraints = excluded.constraints, status = excluded.status, \
          trigger_reason = excluded.trigger_reason, linked_commit = excluded.linked_commit, \
          parent_session_id = excluded.parent_session_id, parent_task_id = excluded.parent_task_id, \
-         tags = excluded.tags, created_at = excluded.created_at",
+         tags = excluded.tags, file_pins = excluded.file_pins, superseded_by = coalesce(excluded.superseded_by, superseded_by), \
+         created_at = excluded.created_at",
     )
     .bind(id)
     .bind(task.project_path.as_str())
@@ -132,6 +133,8 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
     .bind(parent_session)
     .bind(parent)
     .bind(list_value(&task.tags)?)
+    .bind(list_value(&task.file_pins)?)
+    .bind(task.superseded_by.as_ref().map(TaskId::as_str))
     .bind(millis(task.created_at))
     .execute(&mut *connection)
     .await?;
@@ -211,6 +214,8 @@ pub(super) fn task_of_row(row: &SqliteRow) -> Result<Task, StoreError> {
             .map(SessionId::new),
         parent_task_id: columns.get::<Option<String>>("parent_task_id")?.map(TaskId::new),
         tags: columns.list("tags")?,
+        file_pins: columns.list("file_pins")?,
+        superseded_by: columns.get::<Option<String>>("superseded_by")?.map(TaskId::new),
         created_at: columns.time("created_at")?,
     })
 }

@@ -32,6 +32,8 @@ fn task(id: &str, seconds: i64, text: &str) -> Task {
         parent_session_id: None,
         parent_task_id: None,
         tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
         created_at: OffsetDateTime::from_unix_timestamp(1_760_000_000 + seconds).unwrap(),
     }
 }

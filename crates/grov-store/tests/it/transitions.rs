@@ -58,6 +58,8 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
             parent_session_id: None,
             parent_task_id: None,
             tags: Vec::new(),
+            file_pins: Vec::new(),
+            superseded_by: None,
             created_at: old.last_update,
         }],
         sessions: vec![old, new],

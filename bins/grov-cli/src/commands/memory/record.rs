@@ -1,6 +1,6 @@
 //! A task record, as it is imported and exported.
 
-use grov_domain::{ClientSessionId, Decision, SessionId, Task, TaskId, TaskStatus, TriggerReason};
+use grov_domain::{ClientSessionId, Decision, FilePin, SessionId, Task, TaskId, TaskStatus, TriggerReason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
@@ -34,11 +34,20 @@ pub(super) struct Record {
     parent_session_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_task_id: Option<String>,
+    #[serde(skip_serializing_if = "none_or_empty")]
+    file_pins: Option<Vec<FilePin>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    superseded_by: Option<String>,
     #[serde(with = "time::serde::rfc3339::option")]
     created_at: Option<OffsetDateTime>,
     /// Keys that are not known.
     #[serde(flatten, skip_serializing)]
     others: Map<String, Value>,
+}
+
+/// Whether there is nothing to tell.
+fn none_or_empty(pins: &Option<Vec<FilePin>>) -> bool {
+    pins.as_ref().is_none_or(Vec::is_empty)
 }
 
 /// What a line said.
@@ -90,6 +99,8 @@ pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateT
             parent_session_id: record.parent_session_id.map(SessionId::new),
             parent_task_id: record.parent_task_id.map(TaskId::new),
             tags: record.tags.unwrap_or_default(),
+            file_pins: record.file_pins.unwrap_or_default(),
+            superseded_by: record.superseded_by.map(TaskId::new),
             created_at: record.created_at.unwrap_or(now),
         },
         unknown: record.others.into_iter().map(|(key, _)| key).collect(),
@@ -117,6 +128,8 @@ impl From<Task> for Record {
             linked_commit: task.linked_commit,
             parent_session_id: task.parent_session_id.map(|id| id.to_string()),
             parent_task_id: task.parent_task_id.map(|id| id.to_string()),
+            file_pins: Some(task.file_pins),
+            superseded_by: task.superseded_by.map(|id| id.to_string()),
             created_at: Some(task.created_at),
             others: Map::new(),
         }

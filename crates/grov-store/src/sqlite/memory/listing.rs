@@ -2,7 +2,7 @@
 
 use super::lookup::remote_of;
 use crate::sqlite::tasks::task_of_row;
-use crate::sqlite::values::{Columns, millis};
+use crate::sqlite::values::{Columns, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{MemoryScope, MemoryStats, Task, TaskId};
 use sqlx::QueryBuilder;
@@ -28,6 +28,18 @@ impl SqliteStore {
         }
         query.push(" ORDER BY created_at, id LIMIT ").push_bind(limit);
         let rows = self.reader().await?.rows(self, query.build()).await?;
+        rows.iter().map(task_of_row).collect()
+    }
+
+    pub(super) async fn tasks_of(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
+        let Some(ids) = list(&ids)? else {
+            return Ok(Vec::new());
+        };
+        let query = sqlx::query(
+            "SELECT t.* FROM json_each(?) asked CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key",
+        );
+        let rows = self.reader().await?.rows(self, query.bind(ids)).await?;
         rows.iter().map(task_of_row).collect()
     }
 

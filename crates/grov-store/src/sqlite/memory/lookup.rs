@@ -142,7 +142,7 @@ impl SqliteStore {
             return Ok(Vec::new());
         };
         let query = sqlx::query(
-            "SELECT d.*, t.status, t.files_touched FROM json_each(?1) asked \
+            "SELECT d.*, t.status, t.files_touched, t.superseded_by FROM json_each(?1) asked \
              CROSS JOIN memory_documents d ON d.id = asked.value JOIN tasks t ON t.id = d.task_id \
              WHERE ?2 IS NULL OR d.created_at < ?2",
         )
@@ -195,6 +195,7 @@ fn document(row: &SqliteRow) -> Result<MemoryDocument, StoreError> {
         status: columns.named("status", TaskStatus::from_name)?,
         lengths,
         files: columns.list("files_touched")?,
+        superseded_by: columns.get::<Option<String>>("superseded_by")?.map(TaskId::new),
     })
 }
 

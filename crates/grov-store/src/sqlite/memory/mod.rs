@@ -4,6 +4,7 @@ mod forget;
 mod index;
 mod listing;
 mod lookup;
+mod supersede;
 
 pub(super) use index::{fill, index_task, reindex_client_session};
 
@@ -53,6 +54,14 @@ impl MemoryStore for SqliteStore {
         limit: u32,
     ) -> Result<Vec<Task>, StoreError> {
         self.tasks_in_order(scope, after, limit).await
+    }
+
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        self.tasks_of(tasks).await
+    }
+
+    async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
+        self.replace_knowledge(old, by).await
     }
 
     async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {

@@ -1,0 +1,150 @@
+//! The injection ledger: what was added to which history, so that it is added again, byte for byte, as long as the
+//! client sends that history. Whoever is asked twice gives the same answer, "nothing" included.
+
+use crate::{AgentId, ClientSessionId, StoreError, TaskId};
+use async_trait::async_trait;
+use std::fmt;
+use std::time::Instant;
+use time::OffsetDateTime;
+
+/// A message list that grows: the main conversation of a client session, or one of its subagents.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Lineage {
+    /// The client's session.
+    pub session: ClientSessionId,
+    /// The subagent, if it is one.
+    pub agent: Option<AgentId>,
+}
+
+/// A hash of a history up to some point. How it is made is the business of whoever reads the wire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HistoryKey(pub u128);
+
+impl fmt::Debug for HistoryKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HistoryKey({:032x})", self.0)
+    }
+}
+
+/// What was decided for one place of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerEntry {
+    /// The history up to the part that something is added behind.
+    pub anchor: HistoryKey,
+    /// The content block that was added, as JSON, byte for byte as it was sent. `None`: nothing is added here.
+    pub block: Option<String>,
+    /// Memories that the block quotes: forgetting one of them takes the block away.
+    pub memories: Vec<TaskId>,
+    /// When.
+    pub decided_at: OffsetDateTime,
+}
+
+/// What a ledger holds of one lineage.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LedgerLineage {
+    /// The decisions, in no order.
+    pub entries: Vec<LedgerEntry>,
+    /// An edited request was refused while the original was taken: this lineage is edited no more.
+    pub barred: bool,
+}
+
+/// A lineage that the ledger does not know yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewLineage {
+    /// Which.
+    pub lineage: Lineage,
+    /// The project's key, `""` while unknown: a lineage is only continued in the same project.
+    pub project_path: String,
+    /// The model: only its own cache can be lost.
+    pub model: String,
+    /// The keys of the history that it arrives with, from the first part to the last; empty without one.
+    pub history: Vec<HistoryKey>,
+    /// When it was first seen.
+    pub at: OffsetDateTime,
+}
+
+/// Where a lineage stood at one of its requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineageTip {
+    /// Which.
+    pub lineage: Lineage,
+    /// The project's key as known by now, `""` while unknown.
+    pub project_path: String,
+    /// The model asked.
+    pub model: String,
+    /// The history up to the last thing that the assistant said; `None` before it said anything.
+    pub tip: Option<HistoryKey>,
+    /// Decisions that nothing is added, not yet kept.
+    pub nothing_at: Vec<HistoryKey>,
+    /// When.
+    pub at: OffsetDateTime,
+}
+
+/// A live use of a memory: text in the history of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LedgerUse {
+    /// Whose history.
+    pub lineage: Lineage,
+    /// The model last asked.
+    pub model: String,
+    /// The memory.
+    pub task_id: TaskId,
+    /// When the text was added.
+    pub added_at: OffsetDateTime,
+    /// When the lineage was last seen.
+    pub last_seen_at: OffsetDateTime,
+    /// Size of the session's newest prompt in tokens, all cache classes; `None` if not known. Up to so much is billed
+    /// again when the text goes.
+    pub prompt_tokens: Option<u64>,
+}
+
+/// Keeps the ledger.
+#[async_trait]
+pub trait LedgerStore: Send + Sync {
+    /// What is kept of a lineage; `None`: it was never seen.
+    async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
+    /// Makes a lineage known. Where its history contains a tip of another lineage of the same project and model, it
+    /// takes over that one's decisions for the places that are in this history: of several, of the one whose tip
+    /// stands latest in the history, and of equals the one last seen. Returns what is kept of the lineage now; one that
+    /// is known already is left as it is.
+    async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
+    /// Keeps a decision, unless one is kept for that place already. Begins nothing that could end after `until`. `false`:
+    /// nothing was kept.
+    async fn decide(
+        &self,
+        lineage: &Lineage,
+        entry: &LedgerEntry,
+        until: Instant,
+    ) -> Result<bool, StoreError>;
+    /// Takes back what was decided for these places: from now on nothing is added there.
+    async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError>;
+    /// Records where lineages stand, in one transaction; unknown ones become known.
+    async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
+    /// This lineage is edited no more.
+    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError>;
+    /// Lineages that are edited no more, newest first.
+    async fn barred(&self) -> Result<Vec<Lineage>, StoreError>;
+    /// Where these memories stand in the history of sessions, last seen first.
+    async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError>;
+}
+
+/// What a switch is for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum SwitchScope {
+    /// A project, by its key.
+    Project(String),
+    /// A client session.
+    Session(ClientSessionId),
+}
+
+/// Turning Grov's words off and on. What is in a history stays there either way.
+#[async_trait]
+pub trait SwitchStore: Send + Sync {
+    /// Turns off or on. Turning on what is on changes nothing.
+    async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError>;
+    /// Everything that is turned off.
+    async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError>;
+    /// A number that changes whenever another process may have changed what a long-running one holds in memory: text
+    /// taken out of the ledger, a switch.
+    async fn revision(&self) -> Result<i64, StoreError>;
+}
