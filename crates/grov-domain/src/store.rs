@@ -4,8 +4,9 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, MemoryStore, OrchestrationStore, SessionId,
-    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, Task, TaskId,
+    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore, OrchestrationStore,
+    SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task,
+    TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -252,6 +253,8 @@ pub trait Store:
     + OrchestrationStore
     + TaskStore
     + MemoryStore
+    + LedgerStore
+    + SwitchStore
     + DriftStore
     + FileReasoningStore
     + SpendingStore
@@ -265,6 +268,8 @@ impl<T> Store for T where
         + OrchestrationStore
         + TaskStore
         + MemoryStore
+        + LedgerStore
+        + SwitchStore
         + DriftStore
         + FileReasoningStore
         + SpendingStore

@@ -5,15 +5,18 @@ use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
     Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, ExchangeRecord, ExchangeStore,
-    FileReasoning, FileReasoningStore, ImportReport, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope,
-    MemoryStats, MemoryStore, MicroUsd, OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation,
+    FileReasoning, FileReasoningStore, HistoryKey, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
+    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats,
+    MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation,
     Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepRow,
-    StoreError, StoreStats, Task, TaskId, TaskStore, TaskTransition, TermMatches,
+    StoreError, StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 use time::OffsetDateTime;
 use tokio::sync::Mutex;
+use tokio::time::timeout_at;
 
 /// What to do with a damaged database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,6 +291,67 @@ impl MemoryStore for ReopeningStore {
 
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
         delegate!(self.memory_stats(scope))
+    }
+}
+
+#[async_trait]
+impl LedgerStore for ReopeningStore {
+    async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
+        delegate!(self.lineage(lineage))
+    }
+
+    async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
+        delegate!(self.adopt(new))
+    }
+
+    async fn decide(
+        &self,
+        lineage: &Lineage,
+        entry: &LedgerEntry,
+        until: Instant,
+    ) -> Result<bool, StoreError> {
+        // Opening takes longer than a request can wait for; whoever comes without a deadline does it.
+        let Ok(store) = timeout_at(until.into(), self.store()).await else {
+            return Ok(false);
+        };
+        let store = store?;
+        let result = store.decide(lineage, entry, until).await;
+        self.ended(&store, result).await
+    }
+
+    async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError> {
+        delegate!(self.withdraw(lineage, anchors))
+    }
+
+    async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError> {
+        delegate!(self.note_tips(tips))
+    }
+
+    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError> {
+        delegate!(self.bar(lineage))
+    }
+
+    async fn barred(&self) -> Result<Vec<Lineage>, StoreError> {
+        delegate!(self.barred())
+    }
+
+    async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
+        delegate!(self.uses(tasks))
+    }
+}
+
+#[async_trait]
+impl SwitchStore for ReopeningStore {
+    async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError> {
+        delegate!(self.switch(scope, on))
+    }
+
+    async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError> {
+        delegate!(self.switched_off())
+    }
+
+    async fn revision(&self) -> Result<i64, StoreError> {
+        delegate!(self.revision())
     }
 }
 

@@ -5,6 +5,7 @@ mod changes;
 mod drift;
 mod error;
 mod file_reasoning;
+mod ledger;
 mod maintenance;
 mod memory;
 mod open;
@@ -25,7 +26,9 @@ use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
+use tokio::time::timeout_at;
 
 /// A store in one SQLite file, shared with other processes.
 ///
@@ -34,6 +37,8 @@ use tokio::sync::{Mutex, MutexGuard};
 pub struct SqliteStore {
     path: PathBuf,
     connect: SqliteConnectOptions,
+    /// How long a statement waits for another process, unless its call says otherwise.
+    patience: Duration,
     /// Which file was opened; another one under the same path is not ours.
     identity: Option<Identity>,
     /// `None` after a transaction that did not come to its end: closing the connection is what rolls it back.
@@ -93,38 +98,80 @@ impl SqliteStore {
     /// A write transaction. It takes the write lock at once: one that begins by reading fails when another process
     /// wrote in between, however long it is willing to wait.
     async fn writer(&self) -> Result<Writer<'_>, StoreError> {
-        let mut reader = self.reader().await?;
-        // From here on an early end, also of this very call, must not leave a transaction open.
-        let connection = reader.slot.take();
-        let mut writer = Writer {
-            slot: reader.slot,
-            connection,
-        };
+        let mut writer = Writer::over(self.reader().await?);
         // One trip to the connection's thread. The schema is looked at because a newer Grov may have changed it since.
         let begun = sqlx::query("BEGIN IMMEDIATE; PRAGMA user_version")
             .fetch_one(writer.connection()?)
             .await;
-        let found: i64 = match begun
-            .and_then(|row| row.try_get(0))
-            .map_err(|error| self.error(error))
-        {
-            Ok(found) => found,
+        match self.begun(begun) {
+            Ok(()) => Ok(writer),
             Err(error) => {
                 if error.is_transient() {
                     // Nothing began, so the connection is as good as before.
-                    *writer.slot = writer.connection.take();
+                    writer.put_back();
                 }
-                return Err(error);
+                Err(error)
             }
+        }
+    }
+
+    /// The same for a call that must not last: waits for others until then and no longer; `None` when that was in vain.
+    async fn writer_until(&self, until: Instant) -> Result<Option<Writer<'_>>, StoreError> {
+        let Ok(reader) = timeout_at(until.into(), self.reader()).await else {
+            return Ok(None);
         };
+        let mut writer = Writer::over(reader?);
+        let fault = |error| self.error(error);
+        set_patience(
+            writer.connection()?,
+            until.saturating_duration_since(Instant::now()),
+        )
+        .await
+        .map_err(fault)?;
+        let begun = sqlx::query("BEGIN IMMEDIATE; PRAGMA user_version")
+            .fetch_one(writer.connection()?)
+            .await;
+        let begun = self.begun(begun);
+        if let Err(error) = &begun
+            && !error.is_transient()
+        {
+            return begun.map(|()| None);
+        }
+        set_patience(writer.connection()?, self.patience)
+            .await
+            .map_err(fault)?;
+        if begun.is_err() {
+            writer.put_back();
+            return Ok(None);
+        }
+        Ok(Some(writer))
+    }
+
+    /// What came of beginning a transaction.
+    fn begun(&self, begun: Result<SqliteRow, sqlx::Error>) -> Result<(), StoreError> {
+        let found: i64 = begun
+            .and_then(|row| row.try_get(0))
+            .map_err(|error| self.error(error))?;
         if found != schema::KNOWN {
             return Err(StoreError::NewerSchema {
                 found,
                 known: schema::KNOWN,
             });
         }
-        Ok(writer)
+        Ok(())
     }
+}
+
+/// How long the connection waits for another process that is writing.
+async fn set_patience(connection: &mut SqliteConnection, patience: Duration) -> Result<(), sqlx::Error> {
+    // A pragma takes no bound value; the number is ours.
+    sqlx::QueryBuilder::<Sqlite>::new("PRAGMA busy_timeout = ")
+        .push(patience.as_millis())
+        .build()
+        .persistent(false)
+        .execute(connection)
+        .await?;
+    Ok(())
 }
 
 /// The connection, held for reading.
@@ -157,7 +204,21 @@ struct Writer<'a> {
     connection: Option<SqliteConnection>,
 }
 
-impl Writer<'_> {
+impl<'a> Writer<'a> {
+    fn over(mut reader: Reader<'a>) -> Self {
+        // From here on an early end, also of this very call, must not leave a transaction open.
+        let connection = reader.slot.take();
+        Self {
+            slot: reader.slot,
+            connection,
+        }
+    }
+
+    /// Keeps the connection, in which nothing is under way.
+    fn put_back(&mut self) {
+        *self.slot = self.connection.take();
+    }
+
     fn connection(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         self.connection.as_mut().ok_or_else(no_connection)
     }
@@ -166,7 +227,7 @@ impl Writer<'_> {
         if let Some(connection) = self.connection.as_mut() {
             sqlx::query("COMMIT").execute(connection).await?;
         }
-        *self.slot = self.connection.take();
+        self.put_back();
         Ok(())
     }
 
@@ -175,7 +236,7 @@ impl Writer<'_> {
         if let Some(connection) = self.connection.as_mut() {
             sqlx::query("ROLLBACK").execute(connection).await?;
         }
-        *self.slot = self.connection.take();
+        self.put_back();
         Ok(())
     }
 }

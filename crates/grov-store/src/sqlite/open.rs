@@ -84,7 +84,7 @@ impl SqliteStore {
         if version < schema::KNOWN {
             schema::migrate(path, &mut connection, options.busy_timeout).await?;
         }
-        Ok(Self::over(path, connect, identity, connection))
+        Ok(Self::over(path, connect, options, identity, connection))
     }
 
     /// Opens a database that is there, for reading alone; `None` when there is none.
@@ -106,7 +106,7 @@ impl SqliteStore {
         drop(opening);
         match version {
             0 => Ok(None),
-            schema::KNOWN => Ok(Some(Self::over(path, connect, identity, connection))),
+            schema::KNOWN => Ok(Some(Self::over(path, connect, options, identity, connection))),
             // Written by an older version: what is asked for may not be in it yet.
             _ => Self::open(path, options).await.map(Some),
         }
@@ -115,12 +115,14 @@ impl SqliteStore {
     fn over(
         path: &Path,
         connect: SqliteConnectOptions,
+        options: &OpenOptions,
         identity: Option<Identity>,
         connection: SqliteConnection,
     ) -> Self {
         Self {
             path: path.to_owned(),
             connect,
+            patience: options.busy_timeout,
             identity,
             connection: Mutex::new(Some(connection)),
         }
