@@ -1,7 +1,7 @@
 //! Reading files that may be anything.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::path::Path;
 
 /// The text of a regular file of at most `limit` bytes; invalid UTF-8 is replaced. `None` for everything else.
@@ -12,6 +12,35 @@ pub(crate) fn small_text(path: &Path, limit: u64) -> Option<String> {
         .read_to_end(&mut bytes)
         .ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What a path holds.
+pub(crate) enum Contents {
+    /// Nothing is there.
+    Missing,
+    /// Something is there that is not read, and why.
+    Unusable(String),
+    /// The bytes of a regular file within the limit.
+    Bytes(Vec<u8>),
+}
+
+/// The bytes of a regular file of at most `limit` bytes, told apart from what is there and is none.
+pub(crate) fn bounded(path: &Path, limit: u64) -> Contents {
+    let metadata = match std::fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Contents::Missing,
+        Err(error) => return Contents::Unusable(format!("cannot be read ({error})")),
+    };
+    if !metadata.is_file() {
+        return Contents::Unusable("is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    // One byte more shows a file that grew.
+    match File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes)) {
+        Err(error) => Contents::Unusable(format!("cannot be read ({error})")),
+        Ok(read) if read as u64 > limit => Contents::Unusable(format!("has more than {limit} bytes")),
+        Ok(_) => Contents::Bytes(bytes),
+    }
 }
 
 /// The first line of a regular file of at most `limit` bytes that `wanted` finds something in.

@@ -1,0 +1,227 @@
+//! A task without what is ignored.
+
+use super::GrovIgnore;
+use grov_domain::{Task, file_name};
+use std::ops::Range;
+
+/// What stands in place of an ignored path in a text that has to stay.
+pub(super) const IN_PLACE: &str = "[ignored path]";
+/// Longer quotations are no paths.
+const LONGEST_QUOTATION: usize = 300;
+
+/// The task without the paths that are ignored: they leave the list of files, every decision, constraint, tag and line
+/// of reasoning that names one is left out, and what was asked and the goal have a mark in their place.
+///
+/// What a text tells of an ignored file without naming it cannot be known.
+pub fn without_ignored(task: Task, ignore: &GrovIgnore) -> Task {
+    if ignore.is_empty() {
+        return task;
+    }
+    let Task {
+        id,
+        project_path,
+        project_remote,
+        user,
+        client_session_id,
+        session_id,
+        mut original_query,
+        mut goal,
+        mut reasoning_trace,
+        mut files_touched,
+        mut decisions,
+        mut constraints,
+        status,
+        trigger_reason,
+        linked_commit,
+        parent_session_id,
+        parent_task_id,
+        mut tags,
+        mut file_pins,
+        superseded_by,
+        created_at,
+    } = task;
+    let files = files_touched.iter().chain(file_pins.iter().map(|pin| &pin.path));
+    let hidden: Vec<String> = files.filter(|file| ignore.ignores(file)).cloned().collect();
+    let mentions = Mentions {
+        ignore,
+        hidden: &hidden,
+    };
+
+    mentions.mask(&mut original_query);
+    goal.iter_mut().for_each(|goal| mentions.mask(goal));
+    for texts in [&mut reasoning_trace, &mut constraints, &mut tags] {
+        texts.retain(|text| !mentions.are_in(text));
+    }
+    decisions.retain(|decision| !mentions.are_in(&decision.choice) && !mentions.are_in(&decision.reason));
+    files_touched.retain(|file| !ignore.ignores(file));
+    file_pins.retain(|pin| !ignore.ignores(&pin.path));
+    Task {
+        id,
+        project_path,
+        project_remote,
+        user,
+        client_session_id,
+        session_id,
+        original_query,
+        goal,
+        reasoning_trace,
+        files_touched,
+        decisions,
+        constraints,
+        status,
+        trigger_reason,
+        linked_commit,
+        parent_session_id,
+        parent_task_id,
+        tags,
+        file_pins,
+        superseded_by,
+        created_at,
+    }
+}
+
+/// Ignored paths in texts.
+struct Mentions<'a> {
+    ignore: &'a GrovIgnore,
+    /// Ignored files that the task is known to have touched: their mere names tell of them.
+    hidden: &'a [String],
+}
+
+impl Mentions<'_> {
+    fn are_in(&self, text: &str) -> bool {
+        !self.ranges(text).is_empty()
+    }
+
+    fn mask(&self, text: &mut String) {
+        let mut ranges = self.ranges(text);
+        ranges.sort_by_key(|range| (range.start, range.end));
+        let mut masked = String::with_capacity(text.len());
+        let mut done = 0;
+        for range in ranges {
+            if range.start >= done {
+                masked.push_str(&text[done..range.start]);
+                masked.push_str(IN_PLACE);
+            }
+            done = done.max(range.end);
+        }
+        masked.push_str(&text[done..]);
+        *text = masked;
+    }
+
+    /// Where they stand; ranges may overlap.
+    fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        let mut ranges: Vec<Range<usize>> = quotations(text)
+            .into_iter()
+            .filter(|range| self.ignore.ignores(&text[range.clone()]))
+            .collect();
+        for word in words(text) {
+            let spans = spans(text, word);
+            let is_hit = |span: &Range<usize>| {
+                let path = &text[span.clone()];
+                path.contains(['/', '.']) && self.ignore.ignores(path)
+            };
+            ranges.extend(spans.into_iter().filter(is_hit));
+        }
+        for file in self.hidden {
+            ranges.extend(mentions_of(text, file));
+            ranges.extend(mentions_of(text, &file_name(file)));
+        }
+        ranges
+    }
+}
+
+/// What stands between two marks of quotation of the same kind on one line. Which mark opens cannot be told, so what
+/// stands between each and the next counts.
+fn quotations(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for mark in ['`', '"', '\''] {
+        let mut last: Option<usize> = None;
+        for (place, _) in text.match_indices(mark) {
+            if let Some(start) = last
+                && place - start <= LONGEST_QUOTATION
+                && place > start
+                && !text[start..place].contains('\n')
+            {
+                found.push(start..place);
+            }
+            last = Some(place + mark.len_utf8());
+        }
+    }
+    found
+}
+
+/// The parts of a text between white space.
+fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let start_of = |part: &str| part.as_ptr() as usize - text.as_ptr() as usize;
+    text.split_whitespace().map(move |word| {
+        let start = start_of(word);
+        start..start + word.len()
+    })
+}
+
+/// The paths that a word may be: itself without the marks around it, and what stands between marks in it.
+fn spans(text: &str, word: Range<usize>) -> Vec<Range<usize>> {
+    // The path of an address on the web is none of the project's.
+    if text[word.clone()].contains("://") {
+        return Vec::new();
+    }
+    let mut spans = vec![trimmed(text, word.clone())];
+    let mut start = word.start;
+    for (place, mark) in text[word.clone()].char_indices() {
+        if is_mark(mark) {
+            spans.push(trimmed(text, start..word.start + place));
+            start = word.start + place + mark.len_utf8();
+        }
+    }
+    if start > word.start {
+        spans.push(trimmed(text, start..word.end));
+    }
+    spans.retain(|span| !span.is_empty());
+    spans
+}
+
+/// A mark that may stand between a path and what is around it. Some of them may also stand in a path.
+fn is_mark(character: char) -> bool {
+    matches!(
+        character,
+        '"' | '\''
+            | '`'
+            | '('
+            | ')'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '<'
+            | '>'
+            | ','
+            | ';'
+            | ':'
+            | '='
+            | '|'
+            | '&'
+            | '#'
+    )
+}
+
+/// Without the marks around it, an `@` in front, and the end of a sentence.
+fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
+    let whole = &text[range.clone()];
+    let from = whole.trim_start_matches(|c| is_mark(c) || c == '@');
+    let start = range.start + whole.len() - from.len();
+    let both = from.trim_end_matches(|c| is_mark(c) || matches!(c, '.' | '!' | '?' | '…'));
+    start..start + both.len()
+}
+
+/// Where `name` stands by itself: not as a part of another name or path.
+fn mentions_of<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    text.match_indices(name).filter_map(move |(start, found)| {
+        let end = start + found.len();
+        let before = text[..start].chars().next_back();
+        let after = text[end..].chars().next();
+        let stands_alone =
+            !before.is_some_and(|c| is_part(c) || matches!(c, '/' | '.')) && !after.is_some_and(is_part);
+        (stands_alone && !found.is_empty()).then_some(start..end)
+    })
+}
