@@ -175,6 +175,10 @@ pub trait MemoryStore: Send + Sync {
     ) -> Result<Vec<Task>, StoreError>;
     /// These memories; those that are gone are left out; in the order asked for.
     async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError>;
+    /// Ids that begin or end with `part`, of all projects, at most `limit`, in their order.
+    async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError>;
+    /// The tasks whose knowledge this one's replaces directly, oldest first.
+    async fn replaced_by(&self, task: &TaskId) -> Result<Vec<TaskId>, StoreError>;
     /// Says that what one task knew is replaced by what another knows, or (`None`) that it is not. `false`: one of them
     /// does not exist, they are the same, or the replacement would lead back to the first.
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError>;

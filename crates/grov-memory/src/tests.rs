@@ -139,6 +139,14 @@ impl MemoryStore for Shelf {
         Err(read_only())
     }
 
+    async fn ids_like(&self, _: &str, _: u32) -> Result<Vec<TaskId>, StoreError> {
+        Err(read_only())
+    }
+
+    async fn replaced_by(&self, _: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+        Err(read_only())
+    }
+
     async fn supersede(&self, _: &TaskId, _: Option<&TaskId>) -> Result<bool, StoreError> {
         Err(read_only())
     }

@@ -285,6 +285,14 @@ impl MemoryStore for ReopeningStore {
         delegate!(self.memories(tasks))
     }
 
+    async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
+        delegate!(self.ids_like(part, limit))
+    }
+
+    async fn replaced_by(&self, task: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+        delegate!(self.replaced_by(task))
+    }
+
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
         delegate!(self.supersede(old, by))
     }

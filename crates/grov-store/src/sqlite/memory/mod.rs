@@ -1,6 +1,7 @@
 //! Team memory: searched by terms, filled, listed and forgotten.
 
 mod forget;
+mod ids;
 mod index;
 mod listing;
 mod lookup;
@@ -58,6 +59,14 @@ impl MemoryStore for SqliteStore {
 
     async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
         self.tasks_of(tasks).await
+    }
+
+    async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
+        self.matching_ids(part, limit).await
+    }
+
+    async fn replaced_by(&self, task: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+        self.replaced_ids(task).await
     }
 
     async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
