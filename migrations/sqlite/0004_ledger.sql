@@ -1,6 +1,6 @@
 -- What was added to which history, what is switched off, and what memories are pinned to and replaced by.
 
-ALTER TABLE tasks ADD COLUMN file_pins TEXT NOT NULL DEFAULT '[]'; -- JSON: [{path, hash}]
+ALTER TABLE tasks ADD COLUMN file_pins TEXT; -- JSON: [{path, hash}]
 ALTER TABLE tasks ADD COLUMN superseded_by TEXT; -- a task's id
 CREATE INDEX tasks_superseded ON tasks (superseded_by) WHERE superseded_by IS NOT NULL;
 

@@ -4,7 +4,6 @@ use crate::admission::Admission;
 use crate::answer::{Refusal, request_id};
 use crate::body::{CollectError, UpstreamBody, collect};
 use crate::headers::{self, HeaderPolicy};
-use crate::identity::Lineage;
 use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
@@ -16,6 +15,7 @@ use crate::rescue::ServingGuard;
 use crate::upstream::{Link, Pool};
 use bytes::Bytes;
 use futures_util::FutureExt;
+use grov_domain::Lineage;
 use grov_wire::Splice;
 use grov_wire::response::ResponseTap;
 use http::header::{self, HeaderValue};
@@ -159,6 +159,9 @@ impl Service {
         let edited = edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");
             tracing::error!("a panic while a request was edited; it goes out untouched");
+            policy::tell(&self.policies, &request, |policy, request| {
+                policy.untouched(request)
+            });
             None
         });
         let (link, response) = match edited {
@@ -213,6 +216,9 @@ impl Service {
             Err(error) => {
                 self.metrics.fault("splice_refused");
                 tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
+                policy::tell(&self.policies, request, |policy, request| {
+                    policy.untouched(request)
+                });
                 None
             }
         }
@@ -241,6 +247,7 @@ impl Service {
             tracing::error!(
                 "the upstream refused an edited request and took the original; this history is edited no more"
             );
+            policy::tell(&self.policies, request, |policy, request| policy.refused(request));
             let mut uneditable = self.uneditable.lock().unwrap_or_else(PoisonError::into_inner);
             if uneditable.len() < MAX_UNEDITABLE {
                 uneditable.insert(request.identity().lineage());

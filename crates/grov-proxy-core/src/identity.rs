@@ -1,18 +1,9 @@
 //! Whose request it is and what it is for.
 
 use crate::request::{MessagesRequest, is_id};
-use grov_domain::{AgentId, ClientSessionId, ExchangeKind, SideRequest};
+use grov_domain::{AgentId, ClientSessionId, ExchangeKind, Lineage, SideRequest};
 use grov_wire::RequestIndex;
 use xxhash_rust::xxh3::xxh3_128;
-
-/// A message list that grows: the main conversation of a client session, or one of its subagents.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Lineage {
-    /// The client's session.
-    pub session: ClientSessionId,
-    /// The subagent, if it is one.
-    pub agent: Option<AgentId>,
-}
 
 /// Whose request it is and what it is for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -16,9 +16,11 @@ mod error;
 mod exchange;
 mod headers;
 mod identity;
+mod ledger;
 mod metrics;
 mod observe;
 mod own;
+mod places;
 mod policy;
 mod prompts;
 mod proxy;
@@ -32,10 +34,15 @@ pub mod upstream;
 mod working_directory;
 
 pub use error::{BuildError, ServeError};
+pub use grov_domain::Lineage;
 pub use headers::HeaderPolicy;
-pub use identity::{Identity, Lineage};
+pub use identity::Identity;
+pub use ledger::{
+    ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend, Occasion, Words,
+};
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, TurnObserver};
+pub use places::Location;
 pub use policy::RequestPolicy;
 pub use proxy::{Limits, Proxy, ProxyBuilder};
 pub use recorder::{Recorder, UserNaming};

@@ -21,6 +21,12 @@ pub trait RequestPolicy: Send + Sync + 'static {
     /// Name for log and metrics.
     fn name(&self) -> &'static str;
 
+    /// Brings into memory what [`Self::replay`] needs. It is exempt from the time budget for new text, for what was
+    /// added to a history before has to be there again; it should wait for something once per conversation at most.
+    async fn prepare(&self, request: &MessagesRequest) {
+        let _ = request;
+    }
+
     /// What was added to this history before and has to be there again, byte for byte. From memory only: it is
     /// exempt from the time budget, so it must not wait for anything.
     fn replay(&self, request: &MessagesRequest) -> Vec<Edit> {
@@ -32,6 +38,29 @@ pub trait RequestPolicy: Send + Sync + 'static {
     async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
         let _ = request;
         Vec::new()
+    }
+
+    /// The edits of all policies did not fit together: the request goes out as the client sent it.
+    fn untouched(&self, request: &MessagesRequest) {
+        let _ = request;
+    }
+
+    /// The upstream refused the edited request and took the original.
+    fn refused(&self, request: &MessagesRequest) {
+        let _ = request;
+    }
+}
+
+/// Tells every policy something about its request; one that panics hears no more of it.
+pub(crate) fn tell(
+    policies: &[Arc<dyn RequestPolicy>],
+    request: &MessagesRequest,
+    what: fn(&dyn RequestPolicy, &MessagesRequest),
+) {
+    for policy in policies {
+        if std::panic::catch_unwind(AssertUnwindSafe(|| what(policy.as_ref(), request))).is_err() {
+            tracing::error!(policy = policy.name(), "a policy panicked");
+        }
     }
 }
 
@@ -49,6 +78,15 @@ pub(crate) struct Planned {
 pub(crate) async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
     let mut planned = Planned::default();
     for policy in policies {
+        let preparing = AssertUnwindSafe(async { policy.prepare(request).await }).catch_unwind();
+        if preparing.await.is_err() {
+            planned.panicked.push(policy.name());
+        }
+    }
+    for policy in policies {
+        if planned.panicked.contains(&policy.name()) {
+            continue;
+        }
         match std::panic::catch_unwind(AssertUnwindSafe(|| policy.replay(request))) {
             Ok(edits) => planned.edits.extend(edits),
             Err(_) => planned.panicked.push(policy.name()),

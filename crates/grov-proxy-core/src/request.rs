@@ -4,8 +4,8 @@ use crate::identity::{self, Identity};
 use crate::working_directory::is_absolute;
 use bytes::Bytes;
 use grov_wire::{RequestIndex, Skeleton};
-use http::{HeaderMap, HeaderValue};
-use std::sync::OnceLock;
+use http::{Extensions, HeaderMap, HeaderValue};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 
 /// Header by which the client names its session.
@@ -25,6 +25,7 @@ pub struct MessagesRequest {
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
     identity: OnceLock<Identity>,
+    extensions: Mutex<Extensions>,
 }
 
 impl MessagesRequest {
@@ -45,6 +46,7 @@ impl MessagesRequest {
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             identity: OnceLock::new(),
+            extensions: Mutex::default(),
         }
     }
 
@@ -79,6 +81,11 @@ impl MessagesRequest {
     /// Whose request it is and what for.
     pub fn identity(&self) -> &Identity {
         self.identity.get_or_init(|| identity::identify(self))
+    }
+
+    /// What policies keep with the request between their calls. Not to be held across an await.
+    pub fn extensions(&self) -> MutexGuard<'_, Extensions> {
+        self.extensions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session id of the client's header.

@@ -1,0 +1,152 @@
+//! One lineage in memory: what was decided for its places, and what has to be said again.
+
+use super::reach::Reach;
+use bytes::Bytes;
+use grov_domain::{HistoryKey, LedgerEntry, LedgerLineage};
+use grov_wire::{Edit, Key128, Link, RequestIndex, Skeleton};
+use std::collections::HashMap;
+use tokio::sync::watch;
+
+/// A decision: the block that is added, or nothing.
+pub(super) type Decision = Option<Bytes>;
+
+/// What is known of a lineage.
+#[derive(Debug, Default)]
+pub(super) struct LineageState {
+    /// Decisions by place.
+    decided: HashMap<Key128, Decision>,
+    /// Places that somebody is deciding about right now.
+    deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
+    /// The block that was added last, until it stands in a cached prefix.
+    fresh: Option<Fresh>,
+    /// Edited no more.
+    barred: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Fresh {
+    anchor: Key128,
+    tail: usize,
+}
+
+/// What is to be added to a request, and what came to light on the way.
+#[derive(Debug, Default)]
+pub(super) struct Replay {
+    /// The blocks.
+    pub(super) edits: Vec<Edit>,
+    /// A place whose block was taken back: it would cost the cached prefix.
+    pub(super) withdrawn: Option<Key128>,
+    /// The newest place is among those decided.
+    pub(super) newest_is_decided: bool,
+}
+
+/// How a decision about a place can be had.
+pub(super) enum Place {
+    /// It was made.
+    Decided(Decision),
+    /// Somebody is at it.
+    Deciding(watch::Receiver<Option<Decision>>),
+    /// The caller makes it, and tells here.
+    Open(watch::Sender<Option<Decision>>),
+}
+
+/// A key as a store keeps it.
+pub(super) fn stored(key: Key128) -> HistoryKey {
+    HistoryKey(key.as_u128())
+}
+
+impl LineageState {
+    /// The state that was kept. Decisions that were made here meanwhile stand.
+    pub(super) fn load(&mut self, kept: LedgerLineage) {
+        self.barred |= kept.barred;
+        for entry in kept.entries {
+            let key = Key128::from_u128(entry.anchor.0);
+            self.decided
+                .entry(key)
+                .or_insert_with(|| entry.block.map(Bytes::from));
+        }
+    }
+
+    /// Takes out what the store holds no more.
+    pub(super) fn reload(&mut self, kept: &[LedgerEntry]) {
+        for entry in kept.iter().filter(|entry| entry.block.is_none()) {
+            self.take_back(Key128::from_u128(entry.anchor.0));
+        }
+    }
+
+    /// Nothing is added to this lineage any more.
+    pub(super) fn bar(&mut self) {
+        self.barred = true;
+    }
+
+    pub(super) fn is_barred(&self) -> bool {
+        self.barred
+    }
+
+    /// Everything that was added to this history.
+    pub(super) fn replay(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Replay {
+        let mut replay = Replay::default();
+        if self.barred {
+            return replay;
+        }
+        replay.withdrawn = self.settle_fresh(index, skeleton);
+        for link in skeleton.links() {
+            if let Some(Some(block)) = self.decided.get(&link.key) {
+                replay.edits.push(Edit::Insert {
+                    at: link.seam(),
+                    bytes: block.clone(),
+                });
+            }
+        }
+        let newest = skeleton.newest_user_link();
+        replay.newest_is_decided = newest.is_some_and(|link| self.decided.contains_key(&link.key));
+        replay
+    }
+
+    /// Looks whether the block that was added last is about to stand in a cached prefix. One that would push the prefix
+    /// before it out of sight is taken back: it was never cached, so nothing is lost without it.
+    fn settle_fresh(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Option<Key128> {
+        let fresh = self.fresh?;
+        let link = skeleton.find(fresh.anchor)?;
+        let is_pushed_out = Reach::of(index, link).is_pushed_out(fresh.tail)?;
+        self.fresh = None;
+        is_pushed_out.then(|| {
+            self.take_back(fresh.anchor);
+            fresh.anchor
+        })
+    }
+
+    /// From now on nothing is added at this place.
+    pub(super) fn take_back(&mut self, anchor: Key128) {
+        self.decided.insert(anchor, None);
+        self.fresh = self.fresh.filter(|fresh| fresh.anchor != anchor);
+    }
+
+    /// Who decides about a place. Whoever gets it open has to tell, whatever comes of it.
+    pub(super) fn place(&mut self, anchor: Key128) -> Place {
+        if let Some(decision) = self.decided.get(&anchor) {
+            return Place::Decided(decision.clone());
+        }
+        if let Some(deciding) = self.deciding.get(&anchor) {
+            return Place::Deciding(deciding.clone());
+        }
+        let (teller, told) = watch::channel(None);
+        self.deciding.insert(anchor, told);
+        Place::Open(teller)
+    }
+
+    /// Makes a decision known, unless one was made meanwhile. Returns what holds.
+    pub(super) fn decide(&mut self, anchor: Key128, decision: Decision) -> Decision {
+        self.deciding.remove(&anchor);
+        self.decided.entry(anchor).or_insert(decision).clone()
+    }
+
+    /// The block behind this part goes out for the first time.
+    pub(super) fn sent(&mut self, index: &RequestIndex, link: &Link) {
+        let tail = Reach::of(index, link).uncached_tail();
+        self.fresh = tail.map(|tail| Fresh {
+            anchor: link.key,
+            tail,
+        });
+    }
+}

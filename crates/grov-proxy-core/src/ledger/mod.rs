@@ -1,0 +1,102 @@
+//! The injection ledger: what is said to an agent once is said again with every later request of that history, byte for
+//! byte and at the same place, so that the prompt cache never notices.
+//!
+//! [`Injection`] is the policy. It asks its [`ContextSource`]s once for each place where something can be said, and keeps
+//! what was decided, "nothing" included, in a store: what is not kept is not said. Lineages are held in memory from the
+//! first sight on; a session that was forked off another takes over what was decided for the history they share.
+
+mod injection;
+mod lineage;
+mod reach;
+mod scribe;
+
+#[cfg(test)]
+mod tests;
+
+pub use injection::{Injection, InjectionWork};
+
+use crate::places::Location;
+use async_trait::async_trait;
+use grov_domain::{LedgerStore, Lineage, SwitchStore, TaskId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+/// What the ledger needs of a store.
+pub trait LedgerBackend: LedgerStore + SwitchStore {}
+
+impl<T: LedgerStore + SwitchStore> LedgerBackend for T {}
+
+/// A place in a conversation where something can be said.
+#[derive(Clone, Debug)]
+pub struct Occasion {
+    /// Whose conversation.
+    pub lineage: Lineage,
+    /// The project it is about.
+    pub location: Arc<Location>,
+    /// What the user typed since the agent last spoke; empty inside a tool loop.
+    pub prompt: String,
+    /// Later than this nothing can be said.
+    pub deadline: Instant,
+}
+
+/// Something to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Words {
+    /// The text, from its first line ([`grov_domain::OWN_TEXT_OPENING`]) to its last
+    /// ([`grov_domain::OWN_TEXT_CLOSING`]).
+    pub text: String,
+    /// Memories it quotes: forgetting one takes the text away.
+    pub memories: Vec<TaskId>,
+}
+
+/// Where new text comes from.
+#[async_trait]
+pub trait ContextSource: Send + Sync + 'static {
+    /// Name for the log.
+    fn name(&self) -> &'static str;
+
+    /// Whether it may have something to say here. From memory only.
+    fn applies(&self, occasion: &Occasion) -> bool;
+
+    /// What it has to say. It is asked once for each place, and what comes after the deadline is never used.
+    async fn words(&self, occasion: &Occasion) -> Option<Words>;
+}
+
+/// What the ledger counts.
+#[derive(Debug, Default)]
+pub struct Counters {
+    added: AtomicU64,
+    repeated: AtomicU64,
+    nothing: AtomicU64,
+    late: AtomicU64,
+    not_kept: AtomicU64,
+    withdrawn: AtomicU64,
+    not_loaded: AtomicU64,
+    notes_lost: AtomicU64,
+}
+
+impl Counters {
+    /// The counters by name.
+    pub fn all(&self) -> [(&'static str, u64); 8] {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        [
+            // Texts said for the first time.
+            ("added", read(&self.added)),
+            // Blocks said again.
+            ("repeated", read(&self.repeated)),
+            // Places where there was nothing to say.
+            ("nothing", read(&self.nothing)),
+            // Texts that came too late.
+            ("late", read(&self.late)),
+            // Texts that were not said because the store did not take them.
+            ("not_kept", read(&self.not_kept)),
+            // Texts taken back because they would have cost cached prompt.
+            ("withdrawn", read(&self.withdrawn)),
+            // Requests that went out without what was said before, because the store did not answer.
+            ("not_loaded", read(&self.not_loaded)),
+            // Notes about lineages that were lost.
+            ("notes_lost", read(&self.notes_lost)),
+        ]
+    }
+}
