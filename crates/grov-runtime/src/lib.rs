@@ -20,8 +20,8 @@ pub use environment::Environment;
 pub use home::{Home, HomeError};
 pub use settings::{
     Candidate, EXIT_USAGE, Explanation, HeaderPolicy, Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings,
-    LogSettings, Origin, ProxySettings, Settings, SettingsError, Standing, StoreSettings, TaskSettings,
-    UserMode, Value, Warning,
+    LogSettings, MemorySettings, Origin, ProxySettings, Settings, SettingsError, Standing, StoreSettings,
+    TaskSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError};

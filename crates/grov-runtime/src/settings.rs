@@ -17,7 +17,9 @@ pub use keys::{KEYS, Key};
 pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
 pub use value::{Kind, Value};
-pub use views::{HeaderPolicy, LogSettings, ProxySettings, StoreSettings, TaskSettings, UserMode};
+pub use views::{
+    HeaderPolicy, LogSettings, MemorySettings, ProxySettings, StoreSettings, TaskSettings, UserMode,
+};
 
 use crate::dotenv::{self, Assignment};
 use crate::{Environment, Home};
@@ -49,6 +51,7 @@ pub struct Settings {
     proxy: ProxySettings,
     log: LogSettings,
     store: StoreSettings,
+    memory: MemorySettings,
     tasks: TaskSettings,
     llm: LlmSettings,
     user: UserMode,
@@ -98,6 +101,7 @@ impl Settings {
             proxy: views.proxy,
             log: views.log,
             store: views.store,
+            memory: views.memory,
             tasks: views.tasks,
             llm: views.llm,
             user: views.user,
@@ -122,6 +126,11 @@ impl Settings {
     /// Settings of the store.
     pub fn store(&self) -> &StoreSettings {
         &self.store
+    }
+
+    /// Settings of team memory.
+    pub fn memory(&self) -> MemorySettings {
+        self.memory
     }
 
     /// Settings of tasks.

@@ -173,6 +173,28 @@ pub static KEYS: &[Key] = &[
         project: true,
     },
     Key {
+        name: "memory.budget_tokens",
+        environment: &["GROV_MEMORY_BUDGET_TOKENS"],
+        flag: None,
+        // Less has no room for a single memory; more is a document, not a reminder.
+        kind: Kind::Integer {
+            least: 200,
+            most: 8000,
+        },
+        default: "800",
+        doc: "How many tokens of team memory may be added to a prompt",
+        project: false,
+    },
+    Key {
+        name: "memory.enabled",
+        environment: &["GROV_MEMORY_ENABLED"],
+        flag: None,
+        kind: Kind::Boolean,
+        default: "true",
+        doc: "Whether team memory is added to prompts; what a history holds already stays. grov off is for one project",
+        project: false,
+    },
+    Key {
         name: "proxy.allowed_hosts",
         environment: &["GROV_PROXY_ALLOWED_HOSTS"],
         flag: None,
@@ -324,6 +346,18 @@ pub static KEYS: &[Key] = &[
         kind: Kind::Duration { least_seconds: 0 },
         default: "30d",
         doc: "How long a session may rest until it counts as over",
+        project: false,
+    },
+    Key {
+        name: "store.retention_ledger",
+        environment: &["GROV_STORE_RETENTION_LEDGER"],
+        flag: None,
+        // A session that is resumed on the next morning must find what was added to it.
+        kind: Kind::Duration {
+            least_seconds: SECONDS_OF_TWO_DAYS,
+        },
+        default: "30d",
+        doc: "How long it is kept what was added to a session that was not seen again; as long as the client keeps its sessions",
         project: false,
     },
     Key {

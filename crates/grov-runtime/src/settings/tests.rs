@@ -140,7 +140,15 @@ fn defaults_are_those_of_the_documentation() {
             retention_completed: seconds(86_400),
             retention_drift: seconds(2_592_000),
             retention_idle: seconds(2_592_000),
+            retention_ledger: seconds(2_592_000),
             retention_spending: seconds(7_776_000),
+        }
+    );
+    assert_eq!(
+        settings.memory(),
+        MemorySettings {
+            enabled: true,
+            budget_tokens: 800
         }
     );
     assert_eq!(settings.tasks().abandon_after, seconds(3600));
@@ -784,4 +792,25 @@ fn the_ledger_outlives_the_day_that_the_budget_counts() {
     let scene = |value| Scene::new().variable("GROV_STORE_RETENTION_SPENDING", value);
     assert!(scene("1d").error().contains("store.retention_spending must be"));
     assert!(scene("2d").load().is_ok());
+}
+
+#[test]
+fn a_project_does_not_decide_what_is_added_to_prompts() {
+    let scene = Scene::new()
+        .user_file("memory.enabled = false\n")
+        .project_file("[memory]\nenabled = true\nbudget_tokens = 8000\n[store]\nretention_ledger = '2d'\n");
+    let settings = scene.load().unwrap();
+    assert_eq!(
+        settings.memory(),
+        MemorySettings {
+            enabled: false,
+            budget_tokens: 800
+        }
+    );
+    assert_eq!(settings.store(), Scene::new().load().unwrap().store());
+    assert_eq!(settings.warnings().len(), 3);
+    for odd in ["199", "8001", "many"] {
+        let scene = Scene::new().variable("GROV_MEMORY_BUDGET_TOKENS", odd);
+        assert!(scene.error().contains("memory.budget_tokens must be"), "{odd}");
+    }
 }

@@ -73,8 +73,19 @@ pub struct StoreSettings {
     pub retention_drift: Duration,
     /// How long a session may rest until it counts as over.
     pub retention_idle: Duration,
+    /// How long it is kept what was added to a session that was not seen again.
+    pub retention_ledger: Duration,
     /// How long the ledger of own model calls is kept.
     pub retention_spending: Duration,
+}
+
+/// Settings of team memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemorySettings {
+    /// Whether it is added to prompts at all.
+    pub enabled: bool,
+    /// How many tokens may be added to one prompt.
+    pub budget_tokens: usize,
 }
 
 /// Settings of tasks.
@@ -88,6 +99,7 @@ pub(super) struct Views {
     pub(super) proxy: ProxySettings,
     pub(super) log: LogSettings,
     pub(super) store: StoreSettings,
+    pub(super) memory: MemorySettings,
     pub(super) tasks: TaskSettings,
     pub(super) llm: LlmSettings,
     pub(super) user: UserMode,
@@ -142,7 +154,18 @@ impl Views {
             retention_completed: values.duration("store.retention_completed")?,
             retention_drift: values.duration("store.retention_drift")?,
             retention_idle: values.duration("store.retention_idle")?,
+            retention_ledger: values.duration("store.retention_ledger")?,
             retention_spending: values.duration("store.retention_spending")?,
+        };
+        let memory = MemorySettings {
+            enabled: values.get("memory.enabled", |value| match value {
+                Value::Boolean(boolean) => Some(*boolean),
+                _ => None,
+            })?,
+            budget_tokens: values.get("memory.budget_tokens", |value| match value {
+                Value::Integer(number) => usize::try_from(*number).ok(),
+                _ => None,
+            })?,
         };
         let tasks = TaskSettings {
             abandon_after: values.duration("tasks.abandon_after")?,
@@ -158,6 +181,7 @@ impl Views {
             proxy,
             log,
             store,
+            memory,
             tasks,
             llm,
             user,
