@@ -2,6 +2,7 @@
 //!
 //! - [`ModelJudge`] is the judge: it asks a model where [`JudgeSettings`] name one, and rules otherwise or on failure.
 //! - [`offline`] answers every question by rules, without a model.
+//! - [`list_price`] is what tokens of a known model cost.
 //!
 //! It does not know how records are stored (the ledger is a port), nor the proxy, nor the hooks, nor the environment:
 //! every setting is handed in.
@@ -30,4 +31,5 @@ pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,
     Provider, SetupError,
 };
+pub use spending::list_price;
 pub use status::{Answering, JudgeCounters, JudgeStatus, WhyRules};

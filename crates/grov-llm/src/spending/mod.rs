@@ -5,3 +5,4 @@ mod price;
 
 pub(crate) use ledger::{Ledger, NotAllowed};
 pub(crate) use price::Price;
+pub use price::list_price;

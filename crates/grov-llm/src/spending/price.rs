@@ -42,12 +42,23 @@ impl Row {
     }
 }
 
+/// What `usage` costs at the list price of `model`, rounded up; `None` where that is not known.
+pub fn list_price(model: &str, usage: &TokenUsage) -> Option<MicroUsd> {
+    let rows = rows();
+    let row = rows.iter().find(|row| names(&row.model, model))?;
+    Some(row.price().cost(usage))
+}
+
+/// The table is part of the program and read in a test; an empty one would make every model free.
+fn rows() -> Vec<Row> {
+    serde_json::from_str::<Table>(TABLE).map_or_else(|_| Vec::new(), |table| table.models)
+}
+
 impl Price {
     /// The price of `model`. One that is not in the table costs nothing on this machine, and elsewhere as much as the
     /// dearest that is known, so that the budget holds.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
-        // The table is part of the program and read in a test; an empty one would make every model free.
-        let rows = serde_json::from_str::<Table>(TABLE).map_or_else(|_| Vec::new(), |table| table.models);
+        let rows = rows();
         if let Some(row) = rows.iter().find(|row| names(&row.model, model)) {
             return row.price();
         }
@@ -138,6 +149,18 @@ mod tests {
         let dearest = Price::of("claude-opus-4-1", false);
         for model in ["smollm2", "gpt-5-pro", "claude-haiku-4-5-turbo", ""] {
             assert_eq!(Price::of(model, false), dearest, "{model}");
+        }
+    }
+
+    #[test]
+    fn a_list_price_is_never_made_up() {
+        let usage = tokens(1_000_000, 0);
+        assert_eq!(
+            list_price("claude-haiku-4-5-20251001", &usage),
+            Some(MicroUsd(1_000_000))
+        );
+        for model in ["smollm2", "gpt-5-pro", ""] {
+            assert_eq!(list_price(model, &usage), None, "{model}");
         }
     }
 
