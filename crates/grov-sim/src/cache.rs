@@ -224,6 +224,15 @@ impl PromptCache {
         self.entries.is_empty()
     }
 
+    /// Number of leading blocks that are cached, wherever the breakpoints are.
+    fn longest(&self, prompt: &RenderedPrompt, now: OffsetDateTime) -> usize {
+        let last = prompt
+            .blocks
+            .iter()
+            .rposition(|block| self.has(block.prefix, now));
+        last.map_or(0, |last| last + 1)
+    }
+
     fn has(&self, prefix: u128, now: OffsetDateTime) -> bool {
         self.entries.get(&prefix).is_some_and(|entry| entry.alive(now))
     }

@@ -4,6 +4,8 @@
 //! - [`Sim::start`] runs the API in this process on a free port; the binary `grov-sim` runs it on its own.
 //! - [`scenario`] says what the simulated model answers, [`behaviour`] how an answer is delivered or spoiled.
 //! - [`cache`] is the prompt-cache model, pure; [`Sim::cache_report`] and [`cache::CacheAudit`] tell who broke it.
+//! - [`history`] plays random lives of a client: requests as they are sent when sessions are resumed, forked, rewound,
+//!   compacted and so on.
 //! - [`judge`] answers questions that ask for JSON, rightly or wrongly; also as `/v1/chat/completions`.
 //! - [`player::Player`] is the scripted client.
 //! - [`wire`] is HTTP/1.1 with every byte in sight, for tests that need it.
@@ -15,6 +17,7 @@ pub mod behaviour;
 pub mod cache;
 mod chat;
 mod clock;
+pub mod history;
 pub mod json;
 pub mod judge;
 mod message;

@@ -198,6 +198,13 @@ impl MessagesRequest {
         }
     }
 
+    /// Why the API would refuse what the request says, if it would: roles, pairing of calls and results, empty texts,
+    /// breakpoints.
+    pub fn refusal(&self) -> Option<String> {
+        let refusal = crate::validate::check_content(self).err();
+        refusal.map(|refusal| refusal.message)
+    }
+
     /// The JSON schema that the answer is to follow.
     pub fn schema(&self) -> Option<&Json> {
         self.body.get("output_config")?.get("format")?.get("schema")

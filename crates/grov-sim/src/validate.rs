@@ -69,6 +69,11 @@ pub(crate) fn check_messages(head: &Head, request: &MessagesRequest) -> Result<(
     {
         return Err(invalid("context_management: Extra inputs are not permitted"));
     }
+    check_content(request)
+}
+
+/// Checks what the request says: roles, pairing of calls and results, texts, breakpoints.
+pub(crate) fn check_content(request: &MessagesRequest) -> Result<(), Refusal> {
     check_conversation(request)?;
     check_texts(request)?;
     check_breakpoints(request)

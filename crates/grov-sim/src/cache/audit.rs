@@ -19,6 +19,10 @@ pub struct Comparison {
     pub cached_as_sent: usize,
     /// The client's blocks that were read from the cache.
     pub cached_as_arrived: usize,
+    /// The client's blocks that were cached in what arrived, also where a breakpoint's look-back did not reach them.
+    pub within_any_reach: usize,
+    /// The client's blocks that the request leaves in the cache without anybody in between.
+    pub left_as_sent: usize,
     /// The client's blocks in all.
     pub blocks: usize,
 }
@@ -50,15 +54,43 @@ impl CacheAudit {
         arrived: &[u8],
         now: OffsetDateTime,
     ) -> Result<Comparison, Unreadable> {
+        self.take(sent, arrived, now, true)
+    }
+
+    /// The same for a request that is refused: its response never begins, so nothing of it is cached.
+    ///
+    /// # Errors
+    /// One of the bodies is no Messages request.
+    pub fn observe_refused(
+        &mut self,
+        sent: &[u8],
+        arrived: &[u8],
+        now: OffsetDateTime,
+    ) -> Result<Comparison, Unreadable> {
+        self.take(sent, arrived, now, false)
+    }
+
+    fn take(
+        &mut self,
+        sent: &[u8],
+        arrived: &[u8],
+        now: OffsetDateTime,
+        begins: bool,
+    ) -> Result<Comparison, Unreadable> {
         let sent = RenderedPrompt::of(&MessagesRequest::parse(sent)?);
         let arrived = RenderedPrompt::of(&MessagesRequest::parse(arrived)?);
         let plan_sent = self.sent.plan(&sent, now);
         let plan_arrived = self.arrived.plan(&arrived, now);
-        self.sent.commit(&plan_sent, now);
-        self.arrived.commit(&plan_arrived, now);
+        let reach = self.arrived.longest(&arrived, now);
+        if begins {
+            self.sent.commit(&plan_sent, now);
+            self.arrived.commit(&plan_arrived, now);
+        }
         Ok(Comparison {
             cached_as_sent: plan_sent.read_blocks,
             cached_as_arrived: of_client(&sent, &arrived, plan_arrived.read_blocks),
+            within_any_reach: of_client(&sent, &arrived, reach),
+            left_as_sent: plan_sent.cached_blocks,
             blocks: sent.blocks.len(),
         })
     }

@@ -391,6 +391,8 @@ mod audit {
             Comparison {
                 cached_as_sent: 2,
                 cached_as_arrived: 2,
+                within_any_reach: 2,
+                left_as_sent: 3,
                 blocks: 3
             }
         );
@@ -408,6 +410,8 @@ mod audit {
             Comparison {
                 cached_as_sent: 2,
                 cached_as_arrived: 0,
+                within_any_reach: 0,
+                left_as_sent: 3,
                 blocks: 3
             }
         );
@@ -422,6 +426,8 @@ mod audit {
             Comparison {
                 cached_as_sent: 0,
                 cached_as_arrived: 0,
+                within_any_reach: 0,
+                left_as_sent: 3,
                 blocks: 3
             }
         );
