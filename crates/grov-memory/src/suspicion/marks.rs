@@ -1,0 +1,180 @@
+//! Signs of tampering that are no words: tags, hidden characters, downloads that are run, encoded data. Each function gives
+//! the first place in bytes.
+
+/// Characters of encoded data in a row.
+const LONG_DATA: usize = 120;
+/// Bytes between a download and the program that it is handed to.
+const COMMAND: usize = 240;
+/// Zero-width characters inside words: one or two come with text from the web.
+const FEW_ZERO_WIDTH: usize = 3;
+
+/// Names of tags that speak for the system, the client or Grov, as they are written; with attributes or not.
+const RESERVED: &[&str] = &[
+    "system-reminder",
+    "system_reminder",
+    "system_prompt",
+    "system-prompt",
+    "grov-context",
+    "function_calls",
+    "function_results",
+    "invoke",
+    "tool_result",
+    "tool_use",
+    "task-notification",
+    "command-name",
+    "command-message",
+    "local-command-stdout",
+    "user-prompt-submit-hook",
+    "antml:invoke",
+    "antml:function_calls",
+];
+/// Names that also are words; only as a tag without attributes.
+const RESERVED_WORDS: &[&str] = &["system", "assistant", "human"];
+
+/// A tag that poses as more than text, outside of backticks, or a line that begins a turn of a conversation.
+pub(super) fn tags(text: &str) -> Option<usize> {
+    let tag = text
+        .char_indices()
+        .filter(|(_, character)| matches!(character, '<' | '\u{ff1c}' | '['));
+    let tag = tag.map(|(at, _)| at).find(|&at| {
+        let before = text[..at].chars().next_back();
+        before != Some('`') && is_reserved(&text[at..], before)
+    });
+    let turn = ["\n\nHuman:", "\n\nAssistant:"]
+        .iter()
+        .filter_map(|turn| text.find(turn))
+        .min();
+    tag.into_iter().chain(turn).min()
+}
+
+/// Whether a text that begins with a bracket begins with such a tag.
+fn is_reserved(text: &str, before: Option<char>) -> bool {
+    let mut rest = text.chars();
+    let open = rest.next();
+    let rest = rest.as_str();
+    if open == Some('[') {
+        return ["INST]", "/INST]"].iter().any(|tag| rest.starts_with(tag));
+    }
+    if ["|im_start|", "|im_end|", "|system|", "|endoftext|", "<SYS>>"]
+        .iter()
+        .any(|tag| rest.starts_with(tag))
+    {
+        return true;
+    }
+    let name: String = rest
+        .chars()
+        .filter(|character| !crate::quote::is_hidden(*character))
+        .skip_while(|character| character.is_whitespace() || *character == '/')
+        .take(32)
+        .take_while(|character| character.is_ascii_alphanumeric() || "-_:>".contains(*character))
+        .collect();
+    let (name, is_closed) = name
+        .split_once('>')
+        .map_or((name.as_str(), false), |(name, _)| (name, true));
+    let bare = name.to_ascii_lowercase();
+    if RESERVED.contains(&bare.as_str()) {
+        return true;
+    }
+    // `Vec<system>` is a type; `<System>` a component.
+    let is_type = before.is_some_and(|before| before.is_alphanumeric() || before == '_');
+    !is_type && is_closed && RESERVED_WORDS.contains(&name)
+}
+
+/// Characters that hide text: the tag block (but for flags), direction overrides, zero-width characters inside words.
+pub(super) fn hidden(text: &str) -> Option<usize> {
+    let mut zero_width = Vec::new();
+    let mut before = None;
+    let mut in_flag = false;
+    for (at, character) in text.char_indices() {
+        match character {
+            // England, Scotland and Wales are written with these.
+            '\u{1f3f4}' => in_flag = true,
+            '\u{e0000}'..='\u{e007f}' if in_flag => in_flag = character != '\u{e007f}',
+            '\u{e0000}'..='\u{e0fff}' | '\u{202d}' | '\u{202e}' => return Some(at),
+            '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}' => {
+                in_flag = false;
+                let next = text[at + character.len_utf8()..].chars().next();
+                let letter = |character: Option<char>| character.is_some_and(|one| one.is_ascii_alphabetic());
+                if letter(before) && letter(next) {
+                    zero_width.push(at);
+                }
+            }
+            _ => in_flag = false,
+        }
+        before = Some(character);
+    }
+    zero_width
+        .first()
+        .filter(|_| zero_width.len() >= FEW_ZERO_WIDTH)
+        .copied()
+}
+
+/// A download handed to an interpreter: `curl … | sh`, `bash <(curl …)`, `eval "$(curl …)"`.
+pub(super) fn download(text: &str) -> Option<usize> {
+    const SHELLS: &[&str] = &[
+        "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node", "iex", "pwsh",
+    ];
+    const LOADERS: &[&str] = &["curl", "wget", "iwr", "irm"];
+    const WRAPPED: &[&str] = &["bash <(", "sh <(", "source <(", "$(", "`"];
+    // Letters of ASCII keep their places.
+    let lower = text.to_ascii_lowercase();
+    let mut found: Option<usize> = None;
+    for loader in LOADERS {
+        for (at, _) in lower.match_indices(loader) {
+            let rest = &lower[at + loader.len()..];
+            let is_word = rest.starts_with(' ')
+                && !lower[..at].ends_with(|character: char| character.is_alphanumeric() || character == '-');
+            if !is_word {
+                continue;
+            }
+            let line = rest.split('\n').next().unwrap_or_default();
+            let command = &line[..line.floor_char_boundary(COMMAND)];
+            let piped = command.split('|').skip(1).any(|part| {
+                let part = part.trim_start();
+                let part = part.strip_prefix("sudo ").map_or(part, str::trim_start);
+                let program = part
+                    .split(|character: char| !character.is_ascii_alphanumeric())
+                    .next()
+                    .unwrap_or_default();
+                SHELLS.contains(&program)
+            });
+            // Of the quotation forms only those that run what they give.
+            let before = lower[..at].trim_end();
+            let run = WRAPPED.iter().any(|wrap| before.ends_with(wrap.trim_end()))
+                && (before.ends_with("<(") || runs_its_argument(before));
+            if (piped || run) && found.is_none_or(|earlier| at < earlier) {
+                found = Some(at);
+            }
+        }
+    }
+    found
+}
+
+/// Whether a command line that ends with a substitution runs what comes out of it.
+fn runs_its_argument(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = &line[line.ceil_char_boundary(line.len().saturating_sub(24))..];
+    ["eval ", "sh -c ", "bash -c ", "zsh -c "]
+        .iter()
+        .any(|runner| line.contains(runner))
+}
+
+/// A long run of Base64: letters of both cases and digits. Paths have more slashes, hashes only one case.
+pub(super) fn blob(text: &str) -> Option<usize> {
+    let is_data = |character: char| character.is_ascii_alphanumeric() || "+/=-_".contains(character);
+    let mut at = 0;
+    for run in text.split(|character: char| !is_data(character)) {
+        if run.len() >= LONG_DATA {
+            let count = |wanted: fn(&u8) -> bool| run.bytes().filter(wanted).count();
+            let mixed = count(u8::is_ascii_uppercase).min(count(u8::is_ascii_lowercase)) > run.len() / 8
+                && count(u8::is_ascii_digit) > run.len() / 32;
+            let separators = count(|byte| b"/-_".contains(byte));
+            if mixed && separators < run.len() / 12 {
+                return Some(at);
+            }
+        }
+        at += run.len();
+        at += text[at..].chars().next().map_or(0, char::len_utf8);
+    }
+    None
+}
