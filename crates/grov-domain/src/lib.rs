@@ -6,6 +6,7 @@
 
 mod action;
 mod clock;
+mod embedder;
 mod exchange;
 mod ids;
 mod judge;
@@ -22,6 +23,9 @@ mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
+pub use embedder::{
+    EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
+};
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
 pub use ids::{AgentId, ClientSessionId, DriftEventId, ExchangeId, LlmCallId, SessionId, StepId, TaskId};
 pub use judge::{

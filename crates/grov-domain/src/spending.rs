@@ -46,17 +46,30 @@ pub enum Purpose {
     CheckDrift,
     /// What the agent must do after corrections failed.
     ForcedRecovery,
+    /// What texts mean, as numbers.
+    Embedding,
 }
 
 impl Purpose {
-    /// All purposes.
-    pub const ALL: [Self; 6] = [
+    /// The questions that a judge is asked.
+    pub const QUESTIONS: [Self; 6] = [
         Self::ExtractIntent,
         Self::AnalyzeTaskContext,
         Self::ExtractReasoning,
         Self::SessionSummary,
         Self::CheckDrift,
         Self::ForcedRecovery,
+    ];
+
+    /// All purposes.
+    pub const ALL: [Self; 7] = [
+        Self::ExtractIntent,
+        Self::AnalyzeTaskContext,
+        Self::ExtractReasoning,
+        Self::SessionSummary,
+        Self::CheckDrift,
+        Self::ForcedRecovery,
+        Self::Embedding,
     ];
 
     /// The name under which it is stored and shown.
@@ -68,6 +81,7 @@ impl Purpose {
             Self::SessionSummary => "session_summary",
             Self::CheckDrift => "check_drift",
             Self::ForcedRecovery => "forced_recovery",
+            Self::Embedding => "embedding",
         }
     }
 

@@ -326,7 +326,7 @@ async fn replay(turns: Vec<Turn>) -> Result<(), Box<dyn Error>> {
         );
     };
     let totals = ledger.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    for purpose in Purpose::ALL {
+    for purpose in Purpose::QUESTIONS {
         if let Some(&totals) = totals.get(purpose.as_str()) {
             line(purpose.as_str(), totals);
             sum.calls += totals.calls;

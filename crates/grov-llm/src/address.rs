@@ -30,12 +30,12 @@ impl Endpoint {
         Ok(Self { url })
     }
 
-    /// The address of `path` below `/v1`: `messages`, `chat/completions`.
-    pub(crate) fn below_v1(&self, path: &str) -> Url {
+    /// The address of `path` below the base: `v1/messages`, `api/embed`.
+    pub(crate) fn below(&self, path: &str) -> Url {
         let mut url = self.url.clone();
         let base = url.path().trim_end_matches('/');
         let base = base.strip_suffix("/v1").unwrap_or(base);
-        let whole = format!("{base}/v1/{path}");
+        let whole = format!("{base}/{path}");
         url.set_path(&whole);
         url
     }
@@ -130,11 +130,11 @@ mod tests {
     fn v1_is_there_once() {
         for base in ["http://h:1", "http://h:1/", "http://h:1/v1", "http://h:1/v1/"] {
             let endpoint = Endpoint::parse(base).unwrap();
-            assert_eq!(endpoint.below_v1("messages").as_str(), "http://h:1/v1/messages");
+            assert_eq!(endpoint.below("v1/messages").as_str(), "http://h:1/v1/messages");
         }
         let endpoint = Endpoint::parse("https://gate.example/openai/v1").unwrap();
         assert_eq!(
-            endpoint.below_v1("chat/completions").as_str(),
+            endpoint.below("v1/chat/completions").as_str(),
             "https://gate.example/openai/v1/chat/completions"
         );
     }

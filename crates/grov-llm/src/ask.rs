@@ -85,7 +85,7 @@ impl Asker {
         Self {
             model,
             ledger,
-            breaker: Breaker::default(),
+            breaker: Breaker::new("the judge's provider", "rules answer instead"),
             queue: Queue::new(concurrency),
             timeout,
             counters,
@@ -171,10 +171,12 @@ impl Asker {
             Some(answered.unwrap_or(Err(ModelError::TimedOut(limit))))
         };
         let Some(result) = result else {
-            let unsent = Err(ModelError::Unreachable {
+            let unsent = ModelError::Unreachable {
                 reason: "no time left".to_owned(),
-            });
-            self.ledger.settle(reserved, &unsent, false, Duration::ZERO).await;
+            };
+            self.ledger
+                .settle(reserved, Err(&unsent), false, Duration::ZERO)
+                .await;
             return Err(Unanswered::TooLate);
         };
         let health = health(&result);
@@ -185,7 +187,12 @@ impl Asker {
         let attempt = attempt(&result, check);
         let usable = matches!(attempt, Attempt::Usable(_));
         self.ledger
-            .settle(reserved, &result, usable, begun.elapsed())
+            .settle(
+                reserved,
+                result.as_ref().map(|completion| completion.usage),
+                usable,
+                begun.elapsed(),
+            )
             .await;
         if let Attempt::Failed(error) = &attempt {
             Counters::add(&self.counters.failures);

@@ -14,8 +14,12 @@ const PAUSE: Duration = Duration::from_secs(60);
 const KEY_PAUSE: Duration = Duration::from_secs(15 * 60);
 
 /// Lets calls through, or not.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Breaker {
+    /// Who is left alone, for the log.
+    provider: &'static str,
+    /// What happens meanwhile, for the log.
+    meanwhile: &'static str,
     state: Mutex<State>,
 }
 
@@ -59,6 +63,15 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Breaker {
+    /// A closed breaker before `provider`; while it is open, `meanwhile`.
+    pub(crate) fn new(provider: &'static str, meanwhile: &'static str) -> Self {
+        Self {
+            provider,
+            meanwhile,
+            state: Mutex::default(),
+        }
+    }
+
     /// Leave to make a call: always while the breaker is closed, to one caller at a time once it was open long enough.
     pub(crate) fn admit(&self) -> Option<Pass<'_>> {
         let mut state = self.lock();
@@ -115,14 +128,17 @@ impl Pass<'_> {
         if known {
             return;
         }
+        let Breaker {
+            provider, meanwhile, ..
+        } = self.breaker;
         match why {
             Why::KeyRefused => tracing::error!(
                 pause_seconds = pause.as_secs(),
-                "the judge's provider refused the API key; rules answer instead. Check the key and restart, or wait"
+                "{provider} refused the API key; {meanwhile}. Check the key and restart, or wait"
             ),
             Why::Failures => tracing::warn!(
                 pause_seconds = pause.as_secs(),
-                "the judge's provider failed {FAILURES} times in a row; rules answer until it works again"
+                "{provider} failed {FAILURES} times in a row; {meanwhile} until it works again"
             ),
         }
     }
@@ -142,6 +158,10 @@ impl Drop for Pass<'_> {
 mod tests {
     use super::*;
 
+    fn closed() -> Breaker {
+        Breaker::new("the provider", "nobody answers")
+    }
+
     fn fail(breaker: &Breaker, times: u32) {
         for _ in 0..times {
             breaker.admit().unwrap().report(Health::Fails);
@@ -150,7 +170,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn it_opens_after_failures_in_a_row_and_closes_after_one_success() {
-        let breaker = Breaker::default();
+        let breaker = closed();
         fail(&breaker, FAILURES - 1);
         breaker.admit().unwrap().report(Health::Works);
         fail(&breaker, FAILURES - 1);
@@ -167,7 +187,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn one_probe_at_a_time_and_a_failed_one_opens_it_again() {
-        let breaker = Breaker::default();
+        let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
         let probe = breaker.admit().unwrap();
@@ -180,7 +200,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_probe_that_was_given_up_makes_room_for_the_next() {
-        let breaker = Breaker::default();
+        let breaker = closed();
         fail(&breaker, FAILURES);
         tokio::time::advance(PAUSE).await;
         drop(breaker.admit().unwrap());
@@ -189,7 +209,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_refused_key_opens_it_at_once_and_for_long() {
-        let breaker = Breaker::default();
+        let breaker = closed();
         let late = breaker.admit().unwrap();
         breaker.admit().unwrap().report(Health::RefusesKey);
         assert_eq!(breaker.blocked(), Some(Why::KeyRefused));

@@ -1,6 +1,7 @@
 //! Judgements asked of a model, with budget, ledger and offline fall-back.
 //!
 //! - [`ModelJudge`] is the judge: it asks a model where [`JudgeSettings`] name one, and rules otherwise or on failure.
+//! - [`HttpEmbedder`] asks a server what texts mean, as numbers, under the same rules.
 //! - [`offline`] answers every question by rules, without a model.
 //! - [`list_price`] is what tokens of a known model cost.
 //!
@@ -12,6 +13,7 @@ mod address;
 mod answer;
 mod ask;
 mod breaker;
+mod embed;
 mod flights;
 mod judge;
 mod model;
@@ -26,6 +28,7 @@ mod settings;
 mod spending;
 mod status;
 
+pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder};
 pub use judge::ModelJudge;
 pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,

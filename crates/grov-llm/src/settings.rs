@@ -109,20 +109,24 @@ impl fmt::Debug for JudgeSettings {
 #[non_exhaustive]
 pub enum SetupError {
     /// The server's address is no usable address.
-    #[error("the judge's base URL cannot be used: {reason}; give one like https://api.anthropic.com")]
+    #[error(
+        "the base URL of the model's server cannot be used: {reason}; give one like https://api.anthropic.com"
+    )]
     BaseUrl {
         /// What is wrong.
         reason: String,
     },
     /// The proxy's address is no usable address.
-    #[error("the judge's proxy cannot be used: {reason}; give one like http://proxy.example:3128")]
+    #[error(
+        "the proxy for Grov's own model calls cannot be used: {reason}; give one like http://proxy.example:3128"
+    )]
     Proxy {
         /// What is wrong.
         reason: String,
     },
     /// The address is one of Grov's own listeners: calls would come back to us.
     #[error(
-        "the judge's {what} is Grov's own listener {listener}, so its calls would come back to Grov; name the provider itself"
+        "the {what} for Grov's own model calls is Grov's own listener {listener}, so they would come back to Grov; name the provider itself"
     )]
     OwnListener {
         /// `base URL` or `proxy`.
@@ -130,13 +134,11 @@ pub enum SetupError {
         /// The listener.
         listener: SocketAddr,
     },
-    /// An OpenAI-compatible server was chosen without a model.
-    #[error("the judge has provider `openai` and no model; name the model that the server offers")]
+    /// A provider without a model of its own was chosen without one.
+    #[error("there is a provider and no model; name a model that the server offers")]
     NoModel,
     /// The credential cannot be a header's value.
-    #[error(
-        "the judge's API key holds characters that no HTTP header may hold; check that it was copied whole"
-    )]
+    #[error("the API key holds characters that no HTTP header may hold; check that it was copied whole")]
     Credential,
 }
 

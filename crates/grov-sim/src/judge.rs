@@ -56,7 +56,7 @@ impl JudgeScript {
         let mut script = Self::default();
         for (name, answers) in purposes {
             let purpose = Purpose::from_name(&name).ok_or_else(|| {
-                let known = Purpose::ALL.map(Purpose::as_str).join(", ");
+                let known = Purpose::QUESTIONS.map(Purpose::as_str).join(", ");
                 format!("the judge is asked for no {name:?}; known are {known}")
             })?;
             script.answers.insert(purpose, answers);
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn every_purpose_has_a_sign() {
-        for purpose in Purpose::ALL {
+        for purpose in Purpose::QUESTIONS {
             assert!(SIGNS.iter().any(|(_, known)| *known == purpose), "{purpose:?}");
         }
     }

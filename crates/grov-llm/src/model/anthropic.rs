@@ -63,7 +63,7 @@ impl Model for Anthropic {
         let beta = (way == FormatWay::Schema).then_some(("anthropic-beta", "structured-outputs-2025-12-15"));
         let reply = self
             .transport
-            .post("messages", &self.body(request, way), beta)
+            .post("v1/messages", &self.body(request, way), beta)
             .await?;
         match reply.status {
             200 => read(&reply.json()?),

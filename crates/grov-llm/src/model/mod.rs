@@ -6,7 +6,7 @@ mod transport;
 
 pub(crate) use anthropic::Anthropic;
 pub(crate) use openai::OpenAi;
-pub(crate) use transport::Transport;
+pub(crate) use transport::{Reply, Transport};
 
 use crate::request::ModelRequest;
 use async_trait::async_trait;
@@ -90,7 +90,7 @@ pub(crate) enum ModelError {
     #[error("the provider did not answer within {0:?}")]
     TimedOut(Duration),
     /// The server's name leads to one of our own listeners.
-    #[error("the judge's calls would come back to Grov's own listener {0}; name the provider itself")]
+    #[error("Grov's own calls would come back to Grov's own listener {0}; name the provider itself")]
     OwnListener(SocketAddr),
 }
 
@@ -117,7 +117,7 @@ impl ModelError {
     }
 
     /// The error that an answer with an unwelcome status means.
-    fn of_status(reply: &transport::Reply) -> Self {
+    pub(crate) fn of_status(reply: &Reply) -> Self {
         let status = reply.status;
         match status {
             401 | 403 => Self::KeyRefused { status },

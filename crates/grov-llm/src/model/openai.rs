@@ -80,7 +80,7 @@ impl Model for OpenAi {
         let (place, way) = self.format.way();
         let reply = self
             .transport
-            .post("chat/completions", &self.body(request, way), None)
+            .post("v1/chat/completions", &self.body(request, way), None)
             .await?;
         match reply.status {
             200 => read(&reply.json()?),

@@ -7,14 +7,15 @@ use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use rustls_platform_verifier::BuilderVerifierExt;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// The most an answer may have. Ours have a few kilobytes.
-const MAX_BODY: usize = 1024 * 1024;
+/// The most an answer may have where nothing else is said. Judgements have a few kilobytes.
+const LONGEST_ANSWER: usize = 1024 * 1024;
 
 /// How long a connection may take to be made.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -31,6 +32,7 @@ pub(crate) struct Transport {
     proxy: Option<Url>,
     own_listeners: Vec<SocketAddr>,
     headers: HeaderMap,
+    longest_answer: usize,
     /// Made with the first call: reading the machine's certificates costs time and memory.
     client: OnceCell<Client>,
 }
@@ -70,8 +72,17 @@ impl Transport {
             proxy,
             own_listeners,
             headers,
+            longest_answer: LONGEST_ANSWER,
             client: OnceCell::new(),
         })
+    }
+
+    /// The same way, on which an answer may have so many bytes.
+    pub(crate) fn with_longest_answer(self, longest_answer: usize) -> Self {
+        Self {
+            longest_answer,
+            ..self
+        }
     }
 
     /// The endpoint.
@@ -79,7 +90,7 @@ impl Transport {
         &self.endpoint
     }
 
-    /// Posts JSON to `path` below `/v1`, with one more header if there is one, and reads the whole answer.
+    /// Posts JSON to `path` below the base, with one more header if there is one, and reads the whole answer.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -101,7 +112,7 @@ impl Transport {
             header.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))),
         );
         let sent = client
-            .post(self.endpoint.below_v1(path))
+            .post(self.endpoint.below(path))
             .headers(headers)
             .body(body.to_string())
             .send()
@@ -126,7 +137,7 @@ impl Transport {
         while let Some(chunk) = response.chunk().await.map_err(|error| ModelError::Broken {
             reason: with_causes(&error.without_url()),
         })? {
-            reply.push(&chunk)?;
+            reply.push(&chunk, self.longest_answer)?;
         }
         Ok(reply)
     }
@@ -159,10 +170,10 @@ impl Transport {
 }
 
 impl Reply {
-    fn push(&mut self, chunk: &Bytes) -> Result<(), ModelError> {
-        if self.body.len() + chunk.len() > MAX_BODY {
+    fn push(&mut self, chunk: &Bytes, longest: usize) -> Result<(), ModelError> {
+        if self.body.len() + chunk.len() > longest {
             return Err(ModelError::Broken {
-                reason: format!("it is longer than {MAX_BODY} bytes"),
+                reason: format!("it is longer than {longest} bytes"),
             });
         }
         self.body.extend_from_slice(chunk);
@@ -171,8 +182,20 @@ impl Reply {
 
     /// The body as JSON.
     pub(crate) fn json(&self) -> Result<Value, ModelError> {
-        serde_json::from_slice(&self.body).map_err(|error| ModelError::Broken {
-            reason: format!("it is no JSON (line {}, column {})", error.line(), error.column()),
+        self.read()
+    }
+
+    /// The body as JSON of a certain shape.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ModelError> {
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let fault = if error.is_data() {
+                "has another shape than expected"
+            } else {
+                "is no JSON"
+            };
+            ModelError::Broken {
+                reason: format!("it {fault} (line {}, column {})", error.line(), error.column()),
+            }
         })
     }
 
@@ -279,10 +302,10 @@ mod tests {
     #[test]
     fn endless_answers_are_not_read() {
         let mut reply = reply("");
-        let chunk = Bytes::from(vec![b'x'; MAX_BODY]);
-        assert!(reply.push(&chunk).is_ok());
+        let chunk = Bytes::from(vec![b'x'; LONGEST_ANSWER]);
+        assert!(reply.push(&chunk, LONGEST_ANSWER).is_ok());
         assert!(matches!(
-            reply.push(&Bytes::from_static(b"x")),
+            reply.push(&Bytes::from_static(b"x"), LONGEST_ANSWER),
             Err(ModelError::Broken { .. })
         ));
     }

@@ -1,11 +1,11 @@
 //! Money is set aside before a call and settled after it.
 
 use super::Price;
-use crate::model::{Completion, ModelError};
+use crate::model::ModelError;
 use crate::request::ModelRequest;
 use grov_domain::{
-    CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Reservation, SessionId, SpendingStore, StoreError,
-    TokenUsage,
+    CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Purpose, Reservation, SessionId, SpendingStore,
+    StoreError, TokenUsage,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,7 +21,7 @@ const BYTES_PER_TOKEN: usize = 2;
 /// Tokens that a provider adds to a prompt for its own framing and the schema's.
 const FRAMING_TOKENS: u64 = 300;
 
-/// The ledger as one judge uses it.
+/// The ledger as a judge or an embedder uses it.
 pub(crate) struct Ledger {
     store: Arc<dyn SpendingStore>,
     clock: Arc<dyn Clock>,
@@ -105,11 +105,20 @@ impl Ledger {
         session: Option<&SessionId>,
         request: &ModelRequest,
     ) -> Result<Reserved, NotAllowed> {
-        let usage = most(request);
+        self.set_aside(session, request.purpose, most(request)).await
+    }
+
+    /// Sets aside what a call that uses no more than `usage` costs.
+    pub(crate) async fn set_aside(
+        &self,
+        session: Option<&SessionId>,
+        purpose: Purpose,
+        usage: TokenUsage,
+    ) -> Result<Reserved, NotAllowed> {
         let at = self.clock.now();
         let call = LlmCall {
             id: LlmCallId::fresh(),
-            purpose: request.purpose,
+            purpose,
             provider: self.provider.to_owned(),
             model: self.model.clone(),
             session_id: session.cloned(),
@@ -140,19 +149,20 @@ impl Ledger {
         }
     }
 
-    /// Replaces what was set aside by what the call cost. What cannot be known stays as it was set aside: an answer
-    /// without a count of tokens, and a call that the provider may have worked on without our seeing the end.
+    /// Replaces what was set aside by what the call cost: the tokens of an answer, if it counts them, or why there was
+    /// none. What cannot be known stays as it was set aside: an answer without a count of tokens, and a call that the
+    /// provider may have worked on without our seeing the end.
     pub(crate) async fn settle(
         &self,
         reserved: Reserved,
-        result: &Result<Completion, ModelError>,
+        result: Result<Option<TokenUsage>, &ModelError>,
         usable: bool,
         latency: Duration,
     ) {
         let Reserved(mut call) = reserved;
         call.latency = latency;
         let usage = match result {
-            Ok(completion) => completion.usage,
+            Ok(usage) => usage,
             Err(error) if error.may_have_cost() => None,
             Err(_) => Some(TokenUsage::default()),
         };
@@ -199,11 +209,16 @@ async fn release(
     }
 }
 
+/// The most tokens that a text of so many bytes has.
+pub(crate) fn most_tokens(bytes: usize) -> u64 {
+    bytes.div_ceil(BYTES_PER_TOKEN) as u64
+}
+
 /// The most tokens that `request` may use.
 fn most(request: &ModelRequest) -> TokenUsage {
     let bytes = request.system.len() + request.user.len() + request.schema.to_string().len();
     TokenUsage {
-        input: bytes.div_ceil(BYTES_PER_TOKEN) as u64 + FRAMING_TOKENS,
+        input: most_tokens(bytes) + FRAMING_TOKENS,
         output: u64::from(request.max_tokens),
         ..TokenUsage::default()
     }

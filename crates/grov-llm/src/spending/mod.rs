@@ -3,6 +3,6 @@
 mod ledger;
 mod price;
 
-pub(crate) use ledger::{Ledger, NotAllowed};
+pub(crate) use ledger::{Ledger, NotAllowed, most_tokens};
 pub(crate) use price::Price;
 pub use price::list_price;

@@ -14,9 +14,10 @@ pub(crate) struct Price {
     cache_write: u64,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Table {
     models: Vec<Row>,
+    embeddings: Vec<EmbeddingRow>,
 }
 
 /// Dollars per million tokens.
@@ -29,10 +30,29 @@ struct Row {
     cache_write: f64,
 }
 
+/// Dollars per million tokens; there are none but those of the input.
+#[derive(Deserialize)]
+struct EmbeddingRow {
+    model: String,
+    input: f64,
+}
+
+impl EmbeddingRow {
+    fn price(&self) -> Price {
+        Price {
+            input: billionths(self.input),
+            ..Price::default()
+        }
+    }
+}
+
+/// A dollar per million tokens is a thousand billionths per token. Prices are positive and small.
+fn billionths(dollars: f64) -> u64 {
+    (dollars * 1_000.0).round() as u64
+}
+
 impl Row {
     fn price(&self) -> Price {
-        // A dollar per million tokens is a thousand billionths per token. Prices are positive and small.
-        let billionths = |dollars: f64| (dollars * 1_000.0).round() as u64;
         Price {
             input: billionths(self.input),
             output: billionths(self.output),
@@ -44,28 +64,44 @@ impl Row {
 
 /// What `usage` costs at the list price of `model`, rounded up; `None` where that is not known.
 pub fn list_price(model: &str, usage: &TokenUsage) -> Option<MicroUsd> {
-    let rows = rows();
+    let rows = table().models;
     let row = rows.iter().find(|row| names(&row.model, model))?;
     Some(row.price().cost(usage))
 }
 
 /// The table is part of the program and read in a test; an empty one would make every model free.
-fn rows() -> Vec<Row> {
-    serde_json::from_str::<Table>(TABLE).map_or_else(|_| Vec::new(), |table| table.models)
+fn table() -> Table {
+    serde_json::from_str(TABLE).unwrap_or_default()
 }
 
 impl Price {
     /// The price of `model`. One that is not in the table costs nothing on this machine, and elsewhere as much as the
     /// dearest that is known, so that the budget holds.
     pub(crate) fn of(model: &str, on_this_machine: bool) -> Self {
-        let rows = rows();
-        if let Some(row) = rows.iter().find(|row| names(&row.model, model)) {
-            return row.price();
+        let rows = table().models;
+        let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
+        Self::among(prices, model, on_this_machine)
+    }
+
+    /// The same of a model that embeds texts.
+    pub(crate) fn of_embedding(model: &str, on_this_machine: bool) -> Self {
+        let rows = table().embeddings;
+        let prices = rows.iter().map(|row| (row.model.as_str(), row.price()));
+        Self::among(prices, model, on_this_machine)
+    }
+
+    fn among<'a>(
+        prices: impl Iterator<Item = (&'a str, Self)> + Clone,
+        model: &str,
+        on_this_machine: bool,
+    ) -> Self {
+        if let Some((_, price)) = prices.clone().find(|(known, _)| names(known, model)) {
+            return price;
         }
         if on_this_machine {
             return Self::default();
         }
-        rows.iter().map(Row::price).fold(Self::default(), Self::dearer)
+        prices.map(|(_, price)| price).fold(Self::default(), Self::dearer)
     }
 
     /// What `usage` costs, rounded up.
@@ -162,6 +198,17 @@ mod tests {
         for model in ["smollm2", "gpt-5-pro", ""] {
             assert_eq!(list_price(model, &usage), None, "{model}");
         }
+    }
+
+    #[test]
+    fn embeddings_have_prices_of_their_own() {
+        let table: Table = serde_json::from_str(TABLE).unwrap();
+        assert!(table.embeddings.iter().all(|row| row.input > 0.0));
+        let million = tokens(1_000_000, 0);
+        let cost = |model, here| Price::of_embedding(model, here).cost(&million);
+        assert_eq!(cost("text-embedding-3-small", false), MicroUsd(20_000));
+        assert_eq!(cost("nomic-embed-text", true), MicroUsd(0));
+        assert_eq!(cost("nomic-embed-text", false), MicroUsd(130_000));
     }
 
     #[test]

@@ -1,6 +1,7 @@
-//! The judge against a real server on a socket.
+//! The judge and the embedder against a real server on a socket.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod embeddings;
 mod ledger;
 mod providers;
 mod server;

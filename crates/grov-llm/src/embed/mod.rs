@@ -1,0 +1,220 @@
+//! What texts mean, as numbers: asked of a server, under the rules of every own call.
+
+mod settings;
+mod wire;
+
+pub use settings::{EmbedderProvider, EmbedderSettings};
+
+use crate::SetupError;
+use crate::address::{self, Endpoint};
+use crate::breaker::{Breaker, Health, Why};
+use crate::model::{ModelError, OpenAi, Reply, Transport};
+use crate::spending::{Ledger, Price, most_tokens};
+use crate::{quote, retry};
+use async_trait::async_trait;
+use grov_domain::{
+    Clock, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, Purpose, SpendingStore, TokenUsage,
+};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use wire::Answer;
+
+/// The most an answer may have: so many texts, of 4096 dimensions each, with numbers written at length.
+const LONGEST_ANSWER: usize = MOST_TEXTS * 4096 * 24;
+
+/// How long one question may take, with all its calls.
+const OVERALL: Duration = Duration::from_secs(90);
+
+/// Asks a server for embeddings, within the budget of all own calls. What leaves is redacted.
+pub struct HttpEmbedder {
+    provider: EmbedderProvider,
+    /// The model, as the server knows it.
+    name: String,
+    /// Provider and model.
+    id: String,
+    transport: Transport,
+    ledger: Ledger,
+    breaker: Breaker,
+    timeout: Duration,
+}
+
+impl HttpEmbedder {
+    /// An embedder with these settings. Makes no connection; the first question must be asked within a tokio runtime.
+    ///
+    /// # Errors
+    /// When the settings cannot be used: see [`SetupError`].
+    pub fn new(
+        settings: EmbedderSettings,
+        ledger: Arc<dyn SpendingStore>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SetupError> {
+        let provider = settings.provider;
+        let key = settings
+            .api_key
+            .as_ref()
+            .filter(|key| !key.expose().trim().is_empty());
+        let endpoint = Endpoint::parse(settings.base_url.as_deref().unwrap_or(provider.base_url()))?;
+        let on_this_machine = endpoint.is_loopback();
+        let proxy = settings.proxy.as_deref().map(address::proxy).transpose()?;
+        let headers = OpenAi::headers(key)?;
+        let transport = Transport::new(endpoint, proxy, settings.own_listeners, headers)?
+            .with_longest_answer(LONGEST_ANSWER);
+        let name = settings.model.trim().to_owned();
+        if name.is_empty() {
+            return Err(SetupError::NoModel);
+        }
+        let price = Price::of_embedding(&name, on_this_machine);
+        let ledger = Ledger::new(
+            ledger,
+            clock,
+            settings.daily_budget,
+            provider.as_str(),
+            name.clone(),
+            price,
+        );
+        Ok(Self {
+            provider,
+            id: format!("{}/{name}", provider.as_str()),
+            name,
+            transport,
+            ledger,
+            breaker: Breaker::new("the embedding provider", "nothing is embedded"),
+            timeout: settings.timeout,
+        })
+    }
+
+    /// Waits a while until what was set aside too late is given back.
+    pub async fn close(&self) {
+        self.ledger.close().await;
+    }
+
+    /// One call, allowed by the breaker and the ledger, and settled.
+    async fn call(&self, texts: &[String], deadline: Instant) -> Result<Answer, Trouble> {
+        let pass = self
+            .breaker
+            .admit()
+            .ok_or_else(|| Trouble::Paused(self.why_blocked().to_owned()))?;
+        let most = TokenUsage {
+            input: texts.iter().map(|text| most_tokens(text.len())).sum(),
+            ..TokenUsage::default()
+        };
+        let reserved = self.ledger.set_aside(None, Purpose::Embedding, most).await;
+        let reserved = reserved.map_err(|error| Trouble::Paused(error.to_string()))?;
+        let begun = Instant::now();
+        let limit = self.timeout.min(deadline.saturating_duration_since(begun));
+        let asked = tokio::time::timeout(limit, self.ask(texts)).await;
+        let reply = asked.unwrap_or(Err(ModelError::TimedOut(limit)));
+        let result = reply
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|reply| match reply.status {
+                200 => wire::read(self.provider, reply, texts.len()),
+                _ => Err(ModelError::of_status(reply)),
+            });
+        pass.report(health(&result));
+        let used = match (&result, &reply) {
+            // An answer that cannot be used was paid for as well.
+            (Err(_), Ok(reply)) if reply.status == 200 => Ok(None),
+            (result, _) => result.as_ref().map(|answer| answer.usage),
+        };
+        self.ledger
+            .settle(reserved, used, result.is_ok(), begun.elapsed())
+            .await;
+        if let Err(error) = &result {
+            tracing::debug!(%error, "a call for embeddings failed");
+        }
+        result.map_err(Trouble::Failed)
+    }
+
+    async fn ask(&self, texts: &[String]) -> Result<Reply, ModelError> {
+        let body = wire::body(self.provider, &self.name, texts);
+        self.transport.post(self.provider.path(), &body, None).await
+    }
+
+    fn why_blocked(&self) -> &'static str {
+        match self.breaker.blocked() {
+            Some(Why::KeyRefused) => "the provider refused the API key and is left alone for a while",
+            _ => "the provider failed several times in a row and is left alone for a while",
+        }
+    }
+}
+
+#[async_trait]
+impl Embedder for HttpEmbedder {
+    fn model(&self) -> &str {
+        &self.id
+    }
+
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
+        if texts.len() > MOST_TEXTS {
+            let refusal = format!("{} are more than {MOST_TEXTS}", texts.len());
+            return Err(EmbedError::Refused(refusal));
+        }
+        // Servers refuse an empty text; a dash means as little.
+        let shown = |text: &String| match quote::line(text, LONGEST_TEXT) {
+            line if line.is_empty() => "-".to_owned(),
+            line => line,
+        };
+        let shown: Vec<String> = texts.iter().map(shown).collect();
+        if shown.is_empty() {
+            return Ok(Vec::new());
+        }
+        let deadline = Instant::now() + OVERALL;
+        let mut failures = 0;
+        loop {
+            let error = match self.call(&shown, deadline).await {
+                Ok(answer) => return Ok(answer.embeddings),
+                Err(Trouble::Paused(reason)) => return Err(EmbedError::Paused(reason)),
+                Err(Trouble::Failed(error)) => error,
+            };
+            failures += 1;
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            let Some(pause) = retry::pause(&error, failures, remaining) else {
+                return Err(match error {
+                    error if is_about_the_texts(&error) => EmbedError::Refused(error.to_string()),
+                    error => EmbedError::Failed(error.to_string()),
+                });
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+impl fmt::Debug for HttpEmbedder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpEmbedder")
+            .field("model", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a call gave nothing.
+enum Trouble {
+    /// It was not made.
+    Paused(String),
+    /// It was made.
+    Failed(ModelError),
+}
+
+/// What a result says of the provider.
+fn health(result: &Result<Answer, ModelError>) -> Health {
+    match result {
+        Ok(_) => Health::Works,
+        Err(ModelError::KeyRefused { .. }) => Health::RefusesKey,
+        Err(error) if is_about_the_texts(error) => Health::Works,
+        Err(_) => Health::Fails,
+    }
+}
+
+/// Whether a provider that works says that these texts are too long or otherwise not to its liking.
+fn is_about_the_texts(error: &ModelError) -> bool {
+    matches!(
+        error,
+        ModelError::Rejected {
+            status: 400 | 413 | 422,
+            ..
+        }
+    )
+}

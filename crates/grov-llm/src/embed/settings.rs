@@ -1,0 +1,112 @@
+//! What an embedder is set up with.
+
+use crate::{DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT};
+use grov_domain::MicroUsd;
+use grov_redact::Secret;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// Whose way of asking for embeddings is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EmbedderProvider {
+    /// OpenAI's `/v1/embeddings`, as llama.cpp, vLLM and others speak it too.
+    OpenAi,
+    /// Ollama's `/api/embed`.
+    Ollama,
+}
+
+impl EmbedderProvider {
+    /// The name used in settings and in the ledger.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    /// The server where none is named.
+    pub(super) fn base_url(self) -> &'static str {
+        match self {
+            Self::OpenAi => "https://api.openai.com",
+            Self::Ollama => "http://127.0.0.1:11434",
+        }
+    }
+
+    /// What is called, below the base.
+    pub(super) fn path(self) -> &'static str {
+        match self {
+            Self::OpenAi => "v1/embeddings",
+            Self::Ollama => "api/embed",
+        }
+    }
+}
+
+/// Settings of a [`crate::HttpEmbedder`].
+#[derive(Clone)]
+pub struct EmbedderSettings {
+    /// Whose way is spoken.
+    pub provider: EmbedderProvider,
+    /// The server, with or without `/v1` at its end; `None` for the vendor's own, which with Ollama is on this machine.
+    pub base_url: Option<String>,
+    /// Grov's own credential, never a client's. Servers on this machine need none.
+    pub api_key: Option<Secret>,
+    /// The model.
+    pub model: String,
+    /// What all own calls, judgements included, may cost per UTC day.
+    pub daily_budget: MicroUsd,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// The only HTTP proxy used on the way to the server. May hold a user and a password.
+    pub proxy: Option<String>,
+    /// Where Grov itself listens. Neither the server nor the proxy may be one of these.
+    pub own_listeners: Vec<SocketAddr>,
+}
+
+impl EmbedderSettings {
+    /// `model` of `provider`, and otherwise what is used where nothing else is said.
+    pub fn new(provider: EmbedderProvider, model: &str) -> Self {
+        Self {
+            provider,
+            base_url: None,
+            api_key: None,
+            model: model.to_owned(),
+            daily_budget: DEFAULT_DAILY_BUDGET,
+            timeout: DEFAULT_TIMEOUT,
+            proxy: None,
+            own_listeners: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Debug for EmbedderSettings {
+    /// Addresses may hold passwords, so only their presence is shown.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmbedderSettings")
+            .field("provider", &self.provider)
+            .field("base_url_set", &self.base_url.is_some())
+            .field("api_key", &self.api_key)
+            .field("model", &self.model)
+            .field("daily_budget", &self.daily_budget)
+            .field("timeout", &self.timeout)
+            .field("proxy_set", &self.proxy.is_some())
+            .field("own_listeners", &self.own_listeners)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_print_no_secret() {
+        let settings = EmbedderSettings {
+            api_key: Some(Secret::new("hunter2")),
+            proxy: Some("http://me:hunter2@proxy:1".to_owned()),
+            base_url: Some("http://me:hunter2@host".to_owned()),
+            ..EmbedderSettings::new(EmbedderProvider::Ollama, "all-minilm")
+        };
+        assert!(!format!("{settings:?} {settings:#?}").contains("hunter2"));
+    }
+}
