@@ -1,6 +1,7 @@
 //! Configuration: flags > environment > `.env` of the home > project's file > user's file > default, each value with
 //! its origin.
 
+mod embedder;
 mod error;
 mod file;
 mod keys;
@@ -12,6 +13,7 @@ mod views;
 #[cfg(test)]
 mod tests;
 
+pub use embedder::{EmbeddingProvider, EmbeddingSettings};
 pub use error::{EXIT_USAGE, SettingsError};
 pub use keys::{KEYS, Key};
 pub use llm::{LlmProvider, LlmSettings};
@@ -54,6 +56,7 @@ pub struct Settings {
     memory: MemorySettings,
     tasks: TaskSettings,
     llm: LlmSettings,
+    embedder: EmbeddingSettings,
     user: UserMode,
 }
 
@@ -104,6 +107,7 @@ impl Settings {
             memory: views.memory,
             tasks: views.tasks,
             llm: views.llm,
+            embedder: views.embedder,
             user: views.user,
         })
     }
@@ -141,6 +145,11 @@ impl Settings {
     /// Settings of Grov's own model calls.
     pub fn llm(&self) -> &LlmSettings {
         &self.llm
+    }
+
+    /// Settings of embeddings.
+    pub fn embedder(&self) -> &EmbeddingSettings {
+        &self.embedder
     }
 
     /// How the user is recorded.
@@ -217,6 +226,7 @@ impl Settings {
         for (name, url) in [
             ("llm.base_url", &self.llm.base_url),
             ("llm.proxy", &self.llm.proxy),
+            ("embedder.base_url", &self.embedder.base_url),
         ] {
             if url.as_ref().is_some_and(|url| self.is_own_listener(url)) {
                 return Err(SettingsError::Refused {

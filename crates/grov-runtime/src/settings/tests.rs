@@ -167,6 +167,16 @@ fn defaults_are_those_of_the_documentation() {
             proxy: None,
         }
     );
+    assert_eq!(
+        settings.embedder(),
+        &EmbeddingSettings {
+            provider: EmbeddingProvider::Off,
+            missing: None,
+            model: String::new(),
+            base_url: None,
+            api_key: None,
+        }
+    );
     assert_eq!(settings.user(), UserMode::Plain);
     assert!(settings.warnings().is_empty());
     settings.ensure_startable(&Environment::default()).unwrap();
@@ -769,8 +779,68 @@ fn a_project_decides_nothing_about_models_and_money() {
 }
 
 #[test]
+fn texts_are_embedded_only_where_somebody_names_a_model() {
+    let of = |variables: &[(&str, &str)]| {
+        let scene = variables
+            .iter()
+            .fold(Scene::new(), |scene, (name, value)| scene.variable(name, value));
+        let settings = scene.load().unwrap();
+        let embedder = settings.embedder().clone();
+        let key = embedder.api_key.map(|key| key.expose().to_owned());
+        (embedder.provider, embedder.missing.is_some(), key)
+    };
+    const OLLAMA: (&str, &str) = ("GROV_EMBEDDER_PROVIDER", "ollama");
+    const OPENAI: (&str, &str) = ("GROV_EMBEDDER_PROVIDER", "openai");
+    const MODEL: (&str, &str) = ("GROV_EMBEDDER_MODEL", "all-minilm");
+    const SERVER: (&str, &str) = ("GROV_EMBEDDER_BASE_URL", "http://127.0.0.1:11434");
+    const KEY: (&str, &str) = ("GROV_EMBEDDER_API_KEY", "own");
+    let own = Some("own".to_owned());
+    assert_eq!(
+        of(&[MODEL, SERVER, KEY]),
+        (EmbeddingProvider::Off, false, own.clone())
+    );
+    assert_eq!(of(&[OLLAMA, MODEL]), (EmbeddingProvider::Ollama, false, None));
+    assert_eq!(of(&[OLLAMA]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(of(&[OPENAI, MODEL]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(
+        of(&[OPENAI, MODEL, SERVER]),
+        (EmbeddingProvider::OpenAi, false, None)
+    );
+    assert_eq!(of(&[OPENAI, MODEL, KEY]), (EmbeddingProvider::OpenAi, false, own));
+
+    // The judge's key goes only to the server that it is for.
+    const JUDGES: (&str, &str) = ("GROV_LLM_API_KEY", "judges");
+    const JUDGED: (&str, &str) = ("GROV_LLM_PROVIDER", "openai");
+    let judges = Some("judges".to_owned());
+    assert_eq!(
+        of(&[OPENAI, MODEL, JUDGES, JUDGED]),
+        (EmbeddingProvider::OpenAi, false, judges)
+    );
+    assert_eq!(of(&[OPENAI, MODEL, JUDGES]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(
+        of(&[OPENAI, MODEL, JUDGES, JUDGED, SERVER]),
+        (EmbeddingProvider::OpenAi, false, None)
+    );
+    assert_eq!(
+        of(&[OLLAMA, MODEL, JUDGES, JUDGED]),
+        (EmbeddingProvider::Ollama, false, None)
+    );
+}
+
+#[test]
+fn a_project_does_not_decide_who_reads_memories() {
+    let scene = Scene::new().project_file(
+        "[embedder]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nmodel = 'm'\nprovider = 'openai'\n",
+    );
+    let settings = scene.load().unwrap();
+    assert_eq!(settings.embedder(), Scene::new().load().unwrap().embedder());
+    assert_eq!(settings.warnings().len(), 4);
+    assert!(!format!("{settings:?}").contains("pa55"));
+}
+
+#[test]
 fn own_calls_never_come_back() {
-    for name in ["GROV_LLM_BASE_URL", "GROV_LLM_PROXY"] {
+    for name in ["GROV_LLM_BASE_URL", "GROV_LLM_PROXY", "GROV_EMBEDDER_BASE_URL"] {
         let message = Scene::new().variable(name, "http://localhost:8080/v1").refusal();
         assert!(
             message.contains(name) && message.contains("the proxy itself"),

@@ -1,5 +1,6 @@
 //! Settings as the parts of the program want them: typed, each part its slice.
 
+use super::embedder::EmbeddingSettings;
 use super::error::SettingsError;
 use super::llm::LlmSettings;
 use super::value::Value;
@@ -102,6 +103,7 @@ pub(super) struct Views {
     pub(super) memory: MemorySettings,
     pub(super) tasks: TaskSettings,
     pub(super) llm: LlmSettings,
+    pub(super) embedder: EmbeddingSettings,
     pub(super) user: UserMode,
 }
 
@@ -171,6 +173,7 @@ impl Views {
             abandon_after: values.duration("tasks.abandon_after")?,
         };
         let llm = LlmSettings::of(&values, anthropic_key)?;
+        let embedder = EmbeddingSettings::of(&values)?;
         let user = values.choice("user", |word| match word {
             "plain" => Some(UserMode::Plain),
             "hash" => Some(UserMode::Hash),
@@ -184,6 +187,7 @@ impl Views {
             memory,
             tasks,
             llm,
+            embedder,
             user,
         })
     }
