@@ -44,10 +44,8 @@ pub(super) async fn migrate(
     if found == 0 {
         prepare(connection).await.map_err(fault)?;
     }
-    for (number, migration) in (1..).zip(MIGRATIONS) {
-        if number > found {
-            apply(connection, number, migration).await.map_err(fault)?;
-        }
+    if found < KNOWN {
+        apply(connection, found).await.map_err(fault)?;
     }
     Ok(())
 }
@@ -67,21 +65,23 @@ async fn prepare(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-async fn apply(
-    connection: &mut SqliteConnection,
-    number: i64,
-    migration: &'static str,
-) -> Result<(), sqlx::Error> {
+/// Applies what was added after `found`, all of it or nothing.
+async fn apply(connection: &mut SqliteConnection, found: i64) -> Result<(), sqlx::Error> {
     // The caller drops the connection when this fails, which rolls back.
     connection.execute("BEGIN IMMEDIATE").await?;
-    connection.execute(migration).await?;
-    if number == MEMORY_INDEX {
+    for (number, migration) in (1..).zip(MIGRATIONS) {
+        if number > found {
+            connection.execute(migration).await?;
+        }
+    }
+    // Not before the last one: tasks are read as they are stored now.
+    if found < MEMORY_INDEX {
         memory::fill(connection).await?;
     }
     // A pragma takes no bound value; the number is ours.
     let mut record = sqlx::QueryBuilder::<sqlx::Sqlite>::new("PRAGMA user_version = ");
     record
-        .push(number)
+        .push(KNOWN)
         .build()
         .persistent(false)
         .execute(&mut *connection)

@@ -7,7 +7,7 @@ use grov_domain::{
 };
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore, set_aside};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Executor, Row, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, SqliteConnection};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
@@ -205,10 +205,15 @@ async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
     other.execute("ROLLBACK").await.unwrap();
     assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
 
-    other.execute("PRAGMA user_version = 7").await.unwrap();
+    let version = other.fetch_one("PRAGMA user_version").await.unwrap();
+    let version: i64 = version.get(0);
+    other.execute("PRAGMA user_version = 99").await.unwrap();
     let error = store.apply(&TaskTransition::default()).await.unwrap_err();
     assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
-    other.execute("PRAGMA user_version = 3").await.unwrap();
+    other
+        .execute(AssertSqlSafe(format!("PRAGMA user_version = {version}")))
+        .await
+        .unwrap();
     store.apply(&TaskTransition::default()).await.unwrap();
     assert!(!Arc::ptr_eq(&first, &store.store().await.unwrap()));
 

@@ -1,15 +1,23 @@
 //! Opening a database.
 
-use crate::support::{Home, exchanges};
+use crate::support::{Home, PATIENCE, exchanges};
 use grov_domain::{
-    Applied, ExchangeId, ExchangeStore, MaintenanceStore, Move, OrchestrationStore, SessionFilter, SessionId,
-    SessionStore, StoreError, TaskStore, TaskTransition,
+    Applied, ClientSessionId, ExchangeId, ExchangeStore, HistoryKey, LedgerEntry, LedgerStore, Lineage,
+    MaintenanceStore, MemoryStore, Move, NewLineage, OrchestrationStore, SessionFilter, SessionId,
+    SessionStore, StoreError, SwitchScope, SwitchStore, TaskId, TaskStore, TaskTransition,
 };
 use grov_store::{OpenOptions, SqliteStore};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, Executor, Row};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
 use std::fs;
 use std::path::Path;
+use std::time::Instant;
+use time::OffsetDateTime;
+
+/// The schema that a new database has.
+async fn newest_schema() -> i64 {
+    Home::new().open().await.stats().await.unwrap().schema_version
+}
 
 pub(crate) async fn raw(path: &Path) -> sqlx::SqliteConnection {
     SqliteConnectOptions::new()
@@ -99,14 +107,17 @@ async fn database_is_shared_and_checked_as_promised() {
     };
     assert_eq!(pragma(&mut connection, "PRAGMA journal_mode").await, "wal");
     assert_eq!(pragma(&mut connection, "PRAGMA auto_vacuum").await, "2");
-    assert_eq!(pragma(&mut connection, "PRAGMA user_version").await, "3");
+    assert_eq!(
+        pragma(&mut connection, "PRAGMA user_version").await,
+        newest_schema().await.to_string()
+    );
     assert_eq!(pragma(&mut connection, "PRAGMA integrity_check").await, "ok");
 }
 
 #[tokio::test]
 async fn existing_database_is_opened_for_reading_alone() {
     let home = Home::new();
-    let options = OpenOptions::brief();
+    let options = OpenOptions::default();
     let open = async || {
         SqliteStore::open_existing(&home.database(), &options)
             .await
@@ -141,17 +152,32 @@ async fn existing_database_is_opened_for_reading_alone() {
     );
 }
 
-/// A database as the first version left it, with a row in each table.
-async fn of_schema_1(home: &Home) {
+/// A new database with the schema of an older version.
+pub(crate) async fn of_schema(home: &Home, schema: usize) -> sqlx::SqliteConnection {
+    const MIGRATIONS: [&str; 3] = [
+        include_str!("../../../../migrations/sqlite/0001_records.sql"),
+        include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
+        include_str!("../../../../migrations/sqlite/0003_memory.sql"),
+    ];
     fs::write(home.database(), "").unwrap();
     let mut connection = raw(&home.database()).await;
-    let schema = include_str!("../../../../migrations/sqlite/0001_records.sql");
     connection.execute("PRAGMA journal_mode = WAL").await.unwrap();
-    connection.execute(schema).await.unwrap();
+    for migration in &MIGRATIONS[..schema] {
+        connection.execute(*migration).await.unwrap();
+    }
+    connection
+        .execute(AssertSqlSafe(format!("PRAGMA user_version = {schema}")))
+        .await
+        .unwrap();
+    connection
+}
+
+/// A database as the first version left it, with a row in each table.
+async fn of_schema_1(home: &Home) {
+    let mut connection = of_schema(home, 1).await;
     connection
         .execute(
-            "PRAGMA user_version = 1; \
-             INSERT INTO session_states (session_id, client_session_id, project_path, original_goal, start_time, \
+            "INSERT INTO session_states (session_id, client_session_id, project_path, original_goal, start_time, \
              last_update, last_step_id, last_step_at, prompt_count, step_count, exchange_count, tokens_output) \
              VALUES ('a', 'a', '/p', 'old goal', 1000, 2000, 'e-000', 2000, 1, 1, 1, 7); \
              INSERT INTO exchanges VALUES ('a', 'e', NULL, 'main', 'm', 'end_turn', 'complete', 1000, 2000, \
@@ -186,9 +212,18 @@ async fn database_of_the_first_schema_keeps_its_records() {
             home.open().await
         };
         let stats = store.stats().await.unwrap();
-        assert_eq!(stats.schema_version, 3);
+        assert_eq!(stats.schema_version, newest_schema().await);
+        let later = [
+            "llm_calls",
+            "ledger_lineages",
+            "ledger_entries",
+            "ledger_memories",
+            "ledger_tips",
+            "switched_off",
+        ];
         for table in &stats.tables {
-            assert_eq!(table.rows, u64::from(table.table != "llm_calls"), "{table:?}");
+            let is_later = later.contains(&table.table.as_str());
+            assert_eq!(table.rows, u64::from(!is_later), "{table:?}");
         }
         let summary = store.sessions(&SessionFilter::default()).await.unwrap().remove(0);
         assert_eq!(summary.state.original_goal.as_deref(), Some("old goal"));
@@ -230,6 +265,61 @@ async fn database_of_the_first_schema_keeps_its_records() {
 }
 
 #[tokio::test]
+async fn database_without_a_ledger_gets_one() {
+    let home = Home::new();
+    let mut connection = of_schema(&home, 3).await;
+    connection
+        .execute(
+            "INSERT INTO tasks (id, project_path, original_query, files_touched, status, created_at) \
+             VALUES ('t', '/p', 'old query', '[\"/p/f\"]', 'complete', 3000), \
+             ('u', '/p', 'other query', NULL, 'partial', 4000); \
+             INSERT INTO task_files VALUES ('/p/f', 't'); \
+             INSERT INTO llm_calls VALUES ('l', 'analyze_task_context', 'p', 'm', NULL, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+             'answered')",
+        )
+        .await
+        .unwrap();
+    connection.close().await.unwrap();
+    let store = home.open().await;
+    let task = store.task(&TaskId::new("t")).await.unwrap().unwrap();
+    assert_eq!(task.original_query, "old query");
+    assert_eq!((task.file_pins.len(), &task.superseded_by), (0, &None));
+    assert!(
+        store
+            .supersede(&TaskId::new("t"), Some(&TaskId::new("u")))
+            .await
+            .unwrap()
+    );
+    let lineage = Lineage {
+        session: ClientSessionId::new("c"),
+        agent: None,
+    };
+    let new = NewLineage {
+        lineage: lineage.clone(),
+        project_path: "/p".to_owned(),
+        model: "m".to_owned(),
+        history: vec![HistoryKey(1)],
+        at: OffsetDateTime::UNIX_EPOCH,
+    };
+    store.adopt(&new).await.unwrap();
+    let entry = LedgerEntry {
+        anchor: HistoryKey(1),
+        block: Some("{}".to_owned()),
+        memories: vec![TaskId::new("t")],
+        decided_at: OffsetDateTime::UNIX_EPOCH,
+    };
+    let until = Instant::now() + PATIENCE;
+    assert!(store.decide(&lineage, &entry, until).await.unwrap());
+    assert_eq!(store.uses(&[TaskId::new("t")]).await.unwrap().len(), 1);
+    let revision = store.revision().await.unwrap();
+    store
+        .switch(&SwitchScope::Project("/p".to_owned()), false)
+        .await
+        .unwrap();
+    assert_ne!(store.revision().await.unwrap(), revision);
+}
+
+#[tokio::test]
 async fn migration_that_fails_leaves_the_database_as_it_was() {
     let home = Home::new();
     of_schema_1(&home).await;
@@ -250,16 +340,20 @@ async fn migration_that_fails_leaves_the_database_as_it_was() {
         .await
         .unwrap_err();
     connection.execute("DROP TABLE llm_calls").await.unwrap();
-    assert_eq!(home.open().await.stats().await.unwrap().schema_version, 3);
+    assert_eq!(
+        home.open().await.stats().await.unwrap().schema_version,
+        newest_schema().await
+    );
 }
 
 #[tokio::test]
 async fn newer_schema_is_left_alone() {
+    let newest = newest_schema().await;
     let home = Home::new();
     home.open().await.close().await.unwrap();
     let mut connection = raw(&home.database()).await;
     connection
-        .execute("PRAGMA user_version = 7; CREATE TABLE from_the_future (x)")
+        .execute("PRAGMA user_version = 99; CREATE TABLE from_the_future (x)")
         .await
         .unwrap();
     connection.close().await.unwrap();
@@ -269,7 +363,7 @@ async fn newer_schema_is_left_alone() {
         .await
         .unwrap_err();
     assert!(
-        matches!(error, StoreError::NewerSchema { found: 7, known: 3 }),
+        matches!(error, StoreError::NewerSchema { found: 99, known } if known == newest),
         "{error}"
     );
     assert!(error.to_string().contains("update Grov"), "{error}");
@@ -282,24 +376,25 @@ async fn newer_schema_is_left_alone() {
 
 #[tokio::test]
 async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
+    let newest = newest_schema().await;
     let home = Home::new();
     let store = home.open().await;
     store.append(&exchanges("a", 1)).await.unwrap();
     raw(&home.database())
         .await
-        .execute("PRAGMA user_version = 7")
+        .execute("PRAGMA user_version = 99")
         .await
         .unwrap();
     for _ in 0..2 {
         let error = store.append(&exchanges("a", 2)).await.unwrap_err();
         assert!(
-            matches!(error, StoreError::NewerSchema { found: 7, known: 3 }),
+            matches!(error, StoreError::NewerSchema { found: 99, known } if known == newest),
             "{error}"
         );
     }
     raw(&home.database())
         .await
-        .execute("PRAGMA user_version = 3")
+        .execute(AssertSqlSafe(format!("PRAGMA user_version = {newest}")))
         .await
         .unwrap();
     assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
