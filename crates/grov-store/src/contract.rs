@@ -11,20 +11,26 @@
 
 mod exchanges;
 mod keeping;
+mod ledger;
+mod lineages;
 mod memory;
 mod sample;
 mod sessions;
 mod spending;
+mod switches;
 mod tasks;
 mod texts;
 mod transitions;
 
 pub use exchanges::*;
 pub use keeping::*;
+pub use ledger::*;
+pub use lineages::*;
 pub use memory::*;
 pub use sample::exchange as sample_exchange;
 pub use sessions::*;
 pub use spending::*;
+pub use switches::*;
 pub use tasks::*;
 pub use texts::*;
 pub use transitions::*;
@@ -108,6 +114,36 @@ macro_rules! contract_tests {
             memory_import_is_idempotent
             memory_forgets
             memory_holds_no_secrets
+            memories_come_in_the_order_asked
+            pins_and_replacement_come_back_as_saved
+            replaced_knowledge_is_marked_and_unmarked
+            replacement_never_leads_back
+            replacement_survives_saving_the_task_again
+            ledger_comes_back_as_decided
+            decision_is_kept_once
+            decision_after_its_time_is_not_kept
+            decision_for_an_unknown_lineage_is_not_kept
+            withdrawn_decision_stays_withdrawn
+            tips_make_lineages_known
+            nothing_never_replaces_a_decision
+            barred_lineage_stays_barred
+            uses_tell_where_a_memory_stands
+            uses_follow_a_task_saved_again
+            forgotten_memory_leaves_the_ledger
+            forgotten_memory_leaves_no_words
+            lineages_that_start_alike_never_share
+            deepest_tip_is_continued
+            of_equal_tips_the_one_last_seen_is_continued
+            adoption_takes_only_what_is_in_the_history
+            adoption_stays_in_the_project_and_model
+            adoption_leaves_a_known_lineage_as_it_is
+            adoption_takes_over_that_edits_were_refused
+            lineage_grows_apart_from_the_one_it_continues
+            agents_of_a_session_are_lineages_of_their_own
+            switches_are_kept
+            switch_that_changes_nothing_is_no_news
+            prune_takes_lineages_not_seen_for_long
+            prune_takes_switches_of_sessions_long_gone
         }
     };
     ($backend:expr => $($check:ident)+) => {

@@ -218,6 +218,13 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("drift_log", 1),
         ("file_reasoning", 0),
         ("llm_calls", 1),
+        ("memory_scopes", 1),
+        ("memory_documents", 1),
+        ("ledger_lineages", 0),
+        ("ledger_entries", 0),
+        ("ledger_memories", 0),
+        ("ledger_tips", 0),
+        ("switched_off", 0),
     ];
     for (table, count) in counts {
         assert_eq!(rows(table).await, count, "{table}");

@@ -2,8 +2,8 @@
 
 use super::sample::{PROJECT, at, client, session, task};
 use grov_domain::{
-    ImportReport, MemoryScope, MemoryStats, MemoryStore, Posting, Store, Task, TaskId, TaskStatus, file_term,
-    path_term,
+    FilePin, ImportReport, MemoryScope, MemoryStats, MemoryStore, Posting, Store, Task, TaskId, TaskStatus,
+    file_term, path_term,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -257,4 +257,123 @@ pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     for word in grov_domain::words(&secret, 99) {
         assert_eq!(standing(store.as_ref(), &scope(), &word).await, [], "{word}");
     }
+}
+
+/// Memories are read in the order asked for; what is gone is passed over.
+pub async fn memories_come_in_the_order_asked(store: Arc<dyn Store>) {
+    let tasks = [task("a", 1), task("b", 2), task("c", 3)];
+    store.import(&tasks).await.unwrap();
+    let ids = |names: &[&str]| names.iter().map(|name| TaskId::new(*name)).collect::<Vec<_>>();
+    let found = store.memories(&ids(&["c", "gone", "a", "b"])).await.unwrap();
+    assert_eq!(found, [task("c", 3), task("a", 1), task("b", 2)]);
+    assert_eq!(store.memories(&[]).await.unwrap(), []);
+}
+
+/// Pins and what replaces a task are part of it, in every way it is read.
+pub async fn pins_and_replacement_come_back_as_saved(store: Arc<dyn Store>) {
+    let pinned = Task {
+        file_pins: vec![
+            FilePin {
+                path: "src/a \"b\".rs".to_owned(),
+                hash: Some("99aa06d3014798d86001c324468d497f".to_owned()),
+            },
+            FilePin {
+                path: "gone.rs".to_owned(),
+                hash: None,
+            },
+        ],
+        superseded_by: Some(TaskId::new("elsewhere")),
+        ..task("t", 1)
+    };
+    store.save_task(&pinned).await.unwrap();
+    assert_eq!(store.task(&pinned.id).await.unwrap(), Some(pinned.clone()));
+    assert_eq!(
+        store.memories(std::slice::from_ref(&pinned.id)).await.unwrap(),
+        std::slice::from_ref(&pinned)
+    );
+    assert_eq!(
+        store.export(None, None, 9).await.unwrap(),
+        std::slice::from_ref(&pinned)
+    );
+    let unpinned = Task {
+        file_pins: Vec::new(),
+        ..pinned
+    };
+    store.save_task(&unpinned).await.unwrap();
+    assert_eq!(store.task(&unpinned.id).await.unwrap(), Some(unpinned));
+}
+
+async fn replaced_by(store: &dyn Store, old: &str, by: Option<&str>) -> bool {
+    store
+        .supersede(&TaskId::new(old), by.map(TaskId::new).as_ref())
+        .await
+        .unwrap()
+}
+
+async fn replacement(store: &dyn Store, id: &str) -> Option<String> {
+    let task = store.task(&TaskId::new(id)).await.unwrap().unwrap();
+    task.superseded_by.map(|id| id.to_string())
+}
+
+/// A task can be marked as replaced, by another then, and again as it was; both are kept, and a search is told.
+pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
+    store
+        .import(&[task("a", 1), task("b", 2), task("c", 3)])
+        .await
+        .unwrap();
+    assert!(replaced_by(&*store, "a", Some("b")).await);
+    assert_eq!(replacement(&*store, "a").await.as_deref(), Some("b"));
+    assert_eq!(replacement(&*store, "b").await, None);
+    let numbers = store.newest(&scope(), None, 9).await.unwrap();
+    let documents = store.documents(&numbers, None).await.unwrap();
+    let marked: Vec<_> = documents
+        .iter()
+        .filter_map(|document| document.superseded_by.as_ref())
+        .collect();
+    assert_eq!(marked, [&TaskId::new("b")]);
+    assert!(replaced_by(&*store, "a", Some("c")).await);
+    assert_eq!(replacement(&*store, "a").await.as_deref(), Some("c"));
+    assert!(replaced_by(&*store, "a", None).await);
+    assert_eq!(replacement(&*store, "a").await, None);
+    assert_eq!(store.export(None, None, 9).await.unwrap().len(), 3);
+}
+
+/// Nothing replaces itself, directly or by way of others; what does not exist replaces nothing.
+pub async fn replacement_never_leads_back(store: Arc<dyn Store>) {
+    store
+        .import(&[task("a", 1), task("b", 2), task("c", 3)])
+        .await
+        .unwrap();
+    assert!(!replaced_by(&*store, "a", Some("a")).await);
+    assert!(!replaced_by(&*store, "a", Some("never")).await);
+    assert!(!replaced_by(&*store, "never", Some("a")).await);
+    assert!(!replaced_by(&*store, "never", None).await);
+    assert!(replaced_by(&*store, "a", Some("b")).await);
+    assert!(!replaced_by(&*store, "b", Some("a")).await);
+    assert!(replaced_by(&*store, "b", Some("c")).await);
+    assert!(!replaced_by(&*store, "c", Some("a")).await);
+    for (id, by) in [("a", Some("b")), ("b", Some("c")), ("c", None)] {
+        assert_eq!(replacement(&*store, id).await.as_deref(), by, "{id}");
+    }
+}
+
+/// Work that is saved once more, as recording does, stays replaced; so does what named it under another id.
+pub async fn replacement_survives_saving_the_task_again(store: Arc<dyn Store>) {
+    let of_session = |id: &str| Task {
+        client_session_id: Some(client("c")),
+        session_id: Some(session("s")),
+        ..task(id, 1)
+    };
+    store.save_task(&of_session("first")).await.unwrap();
+    store
+        .import(&[task("b", 2), task("c", 3), task("second", 4)])
+        .await
+        .unwrap();
+    assert!(replaced_by(&*store, "first", Some("b")).await);
+    store.save_task(&of_session("first")).await.unwrap();
+    assert_eq!(replacement(&*store, "first").await.as_deref(), Some("b"));
+    assert!(replaced_by(&*store, "c", Some("second")).await);
+    store.save_task(&of_session("second")).await.unwrap();
+    assert_eq!(replacement(&*store, "first").await.as_deref(), Some("b"));
+    assert_eq!(replacement(&*store, "c").await.as_deref(), Some("first"));
 }

@@ -2,9 +2,10 @@
 
 use grov_domain::{
     Action, ActionType, CallOutcome, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind,
-    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, LlmCall, LlmCallId, MicroUsd, Outcome,
-    Project, Prompt, Purpose, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, Task,
-    TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, HistoryKey, LedgerEntry, Lineage,
+    LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project, Prompt, Purpose, SessionId,
+    SessionMode, SessionState, SessionStatus, Step, StepId, Task, TaskId, TaskStatus, TaskType, TokenUsage,
+    TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -192,6 +193,66 @@ pub(super) fn call(id: &str, seconds: i64) -> LlmCall {
         },
         cost: MicroUsd(1200),
         outcome: CallOutcome::Answered,
+    }
+}
+
+/// The main conversation of a session.
+pub(super) fn lineage(session: &str) -> Lineage {
+    Lineage {
+        session: client(session),
+        agent: None,
+    }
+}
+
+/// The key of a place in a history. The upper half counts too.
+pub(super) fn place(number: u64) -> HistoryKey {
+    HistoryKey((u128::from(number) << 100) | 0xfeed)
+}
+
+pub(super) fn places(numbers: impl IntoIterator<Item = u64>) -> Vec<HistoryKey> {
+    numbers.into_iter().map(place).collect()
+}
+
+/// A lineage that arrives with these places in its history.
+pub(super) fn arriving(session: &str, history: impl IntoIterator<Item = u64>, seconds: i64) -> NewLineage {
+    NewLineage {
+        lineage: lineage(session),
+        project_path: PROJECT.to_owned(),
+        model: "claude-sonnet-4-5".to_owned(),
+        history: places(history),
+        at: at(seconds),
+    }
+}
+
+/// A lineage that stands at a place.
+pub(super) fn standing_at(session: &str, tip: u64, seconds: i64) -> LineageTip {
+    LineageTip {
+        lineage: lineage(session),
+        project_path: PROJECT.to_owned(),
+        model: "claude-sonnet-4-5".to_owned(),
+        tip: Some(place(tip)),
+        nothing_at: Vec::new(),
+        at: at(seconds),
+    }
+}
+
+/// A decision to add a text that quotes memories.
+pub(super) fn added(anchor: u64, text: &str, memories: &[&str], seconds: i64) -> LedgerEntry {
+    LedgerEntry {
+        anchor: place(anchor),
+        block: Some(format!(r#"{{"type":"text","text":"{text}"}}"#)),
+        memories: memories.iter().map(|id| TaskId::new(*id)).collect(),
+        decided_at: at(seconds),
+    }
+}
+
+/// The decision that nothing is added.
+pub(super) fn nothing(anchor: u64, seconds: i64) -> LedgerEntry {
+    LedgerEntry {
+        anchor: place(anchor),
+        block: None,
+        memories: Vec::new(),
+        decided_at: at(seconds),
     }
 }
 

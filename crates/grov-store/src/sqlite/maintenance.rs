@@ -31,7 +31,14 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'tasks', count(*) FROM tasks \
              UNION ALL SELECT 'drift_log', count(*) FROM drift_log \
              UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning \
-             UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls";
+             UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls \
+             UNION ALL SELECT 'memory_scopes', count(*) FROM memory_scopes \
+             UNION ALL SELECT 'memory_documents', count(*) FROM memory_documents \
+             UNION ALL SELECT 'ledger_lineages', count(*) FROM ledger_lineages \
+             UNION ALL SELECT 'ledger_entries', count(*) FROM ledger_entries \
+             UNION ALL SELECT 'ledger_memories', count(*) FROM ledger_memories \
+             UNION ALL SELECT 'ledger_tips', count(*) FROM ledger_tips \
+             UNION ALL SELECT 'switched_off', count(*) FROM switched_off";
         let mut reader = self.reader().await?;
         let schema_version = schema::version(reader.connection()?)
             .await
@@ -74,6 +81,7 @@ impl MaintenanceStore for SqliteStore {
             idle: before(retention.idle_sessions),
             drift: before(retention.drift_log),
             spending: before(retention.spending),
+            ledger: before(retention.ledger),
         };
         if dry_run {
             self.count_old(&cutoffs).await
@@ -89,6 +97,7 @@ struct Cutoffs {
     idle: i64,
     drift: i64,
     spending: i64,
+    ledger: i64,
 }
 
 impl SqliteStore {
@@ -100,13 +109,15 @@ impl SqliteStore {
              (SELECT count(*) FROM exchanges WHERE session_id IN gone AND moved_to IS NULL) AS exchanges, \
              (SELECT count(*) FROM steps WHERE session_id IN gone) AS steps, \
              (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events, \
-             (SELECT count(*) FROM llm_calls WHERE at < ?4) AS llm_calls"
+             (SELECT count(*) FROM llm_calls WHERE at < ?4) AS llm_calls, \
+             (SELECT count(*) FROM ledger_lineages WHERE seen_at < ?5) AS lineages"
         );
         let query = sqlx::query(SQL)
             .bind(cutoffs.over)
             .bind(cutoffs.idle)
             .bind(cutoffs.drift)
-            .bind(cutoffs.spending);
+            .bind(cutoffs.spending)
+            .bind(cutoffs.ledger);
         let rows = self.reader().await?.rows(self, query).await?;
         let mut report = PruneReport::default();
         for row in &rows {
@@ -116,6 +127,7 @@ impl SqliteStore {
             report.steps = columns.count("steps")?;
             report.drift_events = columns.count("drift_events")?;
             report.llm_calls = columns.count("llm_calls")?;
+            report.lineages = columns.count("lineages")?;
         }
         Ok(report)
     }
@@ -132,11 +144,17 @@ impl SqliteStore {
                 .await
                 .map_err(fault)?;
             let calls = remove_calls(writer.connection()?, cutoffs).await.map_err(fault)?;
+            let lineages = remove_lineages(writer.connection()?, cutoffs)
+                .await
+                .map_err(fault)?;
             writer.commit().await.map_err(fault)?;
             report.sessions += sessions;
             report.drift_events += events;
             report.llm_calls += calls;
-            if sessions < u64::from(SESSIONS_AT_ONCE) && events.max(calls) < u64::from(EVENTS_AT_ONCE) {
+            report.lineages += lineages;
+            if sessions.max(lineages) < u64::from(SESSIONS_AT_ONCE)
+                && events.max(calls) < u64::from(EVENTS_AT_ONCE)
+            {
                 break;
             }
         }
@@ -233,4 +251,27 @@ async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> R
         .execute(connection)
         .await?
         .rows_affected())
+}
+
+/// Removes lineages that were not seen for long, with what was decided for them, and the switches of sessions that have
+/// none left and were turned off as long ago.
+async fn remove_lineages(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
+    let lineages = sqlx::query(
+        "DELETE FROM ledger_lineages WHERE id IN \
+         (SELECT id FROM ledger_lineages WHERE seen_at < ? ORDER BY seen_at LIMIT ?)",
+    )
+    .bind(cutoffs.ledger)
+    .bind(SESSIONS_AT_ONCE)
+    .execute(&mut *connection)
+    .await?
+    .rows_affected();
+    sqlx::query(
+        "DELETE FROM switched_off WHERE kind = 'session' AND at < ?1 AND key NOT IN \
+         (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
+         (SELECT client_session_id FROM session_states WHERE last_update >= ?1)",
+    )
+    .bind(cutoffs.ledger)
+    .execute(connection)
+    .await?;
+    Ok(lineages)
 }

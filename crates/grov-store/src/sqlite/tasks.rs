@@ -86,6 +86,8 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
         // One piece of work under two ids: what named the one that goes names the one that stays.
         sqlx::query(
             "UPDATE tasks SET parent_task_id = ?1 WHERE parent_task_id = ?2; \
+             UPDATE tasks SET superseded_by = nullif(?1, id) WHERE superseded_by = ?2; \
+             UPDATE OR REPLACE ledger_memories SET task_id = ?1 WHERE task_id = ?2; \
              UPDATE file_reasoning SET task_id = ?1 WHERE task_id = ?2; \
              DELETE FROM tasks WHERE id = ?2",
         )

@@ -2,8 +2,9 @@
 
 use crate::support::{Home, files_with};
 use grov_domain::{
-    ClientSessionId, Decision, ExchangeStore, FileReasoning, FileReasoningStore, MemoryScope, MemoryStore,
-    SessionId, Task, TaskId, TaskStatus, TaskStore,
+    ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect, EffectKind, ExchangeStore,
+    FilePin, FileReasoning, FileReasoningStore, HistoryKey, LedgerEntry, LedgerStore, Lineage, LineageTip,
+    MemoryScope, MemoryStore, Prompt, SessionId, SessionStore, Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use sqlx::Executor;
@@ -95,6 +96,132 @@ async fn what_is_forgotten_is_in_no_file() {
     );
 }
 
+/// One word in every place where a task leaves some, many times over, with other rows between them that make pages
+/// split: SQLite leaves copies behind when it moves rows.
+#[tokio::test]
+async fn no_word_of_a_forgotten_task_is_in_any_file() {
+    const WORD: &str = "zyxwvutsr";
+    let home = Home::new();
+    let store = home.open().await;
+    let words = |number: i64| format!("{WORD} {number} {}", "x".repeat((number as usize * 997) % 3000));
+    let exchange = |session: &str, number: i64, text: &str| {
+        let mut record = sample_exchange(session, number);
+        record.prompts = vec![Prompt {
+            text: text.to_owned(),
+            queued: false,
+        }];
+        for step in &mut record.steps {
+            step.action.files = vec![format!("/p/{text}.rs")];
+            step.action.folders = vec![format!("/p/{text}")];
+            step.action.command = Some(format!("cat {text}"));
+            step.action.effects = vec![Effect {
+                kind: EffectKind::Delete,
+                paths: vec![format!("/p/{text}")],
+            }];
+            step.reasoning = Some(text.to_owned());
+            step.keywords = vec![text.to_owned()];
+        }
+        record
+    };
+    let lineage = Lineage {
+        session: ClientSessionId::new("c"),
+        agent: None,
+    };
+    let tip = LineageTip {
+        lineage: lineage.clone(),
+        project_path: "/p".to_owned(),
+        model: "m".to_owned(),
+        tip: Some(HistoryKey(1)),
+        nothing_at: Vec::new(),
+        at: OffsetDateTime::UNIX_EPOCH,
+    };
+    store.note_tips(&[tip]).await.unwrap();
+    for number in 0..60 {
+        let text = words(number);
+        store
+            .append(&[
+                exchange("c", number, &text),
+                exchange("other", number, &text.replace(WORD, "harmless")),
+            ])
+            .await
+            .unwrap();
+        let block = |id: &str, text: &str| LedgerEntry {
+            anchor: HistoryKey((number as u128) << 64 | id.len() as u128),
+            block: Some(format!("{{\"text\":\"{text}\"}}")),
+            memories: vec![TaskId::new(id)],
+            decided_at: OffsetDateTime::UNIX_EPOCH,
+        };
+        for entry in [
+            block("wanted", &text),
+            block("other", &"y".repeat(number as usize * 31)),
+        ] {
+            let until = std::time::Instant::now() + crate::support::PATIENCE;
+            assert!(store.decide(&lineage, &entry, until).await.unwrap());
+        }
+        let event = DriftEvent {
+            id: DriftEventId::new(format!("d{number}")),
+            session_id: SessionId::new("c"),
+            timestamp: OffsetDateTime::UNIX_EPOCH,
+            action_type: None,
+            files: vec![text.clone()],
+            drift_score: Some(3),
+            level: None,
+            reason: Some(text.clone()),
+            correction_given: Some(text.clone()),
+            recovery_plan: vec![text.clone()],
+        };
+        store.append_drift(&event).await.unwrap();
+        let about = FileReasoning {
+            id: format!("r{number}"),
+            task_id: Some(TaskId::new("wanted")),
+            project_path: "/p".to_owned(),
+            file_path: format!("/p/{text}"),
+            anchor: Some(text.clone()),
+            line_start: None,
+            line_end: None,
+            code_hash: None,
+            change_type: None,
+            reasoning: text.clone(),
+            created_at: OffsetDateTime::UNIX_EPOCH,
+        };
+        store.save_file_reasoning(&about).await.unwrap();
+        let mut state = store.session(&SessionId::new("c")).await.unwrap().unwrap().state;
+        state.original_goal = Some(text.clone());
+        state.expected_scope = vec![text.clone()];
+        state.constraints = vec![text.clone()];
+        state.keywords = vec![text.clone()];
+        store.save_session(&state).await.unwrap();
+        let wanted = Task {
+            client_session_id: Some(ClientSessionId::new("c")),
+            session_id: Some(SessionId::new("c")),
+            goal: Some(text.clone()),
+            constraints: vec![text.clone()],
+            tags: vec![text.clone()],
+            file_pins: vec![FilePin {
+                path: text.clone(),
+                hash: None,
+            }],
+            ..task("wanted", number, &text)
+        };
+        store
+            .import(&[wanted, task(&format!("t{number}"), number, "filler")])
+            .await
+            .unwrap();
+    }
+    // Waiting to be stored, by a process that found the store busy.
+    home.spool().append(&[exchange("c", 99, &words(99))]).unwrap();
+    assert_eq!(files_with(home.path(), WORD).len(), 3, "database, its log, spool");
+    assert_eq!(
+        store.forget(&[TaskId::new("wanted")]).await.unwrap(),
+        [TaskId::new("wanted")]
+    );
+    assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
+    assert_eq!(store.steps(&SessionId::new("c")).await.unwrap().len(), 122);
+    store.append(&[exchange("c", 100, "harmless")]).await.unwrap();
+    store.close().await.unwrap();
+    assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
+}
+
 #[tokio::test]
 async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_gone() {
     let home = Home::new();
@@ -119,18 +246,12 @@ async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_go
 #[tokio::test]
 async fn tasks_older_than_the_index_are_found() {
     let home = Home::new();
-    let store = home.open().await;
-    let tasks: Vec<Task> = (0..600)
-        .map(|number| task(&format!("t{number}"), number, "early words"))
-        .collect();
-    store.import(&tasks).await.unwrap();
-    store.close().await.unwrap();
-    let mut connection = crate::open::raw(&home.database()).await;
+    let mut connection = crate::open::of_schema(&home, 2).await;
     connection
         .execute(
-            "DROP TRIGGER memory_document_added; DROP TRIGGER memory_document_gone; DROP TABLE memory_frequencies; \
-             DROP TABLE memory_postings; DROP TABLE memory_terms; DROP TABLE memory_documents; \
-             DROP TABLE memory_scopes; PRAGMA user_version = 2",
+            "WITH RECURSIVE numbers (number) AS (VALUES (1) UNION ALL SELECT number + 1 FROM numbers LIMIT 600) \
+             INSERT INTO tasks (id, project_path, original_query, status, created_at) \
+             SELECT 't' || number, '/p', 'early words', 'complete', number FROM numbers",
         )
         .await
         .unwrap();

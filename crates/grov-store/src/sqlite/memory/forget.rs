@@ -1,9 +1,82 @@
 //! Forgetting for good.
 
+use crate::Spool;
+use crate::drain_spool;
+use crate::sqlite::ledger::BUMP_REVISION;
 use crate::sqlite::values::list;
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::TaskId;
 use sqlx::Row;
+use sqlx::sqlite::SqliteConnection;
+
+/// What was forgotten: `?1` holds the ids as a JSON list.
+macro_rules! forgotten {
+    () => {
+        "(SELECT value FROM json_each(?1))"
+    };
+}
+
+/// The sessions that became what was forgotten.
+macro_rules! sessions {
+    () => {
+        concat!(
+            "(SELECT session_id FROM tasks WHERE session_id IS NOT NULL AND id IN ",
+            forgotten!(),
+            ")"
+        )
+    };
+}
+
+/// The places in the ledger whose text quotes it.
+macro_rules! quoted {
+    () => {
+        concat!(
+            "(SELECT lineage, anchor FROM ledger_memories WHERE task_id IN ",
+            forgotten!(),
+            ")"
+        )
+    };
+}
+
+/// Takes the text out of the ledger: from now on nothing is added there.
+const BLANK_BLOCKS: &str = concat!(
+    "UPDATE ledger_entries SET block = NULL WHERE block IS NOT NULL AND (lineage, anchor) IN ",
+    quoted!()
+);
+
+/// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
+/// in work goes on, what it spent stays spent, and an exchange that is recorded once more is still known. Links to what
+/// goes stay behind as they are, since an id alone says nothing.
+const ERASE: &[&str] = &[
+    concat!(
+        "DELETE FROM ledger_memories WHERE (lineage, anchor) IN ",
+        quoted!()
+    ),
+    concat!("DELETE FROM file_reasoning WHERE task_id IN ", forgotten!()),
+    concat!(
+        "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN \
+         (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps st, json_each(st.files) f \
+          WHERE st.session_id IN ",
+        sessions!(),
+        ")"
+    ),
+    concat!(
+        "UPDATE steps SET files = NULL, folders = NULL, command = NULL, effects = NULL, reasoning = NULL, \
+         correction_given = NULL, keywords = NULL WHERE session_id IN ",
+        sessions!()
+    ),
+    concat!("DELETE FROM prompts WHERE session_id IN ", sessions!()),
+    concat!(
+        "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL \
+         WHERE session_id IN ",
+        sessions!()
+    ),
+    concat!(
+        "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL \
+         WHERE session_id IN ",
+        sessions!()
+    ),
+];
 
 impl SqliteStore {
     pub(super) async fn forget_tasks(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
@@ -12,46 +85,78 @@ impl SqliteStore {
         let Some(ids) = list(&ids)? else {
             return Ok(Vec::new());
         };
+        // What waits in the spool would bring words back later.
+        drain_spool(self, &Spool::beside(&self.path)).await?;
         let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        // Links to what goes stay behind as they are: an id alone says nothing.
-        sqlx::query("DELETE FROM file_reasoning WHERE task_id IN (SELECT value FROM json_each(?))")
-            .bind(&ids)
-            .execute(&mut *connection)
-            .await
-            .map_err(fault)?;
-        let gone = sqlx::query("DELETE FROM tasks WHERE id IN (SELECT value FROM json_each(?)) RETURNING id")
-            .bind(&ids)
-            .fetch_all(&mut *connection)
-            .await
-            .map_err(fault)?;
+        let gone = erase(writer.connection()?, &ids).await.map_err(fault)?;
         writer.commit().await.map_err(fault)?;
-        self.give_back().await?;
-        gone.iter()
-            .map(|row| row.try_get::<String, _>(0).map(TaskId::new).map_err(fault))
-            .collect()
+        self.scrub().await?;
+        Ok(gone)
     }
 
-    /// Cuts free pages off the file, which may hold what was deleted or moved, and empties the write-ahead log.
-    async fn give_back(&self) -> Result<(), StoreError> {
-        let fault = |error| self.error(error);
+    /// Leaves nothing of what was deleted in the files. SQLite clears a row's place, but not the copies that stay
+    /// behind in pages when rows move between them: only writing the database anew is sure to leave none.
+    async fn scrub(&self) -> Result<(), StoreError> {
         let mut reader = self.reader().await?;
-        sqlx::query("PRAGMA incremental_vacuum")
-            .fetch_all(reader.connection()?)
-            .await
-            .map_err(fault)?;
+        // The copy is as large as the database: not in memory.
+        let written = sqlx::query("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
+            .execute(reader.connection()?)
+            .await;
+        written.map_err(|error| self.traces_left(error))?;
         let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(reader.connection()?)
             .await
-            .map_err(fault)?;
-        let busy: i64 = row.try_get(0).map_err(fault)?;
+            .map_err(|error| self.traces_left(error))?;
+        let busy: i64 = row.try_get(0).map_err(|error| self.error(error))?;
         if busy != 0 {
             return Err(StoreError::Busy(format!(
                 "{}: what was forgotten is deleted, but another process still reads the old state, so a copy stays in \
-                 the write-ahead log until it ends",
+                 the write-ahead log until it ends; forget it again then to be sure",
                 self.path.display()
             )));
         }
         Ok(())
     }
+
+    /// Deleting succeeded, clearing the files did not.
+    fn traces_left(&self, error: sqlx::Error) -> StoreError {
+        let traces = |reason: String| {
+            format!(
+                "what was forgotten is deleted, but traces may be left in the file, forget it again: {reason}"
+            )
+        };
+        match self.error(error) {
+            StoreError::Busy(reason) => StoreError::Busy(traces(reason)),
+            StoreError::NotWritable(reason) => StoreError::NotWritable(traces(reason)),
+            other => other,
+        }
+    }
+}
+
+async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskId>, sqlx::Error> {
+    let blanked = sqlx::query(BLANK_BLOCKS)
+        .bind(ids)
+        .execute(&mut *connection)
+        .await?
+        .rows_affected();
+    if blanked > 0 {
+        sqlx::query(BUMP_REVISION).execute(&mut *connection).await?;
+    }
+    for statement in ERASE {
+        sqlx::query(*statement)
+            .bind(ids)
+            .execute(&mut *connection)
+            .await?;
+    }
+    let gone = sqlx::query(concat!(
+        "DELETE FROM tasks WHERE id IN ",
+        forgotten!(),
+        " RETURNING id"
+    ))
+    .bind(ids)
+    .fetch_all(&mut *connection)
+    .await?;
+    gone.iter()
+        .map(|row| row.try_get::<String, _>(0).map(TaskId::new))
+        .collect()
 }

@@ -1,0 +1,231 @@
+//! Which lineage a new one continues, and what it takes over.
+
+use super::sample::{added, arriving, at, lineage, nothing, place, standing_at};
+use grov_domain::{AgentId, LedgerEntry, LedgerLineage, Lineage, NewLineage, Store};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Long enough for any decision.
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(60)
+}
+
+async fn decided(store: &dyn Store, session: &str, entry: &LedgerEntry) {
+    assert!(store.decide(&lineage(session), entry, soon()).await.unwrap());
+}
+
+/// The entries of a lineage, sorted by place.
+fn sorted(mut kept: LedgerLineage) -> Vec<LedgerEntry> {
+    kept.entries.sort_by_key(|entry| entry.anchor);
+    kept.entries
+}
+
+async fn kept(store: &dyn Store, session: &str) -> Vec<LedgerEntry> {
+    sorted(store.lineage(&lineage(session)).await.unwrap().expect("known"))
+}
+
+async fn adopted(store: &dyn Store, new: &NewLineage) -> Vec<LedgerEntry> {
+    let taken = store.adopt(new).await.unwrap();
+    assert_eq!(store.lineage(&new.lineage).await.unwrap(), Some(taken.clone()));
+    sorted(taken)
+}
+
+/// Two sessions whose histories begin with the same words are two: neither has said anything yet, so neither has a
+/// place where it stood.
+pub async fn lineages_that_start_alike_never_share(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "for a", &["m"], 2)).await;
+    let mut before_any_answer = standing_at("a", 0, 2);
+    before_any_answer.tip = None;
+    store.note_tips(&[before_any_answer]).await.unwrap();
+    assert_eq!(adopted(&*store, &arriving("b", [], 3)).await, []);
+    assert_eq!(adopted(&*store, &arriving("c", [1], 4)).await, []);
+    decided(&*store, "b", &added(1, "for b", &[], 5)).await;
+    assert_eq!(kept(&*store, "a").await, [added(1, "for a", &["m"], 2)]);
+    assert_eq!(kept(&*store, "b").await, [added(1, "for b", &[], 5)]);
+}
+
+/// Of several lineages whose tips are in the history, the one that stands latest in it is continued, whichever was seen
+/// last and in whatever order the tips were noted.
+pub async fn deepest_tip_is_continued(store: Arc<dyn Store>) {
+    for (session, tips) in [("shallow", [10, 11]), ("deep", [30, 12]), ("elsewhere", [99, 98])] {
+        store.adopt(&arriving(session, [], 1)).await.unwrap();
+        decided(&*store, session, &added(1, session, &[], 2)).await;
+        for tip in tips {
+            store.note_tips(&[standing_at(session, tip, 3)]).await.unwrap();
+        }
+    }
+    store.note_tips(&[standing_at("shallow", 20, 9)]).await.unwrap();
+    let fork = arriving("fork", [1, 10, 11, 12, 20, 30, 31], 10);
+    assert_eq!(adopted(&*store, &fork).await, [added(1, "deep", &[], 2)]);
+    let earlier = arriving("earlier", [1, 10, 11, 12, 20, 21], 10);
+    assert_eq!(adopted(&*store, &earlier).await, [added(1, "shallow", &[], 2)]);
+    // The order is that of the history, not of the keys.
+    let turned = arriving("turned", [1, 30, 12, 10, 2], 10);
+    assert_eq!(adopted(&*store, &turned).await, [added(1, "shallow", &[], 2)]);
+    assert_eq!(adopted(&*store, &arriving("none", [1, 2, 3], 10)).await, []);
+}
+
+/// Of lineages that stand at the same place, the one last seen is continued.
+pub async fn of_equal_tips_the_one_last_seen_is_continued(store: Arc<dyn Store>) {
+    for session in ["first", "second", "third"] {
+        store.adopt(&arriving(session, [], 1)).await.unwrap();
+        decided(&*store, session, &added(1, session, &[], 2)).await;
+        store.note_tips(&[standing_at(session, 5, 3)]).await.unwrap();
+    }
+    let mut again = standing_at("second", 5, 7);
+    again.tip = None;
+    store.note_tips(&[again]).await.unwrap();
+    assert_eq!(
+        adopted(&*store, &arriving("fork", [1, 5], 8)).await,
+        [added(1, "second", &[], 2)]
+    );
+}
+
+/// Places that are not in the history are left behind; places where nothing is added come along.
+pub async fn adoption_takes_only_what_is_in_the_history(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    let entries = [
+        added(1, "one", &["m", "n"], 2),
+        nothing(3, 3),
+        added(5, "five", &["n"], 4),
+        added(7, "behind the fork", &["m"], 5),
+    ];
+    for entry in &entries {
+        decided(&*store, "a", entry).await;
+    }
+    store
+        .note_tips(&[standing_at("a", 4, 6), standing_at("a", 8, 7)])
+        .await
+        .unwrap();
+    let fork = arriving("fork", [0, 1, 2, 3, 4, 5, 70], 8);
+    assert_eq!(adopted(&*store, &fork).await, entries[..3]);
+    assert_eq!(kept(&*store, "a").await, entries);
+    let uses = store.uses(&[grov_domain::TaskId::new("m")]).await.unwrap();
+    let sessions: Vec<&str> = uses.iter().map(|found| found.lineage.session.as_str()).collect();
+    assert_eq!(sessions, ["fork", "a", "a"], "a copy is a use of its own");
+}
+
+/// A lineage of another project or model is not continued, nor one whose project is unknown, nor by one whose project
+/// is unknown.
+pub async fn adoption_stays_in_the_project_and_model(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "text", &[], 2)).await;
+    store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
+    let mut homeless = arriving("homeless", [], 1);
+    homeless.project_path = String::new();
+    store.adopt(&homeless).await.unwrap();
+    decided(&*store, "homeless", &added(1, "homeless", &[], 2)).await;
+    let mut tip = standing_at("homeless", 3, 3);
+    tip.project_path = String::new();
+    store.note_tips(&[tip.clone()]).await.unwrap();
+
+    let history = [1, 2, 3, 4];
+    let of = |session: &str, project: &str, model: &str| NewLineage {
+        project_path: project.to_owned(),
+        model: model.to_owned(),
+        ..arriving(session, history, 9)
+    };
+    let same = arriving("same", history, 9);
+    let (project, model) = (same.project_path.as_str(), same.model.as_str());
+    assert_eq!(adopted(&*store, &of("other", "/elsewhere", model)).await, []);
+    assert_eq!(
+        adopted(&*store, &of("model", project, "claude-opus-4-5")).await,
+        []
+    );
+    assert_eq!(adopted(&*store, &of("unknown", "", model)).await, []);
+    assert_eq!(adopted(&*store, &same).await, [added(1, "text", &[], 2)]);
+
+    // Once its project is known it can be continued, and it does not become unknown again.
+    let mut known = standing_at("homeless", 3, 4);
+    known.tip = None;
+    store.note_tips(&[known]).await.unwrap();
+    store.note_tips(&[tip]).await.unwrap();
+    let later = adopted(&*store, &of("later", project, model)).await;
+    assert_eq!(later, [added(1, "homeless", &[], 2)]);
+    // The model that counts is the one last asked.
+    let mut changed = standing_at("homeless", 3, 5);
+    changed.model = "claude-opus-4-5".to_owned();
+    store.note_tips(&[changed]).await.unwrap();
+    let opus = adopted(&*store, &of("opus", project, "claude-opus-4-5")).await;
+    assert_eq!(opus, [added(1, "homeless", &[], 2)]);
+}
+
+/// A lineage that is known already takes nothing over, also where it is known without a decision.
+pub async fn adoption_leaves_a_known_lineage_as_it_is(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "text", &[], 2)).await;
+    store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
+    store.adopt(&arriving("b", [], 4)).await.unwrap();
+    assert_eq!(adopted(&*store, &arriving("b", [1, 2, 3], 5)).await, []);
+    decided(&*store, "b", &nothing(1, 6)).await;
+    assert_eq!(
+        adopted(&*store, &arriving("b", [1, 2, 3], 7)).await,
+        [nothing(1, 6)]
+    );
+    // Its own tips are in its history: it does not continue itself.
+    assert_eq!(
+        adopted(&*store, &arriving("a", [1, 2, 3], 8)).await,
+        [added(1, "text", &[], 2)]
+    );
+}
+
+/// Edits of the same history would be refused again.
+pub async fn adoption_takes_over_that_edits_were_refused(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "text", &[], 2)).await;
+    store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
+    store.bar(&lineage("a")).await.unwrap();
+    assert!(store.adopt(&arriving("fork", [1, 2], 4)).await.unwrap().barred);
+    assert!(!store.adopt(&arriving("new", [], 4)).await.unwrap().barred);
+}
+
+/// What is decided or withdrawn on one side of a fork stays there.
+pub async fn lineage_grows_apart_from_the_one_it_continues(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "text", &["m"], 2)).await;
+    store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
+    store.adopt(&arriving("fork", [1, 2], 4)).await.unwrap();
+    decided(&*store, "fork", &added(3, "in the fork", &[], 5)).await;
+    decided(&*store, "a", &added(3, "in the first", &[], 6)).await;
+    store.withdraw(&lineage("fork"), &[place(1)]).await.unwrap();
+    assert_eq!(
+        kept(&*store, "a").await,
+        [added(1, "text", &["m"], 2), added(3, "in the first", &[], 6)]
+    );
+    assert_eq!(
+        kept(&*store, "fork").await,
+        [nothing(1, 2), added(3, "in the fork", &[], 5)]
+    );
+    // A fork of the fork continues the fork.
+    store.note_tips(&[standing_at("fork", 4, 7)]).await.unwrap();
+    let again = adopted(&*store, &arriving("again", [1, 2, 3, 4], 8)).await;
+    assert_eq!(again, [nothing(1, 2), added(3, "in the fork", &[], 5)]);
+}
+
+/// A subagent has a history of its own.
+pub async fn agents_of_a_session_are_lineages_of_their_own(store: Arc<dyn Store>) {
+    let agent = |name: &str| Lineage {
+        agent: Some(AgentId::new(name)),
+        ..lineage("a")
+    };
+    let arrives = |lineage: &Lineage| NewLineage {
+        lineage: lineage.clone(),
+        ..arriving("a", [], 1)
+    };
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    assert_eq!(store.lineage(&agent("x")).await.unwrap(), None);
+    store.adopt(&arrives(&agent("x"))).await.unwrap();
+    store.adopt(&arrives(&agent("y"))).await.unwrap();
+    let entry = added(1, "text", &["m"], 2);
+    assert!(store.decide(&agent("x"), &entry, soon()).await.unwrap());
+    store.bar(&agent("y")).await.unwrap();
+    let of = async |lineage: Lineage| store.lineage(&lineage).await.unwrap().unwrap();
+    assert_eq!(of(lineage("a")).await, LedgerLineage::default());
+    assert_eq!(of(agent("x")).await.entries, [entry]);
+    assert!(of(agent("y")).await.barred && !of(agent("x")).await.barred);
+    assert_eq!(store.barred().await.unwrap(), [agent("y")]);
+    let uses = store.uses(&[grov_domain::TaskId::new("m")]).await.unwrap();
+    assert_eq!(uses[0].lineage, agent("x"));
+    assert_eq!(uses[0].last_seen_at, at(1));
+}
