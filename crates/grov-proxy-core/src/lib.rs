@@ -17,6 +17,7 @@ mod exchange;
 mod headers;
 mod identity;
 mod ledger;
+mod memory;
 mod metrics;
 mod observe;
 mod own;
@@ -40,6 +41,7 @@ pub use identity::Identity;
 pub use ledger::{
     ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend, Occasion, Words,
 };
+pub use memory::{MemoryBackend, MemorySource};
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, TurnObserver};
 pub use places::Location;

@@ -6,6 +6,7 @@ use grov_domain::{
     ActionSketch, Prompt, Reasoning, ReasoningQuestion, SessionState, SessionStatus, StepRow, Task, TaskId,
     TaskStatus, TriggerReason, without_own_text,
 };
+use grov_project::GrovIgnore;
 use std::path::Path;
 use time::OffsetDateTime;
 
@@ -41,16 +42,19 @@ pub(super) struct Material {
 }
 
 impl Material {
-    /// From what is stored. `root` is the folder of the working tree.
+    /// From what is stored. `root` is the folder of the working tree; what was done to files that `ignore` keeps out of
+    /// memory is left out.
     pub(super) fn new(
         prompts: &[Prompt],
         steps: &[StepRow],
         root: Option<&Path>,
+        ignore: &GrovIgnore,
         outcome: impl Fn(&str) -> Option<(bool, Option<String>)>,
     ) -> Self {
         let on_goal = steps
             .iter()
-            .filter(|step| step.is_validated && step.drift_score.is_none_or(|score| score >= LEAST_SCORE));
+            .filter(|step| step.is_validated && step.drift_score.is_none_or(|score| score >= LEAST_SCORE))
+            .filter(|step| !step.files.iter().any(|file| ignore.ignores(file)));
         let actions = on_goal.map(|step| {
             let ended = step.tool_use_id.as_deref().and_then(&outcome);
             let (failed, output) = ended.map_or((None, None), |(failed, output)| (Some(failed), output));
@@ -236,7 +240,13 @@ mod tests {
             step("unjudged", None),
             invalid,
         ];
-        let material = Material::new(&[prompt("go")], &steps, Some(Path::new("/p")), |_| None);
+        let material = Material::new(
+            &[prompt("go")],
+            &steps,
+            Some(Path::new("/p")),
+            &GrovIgnore::default(),
+            |_| None,
+        );
         let question = material.question(&task("s1", None), "");
         let files: Vec<_> = question
             .actions
@@ -253,7 +263,9 @@ mod tests {
             prompt("<grov-context>memory</grov-context>"),
             prompt("fix <grov-context>m</grov-context>it"),
         ];
-        let material = Material::new(&prompts, &[step("a", None)], None, |_| None);
+        let material = Material::new(&prompts, &[step("a", None)], None, &GrovIgnore::default(), |_| {
+            None
+        });
         let question = material.question(&task("s1", None), "");
         assert_eq!(question.prompts, ["fix it"]);
         assert_eq!(
@@ -266,7 +278,13 @@ mod tests {
     #[test]
     fn results_of_tools_are_told_where_they_are_known() {
         let known = |call: &str| (call == "a").then(|| (true, Some("2 failed".to_owned())));
-        let material = Material::new(&[], &[step("a", None), step("b", None)], None, known);
+        let material = Material::new(
+            &[],
+            &[step("a", None), step("b", None)],
+            None,
+            &GrovIgnore::default(),
+            known,
+        );
         let actions = material.question(&task("s1", None), "").actions;
         assert_eq!(
             (actions[0].failed, actions[0].output.as_deref()),
@@ -279,7 +297,13 @@ mod tests {
     fn work_that_changed_nothing_is_known_by_what_it_looked_at() {
         let mut read = step("read", None);
         read.action_type = ActionType::Read;
-        let looked = Material::new(&[], std::slice::from_ref(&read), Some(Path::new("/p")), |_| None);
+        let looked = Material::new(
+            &[],
+            std::slice::from_ref(&read),
+            Some(Path::new("/p")),
+            &GrovIgnore::default(),
+            |_| None,
+        );
         assert_eq!(saved(&looked).files_touched, ["read"]);
         let mut removed = step("removed", None);
         removed.action_type = ActionType::Bash;
@@ -287,7 +311,13 @@ mod tests {
             kind: EffectKind::Delete,
             paths: Vec::new(),
         }];
-        let changed = Material::new(&[], &[read, removed], Some(Path::new("/p")), |_| None);
+        let changed = Material::new(
+            &[],
+            &[read, removed],
+            Some(Path::new("/p")),
+            &GrovIgnore::default(),
+            |_| None,
+        );
         assert_eq!(saved(&changed).files_touched, ["removed"]);
     }
 }

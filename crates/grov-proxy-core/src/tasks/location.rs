@@ -1,6 +1,7 @@
 //! Where a task takes place.
 
-use grov_project::Place;
+use grov_domain::Task;
+use grov_project::{GrovIgnore, Place, pins};
 use std::path::PathBuf;
 
 /// What is known of a directory.
@@ -25,4 +26,28 @@ pub(super) async fn locate(directory: Option<&str>) -> Location {
         }
     });
     looking.await.unwrap_or_default()
+}
+
+/// What is kept out of memory in a working tree. Without one nothing is: there are no files to speak of.
+pub(super) async fn ignored(root: Option<PathBuf>) -> GrovIgnore {
+    let Some(root) = root else {
+        return GrovIgnore::default();
+    };
+    let reading = tokio::task::spawn_blocking(move || GrovIgnore::at(&Place::locate(&root)));
+    let ignore = reading.await.unwrap_or_default();
+    for problem in ignore.problems() {
+        tracing::warn!("{problem}");
+    }
+    ignore
+}
+
+/// The task with what its files are like now, so that it can be told later whether they have changed since.
+pub(super) async fn pinned(mut task: Task, root: Option<PathBuf>) -> Task {
+    let Some(root) = root else {
+        return task;
+    };
+    let files = task.files_touched.clone();
+    let reading = tokio::task::spawn_blocking(move || pins(&root, &files));
+    task.file_pins = reading.await.unwrap_or_default();
+    task
 }

@@ -2,7 +2,7 @@
 
 use super::capture::{Ending, Material, relative};
 use super::exchange::RecordedExchange;
-use super::location::{Location, locate};
+use super::location::{Location, ignored, locate, pinned};
 use super::outcomes::Outcomes;
 use super::persist::{patiently, persist};
 use super::turn::OpenTurn;
@@ -13,6 +13,7 @@ use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, ExchangeId, Intent, IntentQuestion, Move, SessionId, SessionMode,
     SessionState, SessionStatus, StoreError, TaskAnalysis, TaskContextQuestion, TaskTransition, TaskType,
 };
+use grov_project::without_ignored;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -439,7 +440,8 @@ impl Session {
         let prompts = patiently(|| store.prompts(id, until)).await?;
         let mut steps = patiently(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
-        let material = Material::new(&prompts, &steps, location.root.as_deref(), |call| {
+        let ignore = ignored(location.root.clone()).await;
+        let material = Material::new(&prompts, &steps, location.root.as_deref(), &ignore, |call| {
             self.outcomes.of(call)
         });
         state.status = ending.session_status();
@@ -456,7 +458,9 @@ impl Session {
             let now = self.context.clock.now();
             let remote = self.remote.clone();
             let task = material.task(&state, remote, reasoning, ending, location.head, now);
-            transition.finished.push(task);
+            transition
+                .finished
+                .push(pinned(without_ignored(task, &ignore), location.root).await);
         }
         persist(&self.context, transition).await?;
         self.keep(state.clone());

@@ -654,6 +654,26 @@ async fn a_commit_made_during_the_task_is_linked() {
 }
 
 #[tokio::test]
+async fn what_the_project_keeps_out_of_memory_is_not_remembered() {
+    let mut work = Work::begin().await;
+    std::fs::write(work.project.path().join(".grovignore"), "secret/\n").unwrap();
+    std::fs::create_dir(work.project.path().join("secret")).unwrap();
+    std::fs::write(work.project.path().join("theme.css"), "a {}").unwrap();
+    work.turn("add dark mode", "secret/key.css", verdict(TaskAction::NewTask))
+        .await;
+    work.turn("and finish it", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    let saved = work.memory().await;
+    assert_eq!(saved[0].files_touched, ["theme.css"]);
+    let pins: Vec<_> = saved[0]
+        .file_pins
+        .iter()
+        .map(|pin| (pin.path.as_str(), pin.hash.is_some()))
+        .collect();
+    assert_eq!(pins, [("theme.css", true)]);
+}
+
+#[tokio::test]
 async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished_task() {
     let mut work = Work::begin().await;
     work.hears(Some("add dark mode"), &["theme.css"], false).await;

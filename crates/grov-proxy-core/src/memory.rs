@@ -1,0 +1,186 @@
+//! Team memory as a source of context: what is remembered for a prompt, told in a few lines.
+
+use crate::ledger::{ContextSource, Occasion, Words};
+use async_trait::async_trait;
+use grov_domain::{ClientSessionId, MemoryScope, MemoryStore, SessionStore, StoreError, Task, TaskId};
+use grov_memory::{
+    Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
+};
+use grov_project::{GrovIgnore, Place, pins};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use time::OffsetDateTime;
+
+/// Memories looked at closely; fewer are told, as the budget has it.
+const MOST_RECALLED: usize = 8;
+
+/// Files named in a prompt whose history is asked for.
+const MOST_NOTED_FILES: usize = 3;
+
+/// Steps per file among which one of another session is looked for.
+const STEPS_PER_FILE: u32 = 16;
+
+/// Time that has to be left when files are looked at; with less, memories are told as if nobody knew.
+const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
+
+/// What memory needs of a store.
+pub trait MemoryBackend: MemoryStore + SessionStore {}
+
+impl<T: MemoryStore + SessionStore> MemoryBackend for T {}
+
+/// Tells what the team knows about a prompt.
+pub struct MemorySource {
+    store: Arc<dyn MemoryBackend>,
+    ranking: Ranking,
+    budget: Budget,
+}
+
+impl MemorySource {
+    /// A source that tells what this store holds, ranked by `ranking`, in at most so many tokens.
+    pub fn new(store: Arc<dyn MemoryBackend>, ranking: Ranking, budget: Budget) -> Self {
+        Self {
+            store,
+            ranking,
+            budget,
+        }
+    }
+
+    async fn remembered(&self, occasion: &Occasion) -> Result<Option<Words>, StoreError> {
+        let location = &occasion.location;
+        let scope = MemoryScope {
+            project_path: location.project.key().to_owned(),
+            project_remote: location.project.remote.clone(),
+        };
+        let files = files_named(&occasion.prompt);
+        let query = Query {
+            scope,
+            text: occasion.prompt.clone(),
+            files: files.clone(),
+            before: Some(OffsetDateTime::now_utc()),
+            limit: MOST_RECALLED,
+        };
+        let own = Some(&occasion.lineage.session);
+        let recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
+        let notes = self.notes(occasion, &files).await?;
+        if recalled.is_empty() && notes.is_empty() {
+            return Ok(None);
+        }
+        let (recalled, notes) = looked_after(recalled, notes, occasion, &self.ranking).await;
+        Ok(tell(&recalled, &notes, self.budget).map(|told| Words {
+            text: told.text,
+            memories: told.memories,
+        }))
+    }
+
+    /// What was said in other sessions about files that the prompt names, the newest for each.
+    async fn notes(&self, occasion: &Occasion, files: &[String]) -> Result<Vec<FileNote>, StoreError> {
+        let mut notes = Vec::new();
+        if files.is_empty() {
+            return Ok(notes);
+        }
+        let own = self.own_tasks(&occasion.lineage.session).await?;
+        let project = occasion.location.project.key();
+        for file in files.iter().take(MOST_NOTED_FILES) {
+            for path in paths(file, &occasion.location.root, Path::new(project)) {
+                let steps = self
+                    .store
+                    .steps_reasoning_by_path(project, &path, STEPS_PER_FILE)
+                    .await?;
+                let told = steps
+                    .into_iter()
+                    .filter(|step| step.is_validated && !own.contains(step.session_id.as_str()))
+                    .find_map(|step| Some((step.reasoning?, step.timestamp)));
+                if let Some((reasoning, at)) = told {
+                    notes.push(FileNote {
+                        file: file.clone(),
+                        reasoning,
+                        at,
+                    });
+                    break;
+                }
+            }
+        }
+        Ok(notes)
+    }
+
+    async fn own_tasks(&self, session: &ClientSessionId) -> Result<HashSet<String>, StoreError> {
+        let tasks = self.store.client_session(session).await?;
+        Ok(tasks
+            .into_iter()
+            .map(|task| task.state.session_id.as_str().to_owned())
+            .collect())
+    }
+}
+
+#[async_trait]
+impl ContextSource for MemorySource {
+    fn name(&self) -> &'static str {
+        "team memory"
+    }
+
+    fn applies(&self, occasion: &Occasion) -> bool {
+        occasion.location.project.path.is_some() && asks(&occasion.prompt).is_something()
+    }
+
+    async fn words(&self, occasion: &Occasion) -> Option<Words> {
+        match self.remembered(occasion).await {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::debug!(%error, "team memory could not be asked");
+                None
+            }
+        }
+    }
+}
+
+/// How a file that a prompt names may be written in records: as named, and under the working tree and the project.
+fn paths(file: &str, root: &Path, project: &Path) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for path in [root.join(file), project.join(file), PathBuf::from(file)] {
+        let path = path.to_string_lossy().into_owned();
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Memories whose files changed since are marked and stand behind; notes on ignored files are left out. Files are read on
+/// a thread that may wait, and only while there is time.
+async fn looked_after(
+    recalled: Vec<Recalled>,
+    notes: Vec<FileNote>,
+    occasion: &Occasion,
+    ranking: &Ranking,
+) -> (Vec<Recalled>, Vec<FileNote>) {
+    let Some(until) = occasion.deadline.checked_sub(LEFT_FOR_FILES) else {
+        return (recalled, Vec::new());
+    };
+    let root = occasion.location.root.clone();
+    let tasks: Vec<Task> = recalled.iter().map(|one| one.task.clone()).collect();
+    let named: Vec<String> = notes.iter().map(|note| note.file.clone()).collect();
+    let looking = tokio::task::spawn_blocking(move || {
+        let ignore = GrovIgnore::at(&Place::locate(&root));
+        let fresh = tasks
+            .iter()
+            .map(|task| (task.id.clone(), freshness_in(&root, task)));
+        let fresh: HashMap<TaskId, Freshness> = fresh.collect();
+        let ignored: Vec<bool> = named.iter().map(|file| ignore.ignores(file)).collect();
+        (fresh, ignored)
+    });
+    let until = tokio::time::Instant::from_std(until);
+    let Ok(Ok((fresh, ignored))) = tokio::time::timeout_at(until, looking).await else {
+        return (recalled, Vec::new());
+    };
+    let freshness = |task: &Task| fresh.get(&task.id).cloned().unwrap_or_default();
+    let recalled = demote(recalled, freshness, ranking);
+    let notes = notes.into_iter().zip(ignored).filter(|(_, ignored)| !ignored);
+    (recalled, notes.map(|(note, _)| note).collect())
+}
+
+fn freshness_in(root: &Path, task: &Task) -> Freshness {
+    let files: Vec<String> = task.file_pins.iter().map(|pin| pin.path.clone()).collect();
+    Freshness::of(task, &pins(root, &files))
+}

@@ -1,0 +1,476 @@
+//! What has to hold of every request, and what is counted.
+
+use crate::daemon::{Daemon, Fault, Talker};
+use bytes::Bytes;
+use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_OPENING, SideRequest};
+use grov_proxy_core::MessagesRequest;
+use grov_sim::cache::{CacheAudit, Comparison, PromptCache, RenderedPrompt};
+use grov_sim::history::{Event, MODELS, Operation, Sent, play};
+use grov_sim::request::{self, Purpose};
+use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, RequestIndex, Skeleton, Splice};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Numbers of one or many histories.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    pub requests: usize,
+    pub turns: usize,
+    pub prompts: usize,
+    /// Texts said for the first time, and the size of their blocks in bytes.
+    pub added: usize,
+    pub added_bytes: usize,
+    /// Blocks said again.
+    pub repeated: usize,
+    /// Taken over from another session's history.
+    pub adopted: usize,
+    /// Taken back because they would have cost cached prompt.
+    pub withdrawn: usize,
+    /// Requests in which the client itself broke its prefix, and the older prefix that is left is out of sight because
+    /// of blocks that were cached long before.
+    pub out_of_sight: usize,
+    /// Requests that read something.
+    pub hits: usize,
+    pub restarts: usize,
+}
+
+impl std::ops::AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.turns += other.turns;
+        self.prompts += other.prompts;
+        self.added += other.added;
+        self.added_bytes += other.added_bytes;
+        self.repeated += other.repeated;
+        self.adopted += other.adopted;
+        self.withdrawn += other.withdrawn;
+        self.out_of_sight += other.out_of_sight;
+        self.hits += other.hits;
+        self.restarts += other.restarts;
+    }
+}
+
+/// A text that was said, the first time it was seen.
+struct Saying {
+    family: usize,
+    key: Key128,
+}
+
+/// What is known of a lineage.
+#[derive(Default)]
+struct Known {
+    /// What stands where.
+    said: HashMap<Key128, String>,
+    /// Where it was taken back.
+    withdrawn: HashSet<Key128>,
+    /// The edited body before, for failures.
+    before: Vec<u8>,
+    bodies: HashSet<Bytes>,
+    /// The client's blocks that its newest request left in the cache.
+    cached: usize,
+}
+
+/// Judges requests one after the other.
+pub struct Judge {
+    operations: Vec<Operation>,
+    talker: Arc<Talker>,
+    audits: HashMap<usize, CacheAudit>,
+    lineages: HashMap<Lineage, Known>,
+    sayings: HashMap<String, Saying>,
+    pub tally: Tally,
+}
+
+/// What the policy made of a request.
+struct Edited<'a> {
+    request: &'a MessagesRequest,
+    index: &'a RequestIndex,
+    skeleton: &'a Skeleton,
+    chunks: Chunks,
+    bytes: Vec<u8>,
+    edits: &'a [Edit],
+}
+
+/// Each of these caches the shortest prefix, so that small bodies do.
+pub fn eager_cache() -> PromptCache {
+    MODELS.iter().fold(PromptCache::default(), |cache, model| {
+        cache.with_minimum(model, 1)
+    })
+}
+
+/// The request as the proxy sees it.
+pub fn as_received(sent: &Sent) -> MessagesRequest {
+    let mut headers = HeaderMap::new();
+    for (name, value) in sent.headers() {
+        headers.insert(
+            HeaderName::from_static(name),
+            HeaderValue::from_str(&value).unwrap(),
+        );
+    }
+    MessagesRequest::new(&headers, sent.body.clone(), sent.at)
+}
+
+impl Judge {
+    pub fn new(operations: &[Operation], talker: Arc<Talker>) -> Self {
+        Self {
+            operations: operations.to_vec(),
+            talker,
+            audits: HashMap::new(),
+            lineages: HashMap::new(),
+            sayings: HashMap::new(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Sends one request through the policy and judges what comes out. The text says what is wrong, if something is.
+    pub async fn judge(
+        &mut self,
+        number: usize,
+        sent: &Sent,
+        daemon: &Daemon,
+        fault: Fault,
+    ) -> Result<(), String> {
+        let request = as_received(sent);
+        let lineage = request.identity().lineage();
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let is_repeated = !known.bodies.insert(sent.body.clone());
+        let edits = daemon.edits(&request, is_repeated, fault).await;
+        let outcome = self.examine(sent, &request, &lineage, &edits);
+        outcome.map_err(|problem| {
+            let operation = self.operations.get(sent.operation);
+            let mut text = format!(
+                "{problem}\nrequest {number}, operation {} {operation:?}, {:?} of {} {}, family {}\n",
+                sent.operation,
+                sent.purpose,
+                sent.session,
+                sent.agent.as_deref().unwrap_or_default(),
+                sent.family
+            );
+            let index = request.index().unwrap();
+            let now = Splice::apply(index, &edits)
+                .map(|chunks| joined(&chunks))
+                .unwrap_or_default();
+            let before = self.lineages.get(&lineage).map(|known| known.before.clone());
+            let _ = writeln!(
+                text,
+                "before:\n{}\nnow:\n{}",
+                outline(&before.unwrap_or_default()),
+                outline(&now)
+            );
+            text
+        })
+    }
+
+    fn examine(
+        &mut self,
+        sent: &Sent,
+        request: &MessagesRequest,
+        lineage: &Lineage,
+        edits: &[Edit],
+    ) -> Result<(), String> {
+        check_identity(sent, request)?;
+        let index = request.index().ok_or("the client's body has no index")?;
+        let skeleton = request.skeleton().ok_or("the client's body has no skeleton")?;
+        let chunks = Splice::apply(index, edits).map_err(|error| format!("the edits do not fit: {error}"))?;
+        let edited = Edited {
+            request,
+            index,
+            skeleton,
+            bytes: joined(&chunks),
+            chunks,
+            edits,
+        };
+        edited.check_tiling()?;
+        edited.check_rendering()?;
+        self.check_places(sent, lineage, &edited)?;
+        let compared = self.compare(sent, lineage, &edited)?;
+        let turn = matches!(sent.purpose, Purpose::Step);
+        self.tally.requests += 1;
+        self.tally.turns += usize::from(turn);
+        let typed = skeleton.newest_user_link().is_some() && turn && sent.agent.is_none();
+        let results = index.newest_user_message().is_some_and(|message| {
+            message
+                .blocks()
+                .any(|block| block.kind() == BlockKind::ToolResult)
+        });
+        self.tally.prompts += usize::from(typed && !results);
+        self.tally.hits += usize::from(compared.cached_as_sent > 0);
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        known.before = edited.bytes;
+        if sent.began && !matches!(sent.purpose, Purpose::Title | Purpose::WebSearch) {
+            known.cached = compared.left_as_sent;
+        }
+        Ok(())
+    }
+
+    /// No miss is caused by what was added.
+    fn compare(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<Comparison, String> {
+        let audit = self
+            .audits
+            .entry(sent.family)
+            .or_insert_with(|| CacheAudit::starting_with(eager_cache()));
+        let compared = observe(audit, sent, &edited.bytes)?;
+        if !compared.caused_a_miss() {
+            return Ok(compared);
+        }
+        let cached = self.lineages.get(lineage).map_or(0, |known| known.cached);
+        let broken_by_client = compared.cached_as_sent < cached;
+        if broken_by_client && compared.within_any_reach >= compared.cached_as_sent {
+            self.tally.out_of_sight += 1;
+            return Ok(compared);
+        }
+        Err(format!("a miss was caused: {compared:?}, cached before {cached}"))
+    }
+
+    /// What was said once is there, word for word; what is there was said in this history.
+    fn check_places(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<(), String> {
+        let places = edited.own_places()?;
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let history: HashSet<Key128> = edited.skeleton.links().iter().map(|link| link.key).collect();
+        let is_side = matches!(sent.purpose, Purpose::Title | Purpose::WebSearch);
+        if is_side {
+            return match places.is_empty() {
+                true => Ok(()),
+                false => Err("something was added to a request that shares no history".to_owned()),
+            };
+        }
+        let missing: Vec<(Key128, String)> = known
+            .said
+            .iter()
+            .filter(|(key, text)| history.contains(key) && places.get(key) != Some(text))
+            .map(|(key, text)| (*key, text.clone()))
+            .collect();
+        for (key, text) in missing {
+            if let Some(other) = places.get(&key) {
+                return Err(format!("{text} was said, and now at the same place {other}"));
+            }
+            let with_it = edited.with(key, &text)?;
+            let mut audit = self
+                .audits
+                .get(&sent.family)
+                .cloned()
+                .unwrap_or_else(|| CacheAudit::starting_with(eager_cache()));
+            if !observe(&mut audit, sent, &with_it)?.caused_a_miss() {
+                return Err(format!("{text} was said and is missing"));
+            }
+            let known = self.lineages.entry(lineage.clone()).or_default();
+            known.said.remove(&key);
+            known.withdrawn.insert(key);
+            self.tally.withdrawn += 1;
+        }
+        for (key, text) in places {
+            let known = self.lineages.entry(lineage.clone()).or_default();
+            if known.withdrawn.contains(&key) {
+                return Err(format!("{text} was taken back and is there again"));
+            }
+            if known.said.insert(key, text.clone()).is_some() {
+                self.tally.repeated += 1;
+                continue;
+            }
+            match self.sayings.get(&text) {
+                Some(saying) if saying.key == key && saying.family == sent.family => self.tally.adopted += 1,
+                Some(saying) => {
+                    return Err(format!(
+                        "{text} belongs to family {} at {}, and is in another history or place, {key}",
+                        saying.family, saying.key
+                    ));
+                }
+                None if self.talker.meant_for(&text).as_ref() == Some(lineage) => {
+                    self.tally.added += 1;
+                    self.tally.added_bytes += text.len();
+                    let family = sent.family;
+                    self.sayings.insert(text, Saying { family, key });
+                }
+                None if fault_free_adoption(self, &text, lineage) => {
+                    // Said to a request that went out without it, and then taken over by a session of that history.
+                    self.tally.adopted += 1;
+                    let family = sent.family;
+                    self.sayings.insert(text, Saying { family, key });
+                }
+                None => return Err(format!("{text} was meant for {:?}", self.talker.meant_for(&text))),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Nothing of this kind is allowed for now: a text goes out first where it was meant to.
+fn fault_free_adoption(_judge: &Judge, _text: &str, _lineage: &Lineage) -> bool {
+    false
+}
+
+fn observe(audit: &mut CacheAudit, sent: &Sent, arrived: &[u8]) -> Result<Comparison, String> {
+    let compared = match sent.began {
+        true => audit.observe(&sent.body, arrived, sent.at),
+        false => audit.observe_refused(&sent.body, arrived, sent.at),
+    };
+    compared.map_err(|error| error.to_string())
+}
+
+fn check_identity(sent: &Sent, request: &MessagesRequest) -> Result<(), String> {
+    let identity = request.identity();
+    let kind = match (sent.purpose, &sent.agent) {
+        (Purpose::Title, _) => ExchangeKind::Side(SideRequest::Title),
+        (Purpose::WebSearch, _) => ExchangeKind::Side(SideRequest::WebTool),
+        (Purpose::Suggestion, _) => ExchangeKind::Side(SideRequest::Suggestion),
+        (Purpose::Compaction, _) => ExchangeKind::Side(SideRequest::Compaction),
+        (Purpose::Step, Some(_)) => ExchangeKind::Subagent,
+        (Purpose::Step, None) => ExchangeKind::Main,
+    };
+    let agent = identity.agent.as_ref().map(ToString::to_string);
+    let is_right = identity.kind == kind
+        && identity.session.as_str() == sent.session
+        && identity.session_is_named
+        && agent == sent.agent;
+    match is_right {
+        true => Ok(()),
+        false => Err(format!("the request is taken for {identity:?}")),
+    }
+}
+
+impl Edited<'_> {
+    /// The client's bytes are all there, in order; what stands between them are our blocks and the brackets of a string
+    /// that became an array.
+    fn check_tiling(&self) -> Result<(), String> {
+        let original = self.request.body();
+        let start = original.as_ptr() as usize;
+        let mut taken = 0;
+        let mut opened = 0_i32;
+        for piece in self.chunks.iter() {
+            let at = (piece.as_ptr() as usize).checked_sub(start);
+            match at.filter(|at| at + piece.len() <= original.len()) {
+                Some(at) if at == taken => taken += piece.len(),
+                Some(at) => return Err(format!("byte {at} of the client's body follows byte {taken}")),
+                None => match piece.as_ref() {
+                    b"," => {}
+                    br#"[{"type":"text","text":"# => opened += 1,
+                    b"}" => {}
+                    b"]" => opened -= 1,
+                    other if is_own(other) && self.is_of_an_edit(other) => {}
+                    other => return Err(format!("{} was put in", String::from_utf8_lossy(other))),
+                },
+            }
+        }
+        match taken == original.len() && opened == 0 {
+            true => Ok(()),
+            false => Err(format!(
+                "{taken} of {} bytes of the client's are left",
+                original.len()
+            )),
+        }
+    }
+
+    fn is_of_an_edit(&self, piece: &[u8]) -> bool {
+        self.edits.iter().any(|edit| match edit {
+            Edit::Insert { bytes, .. } => bytes == piece,
+            Edit::Replace { .. } => false,
+        })
+    }
+
+    /// The prompt without our blocks is the client's prompt, and the request is one that the API takes.
+    fn check_rendering(&self) -> Result<(), String> {
+        let sent = request::MessagesRequest::parse(self.request.body()).map_err(|error| error.to_string())?;
+        let mut arrived = request::MessagesRequest::parse(&self.bytes).map_err(|error| error.to_string())?;
+        if let Some(refusal) = arrived.refusal() {
+            return Err(format!("the API refuses it: {refusal}"));
+        }
+        if arrived.stream != sent.stream {
+            return Err("`stream` changed".to_owned());
+        }
+        for message in &mut arrived.messages {
+            message.blocks.retain(|block| {
+                !block
+                    .get_str("text")
+                    .is_some_and(|text| text.starts_with(OWN_TEXT_OPENING))
+            });
+        }
+        let (sent, arrived) = (RenderedPrompt::of(&sent), RenderedPrompt::of(&arrived));
+        match sent == arrived {
+            true => Ok(()),
+            false => Err("without what was added the prompt is not the client's".to_owned()),
+        }
+    }
+
+    /// Our blocks by the part of the history that each stands directly behind.
+    fn own_places(&self) -> Result<HashMap<Key128, String>, String> {
+        let arrived =
+            RequestIndex::parse(&Bytes::from(self.bytes.clone())).map_err(|error| error.to_string())?;
+        let mut places = HashMap::new();
+        for message in arrived.messages() {
+            let mut clients = 0_usize;
+            for block in message.blocks() {
+                if !is_own(block.raw().as_bytes()) {
+                    clients += 1;
+                    continue;
+                }
+                let before = clients
+                    .checked_sub(1)
+                    .ok_or("a message begins with what was added")?;
+                let link = self
+                    .skeleton
+                    .links()
+                    .iter()
+                    .rfind(|link| link.message == message.number() && link.block.unwrap_or(0) == before);
+                let link = link.ok_or("something was added behind what is no part of the history")?;
+                let text = block.text().unwrap_or_default().into_owned();
+                if places.insert(link.key, text).is_some() {
+                    return Err("two blocks were added at one place".to_owned());
+                }
+            }
+        }
+        Ok(places)
+    }
+
+    /// The body with one more block.
+    fn with(&self, key: Key128, text: &str) -> Result<Vec<u8>, String> {
+        let link = self.skeleton.find(key).ok_or("the place is gone")?;
+        let mut edits = self.edits.to_vec();
+        edits.push(Edit::Insert {
+            at: link.seam(),
+            bytes: grov_wire::text_block(text),
+        });
+        let chunks = Splice::apply(self.index, &edits).map_err(|error| error.to_string())?;
+        Ok(joined(&chunks))
+    }
+}
+
+fn is_own(block: &[u8]) -> bool {
+    let opening = format!(r#""text":"{OWN_TEXT_OPENING}"#);
+    String::from_utf8_lossy(block).contains(&opening)
+}
+
+fn joined(chunks: &Chunks) -> Vec<u8> {
+    chunks.iter().flat_map(|piece| piece.iter().copied()).collect()
+}
+
+/// The messages of a body, a line each block.
+fn outline(body: &[u8]) -> String {
+    let Ok(index) = RequestIndex::parse(&Bytes::copy_from_slice(body)) else {
+        return "nothing".to_owned();
+    };
+    let mut text = format!("{}\n", index.model().unwrap_or_default());
+    let short = |text: &str| text.chars().take(90).collect::<String>().replace('\n', " ");
+    for message in index.messages() {
+        let who = format!("{:3} {:?}", message.number(), message.role());
+        match message.content() {
+            Content::Text(content) => drop(writeln!(text, "{who} string {}", short(&content))),
+            _ => {
+                for block in message.blocks() {
+                    let mark = if block.has_cache_control() {
+                        "<== breakpoint"
+                    } else {
+                        ""
+                    };
+                    let _ = writeln!(text, "{who} {} {mark}", short(block.raw()));
+                }
+            }
+        }
+    }
+    text
+}
+
+/// What happens in a history.
+pub fn events(operations: &[Operation]) -> Vec<Event> {
+    play(operations)
+}

@@ -1,0 +1,146 @@
+//! A ledger in memory, as the port asks for it.
+
+use async_trait::async_trait;
+use grov_domain::{
+    HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
+    StoreError, SwitchScope, SwitchStore, TaskId,
+};
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Instant;
+
+#[derive(Default)]
+pub struct MemoryLedger {
+    kept: Mutex<Kept>,
+    /// Takes every third decision only.
+    pub picky: bool,
+    /// Does not recognise histories.
+    pub stranger: bool,
+}
+
+#[derive(Default)]
+struct Kept {
+    lineages: HashMap<Lineage, LedgerLineage>,
+    tips: Vec<LineageTip>,
+    asked: usize,
+}
+
+impl MemoryLedger {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap()
+    }
+}
+
+fn nothing(anchor: HistoryKey, at: time::OffsetDateTime) -> LedgerEntry {
+    LedgerEntry {
+        anchor,
+        block: None,
+        memories: Vec::new(),
+        decided_at: at,
+    }
+}
+
+#[async_trait]
+impl LedgerStore for MemoryLedger {
+    async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
+        Ok(self.kept().lineages.get(lineage).cloned())
+    }
+
+    async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
+        let mut kept = self.kept();
+        if let Some(known) = kept.lineages.get(&new.lineage) {
+            return Ok(known.clone());
+        }
+        let place = |key: HistoryKey| new.history.iter().position(|known| *known == key);
+        let parent = kept
+            .tips
+            .iter()
+            .enumerate()
+            .filter(|(_, tip)| {
+                tip.project_path == new.project_path && tip.model == new.model && !self.stranger
+            })
+            .filter_map(|(age, tip)| Some((place(tip.tip?)?, age, tip.lineage.clone())))
+            .max_by_key(|(place, age, _)| (*place, *age));
+        let mut adopted = LedgerLineage::default();
+        if let Some((_, _, parent)) = parent {
+            let of_parent = kept.lineages.get(&parent).cloned().unwrap_or_default();
+            adopted.barred = of_parent.barred;
+            let shared = of_parent.entries.into_iter();
+            adopted.entries = shared.filter(|entry| place(entry.anchor).is_some()).collect();
+        }
+        kept.lineages.insert(new.lineage.clone(), adopted.clone());
+        Ok(adopted)
+    }
+
+    async fn decide(
+        &self,
+        lineage: &Lineage,
+        entry: &LedgerEntry,
+        _until: Instant,
+    ) -> Result<bool, StoreError> {
+        let mut kept = self.kept();
+        kept.asked += 1;
+        if self.picky && kept.asked % 3 > 0 {
+            return Ok(false);
+        }
+        let entries = &mut kept.lineages.entry(lineage.clone()).or_default().entries;
+        let is_open = entries.iter().all(|known| known.anchor != entry.anchor);
+        if is_open {
+            entries.push(entry.clone());
+        }
+        Ok(is_open)
+    }
+
+    async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError> {
+        let mut kept = self.kept();
+        let entries = &mut kept.lineages.entry(lineage.clone()).or_default().entries;
+        entries.retain(|known| !anchors.contains(&known.anchor));
+        let now = time::OffsetDateTime::UNIX_EPOCH;
+        entries.extend(anchors.iter().map(|anchor| nothing(*anchor, now)));
+        Ok(())
+    }
+
+    async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError> {
+        let mut kept = self.kept();
+        for tip in tips {
+            let entries = &mut kept.lineages.entry(tip.lineage.clone()).or_default().entries;
+            for anchor in &tip.nothing_at {
+                if entries.iter().all(|known| known.anchor != *anchor) {
+                    entries.push(nothing(*anchor, tip.at));
+                }
+            }
+        }
+        kept.tips.extend_from_slice(tips);
+        Ok(())
+    }
+
+    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError> {
+        self.kept().lineages.entry(lineage.clone()).or_default().barred = true;
+        Ok(())
+    }
+
+    async fn barred(&self) -> Result<Vec<Lineage>, StoreError> {
+        let kept = self.kept();
+        let barred = kept.lineages.iter().filter(|(_, kept)| kept.barred);
+        Ok(barred.map(|(lineage, _)| lineage.clone()).collect())
+    }
+
+    async fn uses(&self, _tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
+        Ok(Vec::new())
+    }
+}
+
+#[async_trait]
+impl SwitchStore for MemoryLedger {
+    async fn switch(&self, _scope: &SwitchScope, _on: bool) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn revision(&self) -> Result<i64, StoreError> {
+        Ok(0)
+    }
+}
