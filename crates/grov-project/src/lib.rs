@@ -1,7 +1,8 @@
 //! Which project a directory belongs to, found without starting git.
 //!
 //! Entry points: [`Place::locate`], then [`Place::project`], [`Place::head`] and [`Place::user`] as needed; each reads
-//! a few small files. [`normalize_remote`] and [`hash_user`] stand for themselves. [`GrovIgnore`] is what a project wants
+//! a few small files. [`pins`] says how files of a working tree are now.
+//! [`normalize_remote`] and [`hash_user`] stand for themselves. [`GrovIgnore`] is what a project wants
 //! kept out of memory, and [`without_ignored`] a task without it.
 //!
 //! Whatever is missing, broken, huge or made to mislead is treated as not there: the answer is then the directory
@@ -10,6 +11,7 @@
 
 mod config;
 mod head;
+mod pins;
 mod ignore;
 mod place;
 mod read;
@@ -17,6 +19,7 @@ mod remote;
 mod user;
 
 pub use head::Head;
+pub use pins::pins;
 pub use ignore::{GrovIgnore, IgnoreProblem, without_ignored};
 pub use place::Place;
 pub use remote::normalize_remote;

@@ -58,7 +58,8 @@ pub(crate) fn find_line<T>(path: &Path, limit: u64, wanted: impl Fn(&[u8]) -> Op
     }
 }
 
-fn open_regular(path: &Path, limit: u64) -> Option<File> {
+/// A regular file of at most `limit` bytes, opened.
+pub(crate) fn open_regular(path: &Path, limit: u64) -> Option<File> {
     // Asked before opening: opening a pipe would wait for its writer.
     let metadata = std::fs::metadata(path).ok()?;
     (metadata.is_file() && metadata.len() <= limit).then(|| File::open(path).ok())?
