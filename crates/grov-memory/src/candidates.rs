@@ -61,6 +61,8 @@ pub struct Found {
     pub shares: Vec<Share>,
     /// How much of the question stands in it, by the rarity of its words: 0 to 1, comparable between searches.
     pub coverage: f64,
+    /// The task whose knowledge replaces this one's.
+    pub superseded_by: Option<TaskId>,
 }
 
 /// A memory that is looked at.
@@ -182,6 +184,7 @@ impl Candidates {
                     score: candidate.score(),
                     shares,
                     coverage: candidate.coverage,
+                    superseded_by: candidate.document.superseded_by.clone(),
                 }
             })
             .collect()

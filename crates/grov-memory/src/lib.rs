@@ -5,8 +5,8 @@
 //! [`Ranking`] names each number that ranking depends on. [`Candidates`] is the pure half: the same evidence gives the
 //! same order.
 //!
-//! [`asks`] says whether a prompt is worth a question at all, [`files_named`] which files it names, [`tell`] makes the text
-//! for the agent of what was recalled, and [`suspicions`] finds what in a memory speaks to the agent instead of about
+//! [`asks`] says whether a prompt is worth a question at all, [`files_named`] which files it names; [`recall`] loads
+//! what fits, [`demote`] holds back what is stale, [`tell`] makes the text for the agent, and [`suspicions`] finds what in a memory speaks to the agent instead of about
 //! the work.
 //!
 //! This crate knows no SQL, no HTTP and no clock: the time of a question is part of it.
@@ -37,7 +37,7 @@ pub use files::CompanionFile;
 pub use mentions::files_named;
 pub use query::{Query, Terms};
 pub use ranking::Ranking;
-pub use recall::{Freshness, Recalled};
+pub use recall::{Freshness, Recalled, demote, recall};
 pub use search::search;
 pub use suspicion::{Suspicion, SuspicionKind, suspicions};
 pub use tell::{Budget, FileNote, Told, estimated_tokens, short_id, tell};

@@ -34,6 +34,8 @@ pub struct Ranking {
     pub neighbour_seconds: f64,
     /// What is left of an abandoned task's score.
     pub abandoned_factor: f64,
+    /// What is left of the score of a memory all of whose files have changed since.
+    pub stale_factor: f64,
     /// The least share of the question, by the rarity of its words, that has to stand in a memory which touched none of
     /// the files named. 0 lets everything through that shares a word.
     pub floor: f64,
@@ -61,6 +63,7 @@ impl Default for Ranking {
             neighbour_weight: 0.3,
             neighbour_seconds: 120.0,
             abandoned_factor: 0.8,
+            stale_factor: 0.7,
             floor: 0.0,
             budget: 20_000,
             candidates: 400,

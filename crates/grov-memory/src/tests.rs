@@ -12,30 +12,36 @@ use time::{Duration, OffsetDateTime};
 
 /// A memory: its text, its files, the minute it was saved.
 #[derive(Clone, Debug)]
-struct Memory {
-    id: &'static str,
-    text: String,
-    files: Vec<&'static str>,
-    minute: i64,
-    status: TaskStatus,
+pub(crate) struct Memory {
+    pub(crate) id: &'static str,
+    pub(crate) text: String,
+    pub(crate) files: Vec<&'static str>,
+    pub(crate) minute: i64,
+    pub(crate) status: TaskStatus,
+    /// By which it is replaced.
+    pub(crate) by: Option<&'static str>,
+    /// The client session it came from.
+    pub(crate) session: Option<&'static str>,
 }
 
-fn memory(id: &'static str, minute: i64, text: &str, files: &[&'static str]) -> Memory {
+pub(crate) fn memory(id: &'static str, minute: i64, text: &str, files: &[&'static str]) -> Memory {
     Memory {
         id,
         text: text.to_owned(),
         files: files.to_vec(),
         minute,
         status: TaskStatus::Complete,
+        by: None,
+        session: None,
     }
 }
 
-fn at(minute: i64) -> OffsetDateTime {
+pub(crate) fn at(minute: i64) -> OffsetDateTime {
     OffsetDateTime::UNIX_EPOCH + Duration::minutes(minute)
 }
 
 /// A store that looks at everything.
-struct Shelf(Vec<Memory>);
+pub(crate) struct Shelf(pub(crate) Vec<Memory>);
 
 impl Shelf {
     fn terms(memory: &Memory) -> [Vec<String>; 4] {
@@ -95,7 +101,7 @@ impl MemoryStore for Shelf {
                 status: memory.status,
                 lengths: Self::terms(memory).map(|terms| u32::try_from(terms.len()).unwrap()),
                 files: memory.files.iter().map(ToString::to_string).collect(),
-                superseded_by: None,
+                superseded_by: memory.by.map(TaskId::new),
             }
         });
         Ok(found
@@ -135,8 +141,16 @@ impl MemoryStore for Shelf {
         Err(read_only())
     }
 
-    async fn memories(&self, _: &[TaskId]) -> Result<Vec<Task>, StoreError> {
-        Err(read_only())
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        let of = |id: &TaskId| self.0.iter().find(|memory| memory.id == id.as_str());
+        let task = |memory: &Memory| Task {
+            project_path: String::new(),
+            created_at: at(memory.minute),
+            superseded_by: memory.by.map(TaskId::new),
+            client_session_id: memory.session.map(grov_domain::ClientSessionId::new),
+            ..crate::tell::sample(memory.id, &memory.text)
+        };
+        Ok(tasks.iter().filter_map(of).map(task).collect())
     }
 
     async fn ids_like(&self, _: &str, _: u32) -> Result<Vec<TaskId>, StoreError> {
@@ -164,7 +178,7 @@ fn read_only() -> StoreError {
     StoreError::NotWritable("a shelf".to_owned())
 }
 
-fn query(text: &str) -> Query {
+pub(crate) fn query(text: &str) -> Query {
     Query {
         scope: MemoryScope::default(),
         text: text.to_owned(),
@@ -191,7 +205,7 @@ fn signals(found: &crate::Found) -> Vec<Signal> {
 }
 
 /// Memories with nothing in common, a day apart, so that rare words are rare and nothing is next to anything.
-fn shelf(memories: &[Memory]) -> Shelf {
+pub(crate) fn shelf(memories: &[Memory]) -> Shelf {
     const FILLER: [&str; 8] = [
         "alpha", "bravo", "charlie", "delta", "foxtrot", "golf", "hotel", "juliett",
     ];
