@@ -105,11 +105,12 @@ pub trait LedgerStore: Send + Sync {
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
     /// Makes a lineage known. Where its history contains a tip of another lineage of the same project and model, it
     /// takes over that one's decisions for the places that are in this history: of several, of the one whose tip
-    /// stands latest in the history, and of equals the one last seen. Returns what is kept of the lineage now; one that
+    /// stands latest in the history, and of equals the one last seen; it is barred if that one is. Returns what is kept of the lineage now; one that
     /// is known already is left as it is.
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
-    /// Keeps a decision, unless one is kept for that place already. Begins nothing that could end after `until`. `false`:
-    /// nothing was kept.
+    /// Keeps a decision, unless one is kept for that place already. Waits until `until` and begins no commit
+    /// after it. `false`: nothing was kept, because something is kept there already, because the time was over or
+    /// because the lineage is not known.
     async fn decide(
         &self,
         lineage: &Lineage,
@@ -120,7 +121,7 @@ pub trait LedgerStore: Send + Sync {
     async fn withdraw(&self, lineage: &Lineage, anchors: &[HistoryKey]) -> Result<(), StoreError>;
     /// Records where lineages stand, in one transaction; unknown ones become known.
     async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
-    /// This lineage is edited no more.
+    /// This lineage is edited no more; an unknown one becomes known.
     async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError>;
     /// Lineages that are edited no more, newest first.
     async fn barred(&self) -> Result<Vec<Lineage>, StoreError>;
