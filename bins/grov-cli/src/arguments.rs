@@ -71,6 +71,10 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: MemoryCommand,
     },
+    /// Turn Grov's words off: nothing new is added to prompts of this project, or of one session
+    Off(SwitchArguments),
+    /// Turn Grov's words on again
+    On(SwitchArguments),
     /// Look after the database
     Store {
         #[command(subcommand)]
@@ -128,28 +132,124 @@ pub(crate) enum MemoryCommand {
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
     },
-    /// Show one memory in full
+    /// Show one memory in full, what replaced it and what it replaced
     Show {
-        /// A memory's id
+        /// A memory's id, or an unmistakable beginning or end of one
         id: String,
     },
     /// Find memories that fit a prompt, best first
     Search(SearchArguments),
     /// Read task records, one JSON object per line; a record with a known id replaces the one that is there
-    Import {
-        /// The file; - for standard input
-        file: PathBuf,
-    },
+    Import(ImportArguments),
     /// Print task records as they are imported, oldest first
     Export,
-    /// Delete memories for good, their traces in the index and on disk included
-    Forget {
-        /// Ids of memories
-        #[arg(required = true)]
-        ids: Vec<String>,
+    /// Change a memory; without a flag its record is opened in $VISUAL or $EDITOR
+    Edit(Box<EditArguments>),
+    /// Say that what one memory knows is replaced by what another knows; both are kept
+    Supersede {
+        /// The memory that is replaced: its id, or an unmistakable beginning or end of it
+        old: String,
+        /// The memory that replaces it
+        #[arg(required_unless_present = "undo", conflicts_with = "undo")]
+        new: Option<String>,
+        /// Say that it is not replaced
+        #[arg(long)]
+        undo: bool,
     },
+    /// Look for memories that speak to the agent instead of telling what was done, or hold what .grovignore keeps out
+    Audit,
+    /// Delete memories for good, their traces in the index, in running sessions and on disk included
+    Forget(ForgetArguments),
     /// Count memories
     Stats,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SwitchArguments {
+    /// Only this session: its id as the client knows it, or an unmistakable beginning of it
+    #[arg(long, value_name = "S", conflicts_with = "project")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ImportArguments {
+    /// The file; - for standard input
+    pub(crate) file: PathBuf,
+    /// Pass over the lines before this one: to go on with an import that broke off
+    #[arg(long, value_name = "N", default_value_t = 1, hide_default_value = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) from_line: u64,
+    /// Tell how far it is also where nobody watches (not on a terminal)
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EditArguments {
+    /// A memory's id, or an unmistakable beginning or end of one
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) changes: ChangeArguments,
+    /// Take the edited record from a file instead of an editor; - for standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: Option<PathBuf>,
+}
+
+/// To remove something, part of its text is enough if nothing else has it.
+#[derive(Args, Debug, Default, PartialEq, Eq)]
+#[group(id = "changes", multiple = true, conflicts_with = "from")]
+pub(crate) struct ChangeArguments {
+    /// The goal; nothing for none
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) goal: Option<String>,
+    /// What was asked
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) query: Option<String>,
+    /// How it ended: complete, partial or abandoned
+    #[arg(long, value_name = "STATUS", value_parser = ["complete", "partial", "abandoned"], hide_possible_values = true)]
+    pub(crate) status: Option<String>,
+    /// Add a decision
+    #[arg(long, value_name = "CHOICE: REASON")]
+    pub(crate) add_decision: Vec<String>,
+    /// Remove the decision with this choice
+    #[arg(long, value_name = "CHOICE")]
+    pub(crate) remove_decision: Vec<String>,
+    /// Add a constraint
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) add_constraint: Vec<String>,
+    /// Remove a constraint
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) remove_constraint: Vec<String>,
+    /// Add to what was done and found
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) add_finding: Vec<String>,
+    /// Remove from what was done and found
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) remove_finding: Vec<String>,
+    /// Add a file
+    #[arg(long, value_name = "PATH")]
+    pub(crate) add_file: Vec<String>,
+    /// Remove a file
+    #[arg(long, value_name = "PATH")]
+    pub(crate) remove_file: Vec<String>,
+    /// Add a tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) add_tag: Vec<String>,
+    /// Remove a tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) remove_tag: Vec<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ForgetArguments {
+    /// Memories: their ids, or unmistakable beginnings or ends of them
+    #[arg(required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Do not ask; needed with --json
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Only say what would be forgotten, and what that costs
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]

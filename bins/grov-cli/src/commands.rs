@@ -9,6 +9,7 @@ mod proxy_status;
 mod status;
 mod steps;
 mod store;
+mod switch;
 mod usage;
 
 use crate::arguments::{Command, ConfigCommand, Grov, StoreCommand};
@@ -24,6 +25,8 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),
         Command::Memory { command } => memory::run(&common, command, terminal),
+        Command::Off(arguments) => switch::run(&common, &arguments, false, terminal),
+        Command::On(arguments) => switch::run(&common, &arguments, true, terminal),
         Command::Store {
             command: StoreCommand::Stats,
         } => store::stats(&common, terminal),

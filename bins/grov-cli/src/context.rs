@@ -4,7 +4,7 @@ use crate::arguments::Common;
 use crate::failure::Failure;
 use crate::output::say;
 use grov_domain::{Project, StoreError};
-use grov_project::Place;
+use grov_project::{GrovIgnore, Place};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
 use grov_store::{OpenOptions, SqliteStore};
 use std::future::Future;
@@ -78,6 +78,16 @@ impl Context {
         }
     }
 
+    /// What the project wants kept out of memory; what cannot be understood of it is told.
+    pub(crate) fn ignore(&self) -> GrovIgnore {
+        let place = self.directory.as_deref().map(Place::locate);
+        let ignore = place.as_ref().map(GrovIgnore::at).unwrap_or_default();
+        for problem in ignore.problems() {
+            say(&format!("warning: {problem}"));
+        }
+        ignore
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.home.database()
     }
@@ -117,9 +127,38 @@ impl Context {
         })
     }
 
-    fn with<T, F>(&self, work: impl FnOnce(PathBuf) -> F) -> Result<T, Failure>
+    /// Runs `work`, which may fail on its own account, on the store that is there, opened for reading; `None` when
+    /// there is none.
+    pub(crate) fn look<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
     where
-        F: Future<Output = Result<T, StoreError>>,
+        F: Future<Output = Result<T, Failure>>,
+    {
+        self.with(|path| async move {
+            match SqliteStore::open_existing(&path, &OpenOptions::default()).await? {
+                Some(store) => work(store).await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// The same, opened for writing.
+    pub(crate) fn change<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
+    where
+        F: Future<Output = Result<T, Failure>>,
+    {
+        if !is_there(&self.database()) {
+            return Ok(None);
+        }
+        self.with(|path| async move {
+            let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
+            work(store).await.map(Some)
+        })
+    }
+
+    fn with<T, E, F>(&self, work: impl FnOnce(PathBuf) -> F) -> Result<T, Failure>
+    where
+        Failure: From<E>,
+        F: Future<Output = Result<T, E>>,
     {
         // Only a command that needs the store pays for a runtime, and that on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()

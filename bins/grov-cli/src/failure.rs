@@ -4,6 +4,8 @@ use grov_domain::StoreError;
 use grov_runtime::{EXIT_USAGE, HomeError, SettingsError};
 use std::io;
 
+/// Exit code of a negative result.
+pub(crate) const EXIT_NEGATIVE: u8 = 1;
 /// Exit code of an error.
 pub(crate) const EXIT_ERROR: u8 = 2;
 
@@ -36,6 +38,31 @@ impl Failure {
             hint,
             exit_code: EXIT_ERROR,
         })
+    }
+
+    /// A negative result: what was asked for is not there or does not hold. Exit code 1.
+    pub(crate) fn negative(kind: &'static str, message: impl Into<String>, hint: Option<&str>) -> Self {
+        let (message, hint) = (message.into(), hint.map(str::to_owned));
+        Self::Told(Told {
+            kind,
+            message,
+            hint,
+            exit_code: EXIT_NEGATIVE,
+        })
+    }
+
+    /// The same with this hint in front of its own.
+    pub(crate) fn with_hint(self, first: String) -> Self {
+        match self {
+            Self::BrokenPipe => Self::BrokenPipe,
+            Self::Told(told) => Self::Told(Told {
+                hint: Some(match told.hint {
+                    Some(own) => format!("{first}; {own}"),
+                    None => first,
+                }),
+                ..told
+            }),
+        }
     }
 
     /// A command line that cannot be understood, exit code 64.

@@ -1,7 +1,7 @@
 //! Data on standard output, talk on standard error, and the exit code.
 
 use crate::arguments::Common;
-use crate::failure::Failure;
+use crate::failure::{EXIT_NEGATIVE, Failure};
 use clap::ColorChoice;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
@@ -113,7 +113,7 @@ impl Style {
         }
     }
 
-    #[cfg(test)]
+    /// Without any.
     pub(crate) fn plain() -> Self {
         Self { color: false }
     }
@@ -161,11 +161,24 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Asks the person at the terminal; `None` when nobody sits there.
+pub(crate) fn ask(question: &str) -> Option<bool> {
+    let (stdin, mut stderr) = (io::stdin(), io::stderr());
+    if !stdin.is_terminal() || !stderr.is_terminal() {
+        return None;
+    }
+    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let mut answer = String::new();
+    // No answer is no.
+    let _ = stdin.read_line(&mut answer);
+    Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// Tells what went wrong, if anything did, and gives the exit code.
 pub(crate) fn finish(outcome: Outcome, as_json: bool) -> ExitCode {
     let told = match outcome {
         Ok(Verdict::Found) | Err(Failure::BrokenPipe) => return ExitCode::SUCCESS,
-        Ok(Verdict::Nothing) => return ExitCode::from(1),
+        Ok(Verdict::Nothing) => return ExitCode::from(EXIT_NEGATIVE),
         Err(Failure::Told(told)) => told,
     };
     if as_json {

@@ -83,6 +83,8 @@ pub(crate) struct TaskView {
     pub(crate) tags: Vec<String>,
     pub(crate) linked_commit: Option<String>,
     pub(crate) parent_task_id: Option<String>,
+    /// The memory that replaces it.
+    pub(crate) superseded_by: Option<String>,
     #[serde(with = "time::serde::rfc3339")]
     pub(crate) created_at: OffsetDateTime,
 }
@@ -166,6 +168,7 @@ impl From<Task> for TaskView {
             tags: task.tags,
             linked_commit: task.linked_commit,
             parent_task_id: task.parent_task_id.map(|id| id.to_string()),
+            superseded_by: task.superseded_by.map(|id| id.to_string()),
             created_at: task.created_at,
         }
     }
@@ -223,6 +226,11 @@ pub(crate) fn count(number: u64) -> String {
         10_000..1_000_000 => in_tenths(1000, "k"),
         _ => in_tenths(1_000_000, "M"),
     }
+}
+
+/// So many of something: the noun for one and for several.
+pub(crate) fn some(number: u64, one: &str, several: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { several })
 }
 
 /// An amount of money with two to six decimal places.

@@ -1,11 +1,17 @@
 //! `grov memory …`
 
+mod audit;
+mod edit;
 mod forget;
 mod import;
 mod lines;
 mod listing;
+mod named;
+mod progress;
 mod record;
 mod search;
+mod show;
+mod supersede;
 
 use crate::arguments::{Common, MemoryCommand};
 use crate::context::Context;
@@ -17,11 +23,16 @@ pub(crate) fn run(common: &Common, command: MemoryCommand, terminal: Terminal) -
     let context = Context::load(common)?;
     match command {
         MemoryCommand::List { limit } => listing::list(&context, limit, terminal),
-        MemoryCommand::Show { id } => listing::show(&context, &id, terminal),
+        MemoryCommand::Show { id } => show::run(&context, &id, terminal),
         MemoryCommand::Search(arguments) => search::run(&context, &arguments, terminal),
-        MemoryCommand::Import { file } => import::run(&context, &file, terminal),
+        MemoryCommand::Import(arguments) => import::run(&context, &arguments, terminal),
         MemoryCommand::Export => listing::export(&context),
-        MemoryCommand::Forget { ids } => forget::run(&context, &ids, terminal),
+        MemoryCommand::Edit(arguments) => edit::run(&context, &arguments, terminal),
+        MemoryCommand::Supersede { old, new, undo: _ } => {
+            supersede::run(&context, &old, new.as_deref(), terminal)
+        }
+        MemoryCommand::Audit => audit::run(&context, terminal),
+        MemoryCommand::Forget(arguments) => forget::run(&context, &arguments, terminal),
         MemoryCommand::Stats => listing::stats(&context, terminal),
     }
 }

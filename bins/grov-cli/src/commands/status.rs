@@ -4,9 +4,9 @@ use crate::arguments::Common;
 use crate::context::Context;
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{TaskView, moment};
+use crate::show::{TaskView, moment, some};
 use crate::table::{harmless, shortened};
-use grov_domain::TaskStore;
+use grov_domain::{SwitchScope, SwitchStore, TaskStore};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -24,16 +24,67 @@ struct Answer {
     sessions: u64,
     steps: u64,
     last_task: Option<TaskView>,
+    words: WordsView,
     judge: JudgeView,
+}
+
+/// Whether Grov adds anything to prompts.
+#[derive(Serialize)]
+struct WordsView {
+    on: bool,
+    /// Why not: `project` (`grov off`) or `setting` (`memory.enabled`).
+    off_by: Option<&'static str>,
+    /// Sessions that are turned off by themselves, of all projects.
+    sessions_off: Vec<String>,
+}
+
+impl WordsView {
+    fn of(project: &str, enabled: bool, off: Vec<SwitchScope>) -> Self {
+        let mut view = Self {
+            on: enabled,
+            off_by: (!enabled).then_some("setting"),
+            sessions_off: Vec::new(),
+        };
+        for scope in off {
+            match scope {
+                SwitchScope::Session(session) => view.sessions_off.push(session.to_string()),
+                SwitchScope::Project(key) if key == project => {
+                    view.on = false;
+                    view.off_by = Some("project");
+                }
+                SwitchScope::Project(_) => {}
+            }
+        }
+        view
+    }
+
+    fn text(&self, style: Style) -> String {
+        let mut text = match self.off_by {
+            None => "on".to_owned(),
+            Some("project") => style.red("off for this project; `grov on` turns them on"),
+            Some(_) => style.red("off; memory.enabled is false"),
+        };
+        if !self.sessions_off.is_empty() {
+            let number = some(self.sessions_off.len() as u64, "session", "sessions");
+            text.push_str(&format!("; off for {number}"));
+        }
+        text
+    }
 }
 
 pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let project = context.project()?;
     let key = project.key().to_owned();
-    let stored = context
-        .read(|store| async move { Ok((store.project_status(&key).await?, spent_today(&store).await?)) })?;
-    let (stored, spent) = stored.unwrap_or_default();
+    let asked = key.clone();
+    let stored = context.read(|store| async move {
+        Ok((
+            store.project_status(&asked).await?,
+            spent_today(&store).await?,
+            store.switched_off().await?,
+        ))
+    })?;
+    let (stored, spent, off) = stored.unwrap_or_default();
     let answer = Answer {
         project_path: project.path,
         project_remote: project.remote,
@@ -42,6 +93,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
         sessions: stored.sessions,
         steps: stored.steps,
         last_task: stored.last_task.map(TaskView::from),
+        words: WordsView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
     };
     terminal.answer(answer, text)?;
@@ -59,6 +111,7 @@ fn text(answer: &Answer, style: Style) -> String {
     let _ = writeln!(text, "sessions  {} with {} steps", answer.sessions, answer.steps);
     let _ = writeln!(text, "tasks     {}", answer.tasks);
     let _ = writeln!(text, "memories  {}", answer.memory_items);
+    let _ = writeln!(text, "words     {}", answer.words.text(style));
     let _ = writeln!(text, "judge     {}", answer.judge.text(style));
     if let Some(task) = &answer.last_task {
         text.push_str(&task_text(task));

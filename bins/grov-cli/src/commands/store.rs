@@ -85,7 +85,7 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         drift_log: configured.retention_drift,
         idle_sessions: configured.retention_idle,
         spending: configured.retention_spending,
-        ..Retention::default()
+        ledger: configured.retention_ledger,
     };
     let now = SystemClock.now();
     let report = if dry_run {
@@ -150,12 +150,13 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
 fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
     let removed = &answer.removed;
     format!(
-        "{} {} sessions, {} exchanges, {} steps, {} drift events, {} model calls\n",
+        "{} {} sessions, {} exchanges, {} steps, {} drift events, {} model calls, {} lineages\n",
         if answer.dry_run { "would remove" } else { "removed" },
         removed.sessions,
         removed.exchanges,
         removed.steps,
         removed.drift_events,
-        removed.llm_calls
+        removed.llm_calls,
+        removed.lineages
     )
 }

@@ -200,7 +200,7 @@ fn what_is_forgotten_is_in_no_file() {
         (record("a", "zyxwvutsr") + &record("b", "kept")).as_bytes(),
     );
     std::fs::remove_file(scene.path("records.jsonl")).unwrap();
-    let ended = run(&scene, &["forget", "a", "unknown", "--json"]);
+    let ended = run(&scene, &["forget", "a", "unknown", "--json", "--yes"]);
     assert_eq!(ended.code, 0, "{ended:?}");
     assert_eq!(json(&ended)["forgotten"], object!(["a"]));
     assert_eq!(json(&ended)["unknown"], object!(["unknown"]));

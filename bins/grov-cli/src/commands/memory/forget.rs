@@ -1,37 +1,113 @@
 //! `grov memory forget ID…`
 
+mod cost;
+
+use super::named::{Named, ambiguous, named};
+use crate::arguments::ForgetArguments;
 use crate::context::Context;
-use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use grov_domain::{MemoryStore, TaskId};
+use crate::failure::Failure;
+use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
+use crate::show::some;
+use crate::table::harmless;
+use cost::Cost;
+use grov_domain::{Clock, LedgerStore, MemoryStore, SystemClock, TaskId};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Answer {
+    dry_run: bool,
     forgotten: Vec<String>,
+    /// With `dry_run`: those that are there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_forget: Option<Vec<String>>,
     unknown: Vec<String>,
+    #[serde(flatten)]
+    cost: Cost,
 }
 
-pub(super) fn run(context: &Context, ids: &[String], terminal: Terminal) -> Outcome {
-    let tasks: Vec<TaskId> = ids.iter().map(TaskId::new).collect();
-    let forgotten: Vec<String> = context
-        .write(|store| async move { store.forget(&tasks).await })?
-        .unwrap_or_default()
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    let unknown: Vec<String> = ids.iter().filter(|id| !forgotten.contains(id)).cloned().collect();
-    for id in &unknown {
-        say(&format!("there is no memory {id:?}"));
+/// What is to go.
+#[derive(Default)]
+struct Plan {
+    known: Vec<TaskId>,
+    unknown: Vec<String>,
+    cost: Cost,
+}
+
+pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Terminal) -> Outcome {
+    if terminal.wants_json() && !arguments.yes && !arguments.dry_run {
+        return Err(Failure::usage(
+            "forgetting cannot be undone, and with --json nobody is asked: add --yes, or --dry-run to see what it costs",
+        ));
     }
-    let verdict = if forgotten.is_empty() {
+    let ids = arguments.ids.clone();
+    let plan = context.look(|store| async move {
+        let mut plan = Plan::default();
+        for id in ids {
+            match named(&store, &id).await? {
+                Named::Task(task) if plan.known.contains(&task.id) => {}
+                Named::Task(task) => plan.known.push(task.id),
+                Named::Nothing => plan.unknown.push(id),
+                Named::Several(tasks) => return Err(ambiguous(&id, &tasks)),
+            }
+        }
+        plan.cost = Cost::of(store.uses(&plan.known).await?, SystemClock.now());
+        Ok(plan)
+    })?;
+    let Plan { known, unknown, cost } = plan.unwrap_or_else(|| Plan {
+        unknown: arguments.ids.clone(),
+        ..Plan::default()
+    });
+    for id in &unknown {
+        say(&format!("there is no memory {:?}", harmless(id)));
+    }
+    let mut answer = Answer {
+        dry_run: arguments.dry_run,
+        forgotten: Vec::new(),
+        would_forget: None,
+        unknown,
+        cost,
+    };
+    if arguments.dry_run {
+        answer.would_forget = Some(known.iter().map(ToString::to_string).collect());
+    } else if !known.is_empty() {
+        if !terminal.wants_json() {
+            say(answer.cost.text().trim_end());
+        }
+        let question = format!("Forget {} for good?", memories(known.len()));
+        if !arguments.yes && output::ask(&question) == Some(false) {
+            say("nothing was forgotten");
+            return Ok(Verdict::Nothing);
+        }
+        let forgotten = context
+            .write(|store| async move { MemoryStore::forget(&store, &known).await })?
+            .unwrap_or_default();
+        answer.forgotten = forgotten.iter().map(ToString::to_string).collect();
+    }
+    let found = answer.would_forget.as_ref().unwrap_or(&answer.forgotten);
+    let verdict = if found.is_empty() {
         Verdict::Nothing
     } else {
         Verdict::Found
     };
-    terminal.answer(Answer { forgotten, unknown }, text)?;
+    terminal.answer(answer, text)?;
     Ok(verdict)
 }
 
+fn memories(number: usize) -> String {
+    some(number as u64, "memory", "memories")
+}
+
 fn text(answer: &Answer, _style: Style) -> String {
-    format!("forgot {} memories\n", answer.forgotten.len())
+    match &answer.would_forget {
+        Some(ids) => format!(
+            "would forget {}\n{}",
+            memories(ids.len()),
+            if ids.is_empty() {
+                String::new()
+            } else {
+                answer.cost.text()
+            }
+        ),
+        None => format!("forgot {}\n", memories(answer.forgotten.len())),
+    }
 }

@@ -1,23 +1,24 @@
 //! `grov memory import FILE`
 
 use super::lines::Lines;
+use super::progress::{Mark, Progress};
 use super::record;
+use crate::arguments::ImportArguments;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
+use crate::show::some;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, MemoryStore, Project, SystemClock, Task};
+use grov_project::{GrovIgnore, without_ignored};
+use grov_store::SqliteStore;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::time::{Duration, Instant};
 
 /// Records in one transaction: others get their turn in between.
 const BATCH: usize = 1000;
 /// Bytes of lines in one transaction.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
-/// How often a person is told how far it is.
-const PROGRESS: Duration = Duration::from_secs(1);
 /// Bad lines that are told one by one.
 const MOST_TOLD: u64 = 20;
 
@@ -28,59 +29,65 @@ struct Answer {
     replaced: u64,
     /// Lines that were left out.
     skipped: u64,
+    /// Records that lost what `.grovignore` keeps out.
+    ignored: u64,
     /// Keys that are not kept, and in how many records they were.
     unknown_keys: BTreeMap<String, u64>,
 }
 
-/// What to save next, or why it ended.
-enum Next {
-    Batch(Vec<Task>),
+/// Records to save in one transaction.
+struct Batch {
+    tasks: Vec<Task>,
+    /// The last line that was read for it; 0: none.
+    last: u64,
+    then: Then,
+}
+
+/// What comes behind a batch.
+enum Then {
+    More,
     End,
+    Broken(Failure),
 }
 
 struct Reading {
     lines: Lines,
     project: Project,
+    ignore: GrovIgnore,
     answer: Answer,
+    progress: Progress,
+    /// The last line that is in memory, or was left out.
+    done: u64,
 }
 
-pub(super) fn run(context: &Context, file: &Path, terminal: Terminal) -> Outcome {
+pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Terminal) -> Outcome {
     let project = context.project()?;
+    let mut lines = Lines::open(&arguments.file)?;
+    lines.go_to(arguments.from_line)?;
     let mut reading = Reading {
-        lines: Lines::open(file)?,
+        progress: Progress::new(arguments.progress, lines.size),
+        lines,
+        ignore: context.ignore(),
         answer: Answer {
             project_path: project.key().to_owned(),
             ..Answer::default()
         },
         project,
+        done: arguments.from_line - 1,
     };
-    let started = Instant::now();
-    let reading = context.create(|store| async move {
-        let mut told = started;
-        loop {
-            let tasks = match reading.batch() {
-                Ok(Next::Batch(tasks)) => tasks,
-                Ok(Next::End) => return Ok(Ok(reading)),
-                Err(failure) => return Ok(Err(failure)),
-            };
-            let report = store.import(&tasks).await?;
-            reading.answer.added += report.added;
-            reading.answer.replaced += report.replaced;
-            if told.elapsed() >= PROGRESS {
-                told = Instant::now();
-                say(&format!(
-                    "{} records in {} s",
-                    reading.answer.added + reading.answer.replaced,
-                    started.elapsed().as_secs()
-                ));
-            }
-        }
+    let ended = context.create(|store| async move {
+        let ended = reading.all(&store).await;
+        reading.progress.close();
+        Ok((reading, ended))
     });
-    let reading = match reading {
-        Ok(Ok(reading)) => reading,
-        Ok(Err(failure)) => return Err(failure),
-        Err(failure) => return Err(failure),
-    };
+    let (reading, ended) = ended?;
+    if let Err(failure) = ended {
+        return Err(failure.with_hint(format!(
+            "the lines up to {} are done; go on with --from-line {}",
+            reading.done,
+            reading.done + 1
+        )));
+    }
     let answer = reading.answer;
     if answer.skipped > MOST_TOLD {
         say(&format!(
@@ -94,6 +101,12 @@ pub(super) fn run(context: &Context, file: &Path, terminal: Terminal) -> Outcome
             shortened(&harmless(key), 40)
         ));
     }
+    if answer.ignored > 0 {
+        say(&format!(
+            "{} lost what .grovignore keeps out",
+            some(answer.ignored, "record", "records")
+        ));
+    }
     let verdict = match (answer.skipped, answer.added + answer.replaced) {
         (1.., 0) => Verdict::Nothing,
         _ => Verdict::Found,
@@ -103,14 +116,51 @@ pub(super) fn run(context: &Context, file: &Path, terminal: Terminal) -> Outcome
 }
 
 impl Reading {
-    fn batch(&mut self) -> Result<Next, Failure> {
-        let mut tasks = Vec::new();
+    /// Saves batch after batch.
+    async fn all(&mut self, store: &SqliteStore) -> Result<(), Failure> {
+        loop {
+            let batch = self.batch();
+            if !batch.tasks.is_empty() {
+                let report = store.import(&batch.tasks).await?;
+                self.answer.added += report.added;
+                self.answer.replaced += report.replaced;
+            }
+            self.done = self.done.max(batch.last);
+            match batch.then {
+                Then::More => self.progress.tell(Mark {
+                    line: self.done,
+                    records: self.answer.added + self.answer.replaced,
+                    bytes: self.lines.bytes,
+                }),
+                Then::End => return Ok(()),
+                Then::Broken(failure) => return Err(failure),
+            }
+        }
+    }
+
+    /// What to save next.
+    fn batch(&mut self) -> Batch {
+        let mut batch = Batch {
+            tasks: Vec::new(),
+            last: 0,
+            then: Then::More,
+        };
         let mut bytes = 0;
         let now = SystemClock.now();
-        while tasks.len() < BATCH && bytes < BATCH_BYTES {
-            let Some(line) = self.lines.next()? else {
-                break;
+        while batch.tasks.len() < BATCH && bytes < BATCH_BYTES {
+            let line = match self.lines.next() {
+                Ok(Some(line)) => line,
+                Ok(None) => {
+                    batch.then = Then::End;
+                    break;
+                }
+                Err(failure) => {
+                    batch.then = Then::Broken(failure);
+                    break;
+                }
             };
+            let number = line.number;
+            batch.last = number;
             let read = match line.bytes {
                 Some(text) => {
                     bytes += text.len();
@@ -123,21 +173,29 @@ impl Reading {
                     for key in read.unknown {
                         *self.answer.unknown_keys.entry(key).or_default() += 1;
                     }
-                    tasks.push(read.task);
+                    let task = self.kept(read.task);
+                    batch.tasks.push(task);
                 }
                 Err(reason) => {
                     self.answer.skipped += 1;
                     if self.answer.skipped <= MOST_TOLD {
-                        say(&format!("line {} {}", line.number, harmless(&reason)));
+                        self.progress.close();
+                        say(&format!("line {number} {}", harmless(&reason)));
                     }
                 }
             }
         }
-        Ok(if tasks.is_empty() {
-            Next::End
-        } else {
-            Next::Batch(tasks)
-        })
+        batch
+    }
+
+    /// The task without what the project keeps out.
+    fn kept(&mut self, task: Task) -> Task {
+        if self.ignore.is_empty() {
+            return task;
+        }
+        let kept = without_ignored(task.clone(), &self.ignore);
+        self.answer.ignored += u64::from(kept != task);
+        kept
     }
 }
 

@@ -13,6 +13,9 @@ pub(super) struct Lines {
     reader: Box<dyn BufRead>,
     path: PathBuf,
     number: u64,
+    /// Bytes read so far, and in all if that is known.
+    pub(super) bytes: u64,
+    pub(super) size: Option<u64>,
     buffer: Vec<u8>,
 }
 
@@ -25,16 +28,21 @@ pub(super) struct Line<'a> {
 impl Lines {
     /// Opens a file; `-` is standard input.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+        let mut size = None;
         let reader: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(BufReader::new(io::stdin()))
         } else {
             let file = File::open(path).map_err(|error| unreadable(path, &error))?;
+            let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file);
+            size = metadata.map(|metadata| metadata.len());
             Box::new(BufReader::with_capacity(1 << 16, file))
         };
         Ok(Self {
             reader,
             path: path.to_owned(),
             number: 0,
+            bytes: 0,
+            size,
             buffer: Vec::new(),
         })
     }
@@ -50,6 +58,7 @@ impl Lines {
                 return Ok(None);
             }
             self.number += 1;
+            self.bytes += read as u64;
             if self.buffer.len() as u64 == LONGEST && !self.buffer.ends_with(b"\n") {
                 self.skip_rest()?;
                 return Ok(Some(Line {
@@ -71,6 +80,19 @@ impl Lines {
         }))
     }
 
+    /// Passes over the lines before this one.
+    pub(super) fn go_to(&mut self, line: u64) -> Result<(), Failure> {
+        while self.number + 1 < line {
+            let before = self.bytes;
+            self.skip_rest()?;
+            if self.bytes == before {
+                break;
+            }
+            self.number += 1;
+        }
+        Ok(())
+    }
+
     fn skip_rest(&mut self) -> Result<(), Failure> {
         loop {
             let chunk = self
@@ -82,6 +104,7 @@ impl Lines {
                 None => (chunk.len(), chunk.is_empty()),
             };
             self.reader.consume(used);
+            self.bytes += used as u64;
             if ended {
                 return Ok(());
             }

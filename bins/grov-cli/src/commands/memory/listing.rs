@@ -1,4 +1,4 @@
-//! `grov memory list`, `show`, `export` and `stats`
+//! `grov memory list`, `export` and `stats`
 
 use super::record::Record;
 use super::scope;
@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::show::{TaskView, moment};
 use crate::table::{Table, harmless};
-use grov_domain::{MemoryScope, MemoryStore, StoreError, Task, TaskId, TaskStore};
+use grov_domain::{MemoryScope, MemoryStore, StoreError, Task};
 use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;
@@ -20,13 +20,6 @@ const PAGE: u32 = 500;
 #[derive(Serialize)]
 struct ListAnswer {
     memories: Vec<TaskView>,
-}
-
-#[derive(Serialize)]
-struct ShowAnswer {
-    memory: TaskView,
-    user: Option<String>,
-    project_remote: Option<String>,
 }
 
 #[derive(Default, Serialize)]
@@ -58,26 +51,6 @@ pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) ->
     }
     let memories = tasks.into_iter().map(TaskView::from).collect();
     terminal.answer(ListAnswer { memories }, list_text)?;
-    Ok(Verdict::Found)
-}
-
-pub(super) fn show(context: &Context, id: &str, terminal: Terminal) -> Outcome {
-    let wanted = TaskId::new(id);
-    let task = context
-        .read(|store| async move { store.task(&wanted).await })?
-        .flatten();
-    let Some(task) = task else {
-        say(&format!(
-            "there is no memory {id:?}; `grov memory list` lists them"
-        ));
-        return Ok(Verdict::Nothing);
-    };
-    let answer = ShowAnswer {
-        user: task.user.clone(),
-        project_remote: task.project_remote.clone(),
-        memory: TaskView::from(task),
-    };
-    terminal.answer(answer, show_text)?;
     Ok(Verdict::Found)
 }
 
@@ -143,7 +116,10 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
     for memory in &answer.memories {
         table.row([
             moment(memory.created_at),
-            memory.status.to_owned(),
+            match memory.superseded_by {
+                Some(_) => format!("{}, replaced", memory.status),
+                None => memory.status.to_owned(),
+            },
             memory.id.clone(),
             memory
                 .goal
@@ -152,42 +128,6 @@ fn list_text(answer: &ListAnswer, style: Style) -> String {
         ]);
     }
     table.render(style)
-}
-
-fn show_text(answer: &ShowAnswer, style: Style) -> String {
-    let memory = &answer.memory;
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
-    let _ = writeln!(text, "{}", style.bold(&harmless(goal)));
-    let _ = writeln!(text, "id         {}", harmless(&memory.id));
-    let _ = writeln!(text, "project    {}", harmless(&memory.project_path));
-    let _ = writeln!(
-        text,
-        "saved      {} ({})",
-        moment(memory.created_at),
-        memory.status
-    );
-    if let Some(user) = &answer.user {
-        let _ = writeln!(text, "by         {}", harmless(user));
-    }
-    let _ = writeln!(text, "prompt     {}", harmless(&memory.original_query));
-    for decision in &memory.decisions {
-        let words = format!("{} ({})", decision.choice, decision.reason);
-        let _ = writeln!(text, "decided    {}", harmless(&words));
-    }
-    let lists = [
-        ("constraint", &memory.constraints),
-        ("found", &memory.reasoning_trace),
-        ("file", &memory.files_touched),
-        ("tag", &memory.tags),
-    ];
-    for (name, list) in lists {
-        for line in list {
-            let _ = writeln!(text, "{name:<10} {}", harmless(line));
-        }
-    }
-    text
 }
 
 fn stats_text(answer: &StatsAnswer, style: Style) -> String {

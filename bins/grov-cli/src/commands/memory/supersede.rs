@@ -1,0 +1,114 @@
+//! `grov memory supersede OLD NEW`, `grov memory supersede OLD --undo`
+
+use super::named;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::output::{Outcome, Style, Terminal, Verdict};
+use crate::table::harmless;
+use grov_domain::{MemoryStore, Task, TaskId, TaskStore};
+use grov_store::SqliteStore;
+use serde::Serialize;
+use std::collections::HashSet;
+
+#[derive(Serialize)]
+struct Answer {
+    id: String,
+    superseded_by: Option<String>,
+    /// Whether it was otherwise before.
+    changed: bool,
+}
+
+pub(super) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Terminal) -> Outcome {
+    let (name_of_old, name_of_new) = (old.to_owned(), new.map(str::to_owned));
+    let answer = context.change(|store| async move {
+        let old = named::one(&store, &name_of_old).await?;
+        let new = match &name_of_new {
+            Some(name) => Some(named::one(&store, name).await?.id),
+            None => None,
+        };
+        let changed = old.superseded_by != new;
+        if changed && !store.supersede(&old.id, new.as_ref()).await? {
+            return Err(refused(&store, &old, new.as_ref()).await?);
+        }
+        Ok(Answer {
+            id: old.id.to_string(),
+            superseded_by: new.map(|id| id.to_string()),
+            changed,
+        })
+    })?;
+    let answer = answer.ok_or_else(|| named::unknown(old))?;
+    terminal.answer(answer, text)?;
+    Ok(Verdict::Found)
+}
+
+/// Why a replacement is none.
+async fn refused(store: &SqliteStore, old: &Task, new: Option<&TaskId>) -> Result<Failure, Failure> {
+    let Some(new) = new else {
+        return Ok(named::unknown(old.id.as_str()));
+    };
+    if *new == old.id {
+        let message = "a memory cannot replace itself";
+        return Ok(Failure::negative("cycle", message, None));
+    }
+    let mut chain = vec![new.clone()];
+    for id in behind(store, new).await? {
+        let is_end = id == old.id;
+        chain.push(id);
+        if is_end {
+            let names: Vec<String> = chain.iter().map(|id| harmless(id.as_str())).collect();
+            return Ok(Failure::negative(
+                "cycle",
+                format!(
+                    "{} is itself replaced by {}, so nothing would be left that holds: {}",
+                    harmless(new.as_str()),
+                    harmless(old.id.as_str()),
+                    names.join(" → ")
+                ),
+                Some("take the other replacement back first: grov memory supersede ID --undo"),
+            ));
+        }
+    }
+    // Somebody forgot it in between.
+    Ok(named::unknown(new.as_str()))
+}
+
+/// What replaces a memory, what replaces that, and so on. A chain that somebody closed by hand ends where it began.
+pub(super) async fn behind(store: &SqliteStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
+    let mut chain = Vec::new();
+    let mut seen = HashSet::from([id.clone()]);
+    let mut next = store.task(id).await?.and_then(|task| task.superseded_by);
+    while let Some(id) = next.filter(|id| seen.insert(id.clone())) {
+        next = store.task(&id).await?.and_then(|task| task.superseded_by);
+        chain.push(id);
+    }
+    Ok(chain)
+}
+
+/// What a memory replaces, what that replaced, and so on, the nearest first.
+pub(super) async fn before(store: &SqliteStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
+    let mut found: Vec<TaskId> = Vec::new();
+    let mut seen = HashSet::from([id.clone()]);
+    let mut looked_at = 0;
+    let mut current = id.clone();
+    loop {
+        for id in store.replaced_by(&current).await? {
+            if seen.insert(id.clone()) {
+                found.push(id);
+            }
+        }
+        let Some(next) = found.get(looked_at) else {
+            return Ok(found);
+        };
+        current = next.clone();
+        looked_at += 1;
+    }
+}
+
+fn text(answer: &Answer, style: Style) -> String {
+    let id = style.bold(&harmless(&answer.id));
+    match &answer.superseded_by {
+        Some(by) => format!("{id} is replaced by {}; both are kept\n", harmless(by)),
+        None if answer.changed => format!("{id} is replaced no more\n"),
+        None => format!("{id} was not replaced\n"),
+    }
+}
