@@ -23,6 +23,8 @@ pub enum Signal {
     Companion,
     /// It was saved close to good ones.
     Neighbour,
+    /// It means something near to the question, says a model.
+    Dense,
 }
 
 impl Signal {
@@ -37,6 +39,7 @@ impl Signal {
             Self::Recency => "recency",
             Self::Companion => "companion",
             Self::Neighbour => "neighbour",
+            Self::Dense => "dense",
         }
     }
 }
@@ -61,6 +64,9 @@ pub struct Found {
     pub shares: Vec<Share>,
     /// How much of the question stands in it, by the rarity of its words: 0 to 1, comparable between searches.
     pub coverage: f64,
+    /// How likely it is about what the question is about: 0 for nothing in common, above 5 seldom by chance; comparable
+    /// between searches and projects.
+    pub relevance: f64,
     /// The task whose knowledge replaces this one's.
     pub superseded_by: Option<TaskId>,
 }
@@ -70,6 +76,9 @@ pub struct Found {
 pub(crate) struct Candidate {
     pub(crate) document: MemoryDocument,
     pub(crate) coverage: f64,
+    /// What it shares with the question.
+    pub(crate) shared: f64,
+    pub(crate) relevance: f64,
     /// Few, so a list is enough.
     shares: Vec<Share>,
 }
@@ -87,13 +96,6 @@ impl Candidate {
 
     pub(crate) fn score(&self) -> f64 {
         self.shares.iter().map(|share| share.value).sum()
-    }
-
-    pub(crate) fn share(&self, signal: Signal) -> f64 {
-        self.shares
-            .iter()
-            .find(|share| share.signal == signal)
-            .map_or(0.0, |share| share.value)
     }
 
     pub(crate) fn scale(&mut self, factor: f64) {
@@ -129,6 +131,8 @@ impl Candidates {
             self.list.push(Candidate {
                 document,
                 coverage: 0.0,
+                shared: 0.0,
+                relevance: 0.0,
                 shares: Vec::new(),
             });
         }
@@ -169,7 +173,7 @@ impl Candidates {
         self.in_order()
             .into_iter()
             .filter(|candidate| candidate.score() > 0.0)
-            .filter(|candidate| candidate.coverage >= ranking.floor || candidate.share(Signal::File) > 0.0)
+            .filter(|candidate| candidate.relevance >= ranking.floor)
             .take(limit)
             .map(|candidate| {
                 let mut shares = candidate.shares.clone();
@@ -184,6 +188,7 @@ impl Candidates {
                     score: candidate.score(),
                     shares,
                     coverage: candidate.coverage,
+                    relevance: candidate.relevance,
                     superseded_by: candidate.document.superseded_by.clone(),
                 }
             })

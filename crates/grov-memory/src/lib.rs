@@ -5,6 +5,9 @@
 //! [`Ranking`] names each number that ranking depends on. [`Candidates`] is the pure half: the same evidence gives the
 //! same order.
 //!
+//! [`EmbeddingWork`] has a model embed memories in the background, and [`search_by_meaning`] ranks with its help: an extra
+//! that no request waits for.
+//!
 //! [`asks`] says whether a prompt is worth a question at all, [`files_named`] which files it names; [`recall`] loads
 //! what fits, [`demote`] holds back what is stale, [`tell`] makes the text for the agent, and [`suspicions`] finds what in a memory speaks to the agent instead of about
 //! the work.
@@ -14,12 +17,16 @@
 
 mod asks;
 mod candidates;
+mod commonplace;
+mod dense;
+mod embedding;
 mod files;
 mod mentions;
 mod query;
 mod quote;
 mod ranking;
 mod recall;
+mod relevance;
 mod search;
 mod suspicion;
 mod tell;
@@ -33,6 +40,8 @@ mod tests;
 
 pub use asks::{Asked, asks};
 pub use candidates::{Candidates, Found, Share, Signal};
+pub use dense::{ByMeaning, search_by_meaning};
+pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWork};
 pub use files::CompanionFile;
 pub use mentions::files_named;
 pub use query::{Query, Terms};

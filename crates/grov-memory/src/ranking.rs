@@ -32,17 +32,34 @@ pub struct Ranking {
     pub neighbour_weight: f64,
     /// Seconds between two memories at which that has fallen to a half.
     pub neighbour_seconds: f64,
+    /// What it is worth to mean the same as the question, compared with the best text; only where a model is asked.
+    pub dense_weight: f64,
+    /// The cosine up to which nearness in meaning says nothing.
+    pub dense_floor: f64,
     /// What is left of an abandoned task's score.
     pub abandoned_factor: f64,
     /// What is left of the score of a memory all of whose files have changed since.
     pub stale_factor: f64,
-    /// The least share of the question, by the rarity of its words, that has to stand in a memory which touched none of
-    /// the files named. 0 lets everything through that shares a word.
+    /// The least [`Found::relevance`](crate::Found::relevance) of a result. 0 lets everything through that was found.
     pub floor: f64,
     /// Places of terms read for one question.
     pub budget: u64,
     /// Memories looked at closely.
     pub candidates: usize,
+}
+
+/// What separates memories that are about a prompt from those that are not, measured with prompts of other projects
+/// (`docs/performance.md`).
+const INJECTION_FLOOR: f64 = 5.0;
+
+impl Ranking {
+    /// For text that nobody asked for: only what is surely about the prompt. A search shows everything.
+    pub fn for_injection() -> Self {
+        Self {
+            floor: INJECTION_FLOOR,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Ranking {
@@ -62,6 +79,8 @@ impl Default for Ranking {
             companion_sources: 10,
             neighbour_weight: 0.3,
             neighbour_seconds: 120.0,
+            dense_weight: 1.0,
+            dense_floor: 0.2,
             abandoned_factor: 0.8,
             stale_factor: 0.7,
             floor: 0.0,

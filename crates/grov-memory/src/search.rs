@@ -15,13 +15,23 @@ pub async fn search<S: MemoryStore + ?Sized>(
     query: &Query,
     ranking: &Ranking,
 ) -> Result<Vec<Found>, StoreError> {
+    let candidates = candidates(store, query, ranking).await?;
+    Ok(candidates.into_found(ranking, query.limit))
+}
+
+/// The memories that are looked at for a question, with all that words, files and time say for them.
+pub(crate) async fn candidates<S: MemoryStore + ?Sized>(
+    store: &S,
+    query: &Query,
+    ranking: &Ranking,
+) -> Result<Candidates, StoreError> {
     let terms = Terms::of(query);
     let asked = terms.all();
+    let mut candidates = Candidates::default();
     if asked.is_empty() || query.limit == 0 {
-        return Ok(Vec::new());
+        return Ok(candidates);
     }
     let matches = store.lookup(&query.scope, &asked, ranking.budget).await?;
-    let mut candidates = Candidates::default();
     let mut looked_at = 0;
     for portion in rough_order(&terms, &matches, ranking).chunks(ranking.candidates.max(1)) {
         let documents = store.documents(portion, query.before).await?;
@@ -34,6 +44,7 @@ pub async fn search<S: MemoryStore + ?Sized>(
     }
     candidates.add_words(&terms, &matches, ranking);
     candidates.add_files(&terms, &matches, ranking);
+    candidates.add_relevance(&terms, &matches);
     if query.before.is_some() {
         let limit = newest_that_count(ranking);
         let newest = store.newest(&query.scope, query.before, limit).await?;
@@ -41,7 +52,7 @@ pub async fn search<S: MemoryStore + ?Sized>(
     }
     follow_files(store, query, ranking, &mut candidates).await?;
     candidates.add_neighbours(ranking);
-    Ok(candidates.into_found(ranking, query.limit))
+    Ok(candidates)
 }
 
 /// What the best memories touched leads to others that share no word with the question.

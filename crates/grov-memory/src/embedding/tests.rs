@@ -1,0 +1,303 @@
+use super::*;
+use async_trait::async_trait;
+use grov_domain::{Decision, TaskId, TaskStatus};
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
+
+const MODEL: &str = "toy";
+
+fn task(id: &str, words: &str) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: "/p".to_owned(),
+        project_remote: None,
+        user: None,
+        client_session_id: None,
+        session_id: None,
+        original_query: words.to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        status: TaskStatus::Complete,
+        trigger_reason: None,
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    }
+}
+
+/// Memories by number, and what the one model made of them.
+#[derive(Default)]
+struct Shelf {
+    tasks: Mutex<BTreeMap<i64, Task>>,
+    kept: Mutex<BTreeMap<TaskId, Option<Embedding>>>,
+    fails: Mutex<bool>,
+}
+
+impl Shelf {
+    fn holding(count: i64) -> Arc<Self> {
+        let shelf = Self::default();
+        (0..count).for_each(|number| shelf.add(number, "words"));
+        Arc::new(shelf)
+    }
+
+    fn add(&self, number: i64, words: &str) {
+        let task = task(&number.to_string(), words);
+        self.tasks.lock().unwrap().insert(number, task);
+    }
+
+    /// The numbers of what was looked at, each with whether it was embedded.
+    fn kept(&self) -> Vec<(i64, bool)> {
+        let kept = self.kept.lock().unwrap();
+        let mut all: Vec<(i64, bool)> = kept
+            .iter()
+            .map(|(id, embedding)| (id.as_str().parse().unwrap(), embedding.is_some()))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+}
+
+#[async_trait]
+impl EmbeddingStore for Shelf {
+    async fn unembedded(
+        &self,
+        model: &str,
+        below: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        assert_eq!(model, MODEL);
+        let (tasks, kept) = (self.tasks.lock().unwrap(), self.kept.lock().unwrap());
+        let todo = tasks.range(..below.unwrap_or(i64::MAX)).rev();
+        let todo = todo.filter(|(_, task)| !kept.contains_key(&task.id));
+        Ok(todo
+            .take(limit as usize)
+            .map(|(number, task)| Unembedded {
+                document: *number,
+                task: task.clone(),
+            })
+            .collect())
+    }
+
+    async fn keep_embeddings(
+        &self,
+        _: &str,
+        embedded: &[(Task, Option<Embedding>)],
+    ) -> Result<(), StoreError> {
+        if *self.fails.lock().unwrap() {
+            return Err(StoreError::Busy("a shelf".to_owned()));
+        }
+        let kept = embedded
+            .iter()
+            .map(|(task, embedding)| (task.id.clone(), embedding.clone()));
+        self.kept.lock().unwrap().extend(kept);
+        Ok(())
+    }
+
+    async fn embeddings(&self, _: &str, _: &[i64]) -> Result<Vec<(i64, Embedding)>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn embedding_progress(&self, _: &str) -> Result<EmbeddingProgress, StoreError> {
+        Ok(EmbeddingProgress {
+            memories: self.tasks.lock().unwrap().len() as u64,
+            done: self.kept.lock().unwrap().len() as u64,
+        })
+    }
+}
+
+/// Refuses texts that say so, and fails, refuses or works otherwise.
+#[derive(Default)]
+struct Toy {
+    trouble: Mutex<Option<EmbedError>>,
+    calls: Mutex<Vec<usize>>,
+}
+
+impl Toy {
+    fn has(&self, trouble: Option<EmbedError>) {
+        *self.trouble.lock().unwrap() = trouble;
+    }
+
+    /// How many texts each call had.
+    fn calls(&self) -> Vec<usize> {
+        std::mem::take(&mut self.calls.lock().unwrap())
+    }
+}
+
+#[async_trait]
+impl Embedder for Toy {
+    fn model(&self) -> &str {
+        MODEL
+    }
+
+    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
+        self.calls.lock().unwrap().push(texts.len());
+        if let Some(trouble) = self.trouble.lock().unwrap().clone() {
+            return Err(trouble);
+        }
+        let says = |what: &str| texts.iter().any(|text| text.contains(what));
+        if says("refuse") {
+            return Err(EmbedError::Refused("not to my liking".to_owned()));
+        }
+        if says("fail") && texts.len() == 1 {
+            return Err(EmbedError::Failed("gone".to_owned()));
+        }
+        Ok(vec![Embedding::of(&[1.0]).unwrap(); texts.len()])
+    }
+}
+
+struct Scene {
+    shelf: Arc<Shelf>,
+    toy: Arc<Toy>,
+    work: EmbeddingWork,
+    state: EmbeddingState,
+}
+
+impl Scene {
+    fn new(shelf: Arc<Shelf>) -> Self {
+        let toy = Arc::new(Toy::default());
+        let (work, state) = EmbeddingWork::new(Arc::clone(&shelf) as _, Arc::clone(&toy) as _);
+        Self {
+            shelf,
+            toy,
+            work,
+            state,
+        }
+    }
+
+    /// Steps until there is nothing to do; how many had something.
+    async fn run(&mut self) -> usize {
+        let mut steps = 0;
+        while self.work.step().await == BETWEEN_BATCHES {
+            steps += 1;
+            assert!(steps < 999, "it never ends");
+        }
+        steps
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.state.read().trouble
+    }
+}
+
+fn progress(done: u64, memories: u64) -> EmbeddingProgress {
+    EmbeddingProgress { memories, done }
+}
+
+#[tokio::test]
+async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
+    let mut scene = Scene::new(Shelf::holding(70));
+    assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
+    assert_eq!(scene.shelf.kept()[0], (38, true));
+    let status = scene.state.read();
+    assert_eq!(
+        (status.model.as_str(), status.progress),
+        (MODEL, progress(32, 70))
+    );
+    assert_eq!(scene.run().await, 2);
+    assert_eq!(scene.state.read().progress, progress(70, 70));
+    assert_eq!(scene.toy.calls(), [32, 32, 6]);
+    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert_eq!(scene.toy.calls(), [0; 0], "nobody is asked for nothing");
+
+    scene.shelf.add(70, "new words");
+    assert_eq!(scene.run().await, 1);
+    assert_eq!(scene.state.read().progress, progress(71, 71));
+}
+
+#[tokio::test]
+async fn new_memories_do_not_wait_for_all_old_ones() {
+    let many = i64::from(BATCH * (BATCHES_IN_A_ROW + 2));
+    let mut scene = Scene::new(Shelf::holding(many));
+    scene.work.step().await;
+    scene.shelf.add(many, "new words");
+    for _ in 0..BATCHES_IN_A_ROW {
+        scene.work.step().await;
+    }
+    assert!(scene.shelf.kept().contains(&(many, true)));
+    assert!(!scene.shelf.kept().contains(&(0, true)));
+    scene.run().await;
+    assert_eq!(
+        scene.shelf.kept().len() as u64,
+        scene.state.read().progress.memories
+    );
+}
+
+#[tokio::test]
+async fn a_text_that_is_refused_is_not_tried_again_and_holds_nobody_up() {
+    let mut scene = Scene::new(Shelf::holding(4));
+    scene.shelf.add(2, "refuse this");
+    scene.run().await;
+    assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
+    assert_eq!(scene.toy.calls(), [4, 1, 1, 1, 1, 1]);
+    assert_eq!(scene.trouble(), None);
+}
+
+#[tokio::test]
+async fn a_provider_that_refuses_everything_spoils_no_memory() {
+    let mut scene = Scene::new(Shelf::holding(3));
+    scene
+        .toy
+        .has(Some(EmbedError::Refused("no such model".to_owned())));
+    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert_eq!(scene.toy.calls(), [3, 1]);
+    assert_eq!(scene.shelf.kept(), []);
+    assert!(scene.trouble().unwrap().contains("no such model"));
+    scene.toy.has(None);
+    scene.run().await;
+    assert_eq!((scene.shelf.kept().len(), scene.trouble()), (3, None));
+}
+
+#[tokio::test]
+async fn trouble_keeps_what_is_done_and_ends_when_it_passes() {
+    let mut scene = Scene::new(Shelf::holding(4));
+    scene.toy.has(Some(EmbedError::Paused("no budget".to_owned())));
+    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert!(scene.trouble().unwrap().contains("no budget"));
+    assert_eq!(scene.toy.calls(), [4]);
+
+    // One by one, because of one of them, and then the provider is gone.
+    scene.toy.has(None);
+    scene.shelf.add(2, "refuse this");
+    scene.shelf.add(1, "fail");
+    assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
+    assert_eq!(scene.shelf.kept(), [(2, false), (3, true)]);
+    scene.shelf.add(1, "words");
+    *scene.shelf.fails.lock().unwrap() = true;
+    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert!(scene.trouble().unwrap().contains("busy"));
+    *scene.shelf.fails.lock().unwrap() = false;
+    scene.run().await;
+    assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
+    assert_eq!(scene.trouble(), None);
+}
+
+#[test]
+fn a_memory_is_embedded_with_its_words_and_files_and_no_more_than_is_read() {
+    let mut whole = Task {
+        goal: Some("the goal".to_owned()),
+        decisions: vec![Decision {
+            choice: "a choice".to_owned(),
+            reason: "a reason".to_owned(),
+        }],
+        constraints: vec!["a limit".to_owned()],
+        tags: vec!["a tag".to_owned()],
+        files_touched: vec!["src/a.rs".to_owned()],
+        reasoning_trace: vec!["done".to_owned()],
+        ..task("1", "asked")
+    };
+    assert_eq!(
+        text_of(&whole),
+        "asked\nthe goal\na choice\na reason\na limit\na tag\nsrc/a.rs\ndone\n"
+    );
+    whole.goal = Some("asked".to_owned());
+    assert!(text_of(&whole).starts_with("asked\na choice"));
+    whole.original_query = "é".repeat(LONGEST_TEXT);
+    assert_eq!(text_of(&whole).len(), LONGEST_TEXT);
+}
