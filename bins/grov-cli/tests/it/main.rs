@@ -4,7 +4,10 @@
 mod command_line;
 mod demo;
 mod memory;
+mod memory_changes;
+mod memory_import;
 mod proxy;
 mod scene;
 mod spending;
 mod stored;
+mod switches;

@@ -91,7 +91,7 @@ fn step(tool: &str, action_type: ActionType, files: &[&str], command: Option<&st
 }
 
 /// Two client sessions in two projects; the first has a second task.
-fn two_sessions(scene: &Scene) {
+pub(crate) fn two_sessions(scene: &Scene) {
     fill(scene, async |store| {
         let edit = step("Edit", ActionType::Edit, &["src/a.rs"], None, 0);
         let run = step("Bash", ActionType::Bash, &[], Some("rm x"), 1);

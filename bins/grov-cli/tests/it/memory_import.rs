@@ -1,0 +1,178 @@
+//! `grov memory import`: odd records, and imports that broke off.
+
+use crate::scene::{Ended, Scene, json};
+use serde_json::{Value, json as object};
+use std::io::{BufRead, BufReader, Write};
+#[cfg(target_os = "linux")]
+use std::net::{TcpListener, TcpStream};
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
+use std::process::Stdio;
+
+fn import(scene: &Scene, text: &[u8], words: &[&str]) -> Ended {
+    let path = scene.path("records.jsonl");
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    scene.run(&[&["memory", "import", path, "--project", "key"], words].concat())
+}
+
+fn export(scene: &Scene) -> String {
+    scene.run(&["memory", "export", "--project", "key"]).stdout
+}
+
+fn lines(count: usize) -> String {
+    (0..count)
+        .map(|number| format!("{{\"id\":\"m{number:05}\",\"goal\":\"goal {number}\",\"created_at\":\"2026-01-01T00:00:00Z\"}}\n"))
+        .collect()
+}
+
+#[test]
+fn odd_titles_and_huge_fields_are_kept_as_they_are() {
+    let scene = Scene::new();
+    let title = "tab\there \"quoted\" 'so' \u{202e}desrever\u{202c} \u{200b} 漢字 \u{1b}[31mred\n'; DROP TABLE tasks; --";
+    let huge = "many words ".repeat(100_000);
+    let odd = object!({
+        "id": "odd \"id\"\t'; --", "original_query": title, "goal": title, "reasoning_trace": [huge],
+        "decisions": [{"choice": title, "reason": title}], "tags": [title], "files_touched": ["a\tb/\"c\".rs"],
+        "created_at": "2026-01-01T00:00:00Z",
+    });
+    let ended = import(&scene, odd.to_string().as_bytes(), &["--json"]);
+    assert_eq!(
+        (&json(&ended)["added"], &json(&ended)["skipped"]),
+        (&1.into(), &0.into()),
+        "{ended:?}"
+    );
+    let exported = export(&scene);
+    let kept: Value = serde_json::from_str(&exported).unwrap();
+    for (key, value) in odd.as_object().unwrap() {
+        assert_eq!(&kept[key], value, "{key}");
+    }
+    let other = Scene::new();
+    import(&other, exported.as_bytes(), &[]);
+    assert_eq!(export(&other), exported);
+    for words in [
+        &["list"][..],
+        &["show", "odd \"id\"\t'; --"],
+        &["search", "quoted"],
+        &["audit"],
+    ] {
+        let ended = scene.run(&[&["memory"], words, &["--project", "key"]].concat());
+        assert!(
+            !ended.stdout.contains(['\u{1b}', '\u{202e}', '\t']) && ended.stdout.contains("quoted"),
+            "{words:?}: {}",
+            ended.stdout.chars().take(500).collect::<String>()
+        );
+    }
+}
+
+#[test]
+fn lines_that_are_no_text_are_left_out_by_number() {
+    let scene = Scene::new();
+    let mut text = lines(1).into_bytes();
+    text.extend_from_slice(b"{\"id\":\"x\",\"goal\":\"\xc3\x28\"}\n");
+    text.extend_from_slice(b"\x00\x01\x02\n{\"id\":\"nul\",\"goal\":\"a\\u0000b\"}\n");
+    text.extend_from_slice(b"{\"id\":\"lone\",\"goal\":\"\\ud800\"}\n");
+    let ended = import(&scene, &text, &["--json"]);
+    assert_eq!(json(&ended)["skipped"], 3, "{ended:?}");
+    for part in ["line 2 is not UTF-8", "line 3 ", "line 5 "] {
+        assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains('\u{0}'), "{:?}", ended.stderr);
+    let ids: Vec<String> = export(&scene)
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect();
+    assert_eq!(ids, ["m00000", "nul"]);
+}
+
+#[test]
+fn an_import_goes_on_where_it_broke_off() {
+    let scene = Scene::new();
+    let text = lines(2500);
+    let whole = import(&scene, text.as_bytes(), &["--json"]);
+    assert_eq!(json(&whole)["added"], 2500);
+    let exported = export(&scene);
+
+    let scene = Scene::new();
+    let first: String = text.split_inclusive('\n').take(1200).collect();
+    import(&scene, first.as_bytes(), &[]);
+    let rest = import(&scene, text.as_bytes(), &["--from-line", "1201", "--json"]);
+    assert_eq!(
+        (&json(&rest)["added"], &json(&rest)["replaced"]),
+        (&1300.into(), &0.into()),
+        "{rest:?}"
+    );
+    assert_eq!(export(&scene), exported);
+    // Line numbers are those of the file.
+    let bad = import(&scene, (lines(3) + "bad\n").as_bytes(), &["--from-line", "4"]);
+    assert!(bad.stderr.contains("line 4 "), "{bad:?}");
+    let beyond = import(&scene, lines(3).as_bytes(), &["--from-line", "100", "--json"]);
+    assert_eq!((beyond.code, &json(&beyond)["added"]), (0, &0.into()));
+    assert_eq!(import(&scene, b"", &["--from-line", "0"]).code, 64);
+}
+
+/// What was read before the source failed is kept, and the rest can follow.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_import_that_breaks_off_says_where() {
+    let scene = Scene::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut source = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let (mut far_end, _) = listener.accept().unwrap();
+    // An end that is closed with something unread breaks the connection.
+    source.write_all(b"unread").unwrap();
+    far_end.peek(&mut [0; 1]).unwrap();
+    let child = scene
+        .command()
+        .args(["memory", "import", "-", "--project", "key", "--json"])
+        .stdin(Stdio::from(OwnedFd::from(source)))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    far_end.write_all(lines(1500).as_bytes()).unwrap();
+    drop(far_end);
+    let ended = Ended::of(&child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 2, "{ended:?}");
+    let error = json(&ended)["error"].clone();
+    assert_eq!(error["kind"], "input");
+    assert_eq!(
+        error["hint"],
+        "the lines up to 1500 are done; go on with --from-line 1501"
+    );
+    assert_eq!(export(&scene).lines().count(), 1500);
+}
+
+#[test]
+fn how_far_it_is_is_told_where_it_is_asked_for() {
+    let scene = Scene::new();
+    let mut child = scene
+        .command()
+        .args(["memory", "import", "-", "--project", "key", "--progress"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut told = BufReader::new(child.stderr.take().unwrap());
+    // Batch after batch until it has taken long enough to be told of.
+    let writer = std::thread::spawn(move || while stdin.write_all(lines(1000).as_bytes()).is_ok() {});
+    let mut line = String::new();
+    told.read_line(&mut line).unwrap();
+    assert!(
+        line.starts_with("line ") && line.contains(" done: ") && line.contains(" records in "),
+        "{line}"
+    );
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(told);
+    writer.join().unwrap();
+    // Nobody watches, nobody asked.
+    assert_eq!(import(&Scene::new(), lines(10).as_bytes(), &[]).stderr, "");
+}

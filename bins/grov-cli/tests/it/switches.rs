@@ -1,0 +1,121 @@
+//! `grov off` and `grov on`.
+
+use crate::scene::{Scene, json};
+use serde_json::{Value, json as object};
+
+#[test]
+fn a_project_is_turned_off_and_on() {
+    let scene = Scene::new();
+    let project = scene.path("work").to_str().unwrap().to_owned();
+    assert_eq!(
+        scene.ask(&["status"])["words"],
+        object!({"on": true, "off_by": null, "sessions_off": []})
+    );
+    assert_eq!(scene.ask(&["on"])["changed"], false);
+    assert!(scene.is_untouched(), "what is on needs no database");
+
+    let ended = scene.run(&["off"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stdout.contains(&project), "{ended:?}");
+    for part in ["stays there, byte for byte", "within about a second"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    assert_eq!(
+        scene.ask(&["off"]),
+        object!({"schema": 1, "on": false, "scope": "project", "key": project, "changed": false})
+    );
+    assert_eq!(
+        scene.ask(&["status"])["words"],
+        object!({"on": false, "off_by": "project", "sessions_off": []})
+    );
+    assert!(
+        scene
+            .run(&["status"])
+            .stdout
+            .contains("words     off for this project")
+    );
+    assert_eq!(
+        scene.ask(&["status", "--project", "another"])["words"]["on"],
+        true
+    );
+
+    assert_eq!(scene.ask(&["on"])["changed"], true);
+    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
+    assert!(scene.run(&["status"]).stdout.contains("words     on\n"));
+    assert_eq!(scene.ask(&["off", "--project", "another"])["key"], "another");
+    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
+}
+
+#[test]
+fn all_working_trees_of_a_repository_are_one_switch() {
+    let scene = Scene::new();
+    let repository = scene.repository("work", "h.example:o/r");
+    let inside = scene.folder("work/src");
+    assert_eq!(
+        scene.within(&inside).ask(&["off"])["key"],
+        repository.to_str().unwrap()
+    );
+    assert_eq!(scene.ask(&["status"])["words"]["on"], false);
+}
+
+#[test]
+fn a_session_is_turned_off_by_itself() {
+    let scene = Scene::new();
+    let answer = scene.ask(&["off", "--session", "still-to-come"]);
+    assert_eq!(
+        (&answer["scope"], &answer["key"], &answer["changed"]),
+        (&"session".into(), &"still-to-come".into(), &true.into())
+    );
+    let status = scene.ask(&["status"]);
+    assert_eq!(
+        status["words"],
+        object!({"on": true, "off_by": null, "sessions_off": ["still-to-come"]})
+    );
+    assert!(
+        scene
+            .run(&["status"])
+            .stdout
+            .contains("words     on; off for 1 session\n")
+    );
+    scene.ask(&["on", "--session", "still-to-come"]);
+    assert_eq!(scene.ask(&["status"])["words"]["sessions_off"], object!([]));
+    for words in [
+        &["off", "--session", "x", "--project", "y"][..],
+        &["off", "--session", ""],
+        &["off", "x"],
+    ] {
+        assert_eq!(scene.run(words).code, 64, "{words:?}");
+    }
+}
+
+#[test]
+fn the_beginning_of_a_recorded_session_is_enough() {
+    let scene = Scene::new();
+    crate::stored::two_sessions(&scene);
+    let key = |session: &str| -> Value { scene.ask(&["off", "--session", session])["key"].clone() };
+    assert_eq!(key("11111111-a"), "11111111-aaaa-7000-8000-000000000001");
+    let ended = scene.run(&["off", "--session", "1111", "--json"]);
+    assert_eq!(ended.code, 64);
+    assert!(
+        json(&ended)["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("2 sessions begin with"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_setting_turns_everything_off() {
+    let scene = Scene::new().env("GROV_MEMORY_ENABLED", "false");
+    assert_eq!(
+        scene.ask(&["status"])["words"],
+        object!({"on": false, "off_by": "setting", "sessions_off": []})
+    );
+    assert!(scene.run(&["on"]).stderr.contains("memory.enabled is false"));
+    // What a project's own file says of it is not heard.
+    let scene = Scene::new();
+    scene.repository("work", "h.example:o/r");
+    scene.write("work/.grov/config.toml", "memory.enabled = false\n");
+    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
+}
