@@ -57,7 +57,8 @@ pub(crate) fn look(scan: &mut Scan<'_>, at: usize) {
     }
     let meaning = key::meaning(name.text)
         .or_else(|| meaning_of_sibling(scan, &name))
-        .or_else(|| meaning_of_two_words(scan, &name));
+        .or_else(|| meaning_of_two_words(scan, &name))
+        .or_else(|| meaning_of_login(&name));
     if meaning.is_none() && !could_be_random(scan.bytes, value_start) {
         return;
     }
@@ -113,6 +114,31 @@ pub(crate) fn element(scan: &mut Scan<'_>, keyword: Range<usize>) {
         is_expression: false,
     };
     if let Some(meaning) = key::meaning(name.text)
+        && is_secret(scan, meaning, &name, &value)
+    {
+        scan.found(meaning.rule(), Certainty::Name, value.range);
+    }
+}
+
+/// Looks at a definition that ends its keyword here: `define('DB_PASSWORD', 'hunter2')`, `#define WIFI_PASSWORD "hunter2"`.
+pub(crate) fn defined(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const QUOTE: Class = Class::of("\"'\\");
+    let bytes = scan.bytes;
+    let start = QUOTE.run(bytes, BLANK.run(bytes, keyword.end, 8), 2);
+    let end = NAME.run(bytes, start, MAX_NAME);
+    let closed = QUOTE.run(bytes, end, 2);
+    let between = Class::of(" \t,").run(bytes, closed, 16);
+    if end == start || between == closed {
+        return;
+    }
+    let name = Name {
+        text: &scan.text[start..end],
+        start,
+        quoted: closed > end,
+        spaced: true,
+    };
+    let value = opening_quote(bytes, between).and_then(|quote| quoted_value(scan, quote, true));
+    if let (Some(meaning), Some(value)) = (key::meaning(name.text), value)
         && is_secret(scan, meaning, &name, &value)
     {
         scan.found(meaning.rule(), Certainty::Name, value.range);
@@ -190,6 +216,11 @@ fn meaning_of_two_words(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     let start = NAME.run_back(scan.bytes, before.len(), 16);
     let joined = format!("{}_{}", &scan.text[start..before.len()], name.text);
     key::meaning(&joined)
+}
+
+/// Docker and its relatives keep user and password in base 64 under this name: `"auth": "…"`.
+fn meaning_of_login(name: &Name<'_>) -> Option<Meaning> {
+    (name.quoted && name.text == "auth").then_some(Meaning::Token)
 }
 
 /// Whether a run of 20 or more signs that keys are written in starts at or close behind `from`.

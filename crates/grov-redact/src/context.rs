@@ -35,6 +35,10 @@ pub(crate) enum Context {
     Sql,
     /// The password of a `.netrc` entry.
     Netrc,
+    /// The password of a `.pgpass` entry.
+    Pgpass,
+    /// A constant that is defined by a call or a directive.
+    Defined,
 }
 
 impl Context {
@@ -52,6 +56,8 @@ impl Context {
             Self::Sentence => sentence(scan, keyword),
             Self::Sql => sql_password(scan, keyword),
             Self::Netrc => netrc_password(scan, keyword),
+            Self::Pgpass => pgpass_password(scan, keyword),
+            Self::Defined => assignment::defined(scan, keyword),
         }
     }
 }
@@ -96,6 +102,9 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("identified by ", Context::Sql),
     ("password '", Context::Sql),
     ("password ", Context::Netrc),
+    (":5432:", Context::Pgpass),
+    ("define(", Context::Defined),
+    ("#define ", Context::Defined),
     ("curl ", Context::Command(CURL)),
     ("sshpass ", Context::Command(SSHPASS)),
     ("mysql", Context::Command(MYSQL)),
@@ -274,5 +283,27 @@ fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let password = &scan.text[keyword.end..end];
     if password.len() >= 3 && !is_stand_in(password) {
         scan.found("password", Certainty::Place, keyword.end..end);
+    }
+}
+
+/// `host:5432:database:user:hunter2`
+fn pgpass_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const FIELD: Class = Class::of("A-Za-z0-9_.*-");
+    let bytes = scan.bytes;
+    let database = FIELD.run(bytes, keyword.end, 64);
+    let user = FIELD.run(bytes, database + 1, 64);
+    let fields = database > keyword.end && user > database + 1;
+    if !fields || bytes.get(database) != Some(&b':') || bytes.get(user) != Some(&b':') {
+        return;
+    }
+    let start = user + 1;
+    let ends = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`');
+    let length = bytes[start..].iter().take(256).position(ends);
+    let end = length.map_or(bytes.len().min(start + 256), |length| start + length);
+    let Some(password) = scan.text.get(start..end) else {
+        return;
+    };
+    if password.len() >= 3 && !is_stand_in(password) {
+        scan.found("password", Certainty::Place, start..end);
     }
 }

@@ -15,7 +15,7 @@ const MAX_JUDGED: usize = 1024;
 #[rustfmt::skip]
 const SCHEMES: &[&str] = &[
     "bearer", "basic", "token", "bot", "digest", "apikey", "api-key", "negotiate", "key", "ntlm", "sso-key",
-    "genie",
+    "genie", "ssws",
 ];
 
 /// Whether a key is a header whose value is a credential with a scheme.

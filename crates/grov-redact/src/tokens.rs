@@ -211,6 +211,13 @@ pub(crate) static TOKENS: &[TokenRule] = &[
         &["CCIPAT_", "CCIPRJ_"],
         &[Run(ALNUM, 20, 24), Text("_"), Run(HEX, 40, 40)],
     ),
+    TokenRule::new(
+        "sonarqube-token",
+        "SonarQube user, project or global token",
+        &["squ_", "sqp_", "sqa_"],
+        &[Run(HEX, 40, 40)],
+    )
+    .at_word_start(),
     // Clouds and hosting.
     TokenRule::new(
         "aws-access-key-id",
@@ -355,6 +362,65 @@ pub(crate) static TOKENS: &[TokenRule] = &[
         &[Run(URL64, 43, 43)],
     )
     .at_word_start(),
+    TokenRule::new(
+        "mapbox-token",
+        "Mapbox secret token",
+        &["sk.eyJ"],
+        &[Run(URL64, 20, OPEN), Text("."), Run(URL64, 20, 24)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "alibaba-access-key-id",
+        "Alibaba Cloud access key id",
+        &["LTAI"],
+        &[Run(ALNUM, 16, 22)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "yandex-token",
+        "Yandex Cloud IAM token",
+        &["t1."],
+        &[
+            Run(Class::of("A-Za-z0-9_=-"), 60, OPEN),
+            Text("."),
+            Run(Class::of("A-Za-z0-9_=-"), 80, OPEN),
+        ],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "yandex-token",
+        "Yandex Cloud API key",
+        &["AQVN"],
+        &[Run(URL64, 34, 38)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "neon-api-key",
+        "Neon API key",
+        &["napi_"],
+        &[Run(Class::LOWER, 40, OPEN)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "render-api-key",
+        "Render API key",
+        &["rnd_"],
+        &[Run(ALNUM, 28, 40)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "clickhouse-cloud-key",
+        "ClickHouse Cloud secret key",
+        &["4b1d"],
+        &[Run(ALNUM, 38, 38)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "mongodb-atlas-secret",
+        "MongoDB Atlas service account secret",
+        &["mdb_sa_sk_"],
+        &[Run(URL64, 40, OPEN)],
+    ),
     // Secret stores.
     TokenRule::new(
         "vault-token",
@@ -488,6 +554,63 @@ pub(crate) static TOKENS: &[TokenRule] = &[
         &[Run(Class::LOWER, 70, 70)],
     )
     .at_word_start(),
+    TokenRule::new(
+        "hubspot-token",
+        "HubSpot private app token",
+        &["pat-na", "pat-eu", "pat-ap"],
+        &[
+            Run(Class::DIGIT, 1, 2),
+            Text("-"),
+            Run(HEX, 8, 8),
+            Text("-"),
+            Run(Class::of("a-f0-9-"), 27, 27),
+        ],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "launchdarkly-key",
+        "LaunchDarkly SDK or API key",
+        &["sdk-", "api-"],
+        &[
+            Run(HEX, 8, 8),
+            Text("-"),
+            Run(HEX, 4, 4),
+            Text("-"),
+            Run(HEX, 4, 4),
+            Text("-"),
+            Run(HEX, 4, 4),
+            Text("-"),
+            Run(HEX, 12, 12),
+        ],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "dropbox-token",
+        "Dropbox access token",
+        &["sl."],
+        &[Run(Class::of("A-Za-z0-9_.-"), 120, OPEN)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "meta-access-token",
+        "Facebook or Instagram access token",
+        &["EAAG", "EAAM", "EAAC"],
+        &[Run(ALNUM, 100, OPEN)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "twitter-bearer-token",
+        "Twitter (X) application token",
+        &["AAAAAAAAAAAAAAAAAAAAA"],
+        &[Run(Class::of("A-Za-z0-9%"), 60, 120)],
+    )
+    .at_word_start(),
+    TokenRule::new(
+        "contentful-token",
+        "Contentful management token",
+        &["CFPAT-"],
+        &[Run(URL64, 40, OPEN)],
+    ),
     // Money.
     TokenRule::new(
         "stripe-key",

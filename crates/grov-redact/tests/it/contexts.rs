@@ -129,6 +129,22 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ("password", "ALTER ROLE me WITH PASSWORD '«hunter2»'"),
     ("password", "machine example.com login me password «hunter2»\n"),
     ("password", "password = \"«Cut0ff-in-the-mid»"),
+    ("password", "db.example.org:5432:main:app:«hunter2»\n"),
+    ("password", "*:5432:*:*:«correct:horse»\n"),
+    ("password", "define('DB_PASSWORD', '«hunter2»');"),
+    ("password", "#define WIFI_PASSWORD \"«hunter2»\""),
+    (
+        "api-key",
+        "define( 'AUTH_KEY', '«q7Wv2Kp9Zx4Lm8Rt3Yb6Nc1Jd5Hf0GsA»' );",
+    ),
+    (
+        "token",
+        r#"{"auths": {"https://index.docker.io/v1/": {"auth": "«bWU6c3dvcmRmaXNo9kE=»"}}}"#,
+    ),
+    (
+        "authorization-header",
+        "Authorization: SSWS «00QCjAl4MlV-WPXM1Ks4Bb5Ef»",
+    ),
     ("secret", "SECRET_KEY = \"«django-insecure-4f7k2m9x»\""),
     (
         "secret",

@@ -349,6 +349,61 @@ pub(crate) const FORMS: &[(&str, &str, &str)] = &[
         "dt0c01\\.[A-Z2-7]{24}\\.[A-Z2-7]{64}",
         "dt0c01\\.[A-Z2-7]{24}",
     ),
+    ("sonarqube-token", "sq[upa]_[0-9a-f]{40}", "squ_[0-9a-f]{12}"),
+    (
+        "mapbox-token",
+        "sk\\.eyJ[A-Za-z0-9_-]{60,90}\\.[A-Za-z0-9_-]{22}",
+        "sk\\.eyJ[A-Za-z0-9_-]{12}",
+    ),
+    (
+        "alibaba-access-key-id",
+        "LTAI(5t)?[A-Za-z0-9]{18}",
+        "LTAI[A-Za-z0-9]{8}",
+    ),
+    (
+        "yandex-token",
+        "t1\\.[A-Za-z0-9_-]{100,200}\\.[A-Za-z0-9_-]{86}",
+        "t1\\.[a-z]{12}\\.[a-z]{12}",
+    ),
+    ("yandex-token", "AQVN[A-Za-z0-9_-]{36}", "AQVN[A-Za-z0-9]{12}"),
+    ("neon-api-key", "napi_[a-z0-9]{64}", "napi_[a-z]{12}"),
+    ("render-api-key", "rnd_[A-Za-z0-9]{32}", "rnd_[a-z]{12}"),
+    ("clickhouse-cloud-key", "4b1d[A-Za-z0-9]{38}", "4b1d[0-9a-f]{12}"),
+    (
+        "mongodb-atlas-secret",
+        "mdb_sa_sk_[A-Za-z0-9_-]{40}",
+        "mdb_sa_id_[0-9a-f]{24}",
+    ),
+    (
+        "hubspot-token",
+        "pat-(na1|eu1)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "pat-na1-[0-9a-f]{8}",
+    ),
+    (
+        "launchdarkly-key",
+        "(sdk|api)-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "sdk-[0-9a-f]{8}-[0-9a-f]{4}",
+    ),
+    (
+        "dropbox-token",
+        "sl\\.u\\.[A-Za-z0-9_-]{130,150}",
+        "sl\\.u\\.[a-z]{12}",
+    ),
+    (
+        "meta-access-token",
+        "EAA[GMC][A-Za-z0-9]{120,200}",
+        "EAAG[A-Za-z0-9]{20}",
+    ),
+    (
+        "twitter-bearer-token",
+        "A{21}[A-Za-z0-9%]{80,100}",
+        "A{21}[A-Za-z0-9]{12}",
+    ),
+    (
+        "contentful-token",
+        "CFPAT-[A-Za-z0-9_-]{43}",
+        "CFPAT-[A-Za-z0-9]{12}",
+    ),
     (
         "private-key",
         "LS0tLS1CRUdJTiB(SU0Eg|QUklW|PUEVO)[A-Za-z0-9+/]{200,300}=",
