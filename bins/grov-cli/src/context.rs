@@ -88,6 +88,12 @@ impl Context {
         ignore
     }
 
+    /// The top of the working tree that the command is about; `None` where a project is named by its key alone.
+    pub(crate) fn top(&self) -> Option<PathBuf> {
+        let place = Place::locate(self.directory.as_deref()?);
+        Some(place.work_tree().unwrap_or(place.root()).to_owned())
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.home.database()
     }
@@ -162,7 +168,7 @@ impl Context {
     {
         // Only a command that needs the store pays for a runtime, and that on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_time()
+            .enable_all()
             .build()
             .map_err(|error| Failure::error("system", format!("no runtime can be started: {error}"), None))?;
         Ok(runtime.block_on(work(self.database()))?)

@@ -8,6 +8,7 @@ mod arguments;
 mod commands;
 mod context;
 mod daemon_health;
+mod embedder;
 mod failure;
 mod judge;
 mod output;

@@ -444,7 +444,7 @@ fn what_speaks_to_the_agent_is_audited() {
     let clean = run(&scene, &["audit"]);
     assert_eq!(
         (clean.code, clean.stdout.as_str()),
-        (0, "2 memories checked, 0 findings found\n")
+        (0, "2 memories checked, nothing found\n")
     );
     assert_eq!(ask(&Scene::new(), &["audit"])["checked"], 0);
 }
@@ -672,4 +672,53 @@ fn pins_and_replacements_survive_an_export() {
         ask(&other, &["import", path.to_str().unwrap()]);
         assert_eq!(run(&other, &["export"]).stdout, exported);
     }
+}
+
+#[test]
+fn the_files_of_a_memory_are_compared_with_what_they_are_now() {
+    let scene = Scene::new();
+    let project = scene.repository("work", "h.example:o/r");
+    for (path, text) in [
+        ("same.rs", "one"),
+        ("changed.rs", "one"),
+        ("gone.rs", "one"),
+        ("unpinned.rs", "one"),
+    ] {
+        scene.write(&format!("work/{path}"), text);
+    }
+    let names = ["same.rs", "changed.rs", "gone.rs", "back.rs"].map(str::to_owned);
+    let pins = grov_project::pins(&project, &names);
+    let mut task = record(FIRST, "check the limit");
+    task["files_touched"] = object!(["same.rs", "changed.rs", "gone.rs", "back.rs", "unpinned.rs"]);
+    task["file_pins"] = serde_json::to_value(&pins).unwrap();
+    let file = scene.write("records.jsonl", &task.to_string());
+    scene.ask(&["memory", "import", file.to_str().unwrap()]);
+    scene.write("work/changed.rs", "two");
+    scene.write("work/back.rs", "one");
+    std::fs::remove_file(project.join("gone.rs")).unwrap();
+
+    let inside = scene.folder("work/src");
+    let shown = scene.within(&inside).ask(&["memory", "show", FIRST]);
+    assert_eq!(
+        shown["files"],
+        object!([
+            {"path": "same.rs", "since": "unchanged"}, {"path": "changed.rs", "since": "changed"},
+            {"path": "gone.rs", "since": "gone"}, {"path": "back.rs", "since": "back"},
+            {"path": "unpinned.rs", "since": null},
+        ])
+    );
+    let text = scene.run(&["memory", "show", FIRST]).stdout;
+    for part in [
+        "same.rs (unchanged since)",
+        "changed.rs (changed since)",
+        "gone.rs (gone since)",
+        "back.rs (there again)",
+        "file       unpinned.rs\n",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    // From elsewhere nobody looks.
+    let elsewhere = scene.folder("elsewhere");
+    let shown = scene.within(&elsewhere).ask(&["memory", "show", FIRST]);
+    assert_eq!(shown["files"][0], object!({"path": "same.rs", "since": null}));
 }

@@ -175,9 +175,12 @@ fn text(answer: &Answer, style: Style) -> String {
     }
     let _ = writeln!(
         text,
-        "{} checked, {} found",
+        "{} checked, {}",
         some(answer.checked, "memory", "memories"),
-        some(answer.findings.len() as u64, "finding", "findings")
+        match answer.findings.len() as u64 {
+            0 => "nothing found".to_owned(),
+            number => some(number, "finding", "findings"),
+        }
     );
     text
 }

@@ -4,11 +4,12 @@ use super::lines::Lines;
 use super::scope;
 use crate::arguments::SearchArguments;
 use crate::context::Context;
+use crate::embedder::Searcher;
 use crate::failure::Failure;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::table::{Table, harmless};
 use grov_domain::{Clock, MemoryScope, SystemClock, TaskStore};
-use grov_memory::{Found, Query, Ranking, search};
+use grov_memory::{Found, Query};
 use grov_store::SqliteStore;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -67,9 +68,10 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Term
 }
 
 fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outcome {
+    let searcher = Searcher::of(context);
     let results = context
         .read(|store| async move {
-            let found = search(&store, query, &Ranking::default()).await?;
+            let found = searcher.search(&store, query).await?;
             let mut results = Vec::with_capacity(found.len());
             for found in found {
                 let task = store.task(&found.task_id).await?;
@@ -100,8 +102,10 @@ fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outco
 fn batch(context: &Context, scope: MemoryScope, file: &Path, arguments: &SearchArguments) -> Outcome {
     let mut lines = Lines::open(file)?;
     let (limit, why) = (arguments.limit, arguments.why);
-    let outcome =
-        context.read(|store| async move { Ok(answer_all(&store, &scope, &mut lines, limit, why).await) })?;
+    let searcher = Searcher::of(context);
+    let outcome = context.read(|store| async move {
+        Ok(answer_all(&store, &searcher, &scope, &mut lines, limit, why).await)
+    })?;
     match outcome {
         Some(outcome) => outcome.map(|()| Verdict::Found),
         None => Err(Failure::error(
@@ -114,6 +118,7 @@ fn batch(context: &Context, scope: MemoryScope, file: &Path, arguments: &SearchA
 
 async fn answer_all(
     store: &SqliteStore,
+    searcher: &Searcher,
     scope: &MemoryScope,
     lines: &mut Lines,
     limit: usize,
@@ -131,9 +136,7 @@ async fn answer_all(
             before: question.before,
             limit,
         };
-        let found = search(store, &query, &Ranking::default())
-            .await
-            .map_err(Failure::from)?;
+        let found = searcher.search(store, &query).await.map_err(Failure::from)?;
         let results: Vec<ResultView> = found.into_iter().map(|found| view(found, why)).collect();
         output::line(&BatchAnswer {
             id: &question.id,

@@ -1,5 +1,7 @@
 //! `grov memory show ID`
 
+mod files;
+
 use super::named::{self, title};
 use super::supersede::{before, behind};
 use crate::context::Context;
@@ -7,6 +9,7 @@ use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TaskView, moment};
 use crate::table::harmless;
+use files::FileView;
 use grov_domain::{MemoryStore, TaskId};
 use grov_store::SqliteStore;
 use serde::Serialize;
@@ -18,6 +21,7 @@ struct Answer {
     user: Option<String>,
     project_remote: Option<String>,
     client_session_id: Option<String>,
+    files: Vec<FileView>,
     /// What replaced it, what replaced that, and so on; the last one holds.
     replaced_by: Vec<OtherView>,
     /// What it replaced, and what that replaced, the nearest first.
@@ -33,12 +37,20 @@ struct OtherView {
 
 pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     let wanted = id.to_owned();
+    let here = context.project().ok();
+    let top = context.top();
     let answer = context
         .look(|store| async move {
             let task = named::one(&store, &wanted).await?;
             let replaced_by = others(&store, &behind(&store, &task.id).await?).await?;
             let replaces = others(&store, &before(&store, &task.id).await?).await?;
+            // Files of another project would be looked for in the wrong place.
+            let is_here = here.is_some_and(|here| {
+                here.key() == task.project_path
+                    || (here.remote.is_some() && here.remote == task.project_remote)
+            });
             Ok(Answer {
+                files: files::of(&task, top.as_deref().filter(|_| is_here)),
                 user: task.user.clone(),
                 project_remote: task.project_remote.clone(),
                 client_session_id: task.client_session_id.as_ref().map(ToString::to_string),
@@ -97,17 +109,14 @@ fn text(answer: &Answer, style: Style) -> String {
     for decision in &memory.decisions {
         line("decided", &format!("{} ({})", decision.choice, decision.reason));
     }
-    let lists = [
+    for (name, list) in [
         ("constraint", &memory.constraints),
         ("found", &memory.reasoning_trace),
-        ("file", &memory.files_touched),
-        ("tag", &memory.tags),
-    ];
-    for (name, list) in lists {
-        for item in list {
-            line(name, item);
-        }
+    ] {
+        list.iter().for_each(|item| line(name, item));
     }
+    answer.files.iter().for_each(|file| line("file", &file.text()));
+    memory.tags.iter().for_each(|tag| line("tag", tag));
     let goal = memory.goal.as_deref().unwrap_or(&memory.original_query);
     format!("{}\n{text}", style.bold(&harmless(goal)))
 }

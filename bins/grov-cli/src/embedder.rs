@@ -1,0 +1,78 @@
+//! The model that says what a question means, where one is set up.
+
+use crate::context::Context;
+use crate::output::say;
+use grov_domain::{MicroUsd, StoreError, SystemClock};
+use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder};
+use grov_memory::{Found, Query, Ranking, search, search_by_meaning};
+use grov_runtime::EmbeddingProvider;
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long somebody who searches waits for the model at most.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Searches memory, with the help of a model where one is set up.
+pub(crate) struct Searcher {
+    embedder: Option<HttpEmbedder>,
+    /// Trouble is told once.
+    told: Cell<bool>,
+}
+
+impl Searcher {
+    /// What the settings come to. A model that cannot be used costs its help and no more.
+    pub(crate) fn of(context: &Context) -> Self {
+        let embedder = embedder(context).unwrap_or_else(|trouble| {
+            say(&format!("warning: searching by words alone: {trouble}"));
+            None
+        });
+        Self {
+            embedder,
+            told: Cell::new(false),
+        }
+    }
+
+    /// The memories that fit a question, best first.
+    pub(crate) async fn search(&self, store: &SqliteStore, query: &Query) -> Result<Vec<Found>, StoreError> {
+        let ranking = Ranking::default();
+        let Some(embedder) = &self.embedder else {
+            return search(store, query, &ranking).await;
+        };
+        let answer = search_by_meaning(store, embedder, query, &ranking).await?;
+        if let Some(trouble) = answer.trouble.filter(|_| !self.told.replace(true)) {
+            say(&format!("warning: searching by words alone: {trouble}"));
+        }
+        Ok(answer.found)
+    }
+}
+
+/// The embedder that the settings name; `None` where they name none.
+fn embedder(context: &Context) -> Result<Option<HttpEmbedder>, String> {
+    let (settings, llm) = (context.settings.embedder(), context.settings.llm());
+    if let Some(missing) = settings.missing {
+        return Err(missing.to_owned());
+    }
+    let provider = match settings.provider {
+        EmbeddingProvider::Off => return Ok(None),
+        EmbeddingProvider::OpenAi => EmbedderProvider::OpenAi,
+        EmbeddingProvider::Ollama => EmbedderProvider::Ollama,
+    };
+    let proxy = context.settings.proxy();
+    let wanted = EmbedderSettings {
+        base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
+        api_key: settings.api_key.clone(),
+        daily_budget: MicroUsd(llm.daily_budget_micro_usd),
+        timeout: llm.timeout.min(PATIENCE),
+        proxy: llm.proxy.as_ref().map(|url| url.as_str().to_owned()),
+        own_listeners: vec![SocketAddr::new(proxy.host, proxy.port)],
+        ..EmbedderSettings::new(provider, &settings.model)
+    };
+    // What the search itself reads is opened for reading alone.
+    let ledger = ReopeningStore::new(context.database(), OpenOptions::default(), OnCorruption::Fail);
+    HttpEmbedder::new(wanted, Arc::new(ledger), Arc::new(SystemClock))
+        .map(Some)
+        .map_err(|error| error.to_string())
+}
