@@ -50,7 +50,7 @@ pub struct Ranking {
 
 /// What separates memories that are about a prompt from those that are not, measured with prompts of other projects
 /// (`docs/performance.md`).
-const INJECTION_FLOOR: f64 = 5.0;
+const INJECTION_FLOOR: f64 = 4.5;
 
 impl Ranking {
     /// For text that nobody asked for: only what is surely about the prompt. A search shows everything.
