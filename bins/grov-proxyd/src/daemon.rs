@@ -3,6 +3,7 @@
 use crate::arguments::Arguments;
 use crate::listener;
 use crate::recording::Recording;
+use crate::remembering;
 use crate::signals::Signals;
 use crate::understanding::{self, Understanding};
 use anyhow::{Context, anyhow};
@@ -149,6 +150,12 @@ async fn serve(
     let mut stopping = tasks.shutdown();
     let judging = async move { understanding.work.run(stopping.requested()).await };
     tasks.spawn("task orchestration", judging);
+    let (injection, keeping) = remembering::injection(recording.store(), settings.memory());
+    let mut stopping = tasks.shutdown();
+    tasks.spawn("injection ledger", async move {
+        keeping.run(stopping.requested()).await;
+    });
+    let counters = injection.counters();
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -163,12 +170,14 @@ async fn serve(
             grov_runtime::HeaderPolicy::Strict => HeaderPolicy::Strict,
         })
         .allowed_hosts(proxy_settings.allowed_hosts.iter().cloned())
+        .policy(injection)
         .observer(recorder)
         .sink(recording.sink())
         .health_section("judge", {
             let judge = Arc::clone(&judge);
             move || understanding::state(&judge.status())
         })
+        .health_section("context", move || remembering::state(&counters))
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;

@@ -6,6 +6,7 @@ mod daemon;
 mod listener;
 mod port_holder;
 mod recording;
+mod remembering;
 mod signals;
 mod understanding;
 

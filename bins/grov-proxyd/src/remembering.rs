@@ -1,0 +1,29 @@
+//! What is said to the agent: the injection ledger, and team memory as what it tells.
+
+use grov_memory::{Budget, Ranking};
+use grov_proxy_core::{ContextSource, Injection, InjectionCounters, InjectionWork, MemorySource};
+use grov_runtime::MemorySettings;
+use grov_store::ReopeningStore;
+use std::sync::Arc;
+
+/// The policy and its work. Where memory is off nothing new is said; what histories hold already is said again.
+pub(crate) fn injection(store: Arc<ReopeningStore>, settings: MemorySettings) -> (Injection, InjectionWork) {
+    let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
+    if settings.enabled {
+        let budget = Budget {
+            tokens: settings.budget_tokens,
+        };
+        let memory = MemorySource::new(Arc::clone(&store) as Arc<_>, Ranking::for_injection(), budget);
+        sources.push(Arc::new(memory));
+    }
+    Injection::new(store, sources)
+}
+
+/// How it stands, for the health page.
+pub(crate) fn state(counters: &InjectionCounters) -> serde_json::Value {
+    let counters = counters.all().into_iter();
+    counters
+        .map(|(name, count)| (name.to_owned(), serde_json::Value::from(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
