@@ -4,7 +4,7 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore, OrchestrationStore,
+    ClientSessionId, DriftEvent, EmbeddingStore, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore, OrchestrationStore,
     SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task,
     TaskId,
 };
@@ -253,6 +253,7 @@ pub trait Store:
     + OrchestrationStore
     + TaskStore
     + MemoryStore
+    + EmbeddingStore
     + LedgerStore
     + SwitchStore
     + DriftStore
@@ -268,6 +269,7 @@ impl<T> Store for T where
         + OrchestrationStore
         + TaskStore
         + MemoryStore
+        + EmbeddingStore
         + LedgerStore
         + SwitchStore
         + DriftStore

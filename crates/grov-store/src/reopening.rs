@@ -4,12 +4,13 @@ use crate::files::{self, Identity};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, ExchangeRecord, ExchangeStore,
-    FileReasoning, FileReasoningStore, HistoryKey, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
-    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats,
-    MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation,
-    Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepRow,
-    StoreError, StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches,
+    Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, Embedding, EmbeddingProgress,
+    EmbeddingStore, ExchangeRecord, ExchangeStore, FileReasoning, FileReasoningStore, HistoryKey,
+    ImportReport, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall,
+    MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, MicroUsd, NewLineage,
+    OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId,
+    SessionState, SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, SwitchScope,
+    SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -299,6 +300,34 @@ impl MemoryStore for ReopeningStore {
 
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
         delegate!(self.memory_stats(scope))
+    }
+}
+
+#[async_trait]
+impl EmbeddingStore for ReopeningStore {
+    async fn unembedded(
+        &self,
+        model: &str,
+        below: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Unembedded>, StoreError> {
+        delegate!(self.unembedded(model, below, limit))
+    }
+
+    async fn keep_embeddings(
+        &self,
+        model: &str,
+        embedded: &[(Task, Option<Embedding>)],
+    ) -> Result<(), StoreError> {
+        delegate!(self.keep_embeddings(model, embedded))
+    }
+
+    async fn embeddings(&self, model: &str, documents: &[i64]) -> Result<Vec<(i64, Embedding)>, StoreError> {
+        delegate!(self.embeddings(model, documents))
+    }
+
+    async fn embedding_progress(&self, model: &str) -> Result<EmbeddingProgress, StoreError> {
+        delegate!(self.embedding_progress(model))
     }
 }
 

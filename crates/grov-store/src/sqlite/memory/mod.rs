@@ -6,6 +6,7 @@ mod index;
 mod listing;
 mod lookup;
 mod supersede;
+mod vectors;
 
 pub(super) use index::{fill, index_task, reindex_client_session};
 
