@@ -10,8 +10,10 @@ use std::time::Duration;
 
 /// Files of a memory that are embedded with it.
 const FILES: usize = 16;
-/// Memories embedded with one call.
-const BATCH: u32 = 32;
+/// Memories embedded with one call: a slow model on this machine manages so many before the call's time is up.
+const BATCH: u32 = 16;
+/// Bytes of a text that was too much for a model, when it is tried once more.
+const SHORT: usize = 400;
 /// After so many batches newer memories get their turn before the older ones go on.
 const BATCHES_IN_A_ROW: u32 = 50;
 /// Rest between two batches: a model on this machine is not its only work.
@@ -143,7 +145,8 @@ impl EmbeddingWork {
         let texts: Vec<String> = found.iter().map(|memory| text_of(&memory.task)).collect();
         let embeddings = match self.embedder.embed(&texts).await {
             Ok(embeddings) => embeddings.into_iter().map(Some).collect(),
-            Err(EmbedError::Refused(_)) => self.embed_one_by_one(&texts).await?,
+            // Some servers say of a text that is too long for them that they failed.
+            Err(EmbedError::Refused(_) | EmbedError::Failed(_)) => self.embed_one_by_one(&texts).await?,
             Err(error) => return Err(error.into()),
         };
         let last = found
@@ -153,20 +156,37 @@ impl EmbeddingWork {
         Ok((tasks.zip(embeddings).collect(), last))
     }
 
-    /// Finds out which of the texts the model refuses. Ends early, with what there is, when the provider fails.
+    /// Finds out which of the texts are beyond the model. Ends early, with what there is, when the provider fails.
     async fn embed_one_by_one(&self, texts: &[String]) -> Result<Vec<Option<Embedding>>, EmbedError> {
-        // A provider that refuses even this does not speak of the texts, but of the model or the address.
-        self.embedder.embed(&["memory".to_owned()]).await?;
+        self.try_out().await?;
         let mut embeddings = Vec::with_capacity(texts.len());
         for text in texts {
-            match self.embedder.embed(std::slice::from_ref(text)).await {
-                Ok(mut found) => embeddings.push(found.pop()),
-                Err(EmbedError::Refused(_)) => embeddings.push(None),
+            match self.embed_one(text).await {
+                Ok(embedding) => embeddings.push(embedding),
                 Err(error) if embeddings.is_empty() => return Err(error),
                 Err(_) => break,
             }
         }
         Ok(embeddings)
+    }
+
+    /// The embedding of a text or of its beginning; `None` if both are beyond a model that works otherwise.
+    async fn embed_one(&self, text: &str) -> Result<Option<Embedding>, EmbedError> {
+        let beginning = &text[..text.floor_char_boundary(SHORT)];
+        for text in [text, beginning] {
+            match self.embedder.embed(&[text.to_owned()]).await {
+                Ok(mut found) => return Ok(found.pop()),
+                Err(EmbedError::Refused(_) | EmbedError::Failed(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.try_out().await.map(|()| None)
+    }
+
+    /// Fails if the provider does not take even this: then it is not about a text, but about the model, the address or
+    /// the provider.
+    async fn try_out(&self) -> Result<(), EmbedError> {
+        self.embedder.embed(&["memory".to_owned()]).await.map(drop)
     }
 }
 

@@ -112,10 +112,12 @@ impl EmbeddingStore for Shelf {
     }
 }
 
-/// Refuses texts that say so, and fails, refuses or works otherwise.
+/// Refuses texts that say so, fails at those that say so or are long, and works otherwise unless it is in trouble.
 #[derive(Default)]
 struct Toy {
     trouble: Mutex<Option<EmbedError>>,
+    /// Gone at once after a text that says so.
+    gone: Mutex<bool>,
     calls: Mutex<Vec<usize>>,
 }
 
@@ -145,9 +147,10 @@ impl Embedder for Toy {
         if says("refuse") {
             return Err(EmbedError::Refused("not to my liking".to_owned()));
         }
-        if says("fail") && texts.len() == 1 {
-            return Err(EmbedError::Failed("gone".to_owned()));
+        if *self.gone.lock().unwrap() || says("fail") || texts.iter().any(|text| text.len() > 1000) {
+            return Err(EmbedError::Failed("no answer".to_owned()));
         }
+        *self.gone.lock().unwrap() = texts.len() == 1 && says("last");
         Ok(vec![Embedding::of(&[1.0]).unwrap(); texts.len()])
     }
 }
@@ -194,15 +197,15 @@ fn progress(done: u64, memories: u64) -> EmbeddingProgress {
 async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
     let mut scene = Scene::new(Shelf::holding(70));
     assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
-    assert_eq!(scene.shelf.kept()[0], (38, true));
+    assert_eq!(scene.shelf.kept()[0], (54, true));
     let status = scene.state.read();
     assert_eq!(
         (status.model.as_str(), status.progress),
-        (MODEL, progress(32, 70))
+        (MODEL, progress(16, 70))
     );
-    assert_eq!(scene.run().await, 2);
+    assert_eq!(scene.run().await, 4);
     assert_eq!(scene.state.read().progress, progress(70, 70));
-    assert_eq!(scene.toy.calls(), [32, 32, 6]);
+    assert_eq!(scene.toy.calls(), [16, 16, 16, 16, 6]);
     assert_eq!(scene.work.step().await, OTHERWISE);
     assert_eq!(scene.toy.calls(), [0; 0], "nobody is asked for nothing");
 
@@ -231,12 +234,22 @@ async fn new_memories_do_not_wait_for_all_old_ones() {
 
 #[tokio::test]
 async fn a_text_that_is_refused_is_not_tried_again_and_holds_nobody_up() {
-    let mut scene = Scene::new(Shelf::holding(4));
-    scene.shelf.add(2, "refuse this");
+    for words in ["refuse this", "fail at this"] {
+        let mut scene = Scene::new(Shelf::holding(4));
+        scene.shelf.add(2, words);
+        scene.run().await;
+        assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
+        assert_eq!(scene.toy.calls(), [4, 1, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(scene.trouble(), None);
+    }
+}
+
+#[tokio::test]
+async fn of_a_text_that_is_too_long_for_the_model_the_beginning_is_embedded() {
+    let mut scene = Scene::new(Shelf::holding(2));
+    scene.shelf.add(1, &"long ".repeat(250));
     scene.run().await;
-    assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
-    assert_eq!(scene.toy.calls(), [4, 1, 1, 1, 1, 1]);
-    assert_eq!(scene.trouble(), None);
+    assert_eq!(scene.shelf.kept(), [(0, true), (1, true)]);
 }
 
 #[tokio::test]
@@ -264,17 +277,20 @@ async fn trouble_keeps_what_is_done_and_ends_when_it_passes() {
 
     // One by one, because of one of them, and then the provider is gone.
     scene.toy.has(None);
-    scene.shelf.add(2, "refuse this");
+    scene.shelf.add(2, "the last");
     scene.shelf.add(1, "fail");
     assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
-    assert_eq!(scene.shelf.kept(), [(2, false), (3, true)]);
+    assert_eq!(scene.shelf.kept(), [(2, true), (3, true)]);
+    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert!(scene.trouble().unwrap().contains("no answer"));
+    *scene.toy.gone.lock().unwrap() = false;
     scene.shelf.add(1, "words");
     *scene.shelf.fails.lock().unwrap() = true;
     assert_eq!(scene.work.step().await, OTHERWISE);
     assert!(scene.trouble().unwrap().contains("busy"));
     *scene.shelf.fails.lock().unwrap() = false;
     scene.run().await;
-    assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
+    assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, true), (3, true)]);
     assert_eq!(scene.trouble(), None);
 }
 
