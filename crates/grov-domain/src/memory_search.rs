@@ -85,7 +85,7 @@ pub struct Posting {
 pub struct TermMatch {
     /// In how many memories of the scope it stands.
     pub frequency: u64,
-    /// Where it stands; `None` when it was left out because rarer terms used up what may be read.
+    /// Where it stands, or the newest of these places when there are more than may be read; `None` when not even one may.
     pub postings: Option<Vec<Posting>>,
 }
 
@@ -144,7 +144,8 @@ pub struct MemoryStats {
 /// Team memory, to be searched, filled and emptied. What is saved through [`TaskStore`](crate::TaskStore) is found here.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
-    /// Where terms stand. Postings are read from the rarest term on as long as they are not more than `budget` in all.
+    /// Where terms stand. At most `budget` postings are read: all of the rare terms, and of the common ones the newest, of
+    /// each as many.
     async fn lookup(
         &self,
         scope: &MemoryScope,

@@ -75,6 +75,13 @@ fn whole(run: &str) -> String {
 }
 
 fn split_run(run: &str, found: &mut Vec<String>) {
+    // Most are plain words.
+    if run.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        if run.len() <= LONGEST {
+            found.push(stem(run));
+        }
+        return;
+    }
     if run.chars().any(is_unspaced) {
         split_unspaced(run, found);
         return;

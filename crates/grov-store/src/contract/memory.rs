@@ -5,7 +5,7 @@ use grov_domain::{
     FilePin, ImportReport, MemoryScope, MemoryStats, MemoryStore, Posting, Store, Task, TaskId, TaskStatus,
     file_term, path_term,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 const BUDGET: u64 = 10_000;
@@ -143,7 +143,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
     assert_eq!(store.memory_stats(None).await.unwrap().memories, 5);
 }
 
-/// The rarest terms are read first; what would exceed the budget is counted only.
+/// Rare terms are read whole, of common ones the newest places, and all are counted.
 pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (0..6)
         .map(|number| {
@@ -162,7 +162,22 @@ pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
         .iter()
         .map(|term| (term.frequency, term.postings.as_ref().map(Vec::len)))
         .collect();
-    assert_eq!(seen, [(6, None), (1, Some(1)), (0, Some(0))]);
+    assert_eq!(seen, [(6, Some(4)), (1, Some(1)), (0, Some(0))]);
+    let newest = store.newest(&scope(), None, 4).await.unwrap();
+    let read: HashSet<i64> = found.terms[0]
+        .postings
+        .iter()
+        .flatten()
+        .map(|posting| posting.document)
+        .collect();
+    assert_eq!(read, newest.into_iter().collect());
+    let found = store.lookup(&scope(), &terms, 1).await.unwrap();
+    let seen: Vec<_> = found
+        .terms
+        .iter()
+        .map(|term| term.postings.as_ref().map(Vec::len))
+        .collect();
+    assert_eq!(seen, [None, None, Some(0)], "too little for both");
     let found = store.lookup(&scope(), &terms, 7).await.unwrap();
     assert!(found.terms.iter().all(|term| term.postings.is_some()));
 }

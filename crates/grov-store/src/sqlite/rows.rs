@@ -100,6 +100,11 @@ impl Values {
         }
     }
 
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        let added = self.arguments.add(bytes.to_vec());
+        self.keep(added);
+    }
+
     pub(super) fn integer(&mut self, value: i64) {
         let added = self.arguments.add(value);
         self.keep(added);

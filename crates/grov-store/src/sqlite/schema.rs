@@ -9,15 +9,16 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Migration N stands at index N - 1.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
     include_str!("../../../../migrations/sqlite/0004_ledger.sql"),
+    include_str!("../../../../migrations/sqlite/0005_postings.sql"),
 ];
 
 /// The migration after which the index of memory has to be filled from the tasks that are there.
-const MEMORY_INDEX: i64 = 3;
+const MEMORY_INDEX: i64 = 5;
 
 /// The newest schema this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

@@ -1,6 +1,7 @@
 //! Finished tasks.
 
 use super::memory;
+use super::rows::{Insert, Values, portions};
 use super::values::{Columns, list, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
@@ -17,7 +18,7 @@ impl TaskStore for SqliteStore {
         let fault = |error| self.error(error);
         let task = door::task(task);
         let mut writer = self.writer().await?;
-        replace_task(writer.connection()?, &task).await.map_err(fault)?;
+        save(writer.connection()?, &task).await.map_err(fault)?;
         writer.commit().await.map_err(fault)
     }
 
@@ -74,14 +75,135 @@ impl TaskStore for SqliteStore {
     }
 }
 
+/// Over what is there, except that what is replaced by other knowledge stays so.
+const UPSERT_TASKS: Insert = Insert {
+    head: "INSERT INTO tasks (id, project_path, project_remote, user, client_session_id, session_id, original_query, goal, \
+           reasoning_trace, files_touched, decisions, constraints, status, trigger_reason, linked_commit, \
+           parent_session_id, parent_task_id, tags, file_pins, superseded_by, created_at)",
+    columns: 21,
+    tail: "ON CONFLICT (id) DO UPDATE SET \
+           project_path = excluded.project_path, project_remote = excluded.project_remote, user = excluded.user, \
+           client_session_id = excluded.client_session_id, session_id = excluded.session_id, \
+           original_query = excluded.original_query, goal = excluded.goal, \
+           reasoning_trace = excluded.reasoning_trace, files_touched = excluded.files_touched, \
+           decisions = excluded.decisions, constraints = excluded.constraints, status = excluded.status, \
+           trigger_reason = excluded.trigger_reason, linked_commit = excluded.linked_commit, \
+           parent_session_id = excluded.parent_session_id, parent_task_id = excluded.parent_task_id, \
+           tags = excluded.tags, file_pins = excluded.file_pins, \
+           superseded_by = coalesce(excluded.superseded_by, superseded_by), created_at = excluded.created_at",
+};
+
+const INSERT_FILES: Insert = Insert {
+    head: "INSERT OR IGNORE INTO task_files (path, task_id)",
+    columns: 2,
+    tail: "",
+};
+
+/// A task's row.
+struct TaskRow<'a> {
+    /// What takes the place of the task's own id.
+    id: &'a str,
+    parent: Option<&'a str>,
+    task: &'a Task,
+    reasoning_trace: Option<String>,
+    files_touched: Option<String>,
+    decisions: Option<String>,
+    constraints: Option<String>,
+    tags: Option<String>,
+    file_pins: Option<String>,
+}
+
+impl<'a> TaskRow<'a> {
+    fn new(id: &'a str, parent: Option<&'a str>, task: &'a Task) -> Result<Self, sqlx::Error> {
+        Ok(Self {
+            id,
+            parent,
+            task,
+            reasoning_trace: list_value(&task.reasoning_trace)?,
+            files_touched: list_value(&task.files_touched)?,
+            decisions: list_value(&task.decisions)?,
+            constraints: list_value(&task.constraints)?,
+            tags: list_value(&task.tags)?,
+            file_pins: list_value(&task.file_pins)?,
+        })
+    }
+
+    fn bind(&self, values: &mut Values) {
+        let task = self.task;
+        values.text(self.id);
+        values.text(&task.project_path);
+        values.optional(task.project_remote.as_deref());
+        values.optional(task.user.as_deref());
+        values.optional(task.client_session_id.as_ref().map(ClientSessionId::as_str));
+        values.optional(task.session_id.as_ref().map(SessionId::as_str));
+        values.text(&task.original_query);
+        values.optional(task.goal.as_deref());
+        values.optional(self.reasoning_trace.as_deref());
+        values.optional(self.files_touched.as_deref());
+        values.optional(self.decisions.as_deref());
+        values.optional(self.constraints.as_deref());
+        values.text(task.status.as_str());
+        values.optional(task.trigger_reason.map(TriggerReason::as_str));
+        values.optional(task.linked_commit.as_deref());
+        values.optional(task.parent_session_id.as_ref().map(SessionId::as_str));
+        values.optional(self.parent);
+        values.optional(self.tags.as_deref());
+        values.optional(self.file_pins.as_deref());
+        values.optional(task.superseded_by.as_ref().map(TaskId::as_str));
+        values.integer(millis(task.created_at));
+    }
+}
+
+/// Saves tasks, which are redacted, of which none is known nor belongs to a session. The index is the caller's.
+pub(super) async fn insert_tasks(
+    connection: &mut SqliteConnection,
+    tasks: &[&Task],
+) -> Result<(), sqlx::Error> {
+    let mut rows = Vec::with_capacity(tasks.len());
+    for task in tasks {
+        let parent = task.parent_task_id.as_ref().map(TaskId::as_str);
+        rows.push(TaskRow::new(task.id.as_str(), parent, task)?);
+    }
+    for portion in portions(&rows) {
+        let query = UPSERT_TASKS.query(portion, |values, row| row.bind(values))?;
+        query.execute(&mut *connection).await?;
+    }
+    let files: Vec<(&str, &str)> = tasks
+        .iter()
+        .flat_map(|task| {
+            task.files_touched
+                .iter()
+                .map(|file| (file.as_str(), task.id.as_str()))
+        })
+        .collect();
+    insert_files(connection, &files).await
+}
+
+async fn insert_files(connection: &mut SqliteConnection, files: &[(&str, &str)]) -> Result<(), sqlx::Error> {
+    for portion in portions(files) {
+        let query = INSERT_FILES.query(portion, |values, (path, task)| {
+            values.text(path);
+            values.text(task);
+        })?;
+        query.execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
 /// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
 /// children.
-pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task) -> Result<(), sqlx::Error> {
+pub(super) async fn replace_task(
+    connection: &mut SqliteConnection,
+    task: &Task,
+    terms: memory::Terms,
+    indexing: &mut memory::Indexing,
+) -> Result<(), sqlx::Error> {
     let client_session = task.client_session_id.as_ref().map(ClientSessionId::as_str);
     let session = task.session_id.as_ref().map(SessionId::as_str);
     let parent_session = task.parent_session_id.as_ref().map(SessionId::as_str);
     let saved = task_of(connection, client_session, session).await?;
     let id = saved.as_deref().unwrap_or(task.id.as_str());
+    indexing.take_out(connection, &[id, task.id.as_str()]).await?;
     if id != task.id.as_str() {
         // One piece of work under two ids: what named the one that goes names the one that stays.
         sqlx::query(
@@ -101,45 +223,9 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
         Some(parent) if parent != id => Some(parent),
         _ => task.parent_task_id.as_ref().map(ToString::to_string),
     };
-    sqlx::query(
-        "INSERT INTO tasks (id, project_path, project_remote, user, client_session_id, session_id, original_query, \
-         goal, reasoning_trace, files_touched, decisions, constraints, status, trigger_reason, linked_commit, \
-         parent_session_id, parent_task_id, tags, file_pins, superseded_by, created_at) \
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
-         ON CONFLICT (id) DO UPDATE SET \
-         project_path = excluded.project_path, project_remote = excluded.project_remote, user = excluded.user, \
-         client_session_id = excluded.client_session_id, session_id = excluded.session_id, \
-         original_query = excluded.original_query, goal = excluded.goal, \
-         reasoning_trace = excluded.reasoning_trace, files_touched = excluded.files_touched, \
-         decisions = excluded.decisions, constraints = excluded.constraints, status = excluded.status, \
-         trigger_reason = excluded.trigger_reason, linked_commit = excluded.linked_commit, \
-         parent_session_id = excluded.parent_session_id, parent_task_id = excluded.parent_task_id, \
-         tags = excluded.tags, file_pins = excluded.file_pins, superseded_by = coalesce(excluded.superseded_by, superseded_by), \
-         created_at = excluded.created_at",
-    )
-    .bind(id)
-    .bind(task.project_path.as_str())
-    .bind(task.project_remote.as_deref())
-    .bind(task.user.as_deref())
-    .bind(client_session)
-    .bind(session)
-    .bind(task.original_query.as_str())
-    .bind(task.goal.as_deref())
-    .bind(list_value(&task.reasoning_trace)?)
-    .bind(list_value(&task.files_touched)?)
-    .bind(list_value(&task.decisions)?)
-    .bind(list_value(&task.constraints)?)
-    .bind(task.status.as_str())
-    .bind(task.trigger_reason.map(TriggerReason::as_str))
-    .bind(task.linked_commit.as_deref())
-    .bind(parent_session)
-    .bind(parent)
-    .bind(list_value(&task.tags)?)
-    .bind(list_value(&task.file_pins)?)
-    .bind(task.superseded_by.as_ref().map(TaskId::as_str))
-    .bind(millis(task.created_at))
-    .execute(&mut *connection)
-    .await?;
+    let row = TaskRow::new(id, parent.as_deref(), task)?;
+    let query = UPSERT_TASKS.query(&[row], |values, row| row.bind(values))?;
+    query.execute(&mut *connection).await?;
     if session.is_some() {
         sqlx::query(
             "UPDATE tasks SET parent_task_id = ?1 \
@@ -151,16 +237,32 @@ pub(super) async fn replace_task(connection: &mut SqliteConnection, task: &Task)
         .execute(&mut *connection)
         .await?;
     }
-    // One trip to the connection's thread: an import makes very many.
-    sqlx::query(
-        "DELETE FROM task_files WHERE task_id = ?1; \
-         INSERT OR IGNORE INTO task_files (path, task_id) SELECT value, ?1 FROM json_each(coalesce(?2, '[]'))",
-    )
-    .bind(id)
-    .bind(list_value(&task.files_touched)?)
-    .execute(&mut *connection)
-    .await?;
-    memory::index_task(connection, id, task).await
+    sqlx::query("DELETE FROM task_files WHERE task_id = ?")
+        .bind(id)
+        .execute(&mut *connection)
+        .await?;
+    let files: Vec<(&str, &str)> = task
+        .files_touched
+        .iter()
+        .map(|file| (file.as_str(), id))
+        .collect();
+    insert_files(connection, &files).await?;
+    indexing
+        .add(connection, vec![memory::Entry::new(id, task, terms)])
+        .await?;
+    // What replaces it may be known from before.
+    sqlx::query("UPDATE memory_documents SET superseded_by = (SELECT superseded_by FROM tasks WHERE id = ?1) WHERE task_id = ?1")
+        .bind(id)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Saves one task, which is redacted.
+pub(super) async fn save(connection: &mut SqliteConnection, task: &Task) -> Result<(), sqlx::Error> {
+    let mut indexing = memory::Indexing::default();
+    replace_task(connection, task, memory::Terms::of(task), &mut indexing).await?;
+    indexing.finish(connection).await
 }
 
 /// The id of the finished task that a session became.

@@ -1,7 +1,7 @@
 //! What a verdict changes in the tasks of a client session.
 
 use super::sessions::upsert_session;
-use super::tasks::replace_task;
+use super::tasks::save;
 use super::values::{Columns, list_value, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
@@ -59,7 +59,7 @@ impl OrchestrationStore for SqliteStore {
             }
         }
         for task in &finished {
-            replace_task(connection, task).await.map_err(fault)?;
+            save(connection, task).await.map_err(fault)?;
         }
         writer.commit().await.map_err(fault)?;
         Ok(Applied::Done { missing })

@@ -99,7 +99,7 @@ fn time(column: &'static str, millis: i64) -> Result<OffsetDateTime, StoreError>
         .map_err(|error| damaged(column, &error))
 }
 
-fn damaged(column: &'static str, error: &dyn std::fmt::Display) -> StoreError {
+pub(super) fn damaged(column: &'static str, error: &dyn std::fmt::Display) -> StoreError {
     StoreError::Other(format!(
         "column {column} holds what no version of Grov writes: {error}"
     ))

@@ -9,6 +9,7 @@
 mod contract;
 mod faults;
 mod memory;
+mod memory_index;
 mod open;
 mod processes;
 mod spending;

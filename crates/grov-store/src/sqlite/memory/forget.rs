@@ -1,5 +1,6 @@
 //! Forgetting for good.
 
+use super::index::take_out;
 use crate::Spool;
 use crate::drain_spool;
 use crate::sqlite::ledger::BUMP_REVISION;
@@ -82,13 +83,15 @@ impl SqliteStore {
     pub(super) async fn forget_tasks(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
         let fault = |error| self.error(error);
         let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
-        let Some(ids) = list(&ids)? else {
+        let Some(listed) = list(&ids)? else {
             return Ok(Vec::new());
         };
         // What waits in the spool would bring words back later.
         drain_spool(self, &Spool::beside(&self.path)).await?;
         let mut writer = self.writer().await?;
-        let gone = erase(writer.connection()?, &ids).await.map_err(fault)?;
+        let connection = writer.connection()?;
+        take_out(connection, &ids).await.map_err(fault)?;
+        let gone = erase(connection, &listed).await.map_err(fault)?;
         writer.commit().await.map_err(fault)?;
         self.scrub().await?;
         Ok(gone)

@@ -1,157 +1,255 @@
 //! Keeping the index in step with the tasks, in the transaction that changes them.
 
-use super::super::tasks::{replace_task, task_of_row};
-use super::super::values::millis;
-use crate::door;
-use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ImportReport, Task, file_term, path_term, path_words, words};
+use super::super::rows::{Insert, portions};
+use super::super::tasks::task_of_row;
+use super::super::values::{list_value, millis};
+use super::terms::{Standing, Terms};
+use super::{LENGTHS, parts};
+use grov_domain::{Task, TaskId};
 use sqlx::Row;
-use sqlx::sqlite::SqliteConnection;
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Terms of a field that are indexed. A field of a megabyte is no prose, and what it is about stands at its beginning.
-const TERMS_OF_A_FIELD: usize = 8192;
-/// Files of a task that are indexed.
-const FILES: usize = 1024;
+const INSERT_DOCUMENTS: Insert = Insert {
+    head: "INSERT INTO memory_documents (id, task_id, scope, created_at, status, text_terms, trace_terms, path_terms, \
+           file_terms, superseded_by, files)",
+    columns: 11,
+    tail: "",
+};
 
-/// The terms of a task, by field, without the scope.
-struct Terms([Vec<String>; 4]);
+/// Tasks read or indexed at once where there may be any number of them.
+const AT_ONCE: usize = 1024;
 
-impl Terms {
-    fn of(task: &Task) -> Self {
-        let mut text = Field::default();
-        text.add(&task.original_query);
-        match &task.goal {
-            // Often the words of the prompt once more, which is no sign of weight.
-            Some(goal) if *goal != task.original_query => text.add(goal),
-            _ => {}
-        }
-        for decision in &task.decisions {
-            text.add(&decision.choice);
-            text.add(&decision.reason);
-        }
-        for words in task.constraints.iter().chain(&task.tags) {
-            text.add(words);
-        }
-        let mut trace = Field::default();
-        for words in &task.reasoning_trace {
-            trace.add(words);
-        }
-        let files = task.files_touched.iter().take(FILES);
-        let path = files
-            .clone()
-            .flat_map(|path| path_words(path))
-            .take(TERMS_OF_A_FIELD);
-        let file = files.flat_map(|path| [file_term(path), path_term(path)]);
-        Self([text.0, trace.0, path.collect(), file.collect()])
+/// A task on its way into the index. It is redacted and stored.
+pub(in crate::sqlite) struct Entry<'a> {
+    /// The id under which it is stored.
+    id: &'a str,
+    task: &'a Task,
+    terms: Terms,
+}
+
+impl<'a> Entry<'a> {
+    pub(in crate::sqlite) fn new(id: &'a str, task: &'a Task, terms: Terms) -> Self {
+        Self { id, task, terms }
     }
 
-    /// As the index takes them: each with its scope, parted by spaces.
-    fn written(&self, scope: i64) -> [String; 4] {
-        let mark = format!("{scope}:");
-        self.0.each_ref().map(|terms| {
-            let mut text = String::with_capacity(terms.iter().map(|term| term.len() + mark.len() + 1).sum());
-            for term in terms {
-                text.push_str(&mark);
-                text.push_str(term);
-                text.push(' ');
-            }
-            text
-        })
-    }
-
-    fn lengths(&self) -> [i64; 4] {
-        self.0
-            .each_ref()
-            .map(|terms| i64::try_from(terms.len()).unwrap_or(i64::MAX))
+    fn of(task: &'a Task) -> Self {
+        Self::new(task.id.as_str(), task, Terms::of(task))
     }
 }
 
-/// Terms of one field, up to the bound.
+/// A change of the index. What stands where is collected and written at its end: each term once for all tasks.
 #[derive(Default)]
-struct Field(Vec<String>);
+pub(in crate::sqlite) struct Indexing {
+    scopes: HashMap<(String, String), i64>,
+    /// The number of the newest document, once it is known.
+    newest: Option<i64>,
+    standing: BTreeMap<i64, Standing>,
+    /// The tasks in `standing`.
+    pending: HashSet<String>,
+}
 
-impl Field {
-    fn add(&mut self, text: &str) {
-        let room = TERMS_OF_A_FIELD.saturating_sub(self.0.len());
-        if room > 0 {
-            self.0.extend(words(text, room));
+impl Indexing {
+    /// Adds their rows. None of them may be in the index.
+    pub(in crate::sqlite) async fn add(
+        &mut self,
+        connection: &mut SqliteConnection,
+        entries: Vec<Entry<'_>>,
+    ) -> Result<(), sqlx::Error> {
+        let mut newest = match self.newest {
+            Some(newest) => newest,
+            None => newest_document(connection).await?,
+        };
+        let mut rows = Vec::with_capacity(entries.len());
+        for entry in entries {
+            newest += 1;
+            let scope = self.scope_of(connection, entry.task).await?;
+            rows.push(DocumentRow {
+                document: newest,
+                scope,
+                files: list_value(&entry.task.files_touched)?,
+                entry,
+            });
         }
+        self.newest = Some(newest);
+        for portion in portions(&rows) {
+            let query = INSERT_DOCUMENTS.query(portion, |values, row| {
+                let task = row.entry.task;
+                values.integer(row.document);
+                values.text(row.entry.id);
+                values.integer(row.scope);
+                values.integer(millis(task.created_at));
+                values.text(task.status.as_str());
+                for length in row.entry.terms.lengths() {
+                    values.integer(length);
+                }
+                values.optional(task.superseded_by.as_ref().map(TaskId::as_str));
+                values.optional(row.files.as_deref());
+            })?;
+            query.execute(&mut *connection).await?;
+        }
+        for row in rows {
+            self.pending.insert(row.entry.id.to_owned());
+            let standing = self.standing.entry(row.scope).or_default();
+            standing.add(row.document, row.entry.terms);
+        }
+        Ok(())
+    }
+
+    /// Writes what stands where.
+    pub(in crate::sqlite) async fn finish(
+        &mut self,
+        connection: &mut SqliteConnection,
+    ) -> Result<(), sqlx::Error> {
+        self.pending.clear();
+        for (scope, standing) in std::mem::take(&mut self.standing) {
+            parts::add(connection, scope, &standing.in_order()).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes tasks out, as far as they are in the index: before their words or files change.
+    pub(in crate::sqlite) async fn take_out(
+        &mut self,
+        connection: &mut SqliteConnection,
+        ids: &[&str],
+    ) -> Result<(), sqlx::Error> {
+        if ids.iter().any(|id| self.pending.contains(*id)) {
+            self.finish(connection).await?;
+        }
+        take_out(connection, ids).await
+    }
+
+    /// The number of a scope, which is made when it is new.
+    async fn scope_of(&mut self, connection: &mut SqliteConnection, task: &Task) -> Result<i64, sqlx::Error> {
+        let key = (
+            task.project_path.clone(),
+            task.project_remote.clone().unwrap_or_default(),
+        );
+        if let Some(scope) = self.scopes.get(&key) {
+            return Ok(*scope);
+        }
+        let known = sqlx::query("SELECT id FROM memory_scopes WHERE project_path = ? AND project_remote = ?")
+            .bind(&key.0)
+            .bind(&key.1)
+            .fetch_optional(&mut *connection)
+            .await?;
+        let row = match known {
+            Some(row) => row,
+            None => {
+                sqlx::query(
+                    "INSERT INTO memory_scopes (project_path, project_remote) VALUES (?, ?) RETURNING id",
+                )
+                .bind(&key.0)
+                .bind(&key.1)
+                .fetch_one(connection)
+                .await?
+            }
+        };
+        let scope = row.try_get(0)?;
+        self.scopes.insert(key, scope);
+        Ok(scope)
     }
 }
 
-/// Brings the index up to date with a task, which is redacted and stored under `id`.
-pub(in crate::sqlite) async fn index_task(
-    connection: &mut SqliteConnection,
-    id: &str,
-    task: &Task,
-) -> Result<(), sqlx::Error> {
-    let scope = scope_of(connection, &task.project_path, task.project_remote.as_deref()).await?;
-    let terms = Terms::of(task);
-    let [text_terms, trace_terms, path_terms, file_terms] = terms.lengths();
-    let [text, trace, path, file] = terms.written(scope);
-    // In one trip to the connection's thread. A trigger takes the terms of the old row out of the index.
-    sqlx::query(
-        "DELETE FROM memory_documents WHERE task_id = ?1; \
-         INSERT INTO memory_documents (task_id, scope, created_at, text_terms, trace_terms, path_terms, file_terms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7); \
-         INSERT INTO memory_terms (rowid, text, trace, path, file) \
-         SELECT id, ?8, ?9, ?10, ?11 FROM memory_documents WHERE task_id = ?1",
-    )
-    .bind(id)
-    .bind(scope)
-    .bind(millis(task.created_at))
-    .bind(text_terms)
-    .bind(trace_terms)
-    .bind(path_terms)
-    .bind(file_terms)
-    .bind(text)
-    .bind(trace)
-    .bind(path)
-    .bind(file)
-    .execute(&mut *connection)
-    .await?;
-    Ok(())
+/// A row of `memory_documents`.
+struct DocumentRow<'a> {
+    document: i64,
+    scope: i64,
+    files: Option<String>,
+    entry: Entry<'a>,
 }
 
-/// The number of a scope, which is made when it is new.
-async fn scope_of(
-    connection: &mut SqliteConnection,
-    project: &str,
-    remote: Option<&str>,
-) -> Result<i64, sqlx::Error> {
-    let remote = remote.unwrap_or("");
-    let known = sqlx::query("SELECT id FROM memory_scopes WHERE project_path = ? AND project_remote = ?")
-        .bind(project)
-        .bind(remote)
-        .fetch_optional(&mut *connection)
-        .await?;
-    if let Some(row) = known {
-        return row.try_get(0);
-    }
-    sqlx::query("INSERT INTO memory_scopes (project_path, project_remote) VALUES (?, ?) RETURNING id")
-        .bind(project)
-        .bind(remote)
+/// The largest number that a document ever had.
+async fn newest_document(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    sqlx::query("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory_documents'), 0)")
         .fetch_one(connection)
         .await?
         .try_get(0)
 }
 
-/// Indexes every task that is not, for a database that is older than the index.
-pub(in crate::sqlite) async fn fill(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    loop {
+/// Takes tasks out of the index, as far as they are in it: before they go.
+pub(in crate::sqlite) async fn take_out(
+    connection: &mut SqliteConnection,
+    ids: &[&str],
+) -> Result<(), sqlx::Error> {
+    for ids in ids.chunks(AT_ONCE) {
         let rows = sqlx::query(
-            "SELECT * FROM tasks WHERE id NOT IN (SELECT task_id FROM memory_documents) LIMIT 256",
+            "SELECT d.id AS document, d.scope, d.text_terms, d.trace_terms, d.path_terms, d.file_terms, t.* \
+             FROM json_each(?) asked CROSS JOIN memory_documents d ON d.task_id = asked.value \
+             JOIN tasks t ON t.id = d.task_id ORDER BY d.id",
         )
+        .bind(list_value(ids)?.unwrap_or_default())
         .fetch_all(&mut *connection)
         .await?;
-        if rows.is_empty() {
-            return Ok(());
-        }
-        for row in &rows {
-            let task = task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into()))?;
-            index_task(connection, task.id.as_str(), &task).await?;
-        }
+        take_out_rows(connection, &rows).await?;
     }
+    Ok(())
+}
+
+async fn take_out_rows(connection: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<(), sqlx::Error> {
+    let mut standing: BTreeMap<i64, Standing> = BTreeMap::new();
+    let mut documents: Vec<i64> = Vec::with_capacity(rows.len());
+    // Those whose terms are not what they were when they were added, as after a change by hand.
+    let mut altered: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
+    for row in rows {
+        let task = task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into()))?;
+        let (document, scope) = (row.try_get("document")?, row.try_get("scope")?);
+        let terms = Terms::of(&task);
+        documents.push(document);
+        for (length, column) in terms.lengths().into_iter().zip(LENGTHS) {
+            if row.try_get::<i64, _>(column)? != length {
+                altered.entry(scope).or_default().push(document);
+            }
+        }
+        standing.entry(scope).or_default().add(document, terms);
+    }
+    for (scope, standing) in standing {
+        let missed = parts::remove(connection, scope, &standing.in_order()).await?;
+        altered.entry(scope).or_default().extend(missed);
+    }
+    for (scope, documents) in altered {
+        parts::remove_everywhere(connection, scope, &documents).await?;
+    }
+    sqlx::query("DELETE FROM memory_documents WHERE id IN (SELECT value FROM json_each(?))")
+        .bind(list_value(&documents)?)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Indexes every task, for a database that is older than the index. The oldest come first, as they were saved.
+pub(in crate::sqlite) async fn fill(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+    let ids = sqlx::query("SELECT id FROM tasks ORDER BY created_at, id")
+        .fetch_all(&mut *connection)
+        .await?;
+    for ids in ids.chunks(AT_ONCE * 4) {
+        let mut indexing = Indexing::default();
+        for ids in ids.chunks(AT_ONCE) {
+            let ids: Vec<&str> = ids.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+            let tasks = tasks_of(connection, &ids).await?;
+            let entries = tasks.iter().map(Entry::of);
+            indexing.add(connection, entries.collect()).await?;
+        }
+        indexing.finish(connection).await?;
+    }
+    Ok(())
+}
+
+/// Tasks in the order asked for.
+pub(super) async fn tasks_of(
+    connection: &mut SqliteConnection,
+    ids: &[&str],
+) -> Result<Vec<Task>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT t.* FROM json_each(coalesce(?, '[]')) asked CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key",
+    )
+    .bind(list_value(ids)?)
+    .fetch_all(connection)
+    .await?;
+    rows.iter()
+        .map(|row| task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into())))
+        .collect()
 }
 
 /// Indexes the tasks of a client session again whose project has become known.
@@ -160,40 +258,19 @@ pub(in crate::sqlite) async fn reindex_client_session(
     client_session: &str,
 ) -> Result<(), sqlx::Error> {
     let rows = sqlx::query(
-        "SELECT t.* FROM tasks t JOIN memory_documents d ON d.task_id = t.id \
+        "SELECT t.id FROM tasks t JOIN memory_documents d ON d.task_id = t.id \
          JOIN memory_scopes s ON s.id = d.scope \
          WHERE t.client_session_id = ? AND t.project_path <> s.project_path",
     )
     .bind(client_session)
     .fetch_all(&mut *connection)
     .await?;
-    for row in &rows {
-        let task = task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into()))?;
-        index_task(connection, task.id.as_str(), &task).await?;
-    }
-    Ok(())
-}
-
-impl SqliteStore {
-    pub(super) async fn import_tasks(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
-        let fault = |error| self.error(error);
-        let tasks: Vec<Task> = tasks.iter().map(door::task).collect();
-        let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        let mut report = ImportReport::default();
-        for task in &tasks {
-            let known = sqlx::query("SELECT 1 FROM tasks WHERE id = ?")
-                .bind(task.id.as_str())
-                .fetch_optional(&mut *connection)
-                .await
-                .map_err(fault)?;
-            match known {
-                Some(_) => report.replaced += 1,
-                None => report.added += 1,
-            }
-            replace_task(connection, task).await.map_err(fault)?;
-        }
-        writer.commit().await.map_err(fault)?;
-        Ok(report)
-    }
+    let ids: Vec<&str> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+    // The terms depend on neither project nor remote, so they are still those that were added.
+    take_out(connection, &ids).await?;
+    let tasks = tasks_of(connection, &ids).await?;
+    let mut indexing = Indexing::default();
+    let entries = tasks.iter().map(Entry::of);
+    indexing.add(connection, entries.collect()).await?;
+    indexing.finish(connection).await
 }

@@ -1,13 +1,17 @@
 //! Where terms stand.
 
-use crate::sqlite::values::{Columns, list, millis};
+use super::LENGTHS;
+use super::postings::unpack;
+use crate::sqlite::values::{Columns, damaged, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    MemoryDocument, MemoryExtent, MemoryScope, PerField, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
+    MemoryDocument, MemoryExtent, MemoryScope, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
 };
 use sqlx::sqlite::SqliteRow;
-use std::collections::BTreeMap;
 use time::OffsetDateTime;
+
+/// Postings that a full part holds, about.
+const POSTINGS_OF_A_PART: u64 = 400;
 
 /// The remote as the index has it.
 pub(super) fn remote_of(scope: &MemoryScope) -> &str {
@@ -26,47 +30,60 @@ impl SqliteStore {
             extent,
             terms: vec![TermMatch::default(); terms.len()],
         };
-        // Each term under each scope; the place of the term comes back with what stands there.
-        let scoped = |place: usize| scopes.iter().map(move |scope| (place, scope));
-        let keys: Vec<(usize, String)> = (0..terms.len())
-            .flat_map(scoped)
-            .filter_map(|(place, scope)| Some((place, format!("{scope}:{}", terms.get(place)?))))
-            .collect();
-        for (place, frequency) in self.frequencies(&keys).await? {
-            if let Some(term) = found.terms.get_mut(place) {
-                term.frequency = term.frequency.saturating_add(frequency);
-            }
-        }
-        let mut order: Vec<usize> = (0..terms.len()).collect();
-        order.sort_by_key(|place| found.terms.get(*place).map(|term| term.frequency));
-        let mut left = budget;
-        let affordable: Vec<usize> = order
-            .into_iter()
-            .take_while(|place| {
-                let cost = found.terms.get(*place).map_or(0, |term| term.frequency);
-                let affordable = cost <= left;
-                left = left.saturating_sub(cost);
-                affordable
-            })
-            .collect();
-        for place in &affordable {
-            if let Some(term) = found.terms.get_mut(*place) {
+        let Some(scopes) = list(&scopes)? else {
+            for term in &mut found.terms {
                 term.postings = Some(Vec::new());
             }
-        }
-        let keys: Vec<(usize, String)> = keys
-            .into_iter()
-            .filter(|(place, _)| {
-                found
-                    .terms
-                    .get(*place)
-                    .is_some_and(|term| term.frequency > 0 && term.postings.is_some())
-            })
-            .collect();
-        for (place, mut postings) in self.postings(&keys).await? {
-            if let Some(known) = found.terms.get_mut(place).and_then(|term| term.postings.as_mut()) {
-                known.append(&mut postings);
+            return Ok(found);
+        };
+        let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
+        // How many there are in a scope, and how many of these its newest part holds.
+        let mut held: Vec<(usize, u64, usize)> = Vec::new();
+        for row in &self.newest_parts(&scopes, terms).await? {
+            let place = place_of(row)?;
+            if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
+                let (documents, before) = (Columns(row).count("documents")?, postings.len());
+                unpack(Columns(row).get("postings")?, postings)
+                    .map_err(|error| damaged("postings", &error))?;
+                term.frequency = term.frequency.saturating_add(documents);
+                held.push((place, documents, postings.len() - before));
             }
+        }
+        let most = affordable(found.terms.iter().map(|term| term.frequency), budget);
+        // Those of which more is wanted.
+        let mut wanting: Vec<usize> = held
+            .iter()
+            .filter(|(_, documents, held)| (*held as u64) < most.min(*documents))
+            .map(|(place, ..)| *place)
+            .collect();
+        wanting.sort_unstable();
+        wanting.dedup();
+        let wanted: Vec<&str> = wanting
+            .iter()
+            .filter_map(|place| terms.get(*place).map(String::as_str))
+            .collect();
+        let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
+        for row in &self.full_parts(&scopes, &wanted, most).await? {
+            let postings = wanting
+                .get(place_of(row)?)
+                .and_then(|place| older.get_mut(*place));
+            if let Some(postings) = postings {
+                unpack(Columns(row).get("postings")?, postings)
+                    .map_err(|error| damaged("postings", &error))?;
+            }
+        }
+        for ((term, mut older), mut newest) in found.terms.iter_mut().zip(older).zip(newest) {
+            if term.frequency > 0 && most == 0 {
+                continue;
+            }
+            older.append(&mut newest);
+            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            if older.len() > most {
+                // Those of several scopes stand one behind the other.
+                older.sort_unstable_by_key(|posting| posting.document);
+                older.drain(..older.len() - most);
+            }
+            term.postings = Some(older);
         }
         Ok(found)
     }
@@ -91,46 +108,43 @@ impl SqliteStore {
         Ok((scopes, extent))
     }
 
-    async fn frequencies(&self, keys: &[(usize, String)]) -> Result<Vec<(usize, u64)>, StoreError> {
-        let terms: Vec<&str> = keys.iter().map(|(_, term)| term.as_str()).collect();
-        let Some(terms) = list(&terms)? else {
+    /// The parts that grow, with how many memories there are in all.
+    async fn newest_parts(&self, scopes: &str, terms: &[String]) -> Result<Vec<SqliteRow>, StoreError> {
+        let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
-        // The order of the join is ours: the index is asked for each term, and never read from end to end.
+        // The order of the join is ours: the table is asked for each term, and never read from end to end.
         let query = sqlx::query(
-            "SELECT asked.key AS place, found.doc AS documents FROM json_each(?) asked \
-             CROSS JOIN memory_frequencies found ON found.term = asked.value",
+            "SELECT asked.key AS place, p.documents, p.postings \
+             FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
+             CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part = 0",
         )
+        .bind(scopes)
         .bind(terms);
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.iter()
-            .map(|row| {
-                let columns = Columns(row);
-                Ok((place_of(keys, &columns)?, columns.count("documents")?))
-            })
-            .collect()
+        self.reader().await?.rows(self, query).await
     }
 
-    async fn postings(&self, keys: &[(usize, String)]) -> Result<Vec<(usize, Vec<Posting>)>, StoreError> {
-        let terms: Vec<&str> = keys.iter().map(|(_, term)| term.as_str()).collect();
-        let Some(terms) = list(&terms)? else {
+    /// Full parts from the newest on, as many for each term as hold `most` postings.
+    async fn full_parts(
+        &self,
+        scopes: &str,
+        terms: &[&str],
+        most: u64,
+    ) -> Result<Vec<SqliteRow>, StoreError> {
+        let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
-        // One row for each term: a row for each place would cost more than finding it.
         let query = sqlx::query(
-            "SELECT asked.key AS place, (SELECT group_concat(found.doc || \
-             CASE found.col WHEN 'text' THEN 'a' WHEN 'trace' THEN 'b' WHEN 'path' THEN 'c' ELSE 'd' END, ' ') \
-             FROM memory_postings found WHERE found.term = asked.value) AS places FROM json_each(?) asked",
+            "SELECT asked.key AS place, p.postings \
+             FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
+             CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part >= \
+             coalesce((SELECT q.part FROM memory_postings q WHERE q.scope = scope.value AND q.term = asked.value \
+             AND q.part > 0 ORDER BY q.part DESC LIMIT 1 OFFSET ?3), 1)",
         )
-        .bind(terms);
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.iter()
-            .map(|row| {
-                let columns = Columns(row);
-                let places: Option<&str> = columns.get("places")?;
-                Ok((place_of(keys, &columns)?, counted(places.unwrap_or(""))))
-            })
-            .collect()
+        .bind(scopes)
+        .bind(terms)
+        .bind(i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX));
+        self.reader().await?.rows(self, query).await
     }
 
     pub(super) async fn memory_documents(
@@ -142,8 +156,7 @@ impl SqliteStore {
             return Ok(Vec::new());
         };
         let query = sqlx::query(
-            "SELECT d.*, t.status, t.files_touched, t.superseded_by FROM json_each(?1) asked \
-             CROSS JOIN memory_documents d ON d.id = asked.value JOIN tasks t ON t.id = d.task_id \
+            "SELECT d.* FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
              WHERE ?2 IS NULL OR d.created_at < ?2",
         )
         .bind(documents)
@@ -162,16 +175,17 @@ impl SqliteStore {
         let (scopes, _) = self.extent(scope).await?;
         let mut newest: Vec<(i64, i64)> = Vec::new();
         for scope in scopes {
+            // One row: handing over one for each would cost more than finding them.
             let query = sqlx::query(
-                "SELECT created_at, id FROM memory_documents WHERE scope = ?1 AND created_at < ?2 \
-                 ORDER BY created_at DESC, id DESC LIMIT ?3",
+                "SELECT json_group_array(json_array(created_at, id)) AS found FROM \
+                 (SELECT created_at, id FROM memory_documents WHERE scope = ?1 AND created_at < ?2 \
+                 ORDER BY created_at DESC, id DESC LIMIT ?3)",
             )
             .bind(scope)
             .bind(before.map_or(i64::MAX, millis))
             .bind(limit);
             for row in &self.reader().await?.rows(self, query).await? {
-                let columns = Columns(row);
-                newest.push((columns.get("created_at")?, columns.get("id")?));
+                newest.append(&mut Columns(row).list("found")?);
             }
         }
         newest.sort_unstable_by(|one, other| other.cmp(one));
@@ -180,7 +194,27 @@ impl SqliteStore {
     }
 }
 
-const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "file_terms"];
+/// How many postings of each term may be read so that all of them together are not more than `budget`: rare terms are
+/// read whole, and common ones share what is left.
+fn affordable(frequencies: impl Iterator<Item = u64>, budget: u64) -> u64 {
+    let mut frequencies: Vec<u64> = frequencies.collect();
+    frequencies.sort_unstable();
+    let mut left = budget;
+    let mut terms = frequencies.len() as u64;
+    for frequency in frequencies {
+        if frequency.saturating_mul(terms) > left {
+            return left / terms;
+        }
+        left -= frequency;
+        terms -= 1;
+    }
+    u64::MAX
+}
+
+/// Which of the terms that were asked for a row is about.
+fn place_of(row: &SqliteRow) -> Result<usize, StoreError> {
+    Ok(usize::try_from(Columns(row).count("place")?).unwrap_or(usize::MAX))
+}
 
 fn document(row: &SqliteRow) -> Result<MemoryDocument, StoreError> {
     let columns = Columns(row);
@@ -194,47 +228,22 @@ fn document(row: &SqliteRow) -> Result<MemoryDocument, StoreError> {
         created_at: columns.time("created_at")?,
         status: columns.named("status", TaskStatus::from_name)?,
         lengths,
-        files: columns.list("files_touched")?,
+        files: columns.list("files")?,
         superseded_by: columns.get::<Option<String>>("superseded_by")?.map(TaskId::new),
     })
 }
 
-/// Which term a row is about.
-fn place_of(keys: &[(usize, String)], columns: &Columns<'_>) -> Result<usize, StoreError> {
-    let place = columns.count("place")?;
-    usize::try_from(place)
-        .ok()
-        .and_then(|place| keys.get(place))
-        .map(|(place, _)| *place)
-        .ok_or_else(|| {
-            StoreError::Other(format!(
-                "the index answered for term {place}, which was not asked for"
-            ))
-        })
-}
+#[cfg(test)]
+mod tests {
+    use super::affordable;
 
-/// Adds up places such as `17a 17b 23d`: the number of a memory and the field's mark, in any order.
-fn counted(places: &str) -> Vec<Posting> {
-    let mut counts: BTreeMap<i64, PerField<u32>> = BTreeMap::new();
-    for place in places.split(' ') {
-        let Some((mark_at, mark)) = place.char_indices().last() else {
-            continue;
-        };
-        let field = match mark {
-            'a' => 0,
-            'b' => 1,
-            'c' => 2,
-            _ => 3,
-        };
-        let Ok(document) = place[..mark_at].parse() else {
-            continue;
-        };
-        if let Some(count) = counts.entry(document).or_default().get_mut(field) {
-            *count += 1;
-        }
+    #[test]
+    fn rare_terms_are_read_whole_and_common_ones_share_the_rest() {
+        let most = |frequencies: &[u64], budget| affordable(frequencies.iter().copied(), budget);
+        assert_eq!(most(&[3, 900, 100], 1000), 897);
+        assert_eq!(most(&[3, 900, 100], 1003), u64::MAX);
+        assert_eq!(most(&[3, 900, 900], 1003), 500);
+        assert_eq!(most(&[5, 5], 0), 0);
+        assert_eq!(most(&[], 0), u64::MAX);
     }
-    counts
-        .into_iter()
-        .map(|(document, counts)| Posting { document, counts })
-        .collect()
 }

@@ -2,20 +2,28 @@
 
 mod forget;
 mod ids;
+mod import;
 mod index;
 mod listing;
 mod lookup;
+mod parts;
+mod postings;
 mod supersede;
+mod terms;
 mod vectors;
 
-pub(super) use index::{fill, index_task, reindex_client_session};
+pub(super) use index::{Entry, Indexing, fill, reindex_client_session};
+pub(super) use terms::Terms;
 
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    ImportReport, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, Task, TaskId, TermMatches,
+    ImportReport, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, PerField, Task, TaskId, TermMatches,
 };
 use time::OffsetDateTime;
+
+/// The columns that hold how many terms a field has.
+const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "file_terms"];
 
 #[async_trait]
 impl MemoryStore for SqliteStore {

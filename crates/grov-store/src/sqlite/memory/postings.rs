@@ -1,0 +1,212 @@
+//! Postings as bytes.
+//!
+//! A posting is the distance to the one before (LEB128), a byte with two bits per field for how often the term stands
+//! there, and what goes beyond two of each field (LEB128). Most take two or three bytes.
+
+use grov_domain::Posting;
+
+/// Bytes of a part. A row of an index tree that takes more than a quarter of a page (1002 bytes of 4 KiB,
+/// <https://sqlite.org/fileformat.html#b_tree_pages>) goes to a page of its own, so with its key it stays below.
+pub(super) const PART_BYTES: usize = 900;
+
+/// The longest that a posting can be.
+const LONGEST: usize = 10 + 1 + 4 * 5;
+
+/// So many in a field are written as "more".
+const MORE: u32 = 3;
+
+/// Bytes that no version of Grov writes.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a list of postings ends in the middle of one")]
+pub(super) struct Malformed;
+
+/// Adds what stands in `bytes` to `postings`, in ascending order.
+pub(super) fn unpack(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Malformed> {
+    let mut rest = bytes;
+    let mut document = 0_i64;
+    postings.reserve(bytes.len() / 2);
+    while !rest.is_empty() {
+        document = document.wrapping_add_unsigned(number(&mut rest)?);
+        let (marks, behind) = rest.split_first().ok_or(Malformed)?;
+        rest = behind;
+        let mut counts = [0_u32; 4];
+        for (field, count) in counts.iter_mut().enumerate() {
+            *count = u32::from(marks >> (2 * field)) & MORE;
+            if *count == MORE {
+                let more = u32::try_from(number(&mut rest)?).map_err(|_| Malformed)?;
+                *count = MORE.saturating_add(more);
+            }
+        }
+        postings.push(Posting { document, counts });
+    }
+    Ok(())
+}
+
+fn number(rest: &mut &[u8]) -> Result<u64, Malformed> {
+    let mut value = 0;
+    for place in 0..10 {
+        let (byte, behind) = rest.split_first().ok_or(Malformed)?;
+        *rest = behind;
+        value |= u64::from(byte & 0x7f) << (7 * place);
+        if byte & 0x80 == 0 {
+            return Ok(value);
+        }
+    }
+    Err(Malformed)
+}
+
+/// A part that takes no more postings.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FullPart {
+    /// The document of its first posting.
+    pub(super) first: i64,
+    pub(super) documents: i64,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Packs postings that come in ascending order.
+#[derive(Debug, Default)]
+pub(super) struct Packer {
+    /// Those that are full, oldest first.
+    pub(super) full: Vec<FullPart>,
+    /// The last part, which still has room; empty at the beginning.
+    pub(super) bytes: Vec<u8>,
+    first: i64,
+    last: i64,
+    documents: i64,
+}
+
+impl Packer {
+    /// Goes on where an earlier one stopped.
+    pub(super) fn resume(bytes: Vec<u8>) -> Result<Self, Malformed> {
+        let mut postings = Vec::new();
+        unpack(&bytes, &mut postings)?;
+        Ok(Self {
+            full: Vec::new(),
+            first: postings.first().map_or(0, |posting| posting.document),
+            last: postings.last().map_or(0, |posting| posting.document),
+            documents: i64::try_from(postings.len()).unwrap_or(i64::MAX),
+            bytes,
+        })
+    }
+
+    pub(super) fn push(&mut self, posting: &Posting) {
+        if self.bytes.len() + LONGEST > PART_BYTES {
+            self.full.push(FullPart {
+                first: self.first,
+                documents: self.documents,
+                bytes: std::mem::take(&mut self.bytes),
+            });
+            (self.last, self.documents) = (0, 0);
+        }
+        if self.bytes.is_empty() {
+            self.first = posting.document;
+        }
+        // Documents only grow, so the distance is never negative.
+        self.number(posting.document.wrapping_sub(self.last).cast_unsigned());
+        self.last = posting.document;
+        self.documents += 1;
+        let mut marks = 0_u8;
+        for (field, count) in posting.counts.iter().enumerate() {
+            marks |= u8::try_from((*count).min(MORE)).unwrap_or(0) << (2 * field);
+        }
+        self.bytes.push(marks);
+        for count in posting.counts {
+            if count >= MORE {
+                self.number(u64::from(count - MORE));
+            }
+        }
+    }
+
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.bytes.push(value.to_le_bytes()[0] | 0x80);
+            value >>= 7;
+        }
+        self.bytes.push(value.to_le_bytes()[0]);
+    }
+}
+
+/// The same postings in one part.
+pub(super) fn packed(postings: &[Posting]) -> Vec<u8> {
+    let mut packer = Packer::default();
+    postings.iter().for_each(|posting| packer.push(posting));
+    packer.bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn unpacked(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
+        let mut postings = Vec::new();
+        unpack(bytes, &mut postings)?;
+        Ok(postings)
+    }
+
+    fn ascending() -> impl Strategy<Value = Vec<Posting>> {
+        let distance = prop_oneof![1..4_i64, 1..300_i64, 1..(1_i64 << 40)];
+        let count = prop_oneof![0..4_u32, any::<u32>()];
+        prop::collection::vec((distance, prop::array::uniform4(count)), 0..900).prop_map(|steps| {
+            let mut document = 0;
+            let posting = |(distance, counts)| {
+                document += distance;
+                Posting { document, counts }
+            };
+            steps.into_iter().map(posting).collect()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_packed_comes_back(postings in ascending(), cut in 0..900_usize) {
+            let (early, late) = postings.split_at(cut.min(postings.len()));
+            let mut packer = Packer::default();
+            early.iter().for_each(|posting| packer.push(posting));
+            let mut full = packer.full;
+            let mut packer = Packer::resume(packer.bytes).unwrap();
+            late.iter().for_each(|posting| packer.push(posting));
+            full.append(&mut packer.full);
+            let mut found = Vec::new();
+            for part in &full {
+                let before = found.len();
+                unpack(&part.bytes, &mut found).unwrap();
+                prop_assert_eq!(found[before].document, part.first);
+                prop_assert_eq!((found.len() - before) as i64, part.documents);
+                prop_assert!(part.bytes.len() <= PART_BYTES);
+            }
+            unpack(&packer.bytes, &mut found).unwrap();
+            prop_assert!(packer.bytes.len() <= PART_BYTES);
+            prop_assert_eq!(found, postings);
+        }
+
+        #[test]
+        fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = unpacked(&bytes);
+        }
+    }
+
+    #[test]
+    fn common_postings_take_two_bytes() {
+        let postings: Vec<Posting> = (1000..1100)
+            .map(|document| Posting {
+                document,
+                counts: [1, 0, 2, 0],
+            })
+            .collect();
+        assert_eq!(packed(&postings).len(), 201);
+        assert_eq!(unpacked(&packed(&postings)), Ok(postings));
+    }
+
+    #[test]
+    fn what_was_cut_is_malformed() {
+        let bytes = packed(&[Posting {
+            document: 300,
+            counts: [7, 0, 0, 0],
+        }]);
+        for cut in 1..bytes.len() {
+            assert_eq!(unpacked(&bytes[..cut]), Err(Malformed));
+        }
+    }
+}

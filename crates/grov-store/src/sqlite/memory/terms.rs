@@ -1,0 +1,98 @@
+//! The terms under which a task is found.
+
+use grov_domain::{PerField, Posting, Task, file_term, path_term, path_words, words};
+use std::collections::HashMap;
+
+/// Terms of a field that are indexed. A field of a megabyte is no prose, and what it is about stands at its beginning.
+const TERMS_OF_A_FIELD: usize = 8192;
+/// Files of a task that are indexed.
+const FILES: usize = 1024;
+
+/// The terms of a task by field, repetitions included.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::sqlite) struct Terms(PerField<Vec<String>>);
+
+impl Terms {
+    /// The terms of a task, which is redacted. They depend on its words and files alone.
+    pub(in crate::sqlite) fn of(task: &Task) -> Self {
+        // Often the words of the prompt once more, which is no sign of weight.
+        let goal = task.goal.iter().filter(|goal| **goal != task.original_query);
+        let decisions = task
+            .decisions
+            .iter()
+            .flat_map(|decision| [&decision.choice, &decision.reason]);
+        let text = std::iter::once(&task.original_query)
+            .chain(goal)
+            .chain(decisions)
+            .chain(&task.constraints)
+            .chain(&task.tags);
+        let files = task.files_touched.iter().take(FILES);
+        let path = files.clone().flat_map(|path| path_words(path));
+        Self([
+            words_of(text),
+            words_of(task.reasoning_trace.iter()),
+            path.take(TERMS_OF_A_FIELD).collect(),
+            files
+                .flat_map(|path| [file_term(path), path_term(path)])
+                .collect(),
+        ])
+    }
+
+    /// How many there are, by field.
+    pub(super) fn lengths(&self) -> PerField<i64> {
+        self.0
+            .each_ref()
+            .map(|terms| i64::try_from(terms.len()).unwrap_or(i64::MAX))
+    }
+}
+
+fn words_of<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for text in texts {
+        let room = TERMS_OF_A_FIELD - found.len();
+        if room == 0 {
+            break;
+        }
+        found.append(&mut words(text, room));
+    }
+    found
+}
+
+/// What stands under each term, ascending by document.
+#[derive(Debug, Default)]
+pub(super) struct Standing(HashMap<String, Vec<Posting>>);
+
+impl Standing {
+    /// Adds a document that is newer than those before.
+    pub(super) fn add(&mut self, document: i64, terms: Terms) {
+        for (field, terms) in terms.0.into_iter().enumerate() {
+            for term in terms {
+                let postings = match self.0.get_mut(&term) {
+                    Some(postings) => postings,
+                    None => self.0.entry(term).or_default(),
+                };
+                match postings.last_mut() {
+                    Some(posting) if posting.document == document => {
+                        if let Some(count) = posting.counts.get_mut(field) {
+                            *count += 1;
+                        }
+                    }
+                    _ => {
+                        let mut counts = [0; 4];
+                        if let Some(count) = counts.get_mut(field) {
+                            *count = 1;
+                        }
+                        postings.push(Posting { document, counts });
+                    }
+                }
+            }
+        }
+    }
+
+    /// All of it in the order of the table, so that each of its pages is visited once.
+    pub(super) fn in_order(self) -> Vec<(String, Vec<Posting>)> {
+        let mut standing: Vec<(String, Vec<Posting>)> = self.0.into_iter().collect();
+        standing.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        standing
+    }
+}

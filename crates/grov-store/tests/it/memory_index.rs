@@ -1,0 +1,360 @@
+//! The index of memory answers what reading all tasks would answer, whatever was done before.
+
+use crate::support::Home;
+use grov_domain::{
+    ClientSessionId, MemoryScope, MemoryStore, PerField, SessionId, Task, TaskId, TaskStatus, TaskStore,
+    file_term, path_term, path_words, words,
+};
+use grov_store::SqliteStore;
+use proptest::prelude::*;
+use sqlx::Executor;
+use std::collections::{BTreeMap, BTreeSet};
+use time::{Duration, OffsetDateTime};
+
+const PROJECTS: [&str; 2] = ["/p", "/q"];
+const REMOTE: &str = "git.example.com/dev/p";
+const WORDS: [&str; 6] = [
+    "limit",
+    "the limits of limiting",
+    "parseHTTPUrl",
+    "修复缓存",
+    "odd NEAR(b) \"c\" -d*",
+    "buffers and caches",
+];
+const FILES: [&str; 4] = ["src/limit.rs", "src/Limit.rs", "a \"b' c\n.rs", "字.txt"];
+
+/// A task that is made of a few numbers.
+#[derive(Clone, Debug)]
+struct Made {
+    id: u16,
+    /// Of a session, under which it is known by another id maybe.
+    session: Option<u8>,
+    words: Vec<usize>,
+    files: Vec<usize>,
+    project: usize,
+    remote: bool,
+    minute: i64,
+}
+
+impl Made {
+    fn task(&self) -> Task {
+        let word = |place: usize| {
+            let place = self.words.get(place).copied().unwrap_or(place);
+            WORDS[place % WORDS.len()].to_owned()
+        };
+        Task {
+            id: TaskId::new(format!("t{}", self.id)),
+            project_path: PROJECTS[self.project].to_owned(),
+            project_remote: self.remote.then(|| REMOTE.to_owned()),
+            user: None,
+            client_session_id: self.session.map(|_| ClientSessionId::new("c")),
+            session_id: self.session.map(|number| SessionId::new(format!("s{number}"))),
+            original_query: word(0),
+            goal: Some(word(1)),
+            reasoning_trace: self.words.iter().map(|place| WORDS[*place].repeat(2)).collect(),
+            files_touched: self.files.iter().map(|place| FILES[*place].to_owned()).collect(),
+            decisions: Vec::new(),
+            constraints: self
+                .words
+                .iter()
+                .skip(2)
+                .map(|place| WORDS[*place].to_owned())
+                .collect(),
+            status: TaskStatus::Complete,
+            trigger_reason: None,
+            linked_commit: None,
+            parent_session_id: None,
+            parent_task_id: None,
+            tags: vec![word(5)],
+            file_pins: Vec::new(),
+            superseded_by: None,
+            created_at: OffsetDateTime::UNIX_EPOCH + Duration::minutes(self.minute),
+        }
+    }
+}
+
+fn made(ids: std::ops::Range<u16>) -> impl Strategy<Value = Made> {
+    let words = prop::collection::vec(0..WORDS.len(), 0..6);
+    let files = prop::collection::vec(0..FILES.len(), 0..4);
+    (
+        ids,
+        prop::option::weighted(0.2, 0..3_u8),
+        words,
+        files,
+        0..10_usize,
+        any::<bool>(),
+        0..500_i64,
+    )
+        .prop_map(|(id, session, words, files, project, remote, minute)| Made {
+            id,
+            session,
+            words,
+            files,
+            project: usize::from(project == 0),
+            remote,
+            minute,
+        })
+}
+
+#[derive(Clone, Debug)]
+enum Act {
+    Save(Made),
+    Import(Vec<Made>),
+    /// As many small ones as fill more than one part of a list of postings.
+    ImportMany(u16),
+    Forget(Vec<u16>),
+    ForgetEvery(u16),
+    Replace(u16, Option<u16>),
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        3 => made(0..12).prop_map(Act::Save),
+        3 => prop::collection::vec(made(0..40), 0..30).prop_map(Act::Import),
+        2 => (300..700_u16).prop_map(Act::ImportMany),
+        2 => prop::collection::vec(0..40_u16, 1..5).prop_map(Act::Forget),
+        1 => (2..9_u16).prop_map(Act::ForgetEvery),
+        1 => (0..12_u16, prop::option::of(0..12_u16)).prop_map(|(old, by)| Act::Replace(old, by)),
+    ]
+}
+
+async fn perform(store: &SqliteStore, act: &Act) {
+    let id = |number: &u16| TaskId::new(format!("t{number}"));
+    match act {
+        Act::Save(made) => store.save_task(&made.task()).await.unwrap(),
+        Act::Import(made) => {
+            let tasks: Vec<Task> = made.iter().map(Made::task).collect();
+            let report = store.import(&tasks).await.unwrap();
+            assert_eq!(report.added + report.replaced, tasks.len() as u64);
+        }
+        Act::ImportMany(many) => {
+            let small = (100..100 + many).map(|id| Made {
+                id,
+                session: None,
+                words: vec![usize::from(id % 3), usize::from(id % 2)],
+                files: vec![usize::from(id % 4)],
+                project: 0,
+                remote: id % 2 == 0,
+                minute: i64::from(id),
+            });
+            let tasks: Vec<Task> = small.map(|made| made.task()).collect();
+            store.import(&tasks).await.unwrap();
+        }
+        Act::Forget(ids) => {
+            store
+                .forget(&ids.iter().map(id).collect::<Vec<_>>())
+                .await
+                .unwrap();
+        }
+        Act::ForgetEvery(step) => {
+            let ids: Vec<TaskId> = (100..800)
+                .step_by(usize::from(*step))
+                .map(|number| id(&number))
+                .collect();
+            store.forget(&ids).await.unwrap();
+        }
+        Act::Replace(old, by) => {
+            store
+                .supersede(&id(old), by.as_ref().map(id).as_ref())
+                .await
+                .unwrap();
+        }
+    }
+}
+
+/// The terms of a task and how often they stand in it, by field.
+fn terms(task: &Task) -> (BTreeMap<String, PerField<u32>>, PerField<u64>) {
+    let all = |texts: &[String]| -> Vec<String> { texts.iter().flat_map(|text| words(text, 9999)).collect() };
+    let mut text = words(&task.original_query, 9999);
+    if let Some(goal) = task.goal.as_ref().filter(|goal| **goal != task.original_query) {
+        text.extend(words(goal, 9999));
+    }
+    text.extend(all(&task.constraints));
+    text.extend(all(&task.tags));
+    let fields = [
+        text,
+        all(&task.reasoning_trace),
+        task.files_touched
+            .iter()
+            .flat_map(|file| path_words(file))
+            .collect(),
+        task.files_touched
+            .iter()
+            .flat_map(|file| [file_term(file), path_term(file)])
+            .collect(),
+    ];
+    let mut counts: BTreeMap<String, PerField<u32>> = BTreeMap::new();
+    for (field, terms) in fields.iter().enumerate() {
+        for term in terms {
+            counts.entry(term.clone()).or_default()[field] += 1;
+        }
+    }
+    (counts, fields.map(|terms| terms.len() as u64))
+}
+
+/// Compares every answer for a scope with what its tasks say.
+async fn check(store: &SqliteStore, scope: &MemoryScope) {
+    let tasks = store.export(Some(scope), None, u32::MAX).await.unwrap();
+    let mut expected: BTreeMap<String, BTreeMap<String, PerField<u32>>> = BTreeMap::new();
+    let mut lengths = [0; 4];
+    for task in &tasks {
+        let (counts, of_task) = terms(task);
+        for (term, counts) in counts {
+            expected
+                .entry(term)
+                .or_default()
+                .insert(task.id.to_string(), counts);
+        }
+        lengths
+            .iter_mut()
+            .zip(of_task)
+            .for_each(|(sum, length)| *sum += length);
+    }
+    let mut asked: Vec<String> = expected.keys().cloned().collect();
+    asked.push("nowhere".to_owned());
+    let found = store.lookup(scope, &asked, u64::MAX).await.unwrap();
+    assert_eq!(
+        (found.extent.documents, found.extent.lengths),
+        (tasks.len() as u64, lengths)
+    );
+
+    let numbers = store.newest(scope, None, u32::MAX).await.unwrap();
+    assert_eq!(numbers.len(), tasks.len());
+    let documents = store.documents(&numbers, None).await.unwrap();
+    let ids: BTreeMap<i64, String> = documents
+        .iter()
+        .map(|document| (document.document, document.task_id.to_string()))
+        .collect();
+    for document in &documents {
+        let task = tasks.iter().find(|task| task.id == document.task_id).unwrap();
+        assert_eq!(
+            (&document.files, &document.superseded_by, document.created_at),
+            (&task.files_touched, &task.superseded_by, task.created_at)
+        );
+        assert_eq!(document.lengths.map(u64::from), terms(task).1);
+    }
+    for (term, answer) in asked.iter().zip(&found.terms) {
+        let postings = answer.postings.as_ref().unwrap();
+        let standing: BTreeMap<String, PerField<u32>> = postings
+            .iter()
+            .map(|posting| (ids[&posting.document].clone(), posting.counts))
+            .collect();
+        assert_eq!(
+            standing,
+            expected.get(term).cloned().unwrap_or_default(),
+            "{term}"
+        );
+        assert_eq!(
+            (answer.frequency, postings.len()),
+            (standing.len() as u64, standing.len()),
+            "{term}"
+        );
+    }
+    // Within a budget: the newest of each, and so many of each that it is used up or nothing is left out.
+    for budget in [1, 7, 900, 1500] {
+        let within = store.lookup(scope, &asked, budget).await.unwrap();
+        let read: usize = within
+            .terms
+            .iter()
+            .flat_map(|term| &term.postings)
+            .map(Vec::len)
+            .sum();
+        assert!(read as u64 <= budget);
+        for (some, all) in within.terms.iter().zip(&found.terms) {
+            assert_eq!(some.frequency, all.frequency);
+            let Some(some) = &some.postings else { continue };
+            let mut newest: Vec<i64> = all
+                .postings
+                .iter()
+                .flatten()
+                .map(|posting| posting.document)
+                .collect();
+            newest.sort_unstable_by(|one, other| other.cmp(one));
+            newest.truncate(some.len());
+            let some: BTreeSet<i64> = some.iter().map(|posting| posting.document).collect();
+            assert_eq!(some, newest.into_iter().collect());
+        }
+    }
+}
+
+fn scopes() -> Vec<MemoryScope> {
+    let scope = |path: &str, remote: Option<&str>| MemoryScope {
+        project_path: path.to_owned(),
+        project_remote: remote.map(str::to_owned),
+    };
+    vec![
+        scope(PROJECTS[0], None),
+        scope(PROJECTS[1], None),
+        scope(PROJECTS[0], Some(REMOTE)),
+        scope("/nowhere", None),
+    ]
+}
+
+fn run(future: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, max_shrink_iters: 40, ..ProptestConfig::default() })]
+    #[test]
+    fn the_index_answers_what_reading_all_tasks_answers(
+        acts in prop::collection::vec((any::<bool>(), act()), 1..12)
+    ) {
+        run(async {
+            let home = Home::new();
+            let stores = [home.open().await, home.open().await];
+            for (second, act) in &acts {
+                perform(&stores[usize::from(*second)], act).await;
+            }
+            for scope in scopes() {
+                check(&stores[0], &scope).await;
+            }
+        });
+    }
+}
+
+fn small(id: u16, words: Vec<usize>) -> Task {
+    Made {
+        id,
+        session: None,
+        words,
+        files: vec![0],
+        project: 0,
+        remote: false,
+        minute: i64::from(id),
+    }
+    .task()
+}
+
+#[tokio::test]
+async fn a_task_whose_words_were_changed_by_hand_leaves_no_posting_behind() {
+    let home = Home::new();
+    let store = home.open().await;
+    store
+        .import(&[small(1, vec![0, 2]), small(2, vec![0])])
+        .await
+        .unwrap();
+    let mut other = crate::open::raw(&home.database()).await;
+    other
+        .execute("UPDATE tasks SET original_query = 'limit parseHTTPUrl', goal = 'others' WHERE id = 't1'")
+        .await
+        .unwrap();
+    store.forget(&[TaskId::new("t1")]).await.unwrap();
+    let scope = &scopes()[0];
+    check(&store, scope).await;
+    let gone = store.lookup(scope, &words("parseHTTPUrl", 9), 99).await.unwrap();
+    assert!(gone.terms.iter().all(|term| term.frequency == 0), "{gone:?}");
+}
+
+#[tokio::test]
+async fn an_indexed_task_cannot_be_deleted_past_the_index() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.import(&[small(1, vec![0])]).await.unwrap();
+    let mut other = crate::open::raw(&home.database()).await;
+    other.execute("DELETE FROM tasks").await.unwrap_err();
+}
