@@ -113,6 +113,8 @@ macro_rules! contract_tests {
             memory_is_asked_as_of_a_moment
             memory_import_is_idempotent
             memory_forgets
+            memories_are_found_by_a_part_of_their_id
+            memory_is_replaced_but_not_in_a_circle
             memory_holds_no_secrets
             memories_come_in_the_order_asked
             pins_and_replacement_come_back_as_saved

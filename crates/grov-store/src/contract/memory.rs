@@ -261,6 +261,67 @@ pub async fn memory_forgets(store: Arc<dyn Store>) {
     );
 }
 
+/// Ids are found by their beginning or end, and nothing in it is a wildcard.
+pub async fn memories_are_found_by_a_part_of_their_id(store: Arc<dyn Store>) {
+    let elsewhere = Task {
+        project_path: "elsewhere".to_owned(),
+        ..task("ab%", 3)
+    };
+    let tasks = [task("abc", 1), task("xab", 2), elsewhere, task("axb", 4)];
+    store.import(&tasks).await.unwrap();
+    let found = async |part: &str, limit: u32| {
+        let ids = store.ids_like(part, limit).await.unwrap();
+        ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    for (part, limit, expected) in [
+        ("ab", 9, "ab% abc xab"),
+        ("ab", 2, "ab% abc"),
+        ("abc", 9, "abc"),
+        ("%", 9, "ab%"),
+        ("a%b", 9, ""),
+        ("AB", 9, ""),
+        ("b", 9, "axb xab"),
+        ("longer than any id", 9, ""),
+    ] {
+        assert_eq!(found(part, limit).await, expected, "{part}");
+    }
+}
+
+/// One task replaces others, never in a circle, and can be taken back.
+pub async fn memory_is_replaced_but_not_in_a_circle(store: Arc<dyn Store>) {
+    let ids = ["first", "second", "third"].map(TaskId::new);
+    let [first, second, third] = &ids;
+    let tasks = [task("second", 2), task("first", 1), task("third", 3)];
+    store.import(&tasks).await.unwrap();
+    assert!(store.supersede(second, Some(third)).await.unwrap());
+    assert!(store.supersede(first, Some(third)).await.unwrap());
+    assert_eq!(
+        store.replaced_by(third).await.unwrap(),
+        [first.clone(), second.clone()]
+    );
+    assert!(store.supersede(first, Some(second)).await.unwrap());
+    assert_eq!(
+        store.replaced_by(third).await.unwrap(),
+        std::slice::from_ref(second)
+    );
+    let unknown = TaskId::new("unknown");
+    for (old, by) in [
+        (third, first),
+        (third, second),
+        (third, third),
+        (first, &unknown),
+        (&unknown, first),
+    ] {
+        assert!(!store.supersede(old, Some(by)).await.unwrap(), "{old} by {by}");
+    }
+    let loaded = store.memories(&ids).await.unwrap();
+    let links: Vec<_> = loaded.iter().map(|task| task.superseded_by.clone()).collect();
+    assert_eq!(links, [Some(second.clone()), Some(third.clone()), None]);
+    assert!(store.supersede(second, None).await.unwrap());
+    assert_eq!(store.replaced_by(third).await.unwrap(), []);
+    assert!(store.supersede(third, Some(first)).await.unwrap());
+}
+
 /// Secrets are in no index, and a search for one finds nothing.
 pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
