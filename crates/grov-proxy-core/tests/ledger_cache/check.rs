@@ -4,10 +4,10 @@ use crate::daemon::{Daemon, Fault, Talker};
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_OPENING, SideRequest};
 use grov_proxy_core::MessagesRequest;
-use grov_sim::cache::{CacheAudit, Comparison, PromptCache, RenderedPrompt};
-use grov_sim::history::{Event, MODELS, Operation, Sent, play};
+use grov_sim::cache::{CacheAudit, Comparison, LOOK_BACK, PromptCache, RenderedPrompt};
+use grov_sim::history::{DIRECTORY, MODELS, Operation, Sent};
 use grov_sim::request::{self, Purpose};
-use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, RequestIndex, Skeleton, Splice};
+use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, Message, RequestIndex, Skeleton, Splice};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -15,25 +15,25 @@ use std::sync::Arc;
 
 /// Numbers of one or many histories.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Tally {
-    pub requests: usize,
-    pub turns: usize,
-    pub prompts: usize,
+pub(crate) struct Tally {
+    pub(crate) requests: usize,
+    pub(crate) turns: usize,
+    pub(crate) prompts: usize,
     /// Texts said for the first time, and the size of their blocks in bytes.
-    pub added: usize,
-    pub added_bytes: usize,
+    pub(crate) added: usize,
+    pub(crate) added_bytes: usize,
     /// Blocks said again.
-    pub repeated: usize,
+    pub(crate) repeated: usize,
     /// Taken over from another session's history.
-    pub adopted: usize,
+    pub(crate) adopted: usize,
     /// Taken back because they would have cost cached prompt.
-    pub withdrawn: usize,
+    pub(crate) withdrawn: usize,
     /// Requests in which the client itself broke its prefix, and the older prefix that is left is out of sight because
     /// of blocks that were cached long before.
-    pub out_of_sight: usize,
+    pub(crate) out_of_sight: usize,
     /// Requests that read something.
-    pub hits: usize,
-    pub restarts: usize,
+    pub(crate) hits: usize,
+    pub(crate) restarts: usize,
 }
 
 impl std::ops::AddAssign for Tally {
@@ -54,15 +54,30 @@ impl std::ops::AddAssign for Tally {
 
 /// A text that was said, the first time it was seen.
 struct Saying {
-    family: usize,
     key: Key128,
+}
+
+/// A text where it stands.
+struct Said {
+    text: String,
+    /// Blocks between the breakpoint and the anchor when it was said first; `None`: the breakpoint was behind it.
+    tail: Option<usize>,
+    /// It stood in a prefix that was cached.
+    cached: bool,
+}
+
+/// A block of ours in a request.
+struct Place {
+    text: String,
+    /// The client's block that it stands behind, counted over all messages.
+    anchor: usize,
 }
 
 /// What is known of a lineage.
 #[derive(Default)]
 struct Known {
     /// What stands where.
-    said: HashMap<Key128, String>,
+    said: HashMap<Key128, Said>,
     /// Where it was taken back.
     withdrawn: HashSet<Key128>,
     /// The edited body before, for failures.
@@ -70,16 +85,22 @@ struct Known {
     bodies: HashSet<Bytes>,
     /// The client's blocks that its newest request left in the cache.
     cached: usize,
+    /// The history that it arrived with, if the assistant had said something in it.
+    arrived_with: Option<HashSet<Key128>>,
+    /// Those who share a cache with it; decided when it is first seen.
+    household: Option<usize>,
 }
 
 /// Judges requests one after the other.
-pub struct Judge {
+pub(crate) struct Judge {
     operations: Vec<Operation>,
     talker: Arc<Talker>,
     audits: HashMap<usize, CacheAudit>,
     lineages: HashMap<Lineage, Known>,
     sayings: HashMap<String, Saying>,
-    pub tally: Tally,
+    /// Histories up to something that the assistant said: the families that they were seen in, and whose cache that was.
+    tips: HashMap<Key128, HashMap<usize, usize>>,
+    pub(crate) tally: Tally,
 }
 
 /// What the policy made of a request.
@@ -93,14 +114,14 @@ struct Edited<'a> {
 }
 
 /// Each of these caches the shortest prefix, so that small bodies do.
-pub fn eager_cache() -> PromptCache {
+pub(crate) fn eager_cache() -> PromptCache {
     MODELS.iter().fold(PromptCache::default(), |cache, model| {
         cache.with_minimum(model, 1)
     })
 }
 
 /// The request as the proxy sees it.
-pub fn as_received(sent: &Sent) -> MessagesRequest {
+pub(crate) fn as_received(sent: &Sent) -> MessagesRequest {
     let mut headers = HeaderMap::new();
     for (name, value) in sent.headers() {
         headers.insert(
@@ -108,23 +129,26 @@ pub fn as_received(sent: &Sent) -> MessagesRequest {
             HeaderValue::from_str(&value).unwrap(),
         );
     }
+    // Recordings are redacted: they do not tell where the client ran.
+    headers.insert("x-grov-project", HeaderValue::from_static(DIRECTORY));
     MessagesRequest::new(&headers, sent.body.clone(), sent.at)
 }
 
 impl Judge {
-    pub fn new(operations: &[Operation], talker: Arc<Talker>) -> Self {
+    pub(crate) fn new(operations: &[Operation], talker: Arc<Talker>) -> Self {
         Self {
             operations: operations.to_vec(),
             talker,
             audits: HashMap::new(),
             lineages: HashMap::new(),
             sayings: HashMap::new(),
+            tips: HashMap::new(),
             tally: Tally::default(),
         }
     }
 
     /// Sends one request through the policy and judges what comes out. The text says what is wrong, if something is.
-    pub async fn judge(
+    pub(crate) async fn judge(
         &mut self,
         number: usize,
         sent: &Sent,
@@ -206,9 +230,10 @@ impl Judge {
 
     /// No miss is caused by what was added.
     fn compare(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<Comparison, String> {
+        let household = self.household(sent, lineage, edited.skeleton);
         let audit = self
             .audits
-            .entry(sent.family)
+            .entry(household)
             .or_insert_with(|| CacheAudit::starting_with(eager_cache()));
         let compared = observe(audit, sent, &edited.bytes)?;
         if !compared.caused_a_miss() {
@@ -223,81 +248,118 @@ impl Judge {
         Err(format!("a miss was caused: {compared:?}, cached before {cached}"))
     }
 
+    /// Who shares a cache with a lineage: its family. One that arrives with a history that was never seen up to anything
+    /// that the assistant said, or that was seen in two families, cannot be told where it belongs; so it is on its own.
+    fn household(&mut self, sent: &Sent, lineage: &Lineage, skeleton: &Skeleton) -> usize {
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let household = *known.household.get_or_insert_with(|| {
+            let alone = usize::MAX - self.tips.len();
+            let mut links = skeleton.links().iter().rev();
+            let met = links.find_map(|link| self.tips.get(&link.key));
+            match met {
+                Some(families) if families.len() == 1 => families.values().next().copied().unwrap_or(alone),
+                None if skeleton.tip_at_last_assistant().is_none() => sent.family,
+                Some(_) | None => alone,
+            }
+        });
+        if let Some(tip) = skeleton.tip_at_last_assistant() {
+            let families = self.tips.entry(tip).or_default();
+            families.entry(sent.family).or_insert(household);
+        }
+        household
+    }
+
     /// What was said once is there, word for word; what is there was said in this history.
     fn check_places(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<(), String> {
         let places = edited.own_places()?;
         let known = self.lineages.entry(lineage.clone()).or_default();
         let history: HashSet<Key128> = edited.skeleton.links().iter().map(|link| link.key).collect();
         let is_side = matches!(sent.purpose, Purpose::Title | Purpose::WebSearch);
+        if !is_side && known.arrived_with.is_none() {
+            let is_new = edited.skeleton.tip_at_last_assistant().is_none();
+            known.arrived_with = Some(if is_new { HashSet::new() } else { history.clone() });
+        }
+        let arrived_with = known.arrived_with.clone().unwrap_or_default();
         if is_side {
             return match places.is_empty() {
                 true => Ok(()),
                 false => Err("something was added to a request that shares no history".to_owned()),
             };
         }
-        let missing: Vec<(Key128, String)> = known
+        let breakpoint = breakpoint(edited.index);
+        let missing: Vec<Key128> = known
             .said
             .iter()
-            .filter(|(key, text)| history.contains(key) && places.get(key) != Some(text))
-            .map(|(key, text)| (*key, text.clone()))
+            .filter(|(key, said)| {
+                history.contains(key) && places.get(key).is_none_or(|place| place.text != said.text)
+            })
+            .map(|(key, _)| *key)
             .collect();
-        for (key, text) in missing {
+        for key in missing {
+            let known = self.lineages.entry(lineage.clone()).or_default();
+            let Some(said) = known.said.remove(&key) else {
+                continue;
+            };
+            let text = &said.text;
             if let Some(other) = places.get(&key) {
-                return Err(format!("{text} was said, and now at the same place {other}"));
+                return Err(format!(
+                    "{text} was said, and now at the same place {}",
+                    other.text
+                ));
             }
-            let with_it = edited.with(key, &text)?;
-            let mut audit = self
-                .audits
-                .get(&sent.family)
-                .cloned()
-                .unwrap_or_else(|| CacheAudit::starting_with(eager_cache()));
-            if !observe(&mut audit, sent, &with_it)?.caused_a_miss() {
+            if said.cached {
                 return Err(format!("{text} was said and is missing"));
             }
-            let known = self.lineages.entry(lineage.clone()).or_default();
-            known.said.remove(&key);
+            // Taken back before it was ever cached: right where the cached prefix is in sight only without it.
+            let anchor = edited.anchor(key)?;
+            let distance = breakpoint
+                .zip(said.tail)
+                .map(|(at, tail)| (at + tail).saturating_sub(anchor));
+            if distance != Some(LOOK_BACK - 1) {
+                return Err(format!(
+                    "{text} was said and is missing; the breakpoints are {distance:?} blocks apart"
+                ));
+            }
             known.withdrawn.insert(key);
             self.tally.withdrawn += 1;
         }
-        for (key, text) in places {
+        for (key, Place { text, anchor }) in places {
             let known = self.lineages.entry(lineage.clone()).or_default();
             if known.withdrawn.contains(&key) {
                 return Err(format!("{text} was taken back and is there again"));
             }
-            if known.said.insert(key, text.clone()).is_some() {
+            let is_cached = sent.began && breakpoint.is_some_and(|breakpoint| breakpoint > anchor);
+            let tail = breakpoint.and_then(|breakpoint| anchor.checked_sub(breakpoint));
+            let is_new = !known.said.contains_key(&key);
+            let said = known.said.entry(key).or_insert_with(|| Said {
+                text: text.clone(),
+                tail,
+                cached: false,
+            });
+            // Who goes back to a place leaves the branch in which it was cached.
+            said.cached = is_cached || (said.cached && (tail.is_none() || sent.purpose != Purpose::Step));
+            if !is_new {
                 self.tally.repeated += 1;
                 continue;
             }
             match self.sayings.get(&text) {
-                Some(saying) if saying.key == key && saying.family == sent.family => self.tally.adopted += 1,
+                Some(saying) if saying.key == key && arrived_with.contains(&key) => self.tally.adopted += 1,
                 Some(saying) => {
                     return Err(format!(
-                        "{text} belongs to family {} at {}, and is in another history or place, {key}",
-                        saying.family, saying.key
+                        "{text} belongs to another history: it was said at {}, and is now at {key}",
+                        saying.key
                     ));
                 }
                 None if self.talker.meant_for(&text).as_ref() == Some(lineage) => {
                     self.tally.added += 1;
                     self.tally.added_bytes += text.len();
-                    let family = sent.family;
-                    self.sayings.insert(text, Saying { family, key });
-                }
-                None if fault_free_adoption(self, &text, lineage) => {
-                    // Said to a request that went out without it, and then taken over by a session of that history.
-                    self.tally.adopted += 1;
-                    let family = sent.family;
-                    self.sayings.insert(text, Saying { family, key });
+                    self.sayings.insert(text, Saying { key });
                 }
                 None => return Err(format!("{text} was meant for {:?}", self.talker.meant_for(&text))),
             }
         }
         Ok(())
     }
-}
-
-/// Nothing of this kind is allowed for now: a text goes out first where it was meant to.
-fn fault_free_adoption(_judge: &Judge, _text: &str, _lineage: &Lineage) -> bool {
-    false
 }
 
 fn observe(audit: &mut CacheAudit, sent: &Sent, arrived: &[u8]) -> Result<Comparison, String> {
@@ -393,10 +455,11 @@ impl Edited<'_> {
     }
 
     /// Our blocks by the part of the history that each stands directly behind.
-    fn own_places(&self) -> Result<HashMap<Key128, String>, String> {
+    fn own_places(&self) -> Result<HashMap<Key128, Place>, String> {
         let arrived =
             RequestIndex::parse(&Bytes::from(self.bytes.clone())).map_err(|error| error.to_string())?;
         let mut places = HashMap::new();
+        let mut blocks_before = 0;
         for message in arrived.messages() {
             let mut clients = 0_usize;
             for block in message.blocks() {
@@ -414,25 +477,46 @@ impl Edited<'_> {
                     .rfind(|link| link.message == message.number() && link.block.unwrap_or(0) == before);
                 let link = link.ok_or("something was added behind what is no part of the history")?;
                 let text = block.text().unwrap_or_default().into_owned();
-                if places.insert(link.key, text).is_some() {
+                let anchor = blocks_before + before;
+                if places.insert(link.key, Place { text, anchor }).is_some() {
                     return Err("two blocks were added at one place".to_owned());
                 }
             }
+            blocks_before += if matches!(message.content(), Content::Text(_)) {
+                1
+            } else {
+                clients
+            };
         }
         Ok(places)
     }
 
-    /// The body with one more block.
-    fn with(&self, key: Key128, text: &str) -> Result<Vec<u8>, String> {
+    /// The block that something at this place would stand behind, counted over all messages.
+    fn anchor(&self, key: Key128) -> Result<usize, String> {
         let link = self.skeleton.find(key).ok_or("the place is gone")?;
-        let mut edits = self.edits.to_vec();
-        edits.push(Edit::Insert {
-            at: link.seam(),
-            bytes: grov_wire::text_block(text),
-        });
-        let chunks = Splice::apply(self.index, &edits).map_err(|error| error.to_string())?;
-        Ok(joined(&chunks))
+        let before = self.index.messages().take(link.message);
+        Ok(before.map(|message| width(&message)).sum::<usize>() + link.block.unwrap_or(0))
     }
+}
+
+/// Blocks of a message as the cache counts them.
+fn width(message: &Message<'_>) -> usize {
+    match message.content() {
+        Content::Text(_) => 1,
+        _ => message.blocks().len(),
+    }
+}
+
+/// The last block in the messages with a breakpoint, counted over all messages.
+fn breakpoint(index: &RequestIndex) -> Option<usize> {
+    let mut before = 0;
+    let mut last = None;
+    for message in index.messages() {
+        let marked = message.blocks().rfind(|block| block.has_cache_control());
+        last = marked.map(|block| before + block.number()).or(last);
+        before += width(&message);
+    }
+    last
 }
 
 fn is_own(block: &[u8]) -> bool {
@@ -468,9 +552,4 @@ fn outline(body: &[u8]) -> String {
         }
     }
     text
-}
-
-/// What happens in a history.
-pub fn events(operations: &[Operation]) -> Vec<Event> {
-    play(operations)
 }

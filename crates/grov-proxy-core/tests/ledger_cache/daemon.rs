@@ -19,7 +19,7 @@ const BUDGET: Duration = Duration::from_millis(10);
 
 /// What is wrong with a ledger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// Nothing.
     None,
     /// What was said is not said again.
@@ -41,7 +41,7 @@ pub enum Fault {
 }
 
 /// Says something new at some of the places it is asked about.
-pub struct Talker {
+pub(crate) struct Talker {
     chance: u64,
     in_loops: bool,
     said: Mutex<Vec<(Lineage, String)>>,
@@ -49,7 +49,7 @@ pub struct Talker {
 }
 
 impl Talker {
-    pub fn new(chance: u64, in_loops: bool) -> Self {
+    pub(crate) fn new(chance: u64, in_loops: bool) -> Self {
         Self {
             chance,
             in_loops,
@@ -59,7 +59,7 @@ impl Talker {
     }
 
     /// For whom a text was meant.
-    pub fn meant_for(&self, text: &str) -> Option<Lineage> {
+    pub(crate) fn meant_for(&self, text: &str) -> Option<Lineage> {
         let said = self.said.lock().unwrap();
         let found = said.iter().find(|(_, known)| known == text);
         found.map(|(lineage, _)| lineage.clone())
@@ -101,13 +101,13 @@ impl ContextSource for Talker {
 }
 
 /// A running policy.
-pub struct Daemon {
+pub(crate) struct Daemon {
     policy: Injection,
     work: JoinHandle<()>,
 }
 
 impl Daemon {
-    pub fn start(store: Arc<dyn LedgerBackend>, talker: Arc<Talker>) -> Self {
+    pub(crate) fn start(store: Arc<dyn LedgerBackend>, talker: Arc<Talker>) -> Self {
         let (policy, work) = Injection::new(store, vec![talker as Arc<dyn ContextSource>]);
         #[allow(clippy::disallowed_methods, reason = "ends with the daemon, see kill")]
         let work = tokio::spawn(work.run(std::future::pending()));
@@ -115,13 +115,18 @@ impl Daemon {
     }
 
     /// Ends it without any notice, as a crash does.
-    pub async fn kill(self) {
+    pub(crate) async fn kill(self) {
         self.work.abort();
         let _ = self.work.await;
     }
 
     /// The edits for a request, gathered as the proxy gathers them.
-    pub async fn edits(&self, request: &MessagesRequest, is_repeated: bool, fault: Fault) -> Vec<Edit> {
+    pub(crate) async fn edits(
+        &self,
+        request: &MessagesRequest,
+        is_repeated: bool,
+        fault: Fault,
+    ) -> Vec<Edit> {
         let (global, is_side);
         let asked = match fault {
             Fault::Global => {

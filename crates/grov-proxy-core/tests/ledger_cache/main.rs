@@ -5,22 +5,25 @@
 //! the client's is read from the cache less often than without Grov.
 //!
 //! `GROV_HISTORIES` sets how many histories the property test looks at.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod check;
 mod daemon;
+mod recorded;
 mod store;
 
 use check::{Judge, Tally};
 use daemon::{Daemon, Fault, Talker};
 use grov_proxy_core::LedgerBackend;
-use grov_sim::history::{Event, Operation};
+use grov_sim::history::{Event, Operation, play};
+use grov_store::{OpenOptions, SqliteStore};
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
 use store::MemoryLedger;
 
 /// Longer than notes of where lineages stand may wait to be written.
-const A_WHILE: Duration = Duration::from_secs(1);
+const A_WHILE: Duration = Duration::from_millis(250);
 
 /// A world to live in.
 #[derive(Clone, Copy, Debug)]
@@ -34,26 +37,24 @@ struct World {
     picky: bool,
 }
 
-/// Lives through these operations. The text says what went wrong.
-async fn live(operations: &[Operation], world: World) -> Result<Tally, String> {
+/// Lives through these events. The text says what went wrong.
+async fn live(
+    operations: &[Operation],
+    events: &[Event],
+    world: World,
+    new_store: impl AsyncFn() -> Arc<dyn LedgerBackend>,
+) -> Result<Tally, String> {
     let talker = Arc::new(Talker::new(world.chance, world.in_loops));
-    let new_store = || -> Arc<dyn LedgerBackend> {
-        Arc::new(MemoryLedger {
-            picky: world.picky,
-            stranger: world.fault == Fault::Stranger,
-            ..MemoryLedger::default()
-        })
-    };
-    let mut store = new_store();
+    let mut store = new_store().await;
     let mut judge = Judge::new(operations, Arc::clone(&talker));
     let mut daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker));
-    for (number, event) in check::events(operations).iter().enumerate() {
+    for (number, event) in events.iter().enumerate() {
         match event {
             Event::Sent(sent) => judge.judge(number, sent, &daemon, world.fault).await?,
             Event::Restart => {
                 daemon.kill().await;
                 if world.fault == Fault::Amnesia {
-                    store = new_store();
+                    store = new_store().await;
                 }
                 daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker));
                 judge.tally.restarts += 1;
@@ -65,14 +66,18 @@ async fn live(operations: &[Operation], world: World) -> Result<Tally, String> {
     Ok(judge.tally)
 }
 
-/// The same in a time of its own, which passes when everybody waits.
-fn live_now(operations: &[Operation], world: World) -> Result<Tally, String> {
+/// The same with a store in memory, in a time of its own, which passes when everybody waits.
+fn live_now(operations: &[Operation], events: &[Event], world: World) -> Result<Tally, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .start_paused(true)
         .build()
         .unwrap();
-    runtime.block_on(live(operations, world))
+    let new_store = async || {
+        let store = MemoryLedger::new(world.picky, world.fault == Fault::Stranger);
+        Arc::new(store) as Arc<dyn LedgerBackend>
+    };
+    runtime.block_on(live(operations, events, world, new_store))
 }
 
 fn operations() -> impl Strategy<Value = Vec<Operation>> {
@@ -96,7 +101,7 @@ proptest! {
         picky in prop::bool::weighted(0.1),
     ) {
         let world = World { fault: Fault::None, chance, in_loops, picky };
-        if let Err(problem) = live_now(&operations, world) {
+        if let Err(problem) = live_now(&operations, &play(&operations), world) {
             return Err(TestCaseError::fail(problem));
         }
     }
@@ -107,11 +112,10 @@ fn caught(fault: Fault) -> Option<String> {
     (0..60).find_map(|chance| {
         let world = World {
             fault,
-            chance,
-            in_loops: false,
-            picky: false,
+            ..sound(chance)
         };
-        live_now(&Operation::random(chance, 50), world).err()
+        let operations = Operation::random(chance, 50);
+        live_now(&operations, &play(&operations), world).err()
     })
 }
 
@@ -121,7 +125,7 @@ fn ledgers_that_are_wrong_are_caught() {
         (Fault::Forgetful, "is missing"),
         (Fault::Displaced, ""),
         (Fault::Rephrased, "now at the same place"),
-        (Fault::Global, "belongs to family"),
+        (Fault::Global, "was meant for"),
         (Fault::Amnesia, "is missing"),
         (Fault::Stranger, "a miss was caused"),
         (Fault::TurnsOnly, "is missing"),
@@ -140,15 +144,11 @@ fn a_thousand_turns_without_a_miss() {
     let mut tally = Tally::default();
     let mut chance = 0;
     while tally.turns < 1000 {
-        let world = World {
-            fault: Fault::None,
-            chance,
-            in_loops: false,
-            picky: false,
-        };
+        let world = sound(chance);
         chance += 1;
-        tally +=
-            live_now(&Operation::random(chance, 60), world).unwrap_or_else(|problem| panic!("{problem}"));
+        let operations = Operation::random(chance, 60);
+        let lived = live_now(&operations, &play(&operations), world);
+        tally += lived.unwrap_or_else(|problem| panic!("{problem}\nhistory {chance}: {operations:?}"));
     }
     println!(
         "{chance} histories, {} requests, {} turns, {} prompts, {} restarts: 0 misses caused; {} texts added ({} tokens a \
@@ -167,4 +167,66 @@ fn a_thousand_turns_without_a_miss() {
     );
     // Else the numbers would say little.
     assert!(tally.added > 100 && tally.repeated > 1000 && tally.adopted > 10 && tally.restarts > 10);
+}
+
+/// A world where nothing is wrong.
+fn sound(chance: u64) -> World {
+    World {
+        fault: Fault::None,
+        chance,
+        in_loops: false,
+        picky: false,
+    }
+}
+
+#[test]
+fn bodies_in_the_real_clients_shapes_lose_nothing() {
+    let mut sum = Tally::default();
+    for (chance, in_loops) in (0..30).flat_map(|chance| [(chance, false), (chance, true)]) {
+        let world = World {
+            in_loops,
+            ..sound(chance)
+        };
+        let tally = live_now(&[], &recorded::golden(), world).unwrap_or_else(|problem| panic!("{problem}"));
+        assert_eq!(tally.requests, 28);
+        sum += tally;
+    }
+    assert!(sum.added > 100 && sum.repeated > 300, "{sum:?}");
+}
+
+/// `GROV_FIXTURES` names a set of recordings.
+#[test]
+fn recorded_requests_lose_nothing() {
+    let Some(set) = std::env::var_os("GROV_FIXTURES") else {
+        eprintln!("SKIPPED: GROV_FIXTURES names no set of recordings");
+        return;
+    };
+    let events = recorded::set(set.as_ref());
+    let mut sum = Tally::default();
+    for chance in 0..5 {
+        sum += live_now(&[], &events, sound(chance)).unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    println!("{sum:?}");
+    assert!(sum.added > 0 && sum.repeated > 0);
+}
+
+#[test]
+fn the_real_store_keeps_what_was_said() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let mut sum = Tally::default();
+    for chance in 0..2 {
+        let home = tempfile::TempDir::new().unwrap();
+        let path = home.path().join("grov.db");
+        let new_store = async || {
+            let store = SqliteStore::open(&path, &OpenOptions::default()).await.unwrap();
+            Arc::new(store) as Arc<dyn LedgerBackend>
+        };
+        let operations = Operation::random(chance, 20);
+        let lived = runtime.block_on(live(&operations, &play(&operations), sound(chance), new_store));
+        sum += lived.unwrap_or_else(|problem| panic!("{problem}"));
+    }
+    assert!(sum.requests > 20);
 }

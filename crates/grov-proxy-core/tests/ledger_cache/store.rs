@@ -9,13 +9,12 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
-#[derive(Default)]
-pub struct MemoryLedger {
+pub(crate) struct MemoryLedger {
     kept: Mutex<Kept>,
     /// Takes every third decision only.
-    pub picky: bool,
+    picky: bool,
     /// Does not recognise histories.
-    pub stranger: bool,
+    stranger: bool,
 }
 
 #[derive(Default)]
@@ -26,6 +25,14 @@ struct Kept {
 }
 
 impl MemoryLedger {
+    pub(crate) fn new(picky: bool, stranger: bool) -> Self {
+        Self {
+            kept: Mutex::default(),
+            picky,
+            stranger,
+        }
+    }
+
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap()
     }
@@ -80,7 +87,7 @@ impl LedgerStore for MemoryLedger {
     ) -> Result<bool, StoreError> {
         let mut kept = self.kept();
         kept.asked += 1;
-        if self.picky && kept.asked % 3 > 0 {
+        if self.picky && !kept.asked.is_multiple_of(3) {
             return Ok(false);
         }
         let entries = &mut kept.lineages.entry(lineage.clone()).or_default().entries;

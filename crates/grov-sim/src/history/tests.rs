@@ -141,7 +141,7 @@ fn what_is_sent_is_valid_and_of_the_purpose_it_says() {
         "WebSearch false",
     ] {
         assert!(
-            purposes.get(purpose).is_some_and(|count| *count >= 20),
+            purposes.get(purpose).is_some_and(|count| *count >= 8),
             "{purpose}: {purposes:?}"
         );
     }
