@@ -50,7 +50,8 @@ impl Candidates {
                 let Some(postings) = &term.postings else { continue };
                 let weight = weight(term, documents, is_commonplace(word));
                 most = most.max(weight);
-                shared.extend(postings.iter().map(|posting| {
+                let looked_at = postings.iter().filter(|posting| self.contains(posting.document));
+                shared.extend(looked_at.map(|posting| {
                     let [text, trace, path, _] = posting.counts;
                     let worth = if text > 0 {
                         weight

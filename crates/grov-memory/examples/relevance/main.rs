@@ -15,7 +15,7 @@ mod shelf;
 
 use data::Question;
 use grov_domain::{MemoryScope, Task};
-use grov_memory::{Found, Query, Ranking, search};
+use grov_memory::{Found, Query, Ranking, asks, files_named, search};
 use shelf::Shelf;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -50,16 +50,40 @@ async fn run(directory: &Path) -> Result<(), String> {
     signals(&projects, &questions).await
 }
 
+/// What the proxy would find for a question: it sees the prompt alone.
+async fn prompted(
+    shelf: &Shelf,
+    question: &Question,
+    before: Option<OffsetDateTime>,
+    ranking: &Ranking,
+) -> Result<Vec<Found>, String> {
+    if !asks(&question.text).is_something() {
+        return Ok(Vec::new());
+    }
+    find(shelf, question, &files_named(&question.text), before, ranking).await
+}
+
+/// What a search finds for a question, the files that come with it included.
 async fn ask(
     shelf: &Shelf,
     question: &Question,
     before: Option<OffsetDateTime>,
     ranking: &Ranking,
 ) -> Result<Vec<Found>, String> {
+    find(shelf, question, &question.files, before, ranking).await
+}
+
+async fn find(
+    shelf: &Shelf,
+    question: &Question,
+    files: &[String],
+    before: Option<OffsetDateTime>,
+    ranking: &Ranking,
+) -> Result<Vec<Found>, String> {
     let query = Query {
         scope: MemoryScope::default(),
         text: question.text.clone(),
-        files: question.files.clone(),
+        files: files.to_vec(),
         before,
         limit: 100,
     };
@@ -113,7 +137,7 @@ async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -
         let shelf = Shelf::of(tasks.clone());
         for question in own(questions, project) {
             let Some(track) = track(question) else { continue };
-            let found = ask(&shelf, question, question.created_at.or(Some(LATER)), &ranking).await?;
+            let found = prompted(&shelf, question, question.created_at.or(Some(LATER)), &ranking).await?;
             let judged = found.iter().map(|found| {
                 (
                     found.relevance,
@@ -127,7 +151,7 @@ async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -
             .filter(|question| question.project != *project)
             .chain(&generic)
         {
-            let found = ask(&shelf, question, Some(LATER), &ranking).await?;
+            let found = prompted(&shelf, question, Some(LATER), &ranking).await?;
             let most = found.iter().map(|found| found.relevance).fold(0.0, f64::max);
             unrelated
                 .entry((question.dataset.clone(), project.clone()))
@@ -235,8 +259,11 @@ async fn small(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) ->
                 let sampled = foreign.step_by(7).map(|question| (0, question));
                 for (group, question) in sampled.chain(generic.iter().map(|question| (1, question))) {
                     asked[group] += 1;
-                    some[group] +=
-                        usize::from(!ask(&shelf, question, Some(LATER), &ranking).await?.is_empty());
+                    some[group] += usize::from(
+                        !prompted(&shelf, question, Some(LATER), &ranking)
+                            .await?
+                            .is_empty(),
+                    );
                 }
             }
         }
