@@ -5,11 +5,12 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{SessionView, StepView, TaskView, TokensView, moment};
 use crate::table::{Table, harmless};
 use grov_domain::{
-    ClientSessionId, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock, Task,
-    TaskStore, TokenTotals,
+    ClientSessionId, LedgerStore, Lineage, MemoryStore, RecordSink, SessionStore, SessionSummary,
+    SpendingStore, StepRow, SystemClock, Task, TaskStore, TokenTotals,
 };
 use grov_llm::{JudgeSettings, ModelJudge};
-use grov_proxy_core::{Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
+use grov_memory::{Budget, Ranking};
+use grov_proxy_core::{Injection, MemorySource, Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, OpenOptions, SqliteStore, WriterOptions};
 use serde::Serialize;
@@ -22,10 +23,13 @@ use tokio::sync::oneshot;
 
 /// What is typed in the demo. The mark names the scenario that the simulated model plays.
 const PROMPTS: [&str; 3] = [
-    "Write a greeting to greeting.txt and change the name in it. Do not touch other files [[scenario:greeting]]",
+    "Write a greeting to greeting.txt and change the name in it. Do not touch other files. [[scenario:greeting]]",
     "Let somebody else count the lines of a list [[scenario:subagent]]",
     "Now compare left.txt with right.txt [[scenario:parallel]]",
 ];
+
+/// What is typed in a second session, when the first task of the first one is remembered.
+const FOLLOW_UP: &str = "Why is the name in greeting.txt written in lower case? [[scenario:recall]]";
 
 /// What the simulated model does in the demo, besides its built-in scenarios.
 const SCENARIOS: &[u8] = include_bytes!("demo.json");
@@ -48,6 +52,8 @@ struct Answer {
     tasks: Vec<SessionView>,
     /// What was saved of it.
     memory: Vec<TaskView>,
+    /// What the second session was told of that.
+    told: Option<String>,
     tokens: TokensView,
     exchanges: u64,
     client_actions: usize,
@@ -72,6 +78,7 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         transcript,
         tasks,
         memory,
+        told,
         steps,
         cache_misses,
     } = played;
@@ -84,6 +91,7 @@ pub(crate) fn run(terminal: Terminal) -> Outcome {
         exchanges: tasks.iter().map(|task| task.exchanges).sum(),
         tasks: tasks.into_iter().map(SessionView::from).collect(),
         memory: memory.into_iter().map(TaskView::from).collect(),
+        told,
         steps: steps.into_iter().map(StepView::from).collect(),
         client_actions: transcript.actions.len(),
         agrees,
@@ -105,6 +113,7 @@ struct Played {
     transcript: Transcript,
     tasks: Vec<SessionSummary>,
     memory: Vec<Task>,
+    told: Option<String>,
     steps: Vec<StepRow>,
     cache_misses: usize,
 }
@@ -150,7 +159,14 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
         ABANDON_AFTER,
     );
     let upstream = Upstream::parse(&sim.url()).map_err(|error| failed("the proxy cannot start", error))?;
+    let source = MemorySource::new(
+        Arc::clone(&store) as Arc<_>,
+        Ranking::for_injection(),
+        Budget::default(),
+    );
+    let (injection, keeping) = Injection::new(Arc::clone(&store) as Arc<_>, vec![Arc::new(source)]);
     let proxy = Proxy::builder(upstream)
+        .policy(injection)
         .observer(Recorder::new(Arc::clone(&sink), UserNaming::Off, None).with_tasks(tasks))
         .sink(sink)
         .build()
@@ -171,6 +187,11 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
         // Gone once every exchange was observed.
         let _ = told.await;
     });
+    let (all_said, said) = oneshot::channel::<()>();
+    let keeping = keeping.run(async move {
+        let _ = said.await;
+    });
+    let remembered = Arc::clone(&store);
     let playing = async move {
         let config = PlayerConfig {
             interactive: true,
@@ -187,12 +208,19 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
             ));
             player.run([*prompt]).await;
         }
-        drop(stop);
-        Ok::<_, Failure>(player.transcript().clone())
+        wait_for_memory(&remembered).await?;
+        let config = PlayerConfig::in_directory(&project);
+        let mut second = Player::new(&format!("http://{address}"), config)
+            .map_err(|error| failed("the client cannot start", error))?;
+        say(&format!("a second session: {}", spoken(FOLLOW_UP)));
+        second.run([FOLLOW_UP]).await;
+        drop((stop, all_said));
+        let second = second.transcript().session_id.clone();
+        Ok::<_, Failure>((player.transcript().clone(), second))
     };
-    let (served, transcript, ()) = tokio::join!(serving, playing, judging);
+    let (served, played, (), ()) = tokio::join!(serving, playing, judging, keeping);
     served.map_err(|error| failed("the proxy stopped", error))?;
-    let transcript = transcript?;
+    let (transcript, second) = played?;
     writer.shutdown(FLUSH_LIMIT).await;
 
     let session = ClientSessionId::new(&transcript.session_id);
@@ -200,16 +228,40 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
     let project = tasks.first().map(|task| task.state.project_path.clone());
     let project = project.ok_or_else(|| failed("nothing was recorded", "the store has no such session"))?;
     let mut memory = store.tasks_for_project(&project, MEMORY_LIMIT).await?;
+    memory.retain(|task| task.client_session_id.as_ref() == Some(&session));
     memory.reverse();
     let steps = store.client_steps(&session).await?;
+    let told = said_to(&store, &ClientSessionId::new(second)).await?;
     let cache_misses = sim.cache_report().broken().count();
     Ok(Played {
         transcript,
         tasks,
         memory,
+        told,
         steps,
         cache_misses,
     })
+}
+
+/// Waits until the first finished task is saved.
+async fn wait_for_memory(store: &SqliteStore) -> Result<(), Failure> {
+    let deadline = Instant::now() + FLUSH_LIMIT;
+    while store.memory_stats(None).await?.memories == 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok(())
+}
+
+/// What was said to a session.
+async fn said_to(store: &SqliteStore, session: &ClientSessionId) -> Result<Option<String>, Failure> {
+    let lineage = Lineage {
+        session: session.clone(),
+        agent: None,
+    };
+    let kept = store.lineage(&lineage).await?.unwrap_or_default();
+    let block = kept.entries.into_iter().find_map(|entry| entry.block);
+    let block = block.and_then(|block| serde_json::from_str::<serde_json::Value>(&block).ok());
+    Ok(block.and_then(|block| Some(block.get("text")?.as_str()?.to_owned())))
 }
 
 fn total(tasks: &[SessionSummary]) -> TokenTotals {
@@ -275,6 +327,19 @@ fn text(answer: &Answer, transcript: &Transcript, played_in: &str, style: Style)
         for line in &task.reasoning_trace {
             let _ = writeln!(out, "  - {}", harmless(line));
         }
+    }
+    let _ = writeln!(
+        out,
+        "\n{}",
+        style.bold("What the second session was told, behind its prompt")
+    );
+    match &answer.told {
+        Some(told) => {
+            for line in told.lines() {
+                let _ = writeln!(out, "{}", harmless(line));
+            }
+        }
+        None => out.push_str("nothing\n"),
     }
     let _ = writeln!(
         out,

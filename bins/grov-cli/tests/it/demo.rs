@@ -19,6 +19,8 @@ fn a_whole_session_is_played_and_every_action_recorded() {
         assert!(tools.contains(&tool), "{tool} in {tools:?}");
     }
     assert!(steps.iter().any(|step| step["agent_id"].is_string()));
+    let told = answer["told"].as_str().unwrap();
+    assert!(told.contains("the check looks for exactly that"), "{told}");
     assert!(scene.is_untouched(), "the user's home is not used");
 }
 
