@@ -199,7 +199,8 @@ fn meaning_of_sibling(scan: &Scan<'_>, name: &Name<'_>) -> Option<Meaning> {
     if !name.text.eq_ignore_ascii_case("value") {
         return None;
     }
-    let end = Class::of(" \t\r\n\"',{-").run_back(scan.bytes, name.start, 64);
+    // With the numbers of lines, as files are shown.
+    let end = Class::of(" \t\r\n\"',{0-9-").run_back(scan.bytes, name.start, 64);
     let start = NAME.run_back(scan.bytes, end, MAX_NAME);
     let before = start.checked_sub(1).map(|i| scan.bytes[i])?;
     matches!(before, b' ' | b'"' | b'\'' | b'=' | b':')
@@ -290,7 +291,7 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
         quoted: false,
         spaced,
         ends_line,
-        is_expression: matches!(next, Some(b'(' | b'[' | b'<' | b'{')),
+        is_expression: matches!(next, Some(b'(' | b'[' | b'<' | b'{')) && !bytes[end..].starts_with(b"</"),
     })
 }
 

@@ -131,6 +131,14 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ("password", "password = \"«Cut0ff-in-the-mid»"),
     ("password", "db.example.org:5432:main:app:«hunter2»\n"),
     ("password", "*:5432:*:*:«correct:horse»\n"),
+    (
+        "secret",
+        "String: export AWS_SECRET_ACCESS_KEY=«wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzKEYS12»</tool_use_error>",
+    ),
+    (
+        "password",
+        "     1\t- name: DB_PASSWORD\n     2\t  value: «hunter2»\n",
+    ),
     ("password", "define('DB_PASSWORD', '«hunter2»');"),
     ("password", "#define WIFI_PASSWORD \"«hunter2»\""),
     (
