@@ -1,8 +1,8 @@
 //! Memories and what speaks for them.
 
 use crate::Ranking;
+use crate::numbers::NumberMap;
 use grov_domain::{MemoryDocument, TaskId, TaskStatus};
-use std::collections::HashMap;
 
 /// Why a memory was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,7 +110,7 @@ impl Candidate {
 #[derive(Debug, Default)]
 pub struct Candidates {
     pub(crate) list: Vec<Candidate>,
-    places: HashMap<i64, usize>,
+    places: NumberMap<usize>,
 }
 
 impl Candidates {

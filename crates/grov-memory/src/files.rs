@@ -44,15 +44,15 @@ impl Candidates {
                 })
                 .copied()
                 .collect();
-            let worth = |number: usize| ranking.file_weight / (1.0 + number as f64 / COMMON);
+            let worth = |number: f64| ranking.file_weight / (1.0 + number / COMMON);
             for document in &documents {
                 let exactly = if agreeing.contains(document) {
-                    worth(agreeing.len())
+                    worth(agreeing.len() as f64)
                 } else {
                     0.0
                 };
                 if let Some(candidate) = self.get_mut(*document) {
-                    candidate.add(Signal::File, worth(documents.len()) + exactly);
+                    candidate.add(Signal::File, worth(term.frequency as f64) + exactly);
                 }
             }
         }

@@ -22,6 +22,7 @@ mod dense;
 mod embedding;
 mod files;
 mod mentions;
+mod numbers;
 mod query;
 mod quote;
 mod ranking;

@@ -1,7 +1,7 @@
 //! Asking the store, in as few questions as possible.
 
 use crate::candidates::{Candidates, Found};
-use crate::text::rough_order;
+use crate::text::RoughOrder;
 use crate::time::newest_that_count;
 use crate::{Query, Ranking, Terms};
 use grov_domain::{MemoryStore, StoreError};
@@ -31,16 +31,25 @@ pub(crate) async fn candidates<S: MemoryStore + ?Sized>(
     if asked.is_empty() || query.limit == 0 {
         return Ok(candidates);
     }
-    let matches = store.lookup(&query.scope, &asked, ranking.budget).await?;
+    let mut matches = store.lookup(&query.scope, &asked, ranking.budget).await?;
+    let mut order = RoughOrder::of(&terms, &matches, ranking);
     let mut looked_at = 0;
-    for portion in rough_order(&terms, &matches, ranking).chunks(ranking.candidates.max(1)) {
-        let documents = store.documents(portion, query.before).await?;
+    loop {
+        let portion = order.next(ranking.candidates.max(1));
+        if portion.is_empty() {
+            break;
+        }
+        let documents = store.documents(&portion, query.before).await?;
         looked_at += documents.len();
         candidates.admit(documents);
         // A question of long ago passes over what came later; then the next ones get their chance.
         if looked_at * 2 >= ranking.candidates {
             break;
         }
+    }
+    // The others play no part any more.
+    for postings in matches.terms.iter_mut().filter_map(|term| term.postings.as_mut()) {
+        postings.retain(|posting| candidates.contains(posting.document));
     }
     candidates.add_words(&terms, &matches, ranking);
     candidates.add_files(&terms, &matches, ranking);

@@ -1,9 +1,9 @@
 //! Words: BM25 over text, record and paths as one field with weights, and how much of the question is covered.
 
 use crate::candidates::Candidates;
+use crate::numbers::NumberMap;
 use crate::{Ranking, Signal, Terms};
 use grov_domain::{MemoryDocument, MemoryExtent, Posting, TermMatches};
-use std::collections::HashMap;
 
 /// How telling a term is that stands in `frequency` of `documents` memories (BM25's idf, kept above 0).
 pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
@@ -11,27 +11,44 @@ pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
     ((documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln_1p()
 }
 
-/// All memories in which any term stands, best first by a score that does not need to know them.
-pub(crate) fn rough_order(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Vec<i64> {
-    let mut scores: HashMap<i64, f64> = HashMap::new();
-    for (place, term) in matches.terms.iter().enumerate() {
-        let weight = rarity(term.frequency, matches.extent.documents);
-        for posting in term.postings.iter().flatten() {
-            let (words, paths) = counts(posting, ranking);
-            let [.., files] = posting.counts.map(f64::from);
-            let count = if place < terms.words.len() {
-                words + paths
-            } else {
-                files
-            };
-            *scores.entry(posting.document).or_default() += weight * count / (count + ranking.saturation);
+/// All memories in which any term stands, by a score that does not need to know them.
+pub(crate) struct RoughOrder(Vec<(i64, f64)>);
+
+impl RoughOrder {
+    pub(crate) fn of(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Self {
+        let mut scores: NumberMap<f64> = NumberMap::default();
+        for (place, term) in matches.terms.iter().enumerate() {
+            let weight = rarity(term.frequency, matches.extent.documents);
+            for posting in term.postings.iter().flatten() {
+                let (words, paths) = counts(posting, ranking);
+                let [.., files] = posting.counts.map(f64::from);
+                let count = if place < terms.words.len() {
+                    words + paths
+                } else {
+                    files
+                };
+                *scores.entry(posting.document).or_default() += weight * count / (count + ranking.saturation);
+            }
         }
+        Self(scores.into_iter().filter(|(_, score)| *score > 0.0).collect())
     }
-    let mut order: Vec<(i64, f64)> = scores.into_iter().filter(|(_, score)| *score > 0.0).collect();
-    order.sort_by(|(one, one_score), (other, other_score)| {
-        other_score.total_cmp(one_score).then(other.cmp(one))
-    });
-    order.into_iter().map(|(document, _)| document).collect()
+
+    /// Takes the best of those that are left, the newer one of equals, in no order.
+    pub(crate) fn next(&mut self, most: usize) -> Vec<i64> {
+        let split = self.0.len().saturating_sub(most);
+        if split > 0 {
+            // Thousands are left that are never asked for, so they are not sorted.
+            self.0
+                .select_nth_unstable_by(split, |(one, one_score), (other, other_score)| {
+                    one_score.total_cmp(other_score).then(one.cmp(other))
+                });
+        }
+        self.0
+            .split_off(split)
+            .into_iter()
+            .map(|(document, _)| document)
+            .collect()
+    }
 }
 
 impl Candidates {

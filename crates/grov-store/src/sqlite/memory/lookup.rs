@@ -152,7 +152,10 @@ impl SqliteStore {
         documents: &[i64],
         before: Option<OffsetDateTime>,
     ) -> Result<Vec<MemoryDocument>, StoreError> {
-        let Some(documents) = list(documents)? else {
+        // In the order of the table: neighbours are on one page.
+        let mut documents = documents.to_vec();
+        documents.sort_unstable();
+        let Some(documents) = list(&documents)? else {
             return Ok(Vec::new());
         };
         let query = sqlx::query(
