@@ -24,13 +24,13 @@ struct Answer {
     sessions: u64,
     steps: u64,
     last_task: Option<TaskView>,
-    words: WordsView,
+    switch: SwitchView,
     judge: JudgeView,
 }
 
 /// Whether Grov adds anything to prompts.
 #[derive(Serialize)]
-struct WordsView {
+struct SwitchView {
     on: bool,
     /// Why not: `project` (`grov off`) or `setting` (`memory.enabled`).
     off_by: Option<&'static str>,
@@ -38,7 +38,7 @@ struct WordsView {
     sessions_off: Vec<String>,
 }
 
-impl WordsView {
+impl SwitchView {
     fn of(project: &str, enabled: bool, off: Vec<SwitchScope>) -> Self {
         let mut view = Self {
             on: enabled,
@@ -61,7 +61,7 @@ impl WordsView {
     fn text(&self, style: Style) -> String {
         let mut text = match self.off_by {
             None => "on".to_owned(),
-            Some("project") => style.red("off for this project; `grov on` turns them on"),
+            Some("project") => style.red("off for this project; `grov on` turns it on"),
             Some(_) => style.red("off; memory.enabled is false"),
         };
         if !self.sessions_off.is_empty() {
@@ -93,7 +93,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
         sessions: stored.sessions,
         steps: stored.steps,
         last_task: stored.last_task.map(TaskView::from),
-        words: WordsView::of(&key, context.settings.memory().enabled, off),
+        switch: SwitchView::of(&key, context.settings.memory().enabled, off),
         judge: JudgeView::of(context.settings.llm(), spent),
     };
     terminal.answer(answer, text)?;
@@ -111,7 +111,7 @@ fn text(answer: &Answer, style: Style) -> String {
     let _ = writeln!(text, "sessions  {} with {} steps", answer.sessions, answer.steps);
     let _ = writeln!(text, "tasks     {}", answer.tasks);
     let _ = writeln!(text, "memories  {}", answer.memory_items);
-    let _ = writeln!(text, "words     {}", answer.words.text(style));
+    let _ = writeln!(text, "switch    {}", answer.switch.text(style));
     let _ = writeln!(text, "judge     {}", answer.judge.text(style));
     if let Some(task) = &answer.last_task {
         text.push_str(&task_text(task));

@@ -8,7 +8,7 @@ fn a_project_is_turned_off_and_on() {
     let scene = Scene::new();
     let project = scene.path("work").to_str().unwrap().to_owned();
     assert_eq!(
-        scene.ask(&["status"])["words"],
+        scene.ask(&["status"])["switch"],
         object!({"on": true, "off_by": null, "sessions_off": []})
     );
     assert_eq!(scene.ask(&["on"])["changed"], false);
@@ -25,25 +25,25 @@ fn a_project_is_turned_off_and_on() {
         object!({"schema": 1, "on": false, "scope": "project", "key": project, "changed": false})
     );
     assert_eq!(
-        scene.ask(&["status"])["words"],
+        scene.ask(&["status"])["switch"],
         object!({"on": false, "off_by": "project", "sessions_off": []})
     );
     assert!(
         scene
             .run(&["status"])
             .stdout
-            .contains("words     off for this project")
+            .contains("switch    off for this project")
     );
     assert_eq!(
-        scene.ask(&["status", "--project", "another"])["words"]["on"],
+        scene.ask(&["status", "--project", "another"])["switch"]["on"],
         true
     );
 
     assert_eq!(scene.ask(&["on"])["changed"], true);
-    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
-    assert!(scene.run(&["status"]).stdout.contains("words     on\n"));
+    assert_eq!(scene.ask(&["status"])["switch"]["on"], true);
+    assert!(scene.run(&["status"]).stdout.contains("switch    on\n"));
     assert_eq!(scene.ask(&["off", "--project", "another"])["key"], "another");
-    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
+    assert_eq!(scene.ask(&["status"])["switch"]["on"], true);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn all_working_trees_of_a_repository_are_one_switch() {
         scene.within(&inside).ask(&["off"])["key"],
         repository.to_str().unwrap()
     );
-    assert_eq!(scene.ask(&["status"])["words"]["on"], false);
+    assert_eq!(scene.ask(&["status"])["switch"]["on"], false);
 }
 
 #[test]
@@ -68,17 +68,17 @@ fn a_session_is_turned_off_by_itself() {
     );
     let status = scene.ask(&["status"]);
     assert_eq!(
-        status["words"],
+        status["switch"],
         object!({"on": true, "off_by": null, "sessions_off": ["still-to-come"]})
     );
     assert!(
         scene
             .run(&["status"])
             .stdout
-            .contains("words     on; off for 1 session\n")
+            .contains("switch    on; off for 1 session\n")
     );
     scene.ask(&["on", "--session", "still-to-come"]);
-    assert_eq!(scene.ask(&["status"])["words"]["sessions_off"], object!([]));
+    assert_eq!(scene.ask(&["status"])["switch"]["sessions_off"], object!([]));
     for words in [
         &["off", "--session", "x", "--project", "y"][..],
         &["off", "--session", ""],
@@ -109,7 +109,7 @@ fn the_beginning_of_a_recorded_session_is_enough() {
 fn a_setting_turns_everything_off() {
     let scene = Scene::new().env("GROV_MEMORY_ENABLED", "false");
     assert_eq!(
-        scene.ask(&["status"])["words"],
+        scene.ask(&["status"])["switch"],
         object!({"on": false, "off_by": "setting", "sessions_off": []})
     );
     assert!(scene.run(&["on"]).stderr.contains("memory.enabled is false"));
@@ -117,5 +117,5 @@ fn a_setting_turns_everything_off() {
     let scene = Scene::new();
     scene.repository("work", "h.example:o/r");
     scene.write("work/.grov/config.toml", "memory.enabled = false\n");
-    assert_eq!(scene.ask(&["status"])["words"]["on"], true);
+    assert_eq!(scene.ask(&["status"])["switch"]["on"], true);
 }
