@@ -7,6 +7,9 @@ use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// Above the flags that every command has, so that a command's own stand by themselves.
+const EVERYWHERE: &str = "Options of every command";
+
 /// See what your coding agent did, and run the proxy that records it.
 #[derive(Debug, Parser)]
 #[command(name = "grov", version, disable_help_subcommand = true)]
@@ -21,13 +24,13 @@ pub(crate) struct Grov {
 #[derive(Args, Debug)]
 pub(crate) struct Common {
     /// Directory that holds configuration, database and logs [default: $GROV_HOME, else ~/.grov]
-    #[arg(long, value_name = "DIR", global = true)]
+    #[arg(long, value_name = "DIR", global = true, help_heading = EVERYWHERE)]
     pub(crate) home: Option<PathBuf>,
     /// Project: a directory, or a project's key where there is no such directory [default: the current directory]
-    #[arg(long, value_name = "P", global = true)]
+    #[arg(long, value_name = "P", global = true, help_heading = EVERYWHERE)]
     pub(crate) project: Option<PathBuf>,
     /// Print one JSON object instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     /// When to use colour: auto, always or never
     #[arg(
@@ -35,7 +38,8 @@ pub(crate) struct Common {
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true,
-        global = true
+        global = true,
+        help_heading = EVERYWHERE
     )]
     pub(crate) color: ColorChoice,
 }
