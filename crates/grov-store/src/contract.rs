@@ -9,6 +9,7 @@
     reason = "a test suite fails by panicking"
 )]
 
+mod embeddings;
 mod exchanges;
 mod keeping;
 mod ledger;
@@ -22,6 +23,7 @@ mod tasks;
 mod texts;
 mod transitions;
 
+pub use embeddings::*;
 pub use exchanges::*;
 pub use keeping::*;
 pub use ledger::*;
@@ -116,6 +118,10 @@ macro_rules! contract_tests {
             memories_are_found_by_a_part_of_their_id
             memory_is_replaced_but_not_in_a_circle
             memory_holds_no_secrets
+            embeddings_come_back_as_kept
+            another_model_embeds_anew
+            embedding_goes_with_the_words
+            embedding_is_forgotten_with_its_memory
             memories_come_in_the_order_asked
             pins_and_replacement_come_back_as_saved
             replaced_knowledge_is_marked_and_unmarked
@@ -136,6 +142,8 @@ macro_rules! contract_tests {
             lineages_that_start_alike_never_share
             deepest_tip_is_continued
             of_equal_tips_the_one_last_seen_is_continued
+            of_equal_tips_the_one_with_the_latest_decision_is_continued
+            lineage_tells_where_it_stood_last
             adoption_takes_only_what_is_in_the_history
             adoption_stays_in_the_project_and_model
             adoption_leaves_a_known_lineage_as_it_is

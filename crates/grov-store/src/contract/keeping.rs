@@ -220,6 +220,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("llm_calls", 1),
         ("memory_scopes", 1),
         ("memory_documents", 1),
+        ("task_embeddings", 0),
         ("ledger_lineages", 0),
         ("ledger_entries", 0),
         ("ledger_memories", 0),

@@ -34,6 +34,7 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls \
              UNION ALL SELECT 'memory_scopes', count(*) FROM memory_scopes \
              UNION ALL SELECT 'memory_documents', count(*) FROM memory_documents \
+             UNION ALL SELECT 'task_embeddings', coalesce(sum(tasks), 0) FROM embedding_models \
              UNION ALL SELECT 'ledger_lineages', count(*) FROM ledger_lineages \
              UNION ALL SELECT 'ledger_entries', count(*) FROM ledger_entries \
              UNION ALL SELECT 'ledger_memories', count(*) FROM ledger_memories \

@@ -215,6 +215,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
         assert_eq!(stats.schema_version, newest_schema().await);
         let later = [
             "llm_calls",
+            "task_embeddings",
             "ledger_lineages",
             "ledger_entries",
             "ledger_memories",
