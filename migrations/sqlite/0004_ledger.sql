@@ -11,6 +11,7 @@ CREATE TABLE ledger_lineages (
     agent_id          TEXT    NOT NULL,
     project_path      TEXT    NOT NULL, -- '' while unknown
     model             TEXT    NOT NULL,
+    tip               BLOB, -- where it stood at its newest request; see ledger_tips
     barred            INTEGER NOT NULL DEFAULT 0,
     created_at        INTEGER NOT NULL,
     seen_at           INTEGER NOT NULL,

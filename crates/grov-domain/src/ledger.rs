@@ -46,6 +46,9 @@ pub struct LedgerLineage {
     pub entries: Vec<LedgerEntry>,
     /// An edited request was refused while the original was taken: this lineage is edited no more.
     pub barred: bool,
+    /// The history up to the last thing that the assistant had said at the newest request; of a lineage that was taken
+    /// over, the latest tip that stands in the history. What was added behind it may never have been cached.
+    pub tip: Option<HistoryKey>,
 }
 
 /// A lineage that the ledger does not know yet.
@@ -104,9 +107,10 @@ pub trait LedgerStore: Send + Sync {
     /// What is kept of a lineage; `None`: it was never seen.
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
     /// Makes a lineage known. Where its history contains a tip of another lineage of the same project and model, it
-    /// takes over that one's decisions for the places that are in this history: of several, of the one whose tip
-    /// stands latest in the history, and of equals the one last seen; it is barred if that one is. Returns what is kept of the lineage now; one that
-    /// is known already is left as it is.
+    /// takes over that one's decisions for the places that are in this history, and is barred if that one is: of
+    /// several, of the one whose tip stands latest in the history, of equals the one whose latest decision does, and of
+    /// equals then the one last seen. Returns what is kept of the lineage now; one that is known already is left as it
+    /// is.
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
     /// Keeps a decision, unless one is kept for that place already. Waits until `until` and begins no commit
     /// after it. `false`: nothing was kept, because something is kept there already, because the time was over or

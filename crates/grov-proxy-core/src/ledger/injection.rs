@@ -246,7 +246,7 @@ impl RequestPolicy for Injection {
             }
             _ => Opened::Known(None),
         };
-        if kind.is_turn() {
+        if kind.is_turn() || skeleton.tip_at_last_assistant().is_some() {
             let nothing_at = match (&outcome, newest) {
                 (Opened::Nothing, Some(link)) => vec![stored(link.key)],
                 _ => Vec::new(),

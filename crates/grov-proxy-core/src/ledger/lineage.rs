@@ -19,6 +19,8 @@ pub(super) struct LineageState {
     deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
     /// The block that was added last, until it stands in a cached prefix.
     fresh: Option<Fresh>,
+    /// Just loaded, and where it stood before: a block behind that may be fresh.
+    stood_at: Option<Option<Key128>>,
     /// Edited no more.
     barred: bool,
 }
@@ -59,6 +61,7 @@ impl LineageState {
     /// The state that was kept. Decisions that were made here meanwhile stand.
     pub(super) fn load(&mut self, kept: LedgerLineage) {
         self.barred |= kept.barred;
+        self.stood_at = Some(kept.tip.map(|tip| Key128::from_u128(tip.0)));
         for entry in kept.entries {
             let key = Key128::from_u128(entry.anchor.0);
             self.decided
@@ -100,12 +103,19 @@ impl LineageState {
         }
         let newest = skeleton.newest_user_link();
         replay.newest_is_decided = newest.is_some_and(|link| self.decided.contains_key(&link.key));
+        if let Some(link) = newest.filter(|link| matches!(self.decided.get(&link.key), Some(Some(_)))) {
+            // The user went back to this place: what followed it then is no more.
+            self.sent(index, link);
+        }
         replay
     }
 
     /// Looks whether the block that was added last is about to stand in a cached prefix. One that would push the prefix
     /// before it out of sight is taken back: it was never cached, so nothing is lost without it.
     fn settle_fresh(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Option<Key128> {
+        if let Some(stood_at) = self.stood_at.take() {
+            self.fresh = self.fresh.or_else(|| self.fresh_since(stood_at, index, skeleton));
+        }
         let fresh = self.fresh?;
         let link = skeleton.find(fresh.anchor)?;
         let is_pushed_out = Reach::of(index, link).is_pushed_out(fresh.tail)?;
@@ -113,6 +123,33 @@ impl LineageState {
         is_pushed_out.then(|| {
             self.take_back(fresh.anchor);
             fresh.anchor
+        })
+    }
+
+    /// The block that was added last before this lineage was loaded, if no answer followed it yet.
+    fn fresh_since(
+        &self,
+        stood_at: Option<Key128>,
+        index: &RequestIndex,
+        skeleton: &Skeleton,
+    ) -> Option<Fresh> {
+        let links = skeleton.links();
+        let since = match stood_at {
+            Some(tip) => links.iter().position(|link| link.key == tip)? + 1,
+            None => 0,
+        };
+        let newest = links[since..]
+            .iter()
+            .rfind(|link| self.decided.contains_key(&link.key))?;
+        let is_block = matches!(self.decided.get(&newest.key), Some(Some(_)));
+        // The client sets its breakpoint on the last block: what stands before that was cached at once.
+        let message = index.messages().nth(newest.message)?;
+        let is_last = newest
+            .block
+            .is_none_or(|block| block + 1 == message.blocks().len());
+        (is_block && is_last).then_some(Fresh {
+            anchor: newest.key,
+            tail: 0,
         })
     }
 

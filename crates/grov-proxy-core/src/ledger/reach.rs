@@ -56,7 +56,8 @@ impl Reach {
         reach
     }
 
-    /// Whether a block may be added without pushing the cached prefix before it out of sight.
+    /// Whether a block may be added without pushing the cached prefix before it out of sight. Between the breakpoints there
+    /// may be one of ours already: what was said in the turn before.
     pub(super) fn allows_new(&self) -> bool {
         let Some(breakpoint) = self.breakpoint else {
             return true;
@@ -66,7 +67,8 @@ impl Reach {
             Some(last_turn) => last_turn,
             None => return true,
         };
-        self.anchor.max(breakpoint).saturating_sub(before) < LOOK_BACK - 1
+        let already = usize::from(breakpoint > self.anchor);
+        self.anchor.max(breakpoint).saturating_sub(before) + already < LOOK_BACK - 1
     }
 
     /// For a block that was just added: by how many blocks the breakpoint stands before its anchor. `None`: the block is
@@ -156,8 +158,9 @@ mod tests {
                 {"role": "user", "content": [text("and now that"), marked("<system-reminder>x</system-reminder>")]},
             ]))
         };
-        assert!(newest(&request(18)).allows_new());
-        assert!(!newest(&request(19)).allows_new());
-        assert_eq!(newest(&request(18)).uncached_tail(), None);
+        // One less than would do: what was said in the turn before may stand between the breakpoints as well.
+        assert!(newest(&request(17)).allows_new());
+        assert!(!newest(&request(18)).allows_new());
+        assert_eq!(newest(&request(17)).uncached_tail(), None);
     }
 }

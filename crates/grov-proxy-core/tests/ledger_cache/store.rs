@@ -50,7 +50,12 @@ fn nothing(anchor: HistoryKey, at: time::OffsetDateTime) -> LedgerEntry {
 #[async_trait]
 impl LedgerStore for MemoryLedger {
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
-        Ok(self.kept().lineages.get(lineage).cloned())
+        let kept = self.kept();
+        let newest = kept.tips.iter().rfind(|tip| tip.lineage == *lineage && tip.tip.is_some());
+        Ok(kept.lineages.get(lineage).map(|known| LedgerLineage {
+            tip: newest.and_then(|newest| newest.tip),
+            ..known.clone()
+        }))
     }
 
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
@@ -67,9 +72,14 @@ impl LedgerStore for MemoryLedger {
                 tip.project_path == new.project_path && tip.model == new.model && !self.stranger
             })
             .filter_map(|(age, tip)| Some((place(tip.tip?)?, age, tip.lineage.clone())))
-            .max_by_key(|(place, age, _)| (*place, *age));
+            .max_by_key(|(at, age, lineage)| {
+                let of_it = kept.lineages.get(lineage).map(|known| known.entries.as_slice());
+                let decided = of_it.unwrap_or_default().iter().filter_map(|entry| place(entry.anchor));
+                (*at, decided.max(), *age)
+            });
         let mut adopted = LedgerLineage::default();
-        if let Some((_, _, parent)) = parent {
+        if let Some((at, _, parent)) = parent {
+            adopted.tip = new.history.get(at).copied();
             let of_parent = kept.lineages.get(&parent).cloned().unwrap_or_default();
             adopted.barred = of_parent.barred;
             let shared = of_parent.entries.into_iter();

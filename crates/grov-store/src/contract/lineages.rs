@@ -82,6 +82,36 @@ pub async fn of_equal_tips_the_one_last_seen_is_continued(store: Arc<dyn Store>)
     );
 }
 
+/// Of lineages that stand at the same place, the one that decided something later in the history is continued, also when
+/// another was seen after it: a fork that went another way stands there as well.
+pub async fn of_equal_tips_the_one_with_the_latest_decision_is_continued(store: Arc<dyn Store>) {
+    for (session, decided_at, seen) in [("origin", 6, 3), ("earlier fork", 70, 9)] {
+        store.adopt(&arriving(session, [], 1)).await.unwrap();
+        decided(&*store, session, &added(decided_at, session, &[], 2)).await;
+        store.note_tips(&[standing_at(session, 5, seen)]).await.unwrap();
+    }
+    assert_eq!(
+        adopted(&*store, &arriving("fork", [1, 5, 6, 7], 10)).await,
+        [added(6, "origin", &[], 2)]
+    );
+}
+
+/// Where a lineage stood last is known, and where it was found to stand by the one that continues it.
+pub async fn lineage_tells_where_it_stood_last(store: Arc<dyn Store>) {
+    assert_eq!(store.adopt(&arriving("a", [], 1)).await.unwrap().tip, None);
+    store
+        .note_tips(&[standing_at("a", 8, 2), standing_at("a", 4, 3)])
+        .await
+        .unwrap();
+    let mut before_any_answer = standing_at("a", 0, 4);
+    before_any_answer.tip = None;
+    store.note_tips(&[before_any_answer]).await.unwrap();
+    let tip = store.lineage(&lineage("a")).await.unwrap().unwrap().tip;
+    assert_eq!(tip, Some(place(4)));
+    let fork = store.adopt(&arriving("fork", [1, 4, 8, 9], 5)).await.unwrap();
+    assert_eq!(fork.tip, Some(place(8)));
+}
+
 /// Places that are not in the history are left behind; places where nothing is added come along.
 pub async fn adoption_takes_only_what_is_in_the_history(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();

@@ -10,17 +10,20 @@ use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
 /// The lineage of session `?1` and agent `?2` with its decisions; one row without a decision when it has none.
-const KEPT: &str = "SELECT l.barred, e.anchor, e.block, e.decided_at, \
+const KEPT: &str = "SELECT l.barred, l.tip, e.anchor, e.block, e.decided_at, \
      (SELECT json_group_array(m.task_id) FROM ledger_memories m \
       WHERE m.lineage = e.lineage AND m.anchor = e.anchor) AS memories \
      FROM ledger_lineages l LEFT JOIN ledger_entries e ON e.lineage = l.id \
      WHERE l.client_session_id = ?1 AND l.agent_id = ?2";
 
 /// The lineage whose tip stands latest among the keys `?1`, of project `?2` and model `?3`.
-const CONTINUED: &str = "SELECT l.id FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
+const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at \
+     FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
-     WHERE l.project_path = ?2 AND l.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5) \
-     ORDER BY h.key DESC, l.seen_at DESC, l.id DESC LIMIT 1";
+     WHERE l.project_path = ?2 AND l.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5)) \
+     SELECT f.id, unhex(f.tip) AS tip FROM found f WHERE f.place = (SELECT max(place) FROM found) \
+     ORDER BY (SELECT max(h.key) FROM json_each(?1) h JOIN ledger_entries e \
+     ON e.lineage = f.id AND e.anchor = unhex(h.value)) DESC NULLS LAST, f.seen_at DESC, f.id DESC LIMIT 1";
 
 impl SqliteStore {
     pub(super) async fn ledger_lineage(
@@ -42,20 +45,22 @@ impl SqliteStore {
         let mut writer = self.writer().await?;
         let connection = writer.connection()?;
         let added = sqlx::query(
-            "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, barred, created_at, seen_at) \
-             VALUES (?1, ?2, ?3, ?4, coalesce((SELECT barred FROM ledger_lineages WHERE id = ?5), 0), ?6, ?6) \
+            "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, barred, created_at, \
+             seen_at) VALUES (?1, ?2, ?3, ?4, ?7, coalesce((SELECT barred FROM ledger_lineages WHERE id = ?5), 0), \
+             ?6, ?6) \
              ON CONFLICT (client_session_id, agent_id) DO NOTHING RETURNING id",
         )
         .bind(new.lineage.session.as_str())
         .bind(agent(&new.lineage))
         .bind(new.project_path.as_str())
         .bind(new.model.as_str())
-        .bind(continued)
+        .bind(continued.as_ref().map(|(id, _)| *id))
         .bind(millis(new.at))
+        .bind(continued.as_ref().map(|(_, tip)| tip.as_slice()))
         .fetch_optional(&mut *connection)
         .await
         .map_err(fault)?;
-        if let (Some(row), Some(continued)) = (added, continued) {
+        if let (Some(row), Some((continued, _))) = (added, &continued) {
             sqlx::query(
                 "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
                  SELECT ?1, anchor, block, decided_at FROM ledger_entries \
@@ -65,7 +70,7 @@ impl SqliteStore {
                  JOIN ledger_entries e ON e.lineage = ?1 AND e.anchor = m.anchor WHERE m.lineage = ?2",
             )
             .bind(row.try_get::<i64, _>(0).map_err(fault)?)
-            .bind(continued)
+            .bind(*continued)
             .bind(history)
             .execute(&mut *connection)
             .await
@@ -81,8 +86,12 @@ impl SqliteStore {
         Ok(kept(&rows)?.unwrap_or_default())
     }
 
-    /// The lineage that a new one continues.
-    async fn continued_by(&self, new: &NewLineage, history: &str) -> Result<Option<i64>, StoreError> {
+    /// The lineage that a new one continues, and the tip by which it was found.
+    async fn continued_by(
+        &self,
+        new: &NewLineage,
+        history: &str,
+    ) -> Result<Option<(i64, Vec<u8>)>, StoreError> {
         if new.history.is_empty() || new.project_path.is_empty() {
             return Ok(None);
         }
@@ -94,8 +103,9 @@ impl SqliteStore {
             .bind(agent(&new.lineage));
         let rows = self.reader().await?.rows(self, query).await?;
         rows.first()
-            .map(|row| row.try_get(0).map_err(|error| self.error(error)))
+            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
             .transpose()
+            .map_err(|error| self.error(error))
     }
 
     pub(super) async fn keep_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError> {
@@ -107,8 +117,9 @@ impl SqliteStore {
         for tip in tips {
             let connection = writer.connection()?;
             let id: i64 = sqlx::query(
-                "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, created_at, seen_at) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
+                "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
+                 VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
+                 tip = coalesce(excluded.tip, tip), \
                  project_path = iif(excluded.project_path = '', project_path, excluded.project_path), \
                  model = excluded.model, seen_at = max(seen_at, excluded.seen_at) RETURNING id",
             )
@@ -117,6 +128,7 @@ impl SqliteStore {
             .bind(tip.project_path.as_str())
             .bind(tip.model.as_str())
             .bind(millis(tip.at))
+            .bind(tip.tip.map(key))
             .fetch_one(&mut *connection)
             .await
             .and_then(|row| row.try_get(0))
@@ -175,6 +187,16 @@ pub(super) fn lineage(columns: &Columns<'_>) -> Result<Lineage, StoreError> {
     })
 }
 
+fn history_key(bytes: &[u8]) -> Result<HistoryKey, StoreError> {
+    let key: [u8; 16] = bytes.try_into().map_err(|_| {
+        StoreError::Other(format!(
+            "the ledger holds what no version of Grov writes: a key of {} bytes",
+            bytes.len()
+        ))
+    })?;
+    Ok(HistoryKey(u128::from_be_bytes(key)))
+}
+
 fn kept(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);
@@ -182,20 +204,18 @@ fn kept(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
     let mut kept = LedgerLineage {
         entries: Vec::with_capacity(rows.len()),
         barred: Columns(first).flag("barred")?,
+        tip: Columns(first)
+            .get::<Option<&[u8]>>("tip")?
+            .map(history_key)
+            .transpose()?,
     };
     for row in rows {
         let columns = Columns(row);
         let Some(anchor) = columns.get::<Option<&[u8]>>("anchor")? else {
             continue;
         };
-        let anchor: [u8; 16] = anchor.try_into().map_err(|_| {
-            StoreError::Other(format!(
-                "column anchor holds what no version of Grov writes: a key of {} bytes",
-                anchor.len()
-            ))
-        })?;
         kept.entries.push(LedgerEntry {
-            anchor: HistoryKey(u128::from_be_bytes(anchor)),
+            anchor: history_key(anchor)?,
             block: columns.get("block")?,
             memories: columns
                 .list::<String>("memories")?
