@@ -1,5 +1,7 @@
 """A llama.cpp server on a free port of loopback, with one thread for the model.
 
+With --embeddings it says what texts mean instead of answering them.
+
 Writes its address on one line once it listens, and ends when its standard input does: a test that dies takes it along.
 """
 
@@ -18,6 +20,9 @@ parameters.cpuparams_batch.n_threads = 1
 parameters.n_parallel = 1
 parameters.n_ctx = 8192  # What the model was trained with.
 parameters.warmup = False
+if "--embeddings" in sys.argv:
+    parameters.embedding = True
+    parameters.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 server = xllamacpp.Server(parameters)
 print(server.listening_address, flush=True)
 sys.stdin.read()

@@ -1,16 +1,19 @@
-//! A server of the kind that people run models on at home, asked by the judge. It is about the protocol: how well so small
-//! a model judges does not matter.
+//! A server of the kind that people run models on at home, asked by the judge and the embedder. It is about the protocol:
+//! how well so small a model judges does not matter.
 
 use anyhow::{Result, ensure};
 use grov_domain::{
-    ActionSketch, ActionType, CallFilter, CallOutcome, ForcedRecoveryQuestion, Judge, JudgedBy, LlmCall,
-    Purpose, SessionId, SpendingStore, SystemClock,
+    ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
+    JudgedBy, LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SpendingStore, SystemClock,
+    Task, TaskId, TaskStatus,
 };
-use grov_llm::{JudgeSettings, ModelJudge, Provider};
+use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
+use grov_memory::{EmbeddingWork, Query, Ranking, Signal, search_by_meaning};
 use grov_store::{OpenOptions, SqliteStore};
 use grov_tests::LocalModel;
 use std::sync::Arc;
 use std::time::Duration;
+use time::OffsetDateTime;
 
 /// An answer takes a few seconds, and some tens on a machine that is busy otherwise.
 const TIMEOUT: Duration = Duration::from_secs(55);
@@ -77,5 +80,95 @@ async fn a_local_server_answers_by_schema_and_its_tokens_are_counted() -> Result
     // The server kept the first prompt, says so, and what it kept is not counted twice.
     ensure!(calls[1].usage.cache_read > 0, "{calls:?}");
     ensure!(prompt_tokens(&calls[0]) == prompt_tokens(&calls[1]), "{calls:?}");
+    Ok(())
+}
+
+fn memory(id: &str, prompt: &str) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: "/p".to_owned(),
+        project_remote: None,
+        user: None,
+        client_session_id: None,
+        session_id: None,
+        original_query: prompt.to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        status: TaskStatus::Complete,
+        trigger_reason: None,
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    }
+}
+
+#[tokio::test]
+async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
+    let Some(server) = LocalModel::embedding()? else {
+        return Ok(());
+    };
+    let folder = tempfile::tempdir()?;
+    let store = SqliteStore::open(&folder.path().join("grov.db"), &OpenOptions::default()).await?;
+    let store = Arc::new(store);
+    // More tokens than the server takes at once: a hexadecimal digit is one.
+    let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0 ".repeat(60);
+    store
+        .import(&[
+            memory("limit", "retry the upload with a limit"),
+            memory("theme", "paint the settings page"),
+            memory("digits", &digits),
+        ])
+        .await?;
+    let settings = EmbedderSettings {
+        base_url: Some(format!("{}/v1", server.url())),
+        timeout: TIMEOUT,
+        ..EmbedderSettings::new(EmbedderProvider::OpenAi, "SmolLM2-135M-Instruct")
+    };
+    let embedder = Arc::new(HttpEmbedder::new(settings, store.clone(), Arc::new(SystemClock))?);
+    let (mut work, state) = EmbeddingWork::new(store.clone(), embedder.clone());
+    work.step().await;
+    let status = state.read();
+    ensure!(
+        status.progress == EmbeddingProgress { memories: 3, done: 3 } && status.trouble.is_none(),
+        "{status:?}"
+    );
+    let query = Query {
+        scope: MemoryScope {
+            project_path: "/p".to_owned(),
+            project_remote: None,
+        },
+        text: "retry the upload with a limit".to_owned(),
+        files: Vec::new(),
+        before: None,
+        limit: 10,
+    };
+    let answer = search_by_meaning(store.as_ref(), embedder.as_ref(), &query, &Ranking::default()).await?;
+    ensure!(answer.trouble.is_none(), "{answer:?}");
+    let best = answer
+        .found
+        .first()
+        .map(|found| (found.task_id.as_str(), &found.shares));
+    let dense = best.and_then(|(_, shares)| shares.iter().find(|share| share.signal == Signal::Dense));
+    // The question is the memory's own text.
+    ensure!(
+        best.is_some_and(|(id, _)| id == "limit") && dense.is_some_and(|share| share.value > 0.9),
+        "{answer:?}"
+    );
+    let calls = store.calls(&CallFilter::default()).await?;
+    let last = calls.last();
+    ensure!(
+        last.is_some_and(|call| call.purpose == Purpose::Embedding
+            && call.outcome == CallOutcome::Answered
+            && call.cost == MicroUsd(0)
+            && (3..20).contains(&call.usage.input)),
+        "{calls:?}"
+    );
     Ok(())
 }

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-/// A running server with OpenAI's chat completions on loopback. Ends when it is dropped, or when the test dies.
+/// A running server with OpenAI's chat completions or embeddings on loopback. Ends when it is dropped, or when the test dies.
 pub struct LocalModel {
     url: String,
     process: Child,
@@ -20,6 +20,18 @@ impl LocalModel {
     /// # Errors
     /// The server does not start, or is missing in CI.
     pub fn installed() -> Result<Option<Self>> {
+        Self::start(&[])
+    }
+
+    /// The same server, which embeds texts.
+    ///
+    /// # Errors
+    /// The server does not start, or is missing in CI.
+    pub fn embedding() -> Result<Option<Self>> {
+        Self::start(&["--embeddings"])
+    }
+
+    fn start(arguments: &[&str]) -> Result<Option<Self>> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
             .context("the tests have no parent directory")?;
@@ -36,6 +48,7 @@ impl LocalModel {
         }
         let mut process = Command::new(&python)
             .arg(root.join("scripts/llama/serve.py"))
+            .args(arguments)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
