@@ -94,7 +94,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-fn time(column: &'static str, millis: i64) -> Result<OffsetDateTime, StoreError> {
+pub(super) fn time(column: &'static str, millis: i64) -> Result<OffsetDateTime, StoreError> {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000)
         .map_err(|error| damaged(column, &error))
 }

@@ -2,11 +2,12 @@
 
 use super::LENGTHS;
 use super::postings::unpack;
-use crate::sqlite::values::{Columns, damaged, list, millis};
+use crate::sqlite::values::{Columns, damaged, list, millis, time};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    MemoryDocument, MemoryExtent, MemoryScope, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
+    MemoryDocument, MemoryExtent, MemoryScope, PerField, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
 };
+use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
 use time::OffsetDateTime;
 
@@ -158,14 +159,23 @@ impl SqliteStore {
         let Some(documents) = list(&documents)? else {
             return Ok(Vec::new());
         };
+        // One row with all of them: handing over a row for each would cost more than finding them.
         let query = sqlx::query(
-            "SELECT d.* FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
+            "SELECT json_group_array(json_array(d.id, d.task_id, d.created_at, d.status, \
+             json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
+             d.superseded_by)) AS found \
+             FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
              WHERE ?2 IS NULL OR d.created_at < ?2",
         )
         .bind(documents)
         .bind(before.map(millis));
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.iter().map(document).collect()
+        let mut found = Vec::new();
+        for row in &self.reader().await?.rows(self, query).await? {
+            for document in Columns(row).list::<Document>("found")? {
+                found.push(document.read()?);
+            }
+        }
+        Ok(found)
     }
 
     pub(super) async fn newest_documents(
@@ -219,21 +229,32 @@ fn place_of(row: &SqliteRow) -> Result<usize, StoreError> {
     Ok(usize::try_from(Columns(row).count("place")?).unwrap_or(usize::MAX))
 }
 
-fn document(row: &SqliteRow) -> Result<MemoryDocument, StoreError> {
-    let columns = Columns(row);
-    let mut lengths = [0; 4];
-    for (length, column) in lengths.iter_mut().zip(LENGTHS) {
-        *length = columns.small(column)?.unwrap_or(u32::MAX);
+/// A row of `memory_documents` as a list: number, task, time, status, lengths, files, replacement.
+#[derive(Deserialize)]
+struct Document(
+    i64,
+    String,
+    i64,
+    String,
+    PerField<u32>,
+    Vec<String>,
+    Option<String>,
+);
+
+impl Document {
+    fn read(self) -> Result<MemoryDocument, StoreError> {
+        let Self(document, task_id, created_at, status, lengths, files, superseded_by) = self;
+        Ok(MemoryDocument {
+            document,
+            task_id: TaskId::new(task_id),
+            created_at: time("created_at", created_at)?,
+            status: TaskStatus::from_name(&status)
+                .ok_or_else(|| damaged("status", &format_args!("unknown name {status:?}")))?,
+            lengths,
+            files,
+            superseded_by: superseded_by.map(TaskId::new),
+        })
     }
-    Ok(MemoryDocument {
-        document: columns.get("id")?,
-        task_id: TaskId::new(columns.get::<String>("task_id")?),
-        created_at: columns.time("created_at")?,
-        status: columns.named("status", TaskStatus::from_name)?,
-        lengths,
-        files: columns.list("files")?,
-        superseded_by: columns.get::<Option<String>>("superseded_by")?.map(TaskId::new),
-    })
 }
 
 #[cfg(test)]
