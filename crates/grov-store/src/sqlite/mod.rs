@@ -21,14 +21,23 @@ pub use open::OpenOptions;
 
 use crate::files::Identity;
 use error::store_error;
+use futures_util::TryStreamExt;
 use grov_domain::StoreError;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteRow};
-use sqlx::{ConnectOptions, Connection, Row};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::timeout_at;
+
+/// How a write transaction begins.
+macro_rules! begin {
+    () => {
+        "BEGIN IMMEDIATE; PRAGMA user_version; "
+    };
+}
+use begin;
 
 /// A store in one SQLite file, shared with other processes.
 ///
@@ -98,69 +107,109 @@ impl SqliteStore {
     /// A write transaction. It takes the write lock at once: one that begins by reading fails when another process
     /// wrote in between, however long it is willing to wait.
     async fn writer(&self) -> Result<Writer<'_>, StoreError> {
+        Ok(self.writer_running(sqlx::query(begin!())).await?.0)
+    }
+
+    /// A write transaction that begins with these statements, which follow [`begin!`]: one trip to the connection's
+    /// thread for all. Returns their rows too.
+    async fn writer_running(
+        &self,
+        statements: Query<'_, Sqlite, SqliteArguments>,
+    ) -> Result<(Writer<'_>, Vec<SqliteRow>), StoreError> {
         let mut writer = Writer::over(self.reader().await?);
-        // One trip to the connection's thread. The schema is looked at because a newer Grov may have changed it since.
-        let begun = sqlx::query("BEGIN IMMEDIATE; PRAGMA user_version")
-            .fetch_one(writer.connection()?)
-            .await;
-        match self.begun(begun) {
-            Ok(()) => Ok(writer),
-            Err(error) => {
-                if error.is_transient() {
-                    // Nothing began, so the connection is as good as before.
-                    writer.put_back();
-                }
+        match self.begin(&mut writer, statements, 0).await {
+            Ok(rows) => Ok((writer, rows)),
+            Err(NotBegun::Busy(error)) => {
+                // Nothing began, so the connection is as good as before.
+                writer.put_back();
                 Err(error)
             }
+            Err(NotBegun::Fault(error)) => Err(error),
         }
     }
 
-    /// The same for a call that must not last: waits for others until then and no longer; `None` when that was in vain.
-    async fn writer_until(&self, until: Instant) -> Result<Option<Writer<'_>>, StoreError> {
+    /// The same for a call that must not last: waits for others until then and no longer; `None` when that was in
+    /// vain. `statements` come behind the beginning, with `arguments`.
+    async fn writer_running_until(
+        &self,
+        until: Instant,
+        statements: &str,
+        arguments: SqliteArguments,
+    ) -> Result<Option<(Writer<'_>, Vec<SqliteRow>)>, StoreError> {
         let Ok(reader) = timeout_at(until.into(), self.reader()).await else {
             return Ok(None);
         };
         let mut writer = Writer::over(reader?);
-        let fault = |error| self.error(error);
-        set_patience(
-            writer.connection()?,
-            until.saturating_duration_since(Instant::now()),
-        )
-        .await
-        .map_err(fault)?;
-        let begun = sqlx::query("BEGIN IMMEDIATE; PRAGMA user_version")
-            .fetch_one(writer.connection()?)
-            .await;
-        let begun = self.begun(begun);
-        if let Err(error) = &begun
-            && !error.is_transient()
-        {
-            return begun.map(|()| None);
+        let patience = until.saturating_duration_since(Instant::now()).as_millis();
+        // A pragma takes no bound value; the numbers are ours.
+        let statements = AssertSqlSafe(format!(
+            concat!(
+                "PRAGMA busy_timeout = {}; ",
+                begin!(),
+                "PRAGMA busy_timeout = {}; {}"
+            ),
+            patience,
+            self.patience.as_millis(),
+            statements
+        ));
+        let query = sqlx::query_with(statements, arguments).persistent(patience < FEW_PATIENCES);
+        match self.begin(&mut writer, query, 1).await {
+            Ok(mut rows) => {
+                // What the pragma says.
+                rows.remove(0);
+                Ok(Some((writer, rows)))
+            }
+            Err(NotBegun::Busy(_)) => {
+                set_patience(writer.connection()?, self.patience)
+                    .await
+                    .map_err(|error| self.error(error))?;
+                writer.put_back();
+                Ok(None)
+            }
+            Err(NotBegun::Fault(error)) => Err(error),
         }
-        set_patience(writer.connection()?, self.patience)
-            .await
-            .map_err(fault)?;
-        if begun.is_err() {
-            writer.put_back();
-            return Ok(None);
-        }
-        Ok(Some(writer))
     }
 
-    /// What came of beginning a transaction.
-    fn begun(&self, begun: Result<SqliteRow, sqlx::Error>) -> Result<(), StoreError> {
-        let found: i64 = begun
-            .and_then(|row| row.try_get(0))
-            .map_err(|error| self.error(error))?;
+    /// Runs statements with [`begin!`] in them, behind some that give so many rows. The rows behind it.
+    async fn begin(
+        &self,
+        writer: &mut Writer<'_>,
+        statements: Query<'_, Sqlite, SqliteArguments>,
+        before: usize,
+    ) -> Result<Vec<SqliteRow>, NotBegun> {
+        let mut rows = statements.fetch(writer.connection().map_err(NotBegun::Fault)?);
+        for _ in 0..before {
+            let row = rows.try_next().await;
+            row.map_err(|error| NotBegun::Fault(self.error(error)))?;
+        }
+        let begun = rows.try_next().await;
+        let version = begun.and_then(|row| row.ok_or(sqlx::Error::RowNotFound)?.try_get(0));
+        let found: i64 = version.map_err(|error| match self.error(error) {
+            error if error.is_transient() => NotBegun::Busy(error),
+            error => NotBegun::Fault(error),
+        })?;
+        // A newer Grov may have changed the schema since it was opened.
         if found != schema::KNOWN {
-            return Err(StoreError::NewerSchema {
+            return Err(NotBegun::Fault(StoreError::NewerSchema {
                 found,
                 known: schema::KNOWN,
-            });
+            }));
         }
-        Ok(())
+        let rows = rows.try_collect().await;
+        rows.map_err(|error| NotBegun::Fault(self.error(error)))
     }
 }
+
+/// Why there is no transaction.
+enum NotBegun {
+    /// Others were writing all the time; the connection is as it was.
+    Busy(StoreError),
+    /// Something may have begun, so the connection has to go.
+    Fault(StoreError),
+}
+
+/// Below so many milliseconds there are few enough patiences to keep a prepared statement for each.
+const FEW_PATIENCES: u128 = 16;
 
 /// How long the connection waits for another process that is writing.
 async fn set_patience(connection: &mut SqliteConnection, patience: Duration) -> Result<(), sqlx::Error> {
@@ -226,6 +275,18 @@ impl<'a> Writer<'a> {
     async fn commit(mut self) -> Result<(), sqlx::Error> {
         if let Some(connection) = self.connection.as_mut() {
             sqlx::query("COMMIT").execute(connection).await?;
+        }
+        self.put_back();
+        Ok(())
+    }
+
+    /// Commits without carrying the write-ahead log over into the database, which takes a while and is left to the
+    /// next writer.
+    async fn commit_briefly(mut self) -> Result<(), sqlx::Error> {
+        if let Some(connection) = self.connection.as_mut() {
+            sqlx::query("PRAGMA wal_autocheckpoint = 0; COMMIT; PRAGMA wal_autocheckpoint = 1000")
+                .execute(connection)
+                .await?;
         }
         self.put_back();
         Ok(())

@@ -4,7 +4,18 @@ use super::{agent, key, keys};
 use crate::sqlite::values::{list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{HistoryKey, LedgerEntry, Lineage, TaskId};
+use sqlx::Arguments;
+use sqlx::sqlite::SqliteArguments;
 use std::time::Instant;
+
+/// Keeps the decision for lineage `?1`, `?2` and place `?3`, which quotes the memories of list `?6`. One row if there
+/// was none.
+const KEEP: &str = "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
+     SELECT id, ?3, ?4, ?5 FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2 \
+     ON CONFLICT DO NOTHING RETURNING 1; \
+     INSERT INTO ledger_memories (lineage, anchor, task_id) SELECT DISTINCT l.id, ?3, m.value \
+     FROM ledger_lineages l, json_each(?6) m \
+     WHERE changes() > 0 AND l.client_session_id = ?1 AND l.agent_id = ?2";
 
 impl SqliteStore {
     /// A lineage that is not known keeps nothing.
@@ -16,43 +27,25 @@ impl SqliteStore {
     ) -> Result<bool, StoreError> {
         let fault = |error| self.error(error);
         let memories: Vec<&str> = entry.memories.iter().map(TaskId::as_str).collect();
-        let memories = list(&memories)?;
-        let Some(mut writer) = self.writer_until(until).await? else {
+        let mut values = SqliteArguments::default();
+        for added in [
+            values.add(lineage.session.as_str()),
+            values.add(agent(lineage)),
+            values.add(key(entry.anchor)),
+            values.add(entry.block.as_deref()),
+            values.add(millis(entry.decided_at)),
+            values.add(list(&memories)?),
+        ] {
+            added.map_err(|error| fault(sqlx::Error::Encode(error)))?;
+        }
+        let Some((writer, kept)) = self.writer_running_until(until, KEEP, values).await? else {
             return Ok(false);
         };
-        let connection = writer.connection()?;
-        let kept = sqlx::query(
-            "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
-             SELECT id, ?3, ?4, ?5 FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2 \
-             ON CONFLICT DO NOTHING",
-        )
-        .bind(lineage.session.as_str())
-        .bind(agent(lineage))
-        .bind(key(entry.anchor))
-        .bind(entry.block.as_deref())
-        .bind(millis(entry.decided_at))
-        .execute(&mut *connection)
-        .await
-        .map_err(fault)?
-        .rows_affected();
-        if kept > 0 && memories.is_some() {
-            sqlx::query(
-                "INSERT INTO ledger_memories (lineage, anchor, task_id) SELECT DISTINCT l.id, ?3, m.value \
-                 FROM ledger_lineages l, json_each(?4) m WHERE l.client_session_id = ?1 AND l.agent_id = ?2",
-            )
-            .bind(lineage.session.as_str())
-            .bind(agent(lineage))
-            .bind(key(entry.anchor))
-            .bind(memories)
-            .execute(connection)
-            .await
-            .map_err(fault)?;
-        }
-        if kept == 0 || Instant::now() >= until {
+        if kept.is_empty() || Instant::now() >= until {
             writer.roll_back().await.map_err(fault)?;
             return Ok(false);
         }
-        writer.commit().await.map_err(fault)?;
+        writer.commit_briefly().await.map_err(fault)?;
         Ok(true)
     }
 

@@ -2,35 +2,74 @@
 
 use super::{agent, key, keys};
 use crate::sqlite::values::{Columns, millis};
-use crate::sqlite::{SqliteStore, StoreError};
+use crate::sqlite::{SqliteStore, StoreError, begin};
 use grov_domain::{
     AgentId, ClientSessionId, HistoryKey, LedgerEntry, LedgerLineage, Lineage, LineageTip, NewLineage, TaskId,
 };
-use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
+use std::collections::HashMap;
 
 /// The lineage of session `?1` and agent `?2` with its decisions; one row without a decision when it has none.
-const KEPT: &str = "SELECT l.barred, l.tip, e.anchor, e.block, e.decided_at, \
-     (SELECT json_group_array(m.task_id) FROM ledger_memories m \
-      WHERE m.lineage = e.lineage AND m.anchor = e.anchor) AS memories \
-     FROM ledger_lineages l LEFT JOIN ledger_entries e ON e.lineage = l.id \
-     WHERE l.client_session_id = ?1 AND l.agent_id = ?2";
+macro_rules! kept {
+    () => {
+        "SELECT l.barred, l.tip, e.anchor, e.block, e.decided_at, \
+         (SELECT json_group_array(m.task_id) FROM ledger_memories m \
+          WHERE m.lineage = e.lineage AND m.anchor = e.anchor) AS memories \
+         FROM ledger_lineages l LEFT JOIN ledger_entries e ON e.lineage = l.id \
+         WHERE l.client_session_id = ?1 AND l.agent_id = ?2"
+    };
+}
 
-/// The lineage whose tip stands latest among the keys `?1`, of project `?2` and model `?3`.
+/// The lineages whose tip stands latest among the keys `?1`, of project `?2` and model `?3`, last seen first, with the
+/// places decided in each; one row without a place where there is none.
 const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at \
      FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
      WHERE l.project_path = ?2 AND l.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5)) \
-     SELECT f.id, unhex(f.tip) AS tip FROM found f WHERE f.place = (SELECT max(place) FROM found) \
-     ORDER BY (SELECT max(h.key) FROM json_each(?1) h JOIN ledger_entries e \
-     ON e.lineage = f.id AND e.anchor = unhex(h.value)) DESC NULLS LAST, f.seen_at DESC, f.id DESC LIMIT 1";
+     SELECT f.id, unhex(f.tip) AS tip, e.anchor FROM found f LEFT JOIN ledger_entries e ON e.lineage = f.id \
+     WHERE f.place = (SELECT max(place) FROM found) ORDER BY f.seen_at DESC, f.id DESC";
+
+/// Makes lineage `?1`, `?2` known and, if it was not, gives it what lineage `?5`, which stands at `?8`, has at the
+/// places `?7`. What is kept of it.
+const ADOPT: &str = concat!(
+    begin!(),
+    "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, barred, created_at, seen_at) \
+     VALUES (?1, ?2, ?3, ?4, ?8, coalesce((SELECT barred FROM ledger_lineages WHERE id = ?5), 0), ?6, ?6) \
+     ON CONFLICT (client_session_id, agent_id) DO NOTHING; \
+     INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
+     SELECT l.id, e.anchor, e.block, e.decided_at FROM ledger_lineages l, ledger_entries e \
+     WHERE changes() > 0 AND l.client_session_id = ?1 AND l.agent_id = ?2 \
+     AND e.lineage = ?5 AND e.anchor IN (SELECT unhex(value) FROM json_each(?7)); \
+     INSERT INTO ledger_memories (lineage, anchor, task_id) \
+     SELECT l.id, m.anchor, m.task_id FROM ledger_lineages l, ledger_entries e, ledger_memories m \
+     WHERE changes() > 0 AND l.client_session_id = ?1 AND l.agent_id = ?2 \
+     AND e.lineage = l.id AND m.lineage = ?5 AND m.anchor = e.anchor; ",
+    kept!()
+);
+
+/// Notes that lineage `?1`, `?2` stood at `?6`, and that nothing is added at the places `?7`. What was decided stays:
+/// that nothing is added is the weaker word.
+const NOTE_TIP: &str = "\
+     INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
+     VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
+     tip = coalesce(excluded.tip, tip), \
+     project_path = iif(excluded.project_path = '', project_path, excluded.project_path), \
+     model = excluded.model, seen_at = max(seen_at, excluded.seen_at); \
+     INSERT INTO ledger_tips (tip, lineage) SELECT ?6, id FROM ledger_lineages \
+     WHERE ?6 IS NOT NULL AND client_session_id = ?1 AND agent_id = ?2 ON CONFLICT DO NOTHING; \
+     INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
+     SELECT l.id, unhex(a.value), NULL, ?5 FROM ledger_lineages l, json_each(?7) a \
+     WHERE l.client_session_id = ?1 AND l.agent_id = ?2 ON CONFLICT DO NOTHING";
+
+/// So many of the newest keys are looked up first: a session that goes on where another stood is found there.
+const NEWEST: usize = 64;
 
 impl SqliteStore {
     pub(super) async fn ledger_lineage(
         &self,
         lineage: &Lineage,
     ) -> Result<Option<LedgerLineage>, StoreError> {
-        let query = sqlx::query(KEPT)
+        let query = sqlx::query(kept!())
             .bind(lineage.session.as_str())
             .bind(agent(lineage));
         let rows = self.reader().await?.rows(self, query).await?;
@@ -38,74 +77,44 @@ impl SqliteStore {
     }
 
     pub(super) async fn adopt_lineage(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
-        let fault = |error| self.error(error);
-        let history = keys(&new.history);
         // Looked for before the lock is taken: others wait for it.
-        let continued = self.continued_by(new, &history).await?;
-        let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        let added = sqlx::query(
-            "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, barred, created_at, \
-             seen_at) VALUES (?1, ?2, ?3, ?4, ?7, coalesce((SELECT barred FROM ledger_lineages WHERE id = ?5), 0), \
-             ?6, ?6) \
-             ON CONFLICT (client_session_id, agent_id) DO NOTHING RETURNING id",
-        )
-        .bind(new.lineage.session.as_str())
-        .bind(agent(&new.lineage))
-        .bind(new.project_path.as_str())
-        .bind(new.model.as_str())
-        .bind(continued.as_ref().map(|(id, _)| *id))
-        .bind(millis(new.at))
-        .bind(continued.as_ref().map(|(_, tip)| tip.as_slice()))
-        .fetch_optional(&mut *connection)
-        .await
-        .map_err(fault)?;
-        if let (Some(row), Some((continued, _))) = (added, &continued) {
-            sqlx::query(
-                "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
-                 SELECT ?1, anchor, block, decided_at FROM ledger_entries \
-                 WHERE lineage = ?2 AND anchor IN (SELECT unhex(value) FROM json_each(?3)); \
-                 INSERT INTO ledger_memories (lineage, anchor, task_id) \
-                 SELECT ?1, m.anchor, m.task_id FROM ledger_memories m \
-                 JOIN ledger_entries e ON e.lineage = ?1 AND e.anchor = m.anchor WHERE m.lineage = ?2",
-            )
-            .bind(row.try_get::<i64, _>(0).map_err(fault)?)
-            .bind(*continued)
-            .bind(history)
-            .execute(&mut *connection)
-            .await
-            .map_err(fault)?;
-        }
-        let rows = sqlx::query(KEPT)
+        let continued = self.continued_by(new).await?;
+        let adopt = sqlx::query(ADOPT)
             .bind(new.lineage.session.as_str())
             .bind(agent(&new.lineage))
-            .fetch_all(connection)
-            .await
-            .map_err(fault)?;
-        writer.commit().await.map_err(fault)?;
+            .bind(new.project_path.as_str())
+            .bind(new.model.as_str())
+            .bind(continued.as_ref().map(|found| found.id))
+            .bind(millis(new.at))
+            .bind(continued.as_ref().map(|found| keys(&found.places)))
+            .bind(continued.as_ref().map(|found| found.tip.as_slice()));
+        let (writer, rows) = self.writer_running(adopt).await?;
+        writer.commit().await.map_err(|error| self.error(error))?;
         Ok(kept(&rows)?.unwrap_or_default())
     }
 
-    /// The lineage that a new one continues, and the tip by which it was found.
-    async fn continued_by(
-        &self,
-        new: &NewLineage,
-        history: &str,
-    ) -> Result<Option<(i64, Vec<u8>)>, StoreError> {
-        if new.history.is_empty() || new.project_path.is_empty() {
+    /// The lineage that a new one continues.
+    async fn continued_by(&self, new: &NewLineage) -> Result<Option<Continued>, StoreError> {
+        if new.project_path.is_empty() {
             return Ok(None);
         }
-        let query = sqlx::query(CONTINUED)
-            .bind(history)
-            .bind(new.project_path.as_str())
-            .bind(new.model.as_str())
-            .bind(new.lineage.session.as_str())
-            .bind(agent(&new.lineage));
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.first()
-            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)))
-            .transpose()
-            .map_err(|error| self.error(error))
+        let (older, newest) = new.history.split_at(new.history.len().saturating_sub(NEWEST));
+        for part in [newest, older] {
+            if part.is_empty() {
+                continue;
+            }
+            let query = sqlx::query(CONTINUED)
+                .bind(keys(part))
+                .bind(new.project_path.as_str())
+                .bind(new.model.as_str())
+                .bind(new.lineage.session.as_str())
+                .bind(agent(&new.lineage));
+            let rows = self.reader().await?.rows(self, query).await?;
+            if !rows.is_empty() {
+                return latest_decided(&rows, &new.history);
+            }
+        }
+        Ok(None)
     }
 
     pub(super) async fn keep_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError> {
@@ -115,38 +124,17 @@ impl SqliteStore {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
         for tip in tips {
-            let connection = writer.connection()?;
-            let id: i64 = sqlx::query(
-                "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
-                 VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
-                 tip = coalesce(excluded.tip, tip), \
-                 project_path = iif(excluded.project_path = '', project_path, excluded.project_path), \
-                 model = excluded.model, seen_at = max(seen_at, excluded.seen_at) RETURNING id",
-            )
-            .bind(tip.lineage.session.as_str())
-            .bind(agent(&tip.lineage))
-            .bind(tip.project_path.as_str())
-            .bind(tip.model.as_str())
-            .bind(millis(tip.at))
-            .bind(tip.tip.map(key))
-            .fetch_one(&mut *connection)
-            .await
-            .and_then(|row| row.try_get(0))
-            .map_err(fault)?;
-            // What was decided stays: that nothing is added is the weaker word.
-            sqlx::query(
-                "INSERT INTO ledger_tips (tip, lineage) SELECT ?2, ?1 WHERE ?2 IS NOT NULL \
-                 ON CONFLICT DO NOTHING; \
-                 INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
-                 SELECT ?1, unhex(value), NULL, ?4 FROM json_each(?3) WHERE true ON CONFLICT DO NOTHING",
-            )
-            .bind(id)
-            .bind(tip.tip.map(key))
-            .bind(keys(&tip.nothing_at))
-            .bind(millis(tip.at))
-            .execute(connection)
-            .await
-            .map_err(fault)?;
+            sqlx::query(NOTE_TIP)
+                .bind(tip.lineage.session.as_str())
+                .bind(agent(&tip.lineage))
+                .bind(tip.project_path.as_str())
+                .bind(tip.model.as_str())
+                .bind(millis(tip.at))
+                .bind(tip.tip.map(key))
+                .bind(keys(&tip.nothing_at))
+                .execute(writer.connection()?)
+                .await
+                .map_err(fault)?;
         }
         writer.commit().await.map_err(fault)
     }
@@ -176,6 +164,45 @@ impl SqliteStore {
         let rows = self.reader().await?.rows(self, query).await?;
         rows.iter().map(|row| lineage(&Columns(row))).collect()
     }
+}
+
+/// A lineage that goes on in another.
+struct Continued {
+    id: i64,
+    /// Where it stood, by which it was found.
+    tip: Vec<u8>,
+    /// What was decided in it for the history of the other.
+    places: Vec<HistoryKey>,
+    /// The last of them in that history.
+    latest: Option<usize>,
+}
+
+/// Of lineages that stand at the same place, the one that decided something latest in the history: a fork that went
+/// another way stands there as well. Of equals the first.
+fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<Continued>, StoreError> {
+    let positions: HashMap<HistoryKey, usize> = history.iter().copied().zip(0..).collect();
+    let mut found: Vec<Continued> = Vec::new();
+    for row in rows {
+        let columns = Columns(row);
+        let id = columns.get("id")?;
+        if found.last().is_none_or(|last| last.id != id) {
+            found.push(Continued {
+                id,
+                tip: columns.get("tip")?,
+                places: Vec::new(),
+                latest: None,
+            });
+        }
+        let place = columns.get::<Option<&[u8]>>("anchor")?.map(history_key);
+        if let (Some(place), Some(last)) = (place.transpose()?, found.last_mut())
+            && let Some(position) = positions.get(&place)
+        {
+            last.places.push(place);
+            last.latest = last.latest.max(Some(*position));
+        }
+    }
+    found.reverse();
+    Ok(found.into_iter().max_by_key(|lineage| lineage.latest))
 }
 
 /// The lineage that a row names.
