@@ -224,7 +224,7 @@ impl Service {
         }
     }
 
-    /// Sends an edited body. If the upstream calls it invalid, the original is sent once; if that is accepted, the
+    /// Sends an edited body. If the upstream calls it invalid or too large, the original is sent once; if that is accepted, the
     /// fault was ours and this lineage is edited no more.
     async fn forward_edited(
         &self,
@@ -235,14 +235,15 @@ impl Service {
         let mut edited = parts.clone();
         edited.headers.remove(header::CONTENT_LENGTH);
         let (link, response) = self.forward(edited, UpstreamBody::slices(slices)).await?;
-        if response.status() != StatusCode::BAD_REQUEST {
+        if !is_refusal(response.status()) {
             return Ok((link, response));
         }
         drop((link, response));
         let (link, response) = self
             .forward(parts, UpstreamBody::whole(request.body().clone()))
             .await?;
-        if response.status() != StatusCode::BAD_REQUEST {
+        // Anything else says nothing about the edit: the upstream may just have no time.
+        if response.status().is_success() {
             self.metrics.fault("edit_refused_upstream");
             tracing::error!(
                 "the upstream refused an edited request and took the original; this history is edited no more"
@@ -346,6 +347,11 @@ impl Service {
         );
         Response::from_parts(parts, Kind::Relay(Box::new(relay)))
     }
+}
+
+/// Whether the upstream refuses a body for what is in it.
+fn is_refusal(status: StatusCode) -> bool {
+    matches!(status, StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE)
 }
 
 /// What a path is to the proxy.

@@ -7,6 +7,7 @@ use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
 };
 use grov_project::{GrovIgnore, Place, pins};
+use grov_redact::Redactor;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -49,20 +50,25 @@ impl MemorySource {
 
     async fn remembered(&self, occasion: &Occasion) -> Result<Option<Words>, StoreError> {
         let location = &occasion.location;
+        // By its place on this machine alone: what a repository says its remote is need not be true, and the memory of
+        // another project would be told to an agent that reads this one's files.
         let scope = MemoryScope {
             project_path: location.project.key().to_owned(),
-            project_remote: location.project.remote.clone(),
+            project_remote: None,
         };
-        let files = files_named(&occasion.prompt);
+        let prompt = Redactor::shared().redact(&occasion.prompt);
+        let files = files_named(&prompt);
         let query = Query {
             scope,
-            text: occasion.prompt.clone(),
+            text: prompt.into_owned(),
             files: files.clone(),
             before: Some(OffsetDateTime::now_utc()),
             limit: MOST_RECALLED,
         };
         let own = Some(&occasion.lineage.session);
-        let recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
+        let mut recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
+        // Said once is enough: it stands in the history.
+        recalled.retain(|one| !occasion.quoted.contains(&one.task.id));
         let notes = self.notes(occasion, &files).await?;
         if recalled.is_empty() && notes.is_empty() {
             return Ok(None);
@@ -121,7 +127,7 @@ impl ContextSource for MemorySource {
     }
 
     fn applies(&self, occasion: &Occasion) -> bool {
-        occasion.location.project.path.is_some() && asks(&occasion.prompt).is_something()
+        occasion.location.exists && asks(&occasion.prompt).is_something()
     }
 
     async fn words(&self, occasion: &Occasion) -> Option<Words> {

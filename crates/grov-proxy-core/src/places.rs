@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
 
 /// Directories kept in mind; more than anybody works in on one day.
 const MAX_DIRECTORIES: usize = 1024;
@@ -22,10 +23,20 @@ pub struct Location {
     pub project: Project,
     /// The top of the working tree, or the directory itself: what file names are relative to.
     pub root: PathBuf,
+    /// Whether there is such a directory here. A client in a container names one of its own, as do others in theirs.
+    pub exists: bool,
 }
 
-/// When a directory was looked at, and what was found.
-type Known = HashMap<String, (Instant, Arc<Location>)>;
+/// What is known of a directory.
+#[derive(Debug)]
+enum Look {
+    /// It was looked at then.
+    Done(Instant, Arc<Location>),
+    /// Somebody is at it. A file system that hangs must hold up one thread, not all.
+    UnderWay(watch::Receiver<Option<Arc<Location>>>),
+}
+
+type Known = HashMap<String, Look>;
 
 /// Directories that were looked at.
 #[derive(Debug, Default)]
@@ -42,28 +53,43 @@ impl Places {
 
     /// Where a directory belongs. Files are read on a thread that may wait: the caller sets the limit.
     pub(crate) async fn locate(&self, directory: &str) -> Option<Arc<Location>> {
-        if let Some((looked_at, location)) = self.known().get(directory)
-            && looked_at.elapsed() < GOOD_FOR
-        {
-            return Some(Arc::clone(location));
-        }
-        let (known, directory) = (Arc::clone(&self.known), directory.to_owned());
-        // What is found late is there for the next one who asks.
-        let looking = tokio::task::spawn_blocking(move || {
+        let mut told = {
+            let mut known = self.known();
+            match known.get(directory) {
+                Some(Look::Done(looked_at, location)) if looked_at.elapsed() < GOOD_FOR => {
+                    return Some(Arc::clone(location));
+                }
+                Some(Look::UnderWay(told)) if told.has_changed().is_ok() => told.clone(),
+                _ => {
+                    let (teller, told) = watch::channel(None);
+                    if known.len() >= MAX_DIRECTORIES {
+                        known.retain(|_, look| matches!(look, Look::UnderWay(_)));
+                    }
+                    known.insert(directory.to_owned(), Look::UnderWay(told.clone()));
+                    self.look(directory.to_owned(), teller);
+                    told
+                }
+            }
+        };
+        told.wait_for(Option::is_some).await.ok()?.clone()
+    }
+
+    /// Looks at a directory on a thread that may wait. What is found late is there for the next one who asks.
+    fn look(&self, directory: String, teller: watch::Sender<Option<Arc<Location>>>) {
+        let known = Arc::clone(&self.known);
+        tokio::task::spawn_blocking(move || {
             let path = PathBuf::from(&directory);
             let place = Place::locate(&path);
             let location = Arc::new(Location {
                 project: place.project(),
+                exists: path.is_dir(),
                 root: place.work_tree().map_or(path, ToOwned::to_owned),
             });
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= MAX_DIRECTORIES {
-                known.clear();
-            }
-            known.insert(directory, (Instant::now(), Arc::clone(&location)));
-            location
+            known.insert(directory, Look::Done(Instant::now(), Arc::clone(&location)));
+            drop(known);
+            teller.send_replace(Some(location));
         });
-        looking.await.ok()
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -1,6 +1,6 @@
 //! The directory the agent works in, as the request itself names it.
 
-use grov_wire::RequestIndex;
+use grov_wire::{RequestIndex, Role};
 
 /// How clients introduce the directory in the environment part of the prompt. The longest spelling comes first.
 const INTRODUCTIONS: &[&str] = &[
@@ -12,7 +12,9 @@ const INTRODUCTIONS: &[&str] = &[
 /// Messages that are looked through, counted from the first: the environment is told at the beginning.
 const MESSAGES: usize = 3;
 
-/// The working directory named in the system prompt or in the first messages.
+/// The working directory named in the system prompt, or in a system message among the first ones. What stands in the user's
+/// messages is not believed: a cloned repository writes there too (its instructions to the agent), and could name the
+/// directory of another project, whose memory it is not to see.
 pub(crate) fn find(index: &RequestIndex) -> Option<String> {
     index
         .system_texts()
@@ -20,6 +22,7 @@ pub(crate) fn find(index: &RequestIndex) -> Option<String> {
         .or_else(|| {
             let first = index.messages().take(MESSAGES);
             first
+                .filter(|message| message.role() == Role::System)
                 .flat_map(|message| message.texts())
                 .find_map(|text| introduced(&text))
         })

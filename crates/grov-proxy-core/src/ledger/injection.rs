@@ -11,8 +11,8 @@ use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{
-    ClientSessionId, ExchangeKind, HistoryKey, LedgerEntry, Lineage, LineageTip, NewLineage,
-    OWN_TEXT_OPENING, SideRequest, SwitchScope, TaskId,
+    ClientSessionId, ExchangeKind, HistoryKey, LedgerEntry, LedgerLineage, Lineage, LineageTip, NewLineage,
+    OWN_TEXT_OPENING, SideRequest, StoreError, SwitchScope, TaskId,
 };
 use grov_wire::{Edit, Key128, Link, RequestIndex, Role, text_block};
 use std::collections::{HashMap, HashSet};
@@ -22,6 +22,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, mpsc, watch};
 use tokio::task::JoinSet;
+
+/// After a request has waited in vain for what was said in its conversation before, no other does for so long.
+const PAUSE_BETWEEN_WAITS: Duration = Duration::from_secs(5);
 
 /// How long the first request of a lineage waits for what was said in it before. Missing that, the cached prompt is
 /// billed again, which costs more than the wait.
@@ -75,10 +78,24 @@ struct Shared {
     revision: OnceCell<Mutex<i64>>,
 }
 
+/// Whether what was kept of a lineage is in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Loading {
+    /// It is not, and nobody is at it.
+    #[default]
+    No,
+    /// Somebody is at it.
+    UnderWay,
+    /// It is.
+    Done,
+}
+
 /// A lineage in memory.
 #[derive(Default)]
 struct Slot {
-    loaded: OnceCell<()>,
+    loading: watch::Sender<Loading>,
+    /// No request waits for loading until then.
+    waits_again_at: Mutex<Option<Instant>>,
     state: Mutex<LineageState>,
     location: Mutex<Option<Arc<Location>>>,
     /// How often the directory was looked for.
@@ -96,6 +113,16 @@ impl Slot {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    fn waits_no_more(&self) -> bool {
+        let until = *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| Instant::now() < until)
+    }
+
+    fn wait_no_more(&self) {
+        let until = Instant::now() + PAUSE_BETWEEN_WAITS;
+        *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
     }
 
     /// The project's key, `""` while it is not known.
@@ -155,7 +182,12 @@ impl InjectionWork {
             mut jobs,
             writing,
         } = self;
-        let mut running = JoinSet::new();
+        let mut running: JoinSet<()> = JoinSet::new();
+        let opening = Arc::clone(&shared);
+        // Opened before the first conversation needs it. What is wrong with the store is told when it does.
+        running.spawn(async move {
+            let _ = opening.revision().await;
+        });
         let deciding = async {
             loop {
                 tokio::select! {
@@ -192,20 +224,13 @@ impl RequestPolicy for Injection {
         let lineage = identity.lineage();
         let slot = self.shared.slot(&lineage);
         self.shared.locate(&slot, request).await;
-        let loading = slot
-            .loaded
-            .get_or_try_init(|| self.shared.load(&slot, &lineage, request));
-        match tokio::time::timeout(LOAD_LIMIT, loading).await {
-            Ok(Ok(())) => {
-                request.extensions().insert(Prepared {
-                    slot: Arc::clone(&slot),
-                    lineage,
-                    newest_is_replayed: false,
-                    decided_here: None,
-                });
-            }
-            Ok(Err(error)) => self.shared.not_loaded(&error.to_string()),
-            Err(_) => self.shared.not_loaded("the store did not answer in time"),
+        if self.is_loaded(&slot, &lineage, request).await {
+            request.extensions().insert(Prepared {
+                slot: Arc::clone(&slot),
+                lineage,
+                newest_is_replayed: false,
+                decided_here: None,
+            });
         }
     }
 
@@ -261,7 +286,7 @@ impl RequestPolicy for Injection {
         let (decision, is_new) = match outcome {
             Opened::Nothing => (None, false),
             Opened::Known(decision) => (decision, false),
-            Opened::Waiting(told) => (self.wait(told, link.key, slot).await, true),
+            Opened::Waiting(told) => (self.wait(told, link.key, &prepared).await, true),
         };
         let Some(block) = decision else {
             return Vec::new();
@@ -306,6 +331,44 @@ enum Opened {
 }
 
 impl Injection {
+    /// Brings what was kept of a lineage into memory, and waits for it a while. Loading is work of its own, which goes on
+    /// when nobody waits any more.
+    async fn is_loaded(&self, slot: &Arc<Slot>, lineage: &Lineage, request: &MessagesRequest) -> bool {
+        let mut loading = slot.loading.subscribe();
+        if *loading.borrow() == Loading::Done {
+            return true;
+        }
+        let begins = slot.loading.send_if_modified(|state| {
+            let begins = *state == Loading::No;
+            *state = if begins { Loading::UnderWay } else { *state };
+            begins
+        });
+        if begins {
+            let (shared, slot, new) = (
+                Arc::clone(&self.shared),
+                Arc::clone(slot),
+                self.shared.new_lineage(slot, lineage, request),
+            );
+            let done = slot.clone();
+            let job = Box::pin(async move { shared.load(&slot, &new).await });
+            if self.jobs.try_send(job).is_err() {
+                done.loading.send_replace(Loading::No);
+            }
+        }
+        if slot.waits_no_more() {
+            return false;
+        }
+        let waiting = loading.wait_for(|state| *state != Loading::UnderWay);
+        match tokio::time::timeout(LOAD_LIMIT, waiting).await {
+            Ok(ended) => ended.is_ok_and(|state| *state == Loading::Done),
+            Err(_) => {
+                slot.wait_no_more();
+                self.shared.not_loaded("the store did not answer in time");
+                false
+            }
+        }
+    }
+
     /// Sees to it that the newest place is decided.
     fn open(
         &self,
@@ -356,8 +419,9 @@ impl Injection {
         &self,
         mut told: watch::Receiver<Option<Decision>>,
         key: Key128,
-        slot: &Arc<Slot>,
+        prepared: &Prepared,
     ) -> Decision {
+        let Prepared { slot, lineage, .. } = prepared;
         let mut patience = Patience {
             slot,
             key,
@@ -370,8 +434,11 @@ impl Injection {
             .ok()
             .and_then(|told| told.clone());
         patience.is_over = true;
-        // One that is never told is "nothing".
-        decision.unwrap_or_else(|| slot.state().decide(key, None))
+        // One that is never told is "nothing", for good.
+        decision.unwrap_or_else(|| {
+            self.shared.scribe.note(Note::Withdrawn(lineage.clone(), key));
+            slot.state().decide(key, None)
+        })
     }
 
     /// The occasion, if there is one: somebody to ask, a project, and room.
@@ -394,10 +461,23 @@ impl Injection {
             lineage: prepared.lineage.clone(),
             location,
             prompt: prompts.join("\n"),
+            quoted: prepared.slot.state().quoted_in(request.skeleton()?),
             deadline: Instant::now() + TEXT_LIMIT,
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&occasion));
         (applies && Reach::of(index, link).allows_new()).then_some(occasion)
+    }
+}
+
+/// Tells at its end how loading ended.
+struct Ends<'a> {
+    loading: &'a watch::Sender<Loading>,
+    state: Loading,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.loading.send_replace(self.state);
     }
 }
 
@@ -455,35 +535,59 @@ impl Shared {
     }
 
     /// Brings what was kept of a lineage into memory.
-    async fn load(
-        &self,
-        slot: &Slot,
-        lineage: &Lineage,
-        request: &MessagesRequest,
-    ) -> Result<(), grov_domain::StoreError> {
-        self.revision
-            .get_or_try_init(|| async { self.look_at_switches().await.map(Mutex::new) })
-            .await?;
-        let kept = match self.store.lineage(lineage).await? {
-            Some(kept) => kept,
-            None => {
-                let links = request.skeleton().map(|skeleton| skeleton.links());
-                let new = NewLineage {
-                    lineage: lineage.clone(),
-                    project_path: slot.project_path(),
-                    model: request.index().map(model).unwrap_or_default(),
-                    history: links
-                        .unwrap_or_default()
-                        .iter()
-                        .map(|link| stored(link.key))
-                        .collect(),
-                    at: request.received_at(),
-                };
-                self.store.adopt(&new).await?
-            }
+    async fn load(&self, slot: &Slot, new: &NewLineage) {
+        // Also where this is broken off.
+        let mut ends = Ends {
+            loading: &slot.loading,
+            state: Loading::No,
         };
-        slot.state().load(kept);
-        Ok(())
+        match self.kept(slot, new).await {
+            Ok(Some(kept)) => {
+                slot.state().load(kept);
+                ends.state = Loading::Done;
+            }
+            // The next request tries again.
+            Ok(None) => {}
+            Err(error) => {
+                slot.wait_no_more();
+                self.not_loaded(&error.to_string());
+            }
+        }
+    }
+
+    /// What is kept of a lineage; an unknown one becomes known. `None`: it cannot be told yet whether it continues
+    /// another, because its project is not known.
+    async fn kept(&self, slot: &Slot, new: &NewLineage) -> Result<Option<LedgerLineage>, StoreError> {
+        self.revision().await?;
+        if let Some(kept) = self.store.lineage(&new.lineage).await? {
+            return Ok(Some(kept));
+        }
+        let may_continue = new.history.len() > 1;
+        if may_continue && new.project_path.is_empty() && slot.looks.load(Ordering::Relaxed) < MAX_LOOKS {
+            return Ok(None);
+        }
+        self.store.adopt(new).await.map(Some)
+    }
+
+    /// The revision that is followed; read at the first call.
+    async fn revision(&self) -> Result<&Mutex<i64>, StoreError> {
+        let first = || async { self.look_at_switches().await.map(Mutex::new) };
+        self.revision.get_or_try_init(first).await
+    }
+
+    fn new_lineage(&self, slot: &Slot, lineage: &Lineage, request: &MessagesRequest) -> NewLineage {
+        let links = request.skeleton().map(|skeleton| skeleton.links());
+        NewLineage {
+            lineage: lineage.clone(),
+            project_path: slot.project_path(),
+            model: request.index().map(model).unwrap_or_default(),
+            history: links
+                .unwrap_or_default()
+                .iter()
+                .map(|link| stored(link.key))
+                .collect(),
+            at: request.received_at(),
+        }
     }
 
     fn not_loaded(&self, why: &str) {
@@ -502,17 +606,28 @@ impl Shared {
         occasion: &Occasion,
         teller: watch::Sender<Option<Decision>>,
     ) -> Decision {
-        let block = self.kept_text(key, occasion).await;
-        let is_kept = block.is_some();
-        let decision = slot.state().decide(key, block);
+        let kept = self.kept_text(key, occasion).await;
+        let is_kept = kept.is_some();
+        let decision = {
+            let mut state = slot.state();
+            let (block, quoted) = kept.map_or((None, Vec::new()), |(block, quoted)| (Some(block), quoted));
+            let decision = state.decide(key, block);
+            if decision.is_some() {
+                state.quote(key, quoted);
+            }
+            decision
+        };
         let counter = match (&decision, is_kept) {
             (Some(_), _) => &self.counters.added,
             (None, _) => &self.counters.nothing,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         if is_kept && decision.is_none() {
-            // The request could not wait and is gone.
-            self.scribe.note(Note::Withdrawn(occasion.lineage.clone(), key));
+            // The request could not wait and is gone. At once, for after a crash nobody would know.
+            let withdrawn = self.store.withdraw(&occasion.lineage, &[stored(key)]).await;
+            if withdrawn.is_err() {
+                self.scribe.note(Note::Withdrawn(occasion.lineage.clone(), key));
+            }
         }
         teller.send_replace(Some(decision.clone()));
         decision
@@ -537,7 +652,7 @@ impl Shared {
     }
 
     /// The block that is said from now on; `None`: nothing is to be said, or it could not be kept in time.
-    async fn kept_text(&self, key: Key128, occasion: &Occasion) -> Option<Bytes> {
+    async fn kept_text(&self, key: Key128, occasion: &Occasion) -> Option<(Bytes, Vec<TaskId>)> {
         let mut texts = Vec::new();
         let mut memories: Vec<TaskId> = Vec::new();
         let until = tokio::time::Instant::from_std(occasion.deadline);
@@ -564,7 +679,7 @@ impl Shared {
         let entry = LedgerEntry {
             anchor: stored(key),
             block: Some(String::from_utf8_lossy(&block).into_owned()),
-            memories,
+            memories: memories.clone(),
             decided_at: time::OffsetDateTime::now_utc(),
         };
         match self
@@ -572,7 +687,7 @@ impl Shared {
             .decide(&occasion.lineage, &entry, occasion.deadline)
             .await
         {
-            Ok(true) => Some(block),
+            Ok(true) => Some((block, memories)),
             Ok(false) => {
                 self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
                 None
@@ -593,7 +708,7 @@ impl Shared {
     }
 
     /// Reads the switches; the revision they stand for.
-    async fn look_at_switches(&self) -> Result<i64, grov_domain::StoreError> {
+    async fn look_at_switches(&self) -> Result<i64, StoreError> {
         // The number first: what changes in between is looked at again.
         let revision = self.store.revision().await?;
         let off = self.store.switched_off().await?;
@@ -620,7 +735,7 @@ impl Shared {
             let looked = async {
                 let revision = self.look_at_switches().await?;
                 self.reload().await?;
-                Ok::<_, grov_domain::StoreError>(revision)
+                Ok::<_, StoreError>(revision)
             };
             match looked.await {
                 Ok(revision) => *known.lock().unwrap_or_else(PoisonError::into_inner) = revision,
@@ -632,17 +747,18 @@ impl Shared {
     }
 
     /// Takes out of memory what the store holds no more.
-    async fn reload(&self) -> Result<(), grov_domain::StoreError> {
+    async fn reload(&self) -> Result<(), StoreError> {
         let lineages: Vec<(Lineage, Arc<Slot>)> = {
             let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-            let loaded = lineages.iter().filter(|(_, slot)| slot.loaded.initialized());
-            loaded
+            // Those that are just being loaded too: what is taken back here stays so.
+            lineages
+                .iter()
                 .map(|(lineage, slot)| (lineage.clone(), Arc::clone(slot)))
                 .collect()
         };
         for (lineage, slot) in lineages {
             if let Some(kept) = self.store.lineage(&lineage).await? {
-                slot.state().reload(&kept.entries);
+                slot.state().reload(&kept);
             }
         }
         Ok(())

@@ -2,9 +2,10 @@
 
 use super::reach::Reach;
 use bytes::Bytes;
-use grov_domain::{HistoryKey, LedgerEntry, LedgerLineage};
+use grov_domain::{HistoryKey, LedgerLineage, TaskId};
 use grov_wire::{Edit, Key128, Link, RequestIndex, Skeleton};
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use tokio::sync::watch;
 
 /// A decision: the block that is added, or nothing.
@@ -15,6 +16,8 @@ pub(super) type Decision = Option<Bytes>;
 pub(super) struct LineageState {
     /// Decisions by place.
     decided: HashMap<Key128, Decision>,
+    /// What is quoted at a place.
+    quoted: HashMap<Key128, Vec<TaskId>>,
     /// Places that somebody is deciding about right now.
     deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
     /// The block that was added last, until it stands in a cached prefix.
@@ -64,17 +67,35 @@ impl LineageState {
         self.stood_at = Some(kept.tip.map(|tip| Key128::from_u128(tip.0)));
         for entry in kept.entries {
             let key = Key128::from_u128(entry.anchor.0);
-            self.decided
-                .entry(key)
-                .or_insert_with(|| entry.block.map(Bytes::from));
+            if let Entry::Vacant(open) = self.decided.entry(key) {
+                open.insert(entry.block.map(Bytes::from));
+                self.quote(key, entry.memories);
+            }
         }
     }
 
     /// Takes out what the store holds no more.
-    pub(super) fn reload(&mut self, kept: &[LedgerEntry]) {
-        for entry in kept.iter().filter(|entry| entry.block.is_none()) {
+    pub(super) fn reload(&mut self, kept: &LedgerLineage) {
+        self.barred |= kept.barred;
+        for entry in kept.entries.iter().filter(|entry| entry.block.is_none()) {
             self.take_back(Key128::from_u128(entry.anchor.0));
         }
+    }
+
+    /// Notes what is quoted at a place.
+    pub(super) fn quote(&mut self, anchor: Key128, memories: Vec<TaskId>) {
+        if !memories.is_empty() {
+            self.quoted.insert(anchor, memories);
+        }
+    }
+
+    /// What is quoted in this history already.
+    pub(super) fn quoted_in(&self, skeleton: &Skeleton) -> HashSet<TaskId> {
+        let places = skeleton
+            .links()
+            .iter()
+            .filter_map(|link| self.quoted.get(&link.key));
+        places.flatten().cloned().collect()
     }
 
     /// Nothing is added to this lineage any more.
@@ -93,15 +114,24 @@ impl LineageState {
             return replay;
         }
         replay.withdrawn = self.settle_fresh(index, skeleton);
+        let newest = skeleton.newest_user_link();
         for link in skeleton.links() {
+            let is_newest = newest.is_some_and(|newest| newest.key == link.key);
+            if !is_newest && self.deciding.remove(&link.key).is_some() {
+                // The history grew meanwhile and goes out without it.
+                self.decided.entry(link.key).or_insert(None);
+            }
             if let Some(Some(block)) = self.decided.get(&link.key) {
-                replay.edits.push(Edit::Insert {
+                let edit = Edit::Insert {
                     at: link.seam(),
                     bytes: block.clone(),
-                });
+                };
+                // The same words twice behind one block would be none of ours, but for a text in front of a tool result.
+                if replay.edits.last() != Some(&edit) {
+                    replay.edits.push(edit);
+                }
             }
         }
-        let newest = skeleton.newest_user_link();
         replay.newest_is_decided = newest.is_some_and(|link| self.decided.contains_key(&link.key));
         if let Some(link) = newest.filter(|link| matches!(self.decided.get(&link.key), Some(Some(_)))) {
             // The user went back to this place: what followed it then is no more.
@@ -156,6 +186,7 @@ impl LineageState {
     /// From now on nothing is added at this place.
     pub(super) fn take_back(&mut self, anchor: Key128) {
         self.decided.insert(anchor, None);
+        self.quoted.remove(&anchor);
         self.fresh = self.fresh.filter(|fresh| fresh.anchor != anchor);
     }
 

@@ -18,6 +18,7 @@ pub use injection::{Injection, InjectionWork};
 use crate::places::Location;
 use async_trait::async_trait;
 use grov_domain::{LedgerStore, Lineage, SwitchStore, TaskId};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -36,6 +37,8 @@ pub struct Occasion {
     pub location: Arc<Location>,
     /// What the user typed since the agent last spoke; empty inside a tool loop.
     pub prompt: String,
+    /// Memories that this history quotes already.
+    pub quoted: HashSet<TaskId>,
     /// Later than this nothing can be said.
     pub deadline: Instant,
 }

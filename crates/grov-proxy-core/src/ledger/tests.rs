@@ -410,6 +410,116 @@ async fn edits_that_were_not_sent_are_not_said_later() {
     assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
 }
 
+/// The history of a fork.
+fn forked() -> Value {
+    let mut forked = second();
+    forked.as_array_mut().unwrap().extend([
+        assistant(json!("done")),
+        user(json!([marked("and now the tests")])),
+    ]);
+    forked
+}
+
+#[tokio::test]
+async fn a_fork_whose_project_was_not_known_at_first_goes_on_once_it_is() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    daemon.sends(&home.request("s", &first())).await;
+    daemon.sends(&home.request("s", &second())).await;
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    let mut headers = HeaderMap::new();
+    headers.insert("x-claude-code-session-id", HeaderValue::from_static("fork"));
+    let placeless = home.request("fork", &forked()).body().clone();
+    let placeless = MessagesRequest::new(&headers, placeless, OffsetDateTime::now_utc());
+    assert_eq!(daemon.sends(&placeless).await, forked());
+    let sent = daemon.sends(&home.request("fork", &forked())).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+}
+
+#[tokio::test]
+async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_millis(3),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    let request = home.request("s", &first());
+    daemon.policy.prepare(&request).await;
+    assert!(daemon.policy.replay(&request).is_empty());
+    let gone = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
+    assert!(gone.is_err());
+    let withdrawn = async {
+        let store = home.store().await;
+        let lineage = Lineage {
+            session: grov_domain::ClientSessionId::new("s"),
+            agent: None,
+        };
+        loop {
+            let kept = store.lineage(&lineage).await.unwrap().unwrap();
+            match &kept.entries[..] {
+                [entry] if entry.block.is_none() => return,
+                _ => tokio::time::sleep(Duration::from_millis(5)).await,
+            }
+        }
+    };
+    withdrawn.await;
+    daemon.work.abort();
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn a_history_that_grows_while_its_place_is_being_decided_goes_on_without_it() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_millis(3),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    let (one, two) = (home.request("s", &first()), home.request("s", &second()));
+    daemon.policy.prepare(&one).await;
+    daemon.policy.replay(&one);
+    let (_, sent) = tokio::join!(daemon.policy.propose(&one), daemon.sends(&two));
+    let later = daemon.sends(&home.request("s", &forked())).await;
+    assert_eq!(sent[0]["content"].is_array(), later[0]["content"].is_array());
+}
+
+#[tokio::test]
+async fn a_memory_is_told_once_in_a_history() {
+    let home = Home::new();
+    let store = home.store().await;
+    let about = "exponential backoff for the webhook retry queue in src/webhook/retry.rs";
+    let known = Task {
+        goal: Some(about.to_owned()),
+        files_touched: vec!["src/webhook/retry.rs".to_owned()],
+        ..memory(&home, "m1")
+    };
+    store.save_task(&known).await.unwrap();
+    let source = crate::memory::MemorySource::new(
+        store.clone(),
+        grov_memory::Ranking::for_injection(),
+        grov_memory::Budget::default(),
+    );
+    let (policy, work) = Injection::new(store, vec![Arc::new(source)]);
+    let mut turns = Vec::new();
+    let sending = async {
+        for part in 0..3 {
+            turns.push(user(json!([marked(&format!("{about}, part {part}"))])));
+            let request = home.request("s", &json!(turns));
+            policy.prepare(&request).await;
+            let edits = [policy.replay(&request), policy.propose(&request).await].concat();
+            assert_eq!(edits.len(), 1, "turn {part}");
+            turns.push(assistant(json!(format!("done {part}"))));
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        () = work.run(std::future::pending()) => {}
+    }
+}
+
 /// The second request of a session whose first turn was answered with so many parts.
 fn wide(parts: usize) -> Value {
     let answer: Vec<Value> = (0..parts).map(|part| text(&format!("part {part}"))).collect();

@@ -28,17 +28,18 @@ pub(super) async fn locate(directory: Option<&str>) -> Location {
     looking.await.unwrap_or_default()
 }
 
-/// What is kept out of memory in a working tree. Without one nothing is: there are no files to speak of.
-pub(super) async fn ignored(root: Option<PathBuf>) -> GrovIgnore {
+/// What is kept out of memory in a working tree; without one nothing is, for there are no files to speak of. `None`: it
+/// cannot be told, and nothing may be remembered.
+pub(super) async fn ignored(root: Option<PathBuf>) -> Option<GrovIgnore> {
     let Some(root) = root else {
-        return GrovIgnore::default();
+        return Some(GrovIgnore::default());
     };
     let reading = tokio::task::spawn_blocking(move || GrovIgnore::at(&Place::locate(&root)));
-    let ignore = reading.await.unwrap_or_default();
+    let ignore = reading.await.ok()?;
     for problem in ignore.problems() {
         tracing::warn!("{problem}");
     }
-    ignore
+    Some(ignore)
 }
 
 /// The task with what its files are like now, so that it can be told later whether they have changed since.

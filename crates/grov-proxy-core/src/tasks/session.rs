@@ -441,6 +441,8 @@ impl Session {
         let mut steps = patiently(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
         let ignore = ignored(location.root.clone()).await;
+        let may_remember = ignore.is_some();
+        let ignore = ignore.unwrap_or_default();
         let material = Material::new(&prompts, &steps, location.root.as_deref(), &ignore, |call| {
             self.outcomes.of(call)
         });
@@ -450,7 +452,7 @@ impl Session {
             ..TaskTransition::default()
         };
         // A conversation without a name of its own is no work that a team could come back to.
-        if !material.is_empty() && !identity::is_derived(&self.id) {
+        if may_remember && !material.is_empty() && !identity::is_derived(&self.id) {
             let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
             let question = material.question(&state, answer);
             let judge = &self.context.judge;

@@ -4,6 +4,7 @@ use crate::support::{Act, Running, Scripted, json_answer, post};
 use async_trait::async_trait;
 use grov_proxy_core::{MessagesRequest, Proxy, RequestPolicy, Upstream};
 use grov_wire::{Edit, text_block};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 struct Adds;
@@ -73,6 +74,26 @@ impl RequestPolicy for Nameless {
     fn replay(&self, _: &MessagesRequest) -> Vec<Edit> {
         panic!("on purpose")
     }
+}
+
+#[tokio::test]
+async fn an_original_that_is_not_taken_either_says_nothing_about_the_edit() {
+    let is_first = AtomicBool::new(true);
+    let upstream = Scripted::start(move |_, request| {
+        let head = match request.body == BODY.as_bytes() && is_first.swap(false, Ordering::SeqCst) {
+            true => "529 Overloaded",
+            false => "400 Bad Request",
+        };
+        let answer = format!("HTTP/1.1 {head}\r\nContent-Length: 2\r\n\r\n{{}}");
+        vec![Act::Write(answer.into_bytes())]
+    })
+    .await;
+    let proxy = Running::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).policy(Adds)).await;
+    let mut client = proxy.client().await;
+    client.send(post("/v1/messages", BODY.as_bytes())).await;
+    let (head, _) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 529"), "{head}");
+    assert_eq!(proxy.metrics.faults("edit_refused_upstream"), 0);
 }
 
 struct Dawdles;

@@ -51,7 +51,10 @@ fn nothing(anchor: HistoryKey, at: time::OffsetDateTime) -> LedgerEntry {
 impl LedgerStore for MemoryLedger {
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
         let kept = self.kept();
-        let newest = kept.tips.iter().rfind(|tip| tip.lineage == *lineage && tip.tip.is_some());
+        let newest = kept
+            .tips
+            .iter()
+            .rfind(|tip| tip.lineage == *lineage && tip.tip.is_some());
         Ok(kept.lineages.get(lineage).map(|known| LedgerLineage {
             tip: newest.and_then(|newest| newest.tip),
             ..known.clone()
@@ -74,7 +77,10 @@ impl LedgerStore for MemoryLedger {
             .filter_map(|(age, tip)| Some((place(tip.tip?)?, age, tip.lineage.clone())))
             .max_by_key(|(at, age, lineage)| {
                 let of_it = kept.lineages.get(lineage).map(|known| known.entries.as_slice());
-                let decided = of_it.unwrap_or_default().iter().filter_map(|entry| place(entry.anchor));
+                let decided = of_it
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(|entry| place(entry.anchor));
                 (*at, decided.max(), *age)
             });
         let mut adopted = LedgerLineage::default();
