@@ -1,6 +1,7 @@
 //! The daemon's life: configuration before sockets, recording beside serving, an orderly end.
 
 use crate::arguments::Arguments;
+use crate::embedding;
 use crate::listener;
 use crate::recording::Recording;
 use crate::remembering;
@@ -11,6 +12,7 @@ use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNamin
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -150,12 +152,19 @@ async fn serve(
     let mut stopping = tasks.shutdown();
     let judging = async move { understanding.work.run(stopping.requested()).await };
     tasks.spawn("task orchestration", judging);
-    let (injection, keeping) = remembering::injection(recording.store(), settings.memory());
+    // A connection of its own: a request must not wait behind records that are being written.
+    let (injection, keeping) = remembering::injection(opened_apart(home), settings.memory());
     let mut stopping = tasks.shutdown();
     tasks.spawn("injection ledger", async move {
         keeping.run(stopping.requested()).await;
     });
     let counters = injection.counters();
+    // And one for what takes longer than a request may wait.
+    let embedding = embedding::embedding(settings, address, opened_apart(home));
+    let embedding_state = embedding.map(|(work, state)| {
+        tasks.spawn("embedding", work.run(tasks.shutdown()));
+        state
+    });
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -178,6 +187,7 @@ async fn serve(
             move || understanding::state(&judge.status())
         })
         .health_section("context", move || remembering::state(&counters))
+        .health_section("embedder", move || embedding::state(embedding_state.as_ref()))
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;
@@ -236,6 +246,12 @@ async fn serve(
         ));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The store once more. One that is damaged is left to whoever records.
+fn opened_apart(home: &Home) -> Arc<ReopeningStore> {
+    let options = OpenOptions::default();
+    Arc::new(ReopeningStore::new(home.database(), options, OnCorruption::Fail))
 }
 
 /// Says that the daemon accepts, to people and to other programs.

@@ -3,6 +3,7 @@
 
 mod arguments;
 mod daemon;
+mod embedding;
 mod listener;
 mod port_holder;
 mod recording;

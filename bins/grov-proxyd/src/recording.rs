@@ -33,7 +33,7 @@ impl Recording {
             drift_log: settings.retention_drift,
             idle_sessions: settings.retention_idle,
             spending: settings.retention_spending,
-            ..Retention::default()
+            ledger: settings.retention_ledger,
         };
         Ok(Self {
             store,
