@@ -1,52 +1,34 @@
 //! The policy: what was said before is said again, and sources are asked for new text.
 
-use super::lineage::{Decision, LineageState, Place, stored};
+use super::lineage::{Decision, Place, stored};
 use super::reach::Reach;
 use super::scribe::{Note, Scribe, Writing};
-use super::{ContextSource, Counters, LedgerBackend, Occasion, Words};
-use crate::places::{Location, Places};
+use super::shared::{Shared, model};
+use super::slot::{Loading, Slot};
+use super::{ContextSource, Counters, LedgerBackend, Occasion};
+use crate::places::Places;
 use crate::policy::RequestPolicy;
 use crate::prompts;
 use crate::request::MessagesRequest;
 use async_trait::async_trait;
-use bytes::Bytes;
-use grov_domain::{
-    ClientSessionId, ExchangeKind, HistoryKey, LedgerEntry, LedgerLineage, Lineage, LineageTip, NewLineage,
-    OWN_TEXT_OPENING, SideRequest, StoreError, SwitchScope, TaskId,
-};
-use grov_wire::{Edit, Key128, Link, RequestIndex, Role, text_block};
-use std::collections::{HashMap, HashSet};
+use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
+use grov_wire::{Edit, Key128, Link, RequestIndex, Role};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, mpsc, watch};
 use tokio::task::JoinSet;
 
-/// After a request has waited in vain for what was said in its conversation before, no other does for so long.
-const PAUSE_BETWEEN_WAITS: Duration = Duration::from_secs(5);
-
 /// How long the first request of a lineage waits for what was said in it before. Missing that, the cached prompt is
 /// billed again, which costs more than the wait.
 const LOAD_LIMIT: Duration = Duration::from_secs(1);
-
-/// How long a request waits for its directory to be looked at.
-const LOCATE_LIMIT: Duration = Duration::from_millis(20);
-
-/// Requests of a lineage that wait for that: a file system that does not answer must not hold up every one.
-const MAX_LOOKS: u8 = 5;
 
 /// Time for new text, a little less than all policies have together: what is kept must also be used.
 const TEXT_LIMIT: Duration = Duration::from_millis(8);
 
 /// Decisions that may wait to be begun.
 const MAX_JOBS: usize = 256;
-
-/// Lineages held in memory; the least recently used are loaded again when they come back.
-const MAX_LINEAGES: usize = 512;
-
-/// Pause between two looks whether another process changed what is held here.
-const REVISION_PAUSE: Duration = Duration::from_secs(1);
 
 /// Says again what was said, and asks sources for what is new.
 pub struct Injection {
@@ -64,74 +46,6 @@ pub struct InjectionWork {
 /// A decision to be made.
 type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-struct Shared {
-    store: Arc<dyn LedgerBackend>,
-    sources: Vec<Arc<dyn ContextSource>>,
-    scribe: Scribe,
-    counters: Arc<Counters>,
-    places: Places,
-    lineages: Mutex<HashMap<Lineage, Arc<Slot>>>,
-    /// Counts uses, to tell which lineage was used least recently.
-    uses: AtomicU64,
-    switched_off: Mutex<HashSet<SwitchScope>>,
-    /// The revision of the store that `switched_off` and the lineages stand for; `None` before the first look.
-    revision: OnceCell<Mutex<i64>>,
-}
-
-/// Whether what was kept of a lineage is in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Loading {
-    /// It is not, and nobody is at it.
-    #[default]
-    No,
-    /// Somebody is at it.
-    UnderWay,
-    /// It is.
-    Done,
-}
-
-/// A lineage in memory.
-#[derive(Default)]
-struct Slot {
-    loading: watch::Sender<Loading>,
-    /// No request waits for loading until then.
-    waits_again_at: Mutex<Option<Instant>>,
-    state: Mutex<LineageState>,
-    location: Mutex<Option<Arc<Location>>>,
-    /// How often the directory was looked for.
-    looks: AtomicU8,
-    used: AtomicU64,
-}
-
-impl Slot {
-    fn state(&self) -> MutexGuard<'_, LineageState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn location(&self) -> Option<Arc<Location>> {
-        self.location
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    fn waits_no_more(&self) -> bool {
-        let until = *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner);
-        until.is_some_and(|until| Instant::now() < until)
-    }
-
-    fn wait_no_more(&self) {
-        let until = Instant::now() + PAUSE_BETWEEN_WAITS;
-        *self.waits_again_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(until);
-    }
-
-    /// The project's key, `""` while it is not known.
-    fn project_path(&self) -> String {
-        self.location()
-            .map_or_else(String::new, |location| location.project.key().to_owned())
-    }
-}
-
 /// What is kept with a request between the calls of the policy.
 #[derive(Clone)]
 struct Prepared {
@@ -141,6 +55,25 @@ struct Prepared {
     newest_is_replayed: bool,
     /// The place that was decided for this request.
     decided_here: Option<Key128>,
+}
+
+impl Prepared {
+    /// Where the lineage stands with this request.
+    fn tip(
+        &self,
+        request: &MessagesRequest,
+        tip: Option<HistoryKey>,
+        nothing_at: Vec<HistoryKey>,
+    ) -> LineageTip {
+        LineageTip {
+            lineage: self.lineage.clone(),
+            project_path: self.slot.project_path(),
+            model: request.index().map(model).unwrap_or_default(),
+            tip,
+            nothing_at,
+            at: request.received_at(),
+        }
+    }
 }
 
 impl Injection {
@@ -277,7 +210,7 @@ impl RequestPolicy for Injection {
                 _ => Vec::new(),
             };
             let tip = skeleton.tip_at_last_assistant().map(stored);
-            let tip = self.shared.tip(&prepared, index, request, tip, nothing_at);
+            let tip = prepared.tip(request, tip, nothing_at);
             self.shared.scribe.note(Note::Tip(tip));
         }
         let (Some(link), slot) = (newest, &prepared.slot) else {
@@ -396,9 +329,7 @@ impl Injection {
             return Opened::Nothing;
         };
         let told = teller.subscribe();
-        let note = self
-            .shared
-            .tip(prepared, index, request, None, vec![stored(link.key)]);
+        let note = prepared.tip(request, None, vec![stored(link.key)]);
         let shared = Arc::clone(&self.shared);
         let (slot, key) = (Arc::clone(slot), link.key);
         // Not on this request's own time: when it can wait no longer, what was kept has to be taken back.
@@ -469,18 +400,6 @@ impl Injection {
     }
 }
 
-/// Tells at its end how loading ended.
-struct Ends<'a> {
-    loading: &'a watch::Sender<Loading>,
-    state: Loading,
-}
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.loading.send_replace(self.state);
-    }
-}
-
 /// Whoever stops waiting for a decision goes out without the text: then nobody may say it later.
 struct Patience<'a> {
     slot: &'a Slot,
@@ -496,277 +415,6 @@ impl Drop for Patience<'_> {
             self.slot.state().decide(self.key, None);
         }
     }
-}
-
-impl Shared {
-    fn slot(&self, lineage: &Lineage) -> Arc<Slot> {
-        let now = self.uses.fetch_add(1, Ordering::Relaxed);
-        let mut lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-        if lineages.len() >= MAX_LINEAGES && !lineages.contains_key(lineage) {
-            let mut uses: Vec<u64> = lineages
-                .values()
-                .map(|slot| slot.used.load(Ordering::Relaxed))
-                .collect();
-            uses.sort_unstable();
-            let oldest = uses.get(MAX_LINEAGES / 4).copied().unwrap_or(now);
-            // One that a request holds right now stays: there must not be two of it.
-            lineages
-                .retain(|_, slot| slot.used.load(Ordering::Relaxed) > oldest || Arc::strong_count(slot) > 1);
-        }
-        let slot = lineages.entry(lineage.clone()).or_default();
-        slot.used.store(now, Ordering::Relaxed);
-        Arc::clone(slot)
-    }
-
-    /// Learns the project of a lineage, once.
-    async fn locate(&self, slot: &Slot, request: &MessagesRequest) {
-        if slot.location().is_some() || slot.looks.load(Ordering::Relaxed) >= MAX_LOOKS {
-            return;
-        }
-        slot.looks.fetch_add(1, Ordering::Relaxed);
-        let Some(directory) = Places::directory(request) else {
-            return;
-        };
-        // A directory that does not answer: nothing new is said until it does.
-        let located = tokio::time::timeout(LOCATE_LIMIT, self.places.locate(&directory)).await;
-        if let Ok(Some(location)) = located {
-            *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
-        }
-    }
-
-    /// Brings what was kept of a lineage into memory.
-    async fn load(&self, slot: &Slot, new: &NewLineage) {
-        // Also where this is broken off.
-        let mut ends = Ends {
-            loading: &slot.loading,
-            state: Loading::No,
-        };
-        match self.kept(slot, new).await {
-            Ok(Some(kept)) => {
-                slot.state().load(kept);
-                ends.state = Loading::Done;
-            }
-            // The next request tries again.
-            Ok(None) => {}
-            Err(error) => {
-                slot.wait_no_more();
-                self.not_loaded(&error.to_string());
-            }
-        }
-    }
-
-    /// What is kept of a lineage; an unknown one becomes known. `None`: it cannot be told yet whether it continues
-    /// another, because its project is not known.
-    async fn kept(&self, slot: &Slot, new: &NewLineage) -> Result<Option<LedgerLineage>, StoreError> {
-        self.revision().await?;
-        if let Some(kept) = self.store.lineage(&new.lineage).await? {
-            return Ok(Some(kept));
-        }
-        let may_continue = new.history.len() > 1;
-        if may_continue && new.project_path.is_empty() && slot.looks.load(Ordering::Relaxed) < MAX_LOOKS {
-            return Ok(None);
-        }
-        self.store.adopt(new).await.map(Some)
-    }
-
-    /// The revision that is followed; read at the first call.
-    async fn revision(&self) -> Result<&Mutex<i64>, StoreError> {
-        let first = || async { self.look_at_switches().await.map(Mutex::new) };
-        self.revision.get_or_try_init(first).await
-    }
-
-    fn new_lineage(&self, slot: &Slot, lineage: &Lineage, request: &MessagesRequest) -> NewLineage {
-        let links = request.skeleton().map(|skeleton| skeleton.links());
-        NewLineage {
-            lineage: lineage.clone(),
-            project_path: slot.project_path(),
-            model: request.index().map(model).unwrap_or_default(),
-            history: links
-                .unwrap_or_default()
-                .iter()
-                .map(|link| stored(link.key))
-                .collect(),
-            at: request.received_at(),
-        }
-    }
-
-    fn not_loaded(&self, why: &str) {
-        self.counters.not_loaded.fetch_add(1, Ordering::Relaxed);
-        tracing::warn!(
-            why,
-            "what was said in this conversation before cannot be read; the request goes out without it"
-        );
-    }
-
-    /// Asks the sources, keeps what they say, and tells it.
-    async fn decide(
-        &self,
-        slot: &Slot,
-        key: Key128,
-        occasion: &Occasion,
-        teller: watch::Sender<Option<Decision>>,
-    ) -> Decision {
-        let kept = self.kept_text(key, occasion).await;
-        let is_kept = kept.is_some();
-        let decision = {
-            let mut state = slot.state();
-            let (block, quoted) = kept.map_or((None, Vec::new()), |(block, quoted)| (Some(block), quoted));
-            let decision = state.decide(key, block);
-            if decision.is_some() {
-                state.quote(key, quoted);
-            }
-            decision
-        };
-        let counter = match (&decision, is_kept) {
-            (Some(_), _) => &self.counters.added,
-            (None, _) => &self.counters.nothing,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        if is_kept && decision.is_none() {
-            // The request could not wait and is gone. At once, for after a crash nobody would know.
-            let withdrawn = self.store.withdraw(&occasion.lineage, &[stored(key)]).await;
-            if withdrawn.is_err() {
-                self.scribe.note(Note::Withdrawn(occasion.lineage.clone(), key));
-            }
-        }
-        teller.send_replace(Some(decision.clone()));
-        decision
-    }
-
-    fn tip(
-        &self,
-        prepared: &Prepared,
-        index: &RequestIndex,
-        request: &MessagesRequest,
-        tip: Option<HistoryKey>,
-        nothing_at: Vec<HistoryKey>,
-    ) -> LineageTip {
-        LineageTip {
-            lineage: prepared.lineage.clone(),
-            project_path: prepared.slot.project_path(),
-            model: model(index),
-            tip,
-            nothing_at,
-            at: request.received_at(),
-        }
-    }
-
-    /// The block that is said from now on; `None`: nothing is to be said, or it could not be kept in time.
-    async fn kept_text(&self, key: Key128, occasion: &Occasion) -> Option<(Bytes, Vec<TaskId>)> {
-        let mut texts = Vec::new();
-        let mut memories: Vec<TaskId> = Vec::new();
-        let until = tokio::time::Instant::from_std(occasion.deadline);
-        for source in self.sources.iter().filter(|source| source.applies(occasion)) {
-            match tokio::time::timeout_at(until, source.words(occasion)).await {
-                Ok(Some(Words {
-                    text,
-                    memories: quoted,
-                })) => {
-                    texts.push(text);
-                    memories.extend(quoted);
-                }
-                Ok(None) => {}
-                Err(_) => {
-                    self.counters.late.fetch_add(1, Ordering::Relaxed);
-                    tracing::debug!(source = source.name(), "nothing was said: it took too long");
-                }
-            }
-        }
-        if texts.is_empty() {
-            return None;
-        }
-        let block = text_block(&texts.join("\n"));
-        let entry = LedgerEntry {
-            anchor: stored(key),
-            block: Some(String::from_utf8_lossy(&block).into_owned()),
-            memories: memories.clone(),
-            decided_at: time::OffsetDateTime::now_utc(),
-        };
-        match self
-            .store
-            .decide(&occasion.lineage, &entry, occasion.deadline)
-            .await
-        {
-            Ok(true) => Some((block, memories)),
-            Ok(false) => {
-                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
-                None
-            }
-            Err(error) => {
-                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
-                tracing::warn!(%error, "nothing was said: it could not be kept");
-                None
-            }
-        }
-    }
-
-    fn is_switched_off(&self, session: &ClientSessionId, location: &Location) -> bool {
-        let off = self.switched_off.lock().unwrap_or_else(PoisonError::into_inner);
-        !off.is_empty()
-            && (off.contains(&SwitchScope::Session(session.clone()))
-                || off.contains(&SwitchScope::Project(location.project.key().to_owned())))
-    }
-
-    /// Reads the switches; the revision they stand for.
-    async fn look_at_switches(&self) -> Result<i64, StoreError> {
-        // The number first: what changes in between is looked at again.
-        let revision = self.store.revision().await?;
-        let off = self.store.switched_off().await?;
-        *self.switched_off.lock().unwrap_or_else(PoisonError::into_inner) = off.into_iter().collect();
-        Ok(revision)
-    }
-
-    /// Takes over what other processes change: switches, and memories that were forgotten.
-    async fn follow_revision(&self) {
-        loop {
-            tokio::time::sleep(REVISION_PAUSE).await;
-            let Some(known) = self.revision.get() else {
-                continue;
-            };
-            let last = *known.lock().unwrap_or_else(PoisonError::into_inner);
-            match self.store.revision().await {
-                Ok(revision) if revision != last => {}
-                Ok(_) => continue,
-                Err(error) => {
-                    tracing::debug!(%error, "the store's revision cannot be read; trying again");
-                    continue;
-                }
-            }
-            let looked = async {
-                let revision = self.look_at_switches().await?;
-                self.reload().await?;
-                Ok::<_, StoreError>(revision)
-            };
-            match looked.await {
-                Ok(revision) => *known.lock().unwrap_or_else(PoisonError::into_inner) = revision,
-                Err(error) => {
-                    tracing::warn!(%error, "changes made elsewhere are not followed yet; trying again")
-                }
-            }
-        }
-    }
-
-    /// Takes out of memory what the store holds no more.
-    async fn reload(&self) -> Result<(), StoreError> {
-        let lineages: Vec<(Lineage, Arc<Slot>)> = {
-            let lineages = self.lineages.lock().unwrap_or_else(PoisonError::into_inner);
-            // Those that are just being loaded too: what is taken back here stays so.
-            lineages
-                .iter()
-                .map(|(lineage, slot)| (lineage.clone(), Arc::clone(slot)))
-                .collect()
-        };
-        for (lineage, slot) in lineages {
-            if let Some(kept) = self.store.lineage(&lineage).await? {
-                slot.state().reload(&kept);
-            }
-        }
-        Ok(())
-    }
-}
-
-fn model(index: &RequestIndex) -> String {
-    index.model().unwrap_or_default().into_owned()
 }
 
 fn prepared(request: &MessagesRequest) -> Option<Prepared> {

@@ -9,6 +9,8 @@ mod injection;
 mod lineage;
 mod reach;
 mod scribe;
+mod shared;
+mod slot;
 
 #[cfg(test)]
 mod tests;
