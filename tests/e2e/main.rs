@@ -10,6 +10,8 @@ mod command_line;
 mod judge;
 mod load;
 mod local_model;
+mod memory;
+mod planted;
 mod real_client;
 mod secrets;
 mod starting;

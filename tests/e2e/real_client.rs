@@ -1,6 +1,7 @@
 //! The real Claude Code works through the real proxy against the simulated API: it must notice nothing, and what it did
 //! must be what Grov recorded, action for action.
 
+mod memory;
 mod tasks;
 
 use crate::upstream::{NOWHERE, Upstream};

@@ -33,13 +33,13 @@ fn work(daemon: &Daemon, sessions: std::ops::Range<usize>) -> Result<()> {
 }
 
 /// Another process's hold on the whole database, as a backup tool or a stuck editor plug-in may have it.
-struct Hold {
+pub struct Hold {
     runtime: tokio::runtime::Runtime,
     connection: SqliteConnection,
 }
 
 impl Hold {
-    fn on(database: &Path) -> Result<Self> {
+    pub fn on(database: &Path) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -48,7 +48,7 @@ impl Hold {
         Ok(Self { runtime, connection })
     }
 
-    fn release(mut self) -> Result<()> {
+    pub fn release(mut self) -> Result<()> {
         self.runtime.block_on(self.connection.execute("COMMIT"))?;
         self.runtime.block_on(self.connection.close())?;
         Ok(())

@@ -18,6 +18,7 @@ const KEY: &str = "sk-ant-api03-test-0000";
 pub struct RealClient {
     program: PathBuf,
     folder: TempDir,
+    project: PathBuf,
     environment: Vec<(String, String)>,
 }
 
@@ -57,6 +58,7 @@ impl RealClient {
         }
         Ok(Some(Self {
             program,
+            project: folder.path().join("project"),
             folder,
             environment: Vec::new(),
         }))
@@ -75,7 +77,12 @@ impl RealClient {
 
     /// The directory that it works in.
     pub fn project(&self) -> PathBuf {
-        self.folder.path().join("project")
+        self.project.clone()
+    }
+
+    /// Lets it work in another directory from now on.
+    pub fn enter(&mut self, directory: &Path) {
+        directory.clone_into(&mut self.project);
     }
 
     /// The client itself.

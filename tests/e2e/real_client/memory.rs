@@ -1,0 +1,496 @@
+//! Team memory with the real client: what one session found, another is told, at one place, and again as long as its
+//! conversation lasts.
+
+use crate::judge::{answer, reasoning, settings, verdict};
+use crate::upstream::Upstream;
+use crate::work::Work;
+use anyhow::{Context, Result, bail, ensure};
+use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Purpose};
+use grov_sim::cache::CacheAudit;
+use grov_sim::{JudgeScript, Player, PlayerConfig, RecordedRequest};
+use grov_tests::{ClientRun, Daemon, Grov, Request, WireTap, eventually, exchange};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// What is asked about what is remembered.
+const QUESTION: &str = "How are failed webhooks sent again, and why that way?";
+
+/// Two working trees of one repository, a client, and a tap between client and daemon.
+struct Team {
+    work: Work,
+    judge: Upstream,
+    tap: WireTap,
+    /// The second working tree.
+    side: PathBuf,
+}
+
+/// Text of Grov's own in a request, and what stands before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Told {
+    /// The block as it crossed the wire.
+    block: String,
+    /// The text, or the id of the tool result, of the block before.
+    behind: String,
+}
+
+impl Team {
+    fn begin() -> Result<Option<Self>> {
+        let judge = Upstream::start()?;
+        let intent = json!({
+            "goal": "Send failed webhooks again", "scope": ["src/webhooks.rs"], "constraints": ["Lose no event"],
+            "keywords": ["webhooks", "retry"],
+        });
+        let found = json!({
+            "reasoning_trace": ["A timer per event does not survive a restart of the sender"],
+            "decisions": [{
+                "choice": "Keep failed webhooks in an outbox table", "reason": "They survive a restart of the sender",
+            }],
+            "constraints": [], "tags": ["webhooks"],
+        });
+        let finished = json!({
+            "action": "new_task", "task_id": null, "goal": "Send failed webhooks again", "finished": true,
+            "constraints": [], "reasoning": "It was done at once.",
+        });
+        judge.sim().set_judge(
+            JudgeScript::default()
+                .with(Purpose::ExtractIntent, answer(&intent)?)
+                .with(Purpose::AnalyzeTaskContext, answer(&finished)?)
+                // Whoever asks later finishes nothing.
+                .with(Purpose::AnalyzeTaskContext, verdict("new_task")?)
+                .with(Purpose::ExtractReasoning, answer(&found)?)
+                .with(Purpose::ExtractReasoning, reasoning("Nothing further")?),
+        );
+        let talk = |text: &str| json!({"type": "text", "text": text});
+        let call = |name: &str, input: Value| json!({"type": "tool_use", "name": name, "input": input});
+        let helped = "How are failed webhooks sent again? [[scenario:count-lines]]";
+        let script = json!({"scenarios": {
+            "solve": {"steps": [
+                {"blocks": [
+                    talk("I keep failed webhooks in an outbox table."),
+                    call("Write", json!({"file_path": "{cwd}/webhooks.rs", "content": "// outbox\n"})),
+                ]},
+                {"blocks": [talk("Done. All tests pass. Task complete.")]},
+            ]},
+            "help": {"steps": [
+                {"blocks": [call("Agent", json!({
+                    "description": "Look", "subagent_type": "general-purpose", "prompt": helped,
+                }))]},
+                {"blocks": [talk("They are kept in a table.")]},
+            ]},
+        }});
+        let environment = settings(&judge);
+        let environment: Vec<(&str, &str)> = environment
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let Some(work) = Work::against(Upstream::with(&script)?, &environment)? else {
+            return Ok(None);
+        };
+        let project = work.client.project();
+        let side = project.with_file_name("side");
+        git(&project, &["init", "--quiet"])?;
+        let person = ["-c", "user.name=Dev", "-c", "user.email=dev@example.org"];
+        git(
+            &project,
+            &[
+                &person[..],
+                &["commit", "--quiet", "--allow-empty", "-m", "Begin"],
+            ]
+            .concat(),
+        )?;
+        let place = side.to_str().context("no UTF-8")?;
+        git(&project, &["worktree", "add", "--quiet", "-b", "side", place])?;
+        let tap = WireTap::before(work.daemon.port())?;
+        Ok(Some(Self {
+            work,
+            judge,
+            tap,
+            side,
+        }))
+    }
+
+    /// The same with something to remember that was imported, and with the client in the second working tree.
+    fn remembering() -> Result<Option<Self>> {
+        let Some(mut team) = Self::begin()? else {
+            return Ok(None);
+        };
+        let record = json!({
+            "id": "outbox", "project_path": "elsewhere", "user": "Ada", "original_query": "Send failed webhooks again",
+            "goal": "Send failed webhooks again", "reasoning_trace": ["A timer does not survive a restart"],
+            "files_touched": ["webhooks.rs"],
+            "decisions": [{"choice": "Keep failed webhooks in an outbox table", "reason": "They survive a restart"}],
+            "constraints": [], "tags": ["webhooks"], "status": "complete", "created_at": "2026-01-02T03:04:05Z",
+        });
+        team.import(&record)?;
+        team.work.client.enter(&team.side);
+        Ok(Some(team))
+    }
+
+    fn import(&self, record: &Value) -> Result<()> {
+        let file = self.work.client.home().join("records.jsonl");
+        fs::write(&file, format!("{record}\n"))?;
+        let answer = self
+            .grov()
+            .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?;
+        ensure!(answer.json["added"] == 1, "{:#}", answer.json);
+        Ok(())
+    }
+
+    fn grov(&self) -> Grov {
+        settings(&self.judge)
+            .into_iter()
+            .fold(self.work.grov(), |grov, (name, value)| grov.env(name, &value))
+    }
+
+    fn types(&self, prompt: &str, arguments: &[&str]) -> Result<ClientRun> {
+        let run = self.work.client.prompt(&self.tap.url(), prompt, arguments)?;
+        run.result()?;
+        Ok(run)
+    }
+
+    /// Texts that came too late for their request, or could not be kept in time: nothing is said then.
+    fn missed(&self) -> Result<u64> {
+        let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
+        let health: Value = serde_json::from_slice(&health.body)?;
+        let count = |name: &str| health["context"][name].as_u64();
+        Ok(count("late").context("no counter")? + count("not_kept").context("no counter")?)
+    }
+
+    /// Asks in new sessions until one is told something: a machine may be too busy to answer in time, and says so.
+    fn is_told(&self, prompt: &str) -> Result<String> {
+        for _ in 0..5 {
+            let missed = self.missed()?;
+            let run = self.types(prompt, &[])?;
+            let session = run.session()?;
+            let first = self.arrived(session).first().context("no request")?.clone();
+            if !told(&first)?.is_empty() {
+                return Ok(session.to_owned());
+            }
+            ensure!(self.missed()? > missed, "{prompt:?} was told nothing");
+        }
+        bail!("this machine is too busy")
+    }
+
+    /// The requests of a session.
+    fn arrived(&self, session: &str) -> Vec<Arc<RecordedRequest>> {
+        let mut requests = self.work.upstream.sim().messages();
+        requests.retain(|request| request.header("x-claude-code-session-id") == Some(session));
+        requests
+    }
+
+    /// Asserts that every request of the session since the `from`-th says exactly this.
+    fn says(&self, session: &str, from: usize, expected: &[Told]) -> Result<usize> {
+        let requests = self.arrived(session);
+        ensure!(requests.len() > from, "no request behind the first {from}");
+        for (number, request) in requests.iter().enumerate().skip(from) {
+            assert_eq!(told(request)?, expected, "request {number} of {session}");
+        }
+        Ok(requests.len())
+    }
+
+    /// Whether a new session is told something, by a client that is quick to start.
+    fn tells(&self, prompt: &str) -> Result<bool> {
+        for _ in 0..5 {
+            let missed = self.missed()?;
+            let mut player = Player::new(&self.work.daemon.url(), PlayerConfig::in_directory(&self.side))?;
+            let session = self
+                .work
+                .upstream
+                .block_on(player.run([prompt]))
+                .session_id
+                .clone();
+            let first = self.arrived(&session).first().context("no request")?.clone();
+            let told = !told(&first)?.is_empty();
+            if told || self.missed()? == missed {
+                return Ok(told);
+            }
+        }
+        bail!("this machine is too busy")
+    }
+
+    /// Asserts that what arrived is what the client sent but for text of Grov's own, and that this cost nothing that was
+    /// cached.
+    fn nothing_is_lost(&self) -> Result<()> {
+        let mut sent = self.tap.messages()?;
+        sent.retain(|message| message.line.starts_with("POST /v1/messages?"));
+        let (mut audit, mut read) = (CacheAudit::default(), 0);
+        for request in self.work.upstream.sim().messages() {
+            let without = without_own(&request.body)?;
+            let at = sent.iter().position(|message| message.body == without);
+            let at = at.with_context(|| format!("nobody sent {}", String::from_utf8_lossy(&without)))?;
+            let original = sent.remove(at);
+            let compared = audit.observe(&original.body, &request.body, request.received_at)?;
+            assert!(
+                !compared.caused_a_miss(),
+                "request {}: {compared:?}",
+                request.number
+            );
+            read += compared.cached_as_arrived;
+        }
+        assert!(sent.is_empty(), "{} requests did not arrive", sent.len());
+        assert!(read > 0, "nothing was ever read from the cache");
+        Ok(())
+    }
+}
+
+fn git(directory: &Path, arguments: &[&str]) -> Result<()> {
+    let status = Command::new("git")
+        .args(arguments)
+        .current_dir(directory)
+        .status()?;
+    ensure!(status.success(), "git {arguments:?}");
+    Ok(())
+}
+
+/// Where blocks of Grov's own are in a body: from `{` to `}`.
+fn own_blocks(body: &str) -> Vec<std::ops::Range<usize>> {
+    let opening = format!("\"text\":\"{OWN_TEXT_OPENING}");
+    let closing = format!("{OWN_TEXT_CLOSING}\"");
+    let texts = body.match_indices(&opening).map(|(at, _)| at);
+    texts
+        .filter_map(|text| {
+            let start = body[..text].rfind('{')?;
+            let closed = text + body[text..].find(&closing)? + closing.len();
+            let end = closed + body[closed..].find('}')? + 1;
+            Some(start..end)
+        })
+        .collect()
+}
+
+/// The client's bytes: a body without blocks of Grov's own and their commas.
+fn without_own(body: &[u8]) -> Result<Vec<u8>> {
+    let mut body = String::from_utf8(body.to_vec())?;
+    for block in own_blocks(&body).into_iter().rev() {
+        ensure!(
+            body[..block.start].ends_with(','),
+            "a block of ours is the first of its message"
+        );
+        body.replace_range(block.start - 1..block.end, "");
+    }
+    Ok(body.into_bytes())
+}
+
+/// What Grov says in a request, in order.
+fn told(request: &RecordedRequest) -> Result<Vec<Told>> {
+    let text = String::from_utf8(request.body.to_vec())?;
+    let raw = own_blocks(&text);
+    let body: Value = serde_json::from_str(&text)?;
+    let mut told = Vec::new();
+    for message in body["messages"].as_array().into_iter().flatten() {
+        let blocks = message["content"]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default();
+        for (at, block) in blocks.iter().enumerate() {
+            let own = block["text"]
+                .as_str()
+                .is_some_and(|text| text.starts_with(OWN_TEXT_OPENING));
+            if !own {
+                continue;
+            }
+            ensure!(
+                message["role"] == "user" && at > 0,
+                "a block of ours at {at} of {message:#}"
+            );
+            let before = &blocks[at - 1];
+            let behind = before["text"].as_str().or(before["tool_use_id"].as_str());
+            let range = raw.get(told.len()).context("a block in another form")?;
+            told.push(Told {
+                block: text[range.clone()].to_owned(),
+                behind: behind.context("neither text nor result before ours")?.to_owned(),
+            });
+        }
+    }
+    ensure!(told.len() == raw.len(), "text of ours at an odd place: {text}");
+    Ok(told)
+}
+
+#[test]
+fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
+    let Some(mut team) = Team::begin()? else {
+        return Ok(());
+    };
+    let run = team.types(
+        "Failed webhooks must be sent again, without losing any. [[scenario:solve]]",
+        &[],
+    )?;
+    let first = run.session()?.to_owned();
+    team.says(&first, 0, &[])?;
+    eventually("the task to be remembered", || {
+        let status = team.grov().ask(&["status"]).ok()?.json;
+        (status["tasks"] == 1).then_some(())
+    })?;
+
+    // In another working tree, in a session of its own: in the first request and in every one of the loop of tools.
+    team.work.client.enter(&team.side.clone());
+    let prompt = format!("{QUESTION} [[scenario:tools]]");
+    let session = team.is_told(&prompt)?;
+    let said = told(&team.arrived(&session)[0])?;
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said[0].behind, prompt);
+    for part in [
+        "Send failed webhooks again",
+        "outbox table",
+        "survive a restart",
+        "grov memory show",
+    ] {
+        assert!(said[0].block.contains(part), "{part}: {}", said[0].block);
+    }
+    let count = team.says(&session, 0, &said)?;
+    assert_eq!(count, 5);
+
+    // In the next turn, which a new process of the client takes up; what is said there is no question.
+    team.types("thanks", &["--resume", &session])?;
+    let count = team.says(&session, count, &said)?;
+
+    // Behind a restart of the daemon, that was killed.
+    let Work {
+        client,
+        upstream,
+        daemon,
+        home,
+    } = team.work;
+    let port = daemon.port();
+    daemon.kill()?;
+    let daemon = settings(&team.judge)
+        .into_iter()
+        .fold(
+            Daemon::on(&home, &upstream.url()).port(port),
+            |builder, (name, value)| builder.env(name, value),
+        )
+        .start()?;
+    team.work = Work {
+        client,
+        upstream,
+        daemon,
+        home,
+    };
+    team.types(
+        "Paint the garden shed green. [[scenario:parallel]]",
+        &["--resume", &session],
+    )?;
+    team.says(&session, count, &said)?;
+
+    // In a session that is forked off.
+    let run = team.types("thanks a lot", &["--resume", &session, "--fork-session"])?;
+    let fork = run.session()?.to_owned();
+    assert_ne!(fork, session);
+    team.says(&fork, 0, &said)?;
+    team.nothing_is_lost()
+}
+
+#[test]
+fn nobody_is_told_what_does_not_help() -> Result<()> {
+    let Some(team) = Team::remembering()? else {
+        return Ok(());
+    };
+    team.is_told(QUESTION)?;
+    for prompt in [
+        "Paint the garden shed green, please.",
+        "thanks",
+        "yes, go on",
+        "ok",
+    ] {
+        let run = team.types(prompt, &[])?;
+        team.says(run.session()?, 0, &[])?;
+    }
+    // A subagent that asks the same is told nothing; whoever sent it is told what fits.
+    let session = team.is_told("How are failed webhooks sent again? Ask somebody. [[scenario:help]]")?;
+    let requests = team.arrived(&session);
+    let of_agent: Vec<_> = requests
+        .iter()
+        .filter(|request| request.header("x-claude-code-agent-id").is_some())
+        .collect();
+    assert!(!of_agent.is_empty());
+    for request in of_agent {
+        assert_eq!(told(request)?, [], "a subagent was told something");
+    }
+    team.nothing_is_lost()
+}
+
+#[test]
+fn switched_off_nothing_new_is_said_and_what_was_said_stays() -> Result<()> {
+    let Some(team) = Team::remembering()? else {
+        return Ok(());
+    };
+    let session = team.is_told(&format!("{QUESTION} [[scenario:text]]"))?;
+    let said = told(&team.arrived(&session)[0])?;
+    let switch = |word: &str| -> Result<()> {
+        let ended = team.grov().run(&[word])?;
+        ensure!(ended.code() == Some(0), "grov {word}: {ended:?}");
+        Ok(())
+    };
+    switch("off")?;
+    eventually("the switch to be seen", || {
+        (!team.tells(QUESTION).ok()?).then_some(())
+    })?;
+    let run = team.types(QUESTION, &[])?;
+    team.says(run.session()?, 0, &[])?;
+    team.types(&format!("{QUESTION} Once more."), &["--resume", &session])?;
+    let count = team.says(&session, 0, &said)?;
+
+    switch("on")?;
+    eventually("the switch to be seen", || {
+        team.tells(QUESTION).ok()?.then_some(())
+    })?;
+    team.is_told(QUESTION)?;
+    // What was not said then is not said now: the place was decided.
+    team.types("thanks", &["--resume", &session])?;
+    team.says(&session, count, &said)?;
+    Ok(())
+}
+
+#[test]
+fn what_a_hook_has_said_already_is_not_said_twice() -> Result<()> {
+    let Some(team) = Team::remembering()? else {
+        return Ok(());
+    };
+    let context = format!("{OWN_TEXT_OPENING} source=\"team-memory\">\nFrom a hook.\n{OWN_TEXT_CLOSING}");
+    let said =
+        json!({"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": context}});
+    let file = team.work.client.home().join("said.json");
+    fs::write(&file, said.to_string())?;
+    let hook = json!({"type": "command", "command": format!("cat '{}'", file.display())});
+    let folder = team.work.client.home().join(".claude");
+    fs::create_dir_all(&folder)?;
+    let hooks = json!({"hooks": {"UserPromptSubmit": [{"hooks": [hook]}]}});
+    fs::write(folder.join("settings.json"), hooks.to_string())?;
+    let run = team.types(&format!("{QUESTION} [[scenario:tools]]"), &[])?;
+    for request in team.arrived(run.session()?) {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(body.contains("From a hook."), "the hook did not speak: {body}");
+        assert!(
+            own_blocks(&body).is_empty() && !body.contains("outbox table"),
+            "{body}"
+        );
+    }
+    team.nothing_is_lost()
+}
+
+#[test]
+fn private_words_beside_a_question_are_kept_nowhere() -> Result<()> {
+    let Some(team) = Team::remembering()? else {
+        return Ok(());
+    };
+    let prompt = format!("<private>The code word is swordfish-4711.</private> {QUESTION} [[scenario:tools]]");
+    let run = team.types(&prompt, &[])?;
+    let session = run.session()?;
+    eventually("the prompt to be stored", || {
+        let sessions = team.grov().sessions().ok()?;
+        sessions
+            .iter()
+            .any(|known| known["client_session_id"] == session && known["prompts"] == 1)
+            .then_some(())
+    })?;
+    for entry in fs::read_dir(&team.work.home)? {
+        let path = entry?.path();
+        if path.is_file() {
+            let content = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            assert!(!content.contains("swordfish"), "in {}", path.display());
+        }
+    }
+    team.nothing_is_lost()
+}
