@@ -282,12 +282,13 @@ fn work(court: &Court, daemon: &Daemon, gardener: &mut Gardener) -> Result<Vec<S
 }
 
 /// Asks about every kind, in sessions in which nobody says a secret; what arrived of that, and about how many something
-/// was told. A busy machine tells nothing, so that nobody waits, and is asked again.
-fn ask(court: &Court, daemon: &Daemon) -> Result<(Vec<u8>, usize)> {
+/// was told, and about how many nothing was although there was time. A busy machine tells nothing, so that nobody waits.
+fn ask(court: &Court, daemon: &Daemon) -> Result<(Vec<u8>, usize, usize)> {
     const ATTEMPTS: usize = 4;
-    let (mut arrived, mut told) = (Vec::new(), 0);
+    let (mut arrived, mut told, mut silent) = (Vec::new(), 0, 0);
     for kind in 0..KINDS.len() {
         for _ in 0..ATTEMPTS {
+            let missed = missed(daemon)?;
             court.api.sim().clear();
             let mut person = court.person_with(daemon, |mut config| {
                 config.tools_size = 2048;
@@ -306,9 +307,21 @@ fn ask(court: &Court, daemon: &Daemon) -> Result<(Vec<u8>, usize)> {
                 told += 1;
                 break;
             }
+            if self::missed(daemon)? == missed {
+                silent += 1;
+                break;
+            }
         }
     }
-    Ok((arrived, told))
+    Ok((arrived, told, silent))
+}
+
+/// How often there was no time to say or to keep something.
+fn missed(daemon: &Daemon) -> Result<u64> {
+    let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
+    let health: Value = serde_json::from_slice(&health.body)?;
+    let counts = ["late", "not_kept"].map(|name| health["context"][name].as_u64());
+    counts.into_iter().sum::<Option<u64>>().context("no counters")
 }
 
 #[test]
@@ -318,11 +331,8 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
     let records: String = (0..KINDS.len()).map(|kind| record(kind, &mut gardener)).collect();
     let file = court.project().join("records.jsonl");
     fs::write(&file, records)?;
-    let start = |level: &str| {
-        let daemon = court.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
-        daemon.arg("--log-level").arg(level).start()
-    };
-    let daemon = start("trace")?;
+    let daemon = court.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
+    let daemon = daemon.arg("--log-level").arg("trace").start()?;
     let mut leaks = Leaks::default();
     let grov = court.grov();
     let imported = grov
@@ -337,8 +347,8 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
     assert!(!log.is_empty(), "the log says nothing at its highest level");
     leaks.look(&gardener.traces, "the log", log.as_bytes());
 
-    let daemon = start("debug")?;
-    let (arrived, told) = ask(&court, &daemon)?;
+    let daemon = court.with_rules().arg("--log-level").arg("debug").start()?;
+    let (arrived, told, silent) = ask(&court, &daemon)?;
     let traces = &gardener.traces;
     let judged: Vec<u8> = court
         .judge
@@ -349,10 +359,10 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
         .collect();
     leaks.look(traces, "the questions to the judge", &judged);
     leaks.look(traces, "the text for the agent", &arrived);
-    for path in ["/_grov/metrics", "/_grov/health"] {
-        let answer = exchange(daemon.port(), &Request::new("GET", path))?;
-        leaks.look(traces, path, &answer.body);
-    }
+    let metrics = exchange(daemon.port(), &Request::new("GET", "/_grov/metrics"))?;
+    leaks.look(traces, "the metrics", &metrics.body);
+    let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health"))?;
+    leaks.look(traces, "the health answer", &health.body);
     let mut commands: Vec<Vec<&str>> = vec![
         vec!["memory", "export"],
         vec!["memory", "list", "--json"],
@@ -390,7 +400,11 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
         leaks.0,
         traces.count()
     );
-    assert!(told * 2 >= KINDS.len(), "{told} of {} were told", KINDS.len());
+    assert!(
+        told > 0 && silent * 10 <= KINDS.len(),
+        "{told} were told, {silent} not: {}",
+        health.text()
+    );
     Ok(())
 }
 
