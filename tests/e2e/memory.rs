@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -308,17 +309,23 @@ fn behind_a_locked_database_requests_go_out_as_they_are() -> Result<()> {
     Ok(())
 }
 
-#[test]
-fn a_spoilt_database_holds_up_no_request_and_memory_can_begin_anew() -> Result<()> {
-    let desk = Desk::remembering(&[record("honest", "honest")])?;
-    desk.told(&question("honest"))?.context("nothing is told")?;
+/// Overwrites the whole database.
+fn spoil(home: &Path) -> Result<()> {
     for name in ["grov.db", "grov.db-wal"] {
-        let file = desk.court.home().join(name);
+        let file = home.join(name);
         if let Ok(metadata) = fs::metadata(&file) {
             let spoilt = fs::OpenOptions::new().write(true).open(&file)?;
             spoilt.write_all_at(&vec![0x5a; usize::try_from(metadata.len())?], 0)?;
         }
     }
+    Ok(())
+}
+
+#[test]
+fn a_spoilt_database_holds_up_no_request_and_memory_can_begin_anew() -> Result<()> {
+    let desk = Desk::remembering(&[record("honest", "honest")])?;
+    desk.told(&question("honest"))?.context("nothing is told")?;
+    spoil(&desk.court.home())?;
     for _ in 0..5 {
         let asked = desk.ask(&question("honest"))?;
         // Pages that the daemon has read already may still answer; what is told then is told whole.
@@ -327,10 +334,14 @@ fn a_spoilt_database_holds_up_no_request_and_memory_can_begin_anew() -> Result<(
     }
     let Desk { court, daemon } = desk;
     daemon.stop()?;
+    // Leaving, it may have written what it still knew.
+    spoil(&court.home())?;
     let daemon = court.with_rules().start()?;
     let desk = Desk { court, daemon };
     assert!(desk.ask(&question("honest"))?.is_untouched());
-    desk.import(&[record("honest", "honest")])?;
+    eventually("a new database", || {
+        desk.import(&[record("honest", "honest")]).ok()
+    })?;
     desk.told(&question("honest"))?.context("nothing is told")?;
     Ok(())
 }
