@@ -42,7 +42,8 @@ CREATE INDEX ledger_memories_by_entry ON ledger_memories (lineage, anchor);
 CREATE TABLE ledger_tips (
     tip     BLOB    NOT NULL,
     lineage INTEGER NOT NULL REFERENCES ledger_lineages (id) ON DELETE CASCADE,
-    PRIMARY KEY (tip, lineage)
+    model   TEXT    NOT NULL, -- the one that was asked there: only its own cache holds the history
+    PRIMARY KEY (tip, lineage, model)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ledger_tips_by_lineage ON ledger_tips (lineage);
 

@@ -50,6 +50,8 @@ pub struct FileNote {
     pub file: String,
     /// What was said.
     pub reasoning: String,
+    /// The memory that the work became: forgetting it takes back what is quoted of it.
+    pub memory: TaskId,
     /// When.
     pub at: OffsetDateTime,
 }
@@ -59,7 +61,7 @@ pub struct FileNote {
 pub struct Told {
     /// It begins with the line that marks Grov's own text, and ends with its counterpart, without a line break.
     pub text: String,
-    /// The memories that it quotes, in its order; none where it has notes on files alone.
+    /// The memories that it quotes, in its order.
     pub memories: Vec<TaskId>,
 }
 
@@ -92,6 +94,9 @@ pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option
         if estimated_tokens(&line) <= room {
             room -= estimated_tokens(&line);
             lines.push_str(&line);
+            if !memories.contains(&note.memory) {
+                memories.push(note.memory.clone());
+            }
             heading = 0;
         }
     }
@@ -195,7 +200,7 @@ fn decided(task: &Task, points: usize) -> String {
             continue;
         }
         let _ = write!(text, "; decided: {choice}");
-        let reason = quoted(&decision.reason, SHORT);
+        let reason = quoted(without_because(&decision.reason), SHORT);
         if !reason.is_empty() {
             let _ = write!(text, " because {reason}");
         }
@@ -206,6 +211,16 @@ fn decided(task: &Task, points: usize) -> String {
         let _ = write!(text, "; found: {found}");
     }
     text
+}
+
+/// A reason without the word that stands in front of it anyway.
+fn without_because(reason: &str) -> &str {
+    const BECAUSE: &str = "because ";
+    let reason = reason.trim_start();
+    match reason.get(..BECAUSE.len()) {
+        Some(start) if start.eq_ignore_ascii_case(BECAUSE) => &reason[BECAUSE.len()..],
+        _ => reason,
+    }
 }
 
 /// When and by whom.

@@ -2,13 +2,13 @@
 
 use crate::ledger::{ContextSource, Occasion, Words};
 use async_trait::async_trait;
-use grov_domain::{ClientSessionId, MemoryScope, MemoryStore, SessionStore, StoreError, Task, TaskId};
+use grov_domain::{MemoryScope, MemoryStore, SessionId, SessionStore, StoreError, Task, TaskId, TaskStore};
 use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
 };
 use grov_project::{GrovIgnore, Place, pins};
 use grov_redact::Redactor;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,13 +23,16 @@ const MOST_NOTED_FILES: usize = 3;
 /// Steps per file among which one of another session is looked for.
 const STEPS_PER_FILE: u32 = 16;
 
+/// Memories about the named files that are looked at.
+const MOST_ABOUT_FILES: u32 = 32;
+
 /// Time that has to be left when files are looked at; with less, memories are told as if nobody knew.
 const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
 
 /// What memory needs of a store.
-pub trait MemoryBackend: MemoryStore + SessionStore {}
+pub trait MemoryBackend: MemoryStore + SessionStore + TaskStore {}
 
-impl<T: MemoryStore + SessionStore> MemoryBackend for T {}
+impl<T: MemoryStore + SessionStore + TaskStore> MemoryBackend for T {}
 
 /// Tells what the team knows about a prompt.
 pub struct MemorySource {
@@ -80,28 +83,35 @@ impl MemorySource {
         }))
     }
 
-    /// What was said in other sessions about files that the prompt names, the newest for each.
+    /// What was said about files that the prompt names, in work that is in memory by now: the newest for each.
     async fn notes(&self, occasion: &Occasion, files: &[String]) -> Result<Vec<FileNote>, StoreError> {
         let mut notes = Vec::new();
+        let files: Vec<String> = files.iter().take(MOST_NOTED_FILES).cloned().collect();
         if files.is_empty() {
             return Ok(notes);
         }
-        let own = self.own_tasks(&occasion.lineage.session).await?;
         let project = occasion.location.project.key();
-        for file in files.iter().take(MOST_NOTED_FILES) {
-            for path in paths(file, &occasion.location.root, Path::new(project)) {
+        let memories = self.memories_about(occasion, &files).await?;
+        if memories.is_empty() {
+            return Ok(notes);
+        }
+        for file in files {
+            for path in paths(&file, &occasion.location.root, Path::new(project)) {
                 let steps = self
                     .store
                     .steps_reasoning_by_path(project, &path, STEPS_PER_FILE)
                     .await?;
-                let told = steps
-                    .into_iter()
-                    .filter(|step| step.is_validated && !own.contains(step.session_id.as_str()))
-                    .find_map(|step| Some((step.reasoning?, step.timestamp)));
-                if let Some((reasoning, at)) = told {
+                let told = steps.into_iter().filter(|step| step.is_validated);
+                let told = told
+                    .filter_map(|step| {
+                        Some((step.reasoning?, step.timestamp, memories.get(&step.session_id)?))
+                    })
+                    .next();
+                if let Some((reasoning, at, memory)) = told {
                     notes.push(FileNote {
                         file: file.clone(),
                         reasoning,
+                        memory: memory.clone(),
                         at,
                     });
                     break;
@@ -111,11 +121,28 @@ impl MemorySource {
         Ok(notes)
     }
 
-    async fn own_tasks(&self, session: &ClientSessionId) -> Result<HashSet<String>, StoreError> {
-        let tasks = self.store.client_session(session).await?;
+    /// The memories of other sessions that touched these files and are not quoted yet, by the task they were while in work.
+    async fn memories_about(
+        &self,
+        occasion: &Occasion,
+        files: &[String],
+    ) -> Result<HashMap<SessionId, TaskId>, StoreError> {
+        let root = &occasion.location.root;
+        let relative = files.iter().filter_map(|file| {
+            let inside = Path::new(file).strip_prefix(root).ok()?;
+            Some(inside.to_str()?.to_owned())
+        });
+        let files: Vec<String> = relative.chain(files.iter().cloned()).collect();
+        let project = occasion.location.project.key();
+        let tasks = self
+            .store
+            .tasks_by_files(project, &files, MOST_ABOUT_FILES)
+            .await?;
+        let own = Some(&occasion.lineage.session);
         Ok(tasks
             .into_iter()
-            .map(|task| task.state.session_id.as_str().to_owned())
+            .filter(|task| task.client_session_id.as_ref() != own && !occasion.quoted.contains(&task.id))
+            .filter_map(|task| Some((task.session_id?, task.id)))
             .collect())
     }
 }

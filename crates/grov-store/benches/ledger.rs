@@ -2,7 +2,12 @@
 //! decision while records are written in batches of 256.
 //!
 //! `cargo bench -p grov-store --bench ledger`
-#![allow(clippy::disallowed_methods, clippy::print_stdout, clippy::unwrap_used, missing_docs)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    missing_docs
+)]
 
 use grov_domain::{
     ClientSessionId, HistoryKey, LedgerEntry, LedgerStore, Lineage, LineageTip, NewLineage, RecordSink,

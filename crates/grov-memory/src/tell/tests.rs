@@ -66,6 +66,7 @@ fn a_memory_is_told_in_one_line() {
     let note = FileNote {
         file: "src/upload.rs".to_owned(),
         reasoning: "The buffer is kept\nfor the second try.".to_owned(),
+        memory: TaskId::new("noted"),
         at: datetime!(2026-03-05 00:00 UTC),
     };
     let told = tell(&[one], &[note], Budget::default()).unwrap();
@@ -83,7 +84,10 @@ fn a_memory_is_told_in_one_line() {
     assert_eq!(told.text, expected.join("\n"));
     assert_eq!(
         told.memories,
-        [TaskId::new("0198c2f4-8a1e-7c3d-9b5a-1f2e3d4c5b6a")]
+        [
+            TaskId::new("0198c2f4-8a1e-7c3d-9b5a-1f2e3d4c5b6a"),
+            TaskId::new("noted")
+        ]
     );
 }
 
@@ -214,6 +218,7 @@ fn secrets_are_not_told() {
 fn three_notes_at_most_are_told() {
     let note = |number: usize| FileNote {
         file: format!("src/f{number}.rs"),
+        memory: TaskId::new("noted"),
         reasoning: "because".to_owned(),
         at: OffsetDateTime::UNIX_EPOCH,
     };
@@ -221,7 +226,7 @@ fn three_notes_at_most_are_told() {
     let told = tell(&[], &notes, Budget::default()).unwrap();
     assert_eq!(told.text.matches("\n- src/f").count(), 3);
     assert_eq!(told.text.matches(NOTES).count(), 1);
-    assert_eq!(told.memories, []);
+    assert_eq!(told.memories, [TaskId::new("noted")]);
 }
 
 #[test]
@@ -243,7 +248,7 @@ proptest! {
         odd.decisions = vec![Decision { choice: parts[3].clone(), reason: parts[4].clone() }];
         odd.files_touched = vec![parts[5].clone()];
         odd.constraints = parts.clone();
-        let note = FileNote { file: parts[5].clone(), reasoning: parts[1].clone(), at: OffsetDateTime::UNIX_EPOCH };
+        let note = FileNote { file: parts[5].clone(), reasoning: parts[1].clone(), memory: TaskId::new("n"), at: OffsetDateTime::UNIX_EPOCH };
         if let Some(told) = tell(&[recalled(odd)], &[note], Budget { tokens }) {
             let text = &told.text;
             // A mask can be longer than the secret it stands for, which real ones never are.

@@ -96,6 +96,27 @@ pub async fn of_equal_tips_the_one_with_the_latest_decision_is_continued(store: 
     );
 }
 
+/// A lineage that was asked with another model meanwhile is still continued where it stood with this one, and there alone.
+pub async fn lineage_is_continued_with_the_model_it_stood_there_with(store: Arc<dyn Store>) {
+    store.adopt(&arriving("a", [], 1)).await.unwrap();
+    decided(&*store, "a", &added(1, "for a", &[], 2)).await;
+    let with_another = grov_domain::LineageTip {
+        model: "another model".to_owned(),
+        ..standing_at("a", 7, 4)
+    };
+    store
+        .note_tips(&[standing_at("a", 5, 3), with_another])
+        .await
+        .unwrap();
+    let expected = [added(1, "for a", &[], 2)];
+    assert_eq!(adopted(&*store, &arriving("fork", [1, 5, 6], 5)).await, expected);
+    let with_another = NewLineage {
+        model: "another model".to_owned(),
+        ..arriving("other fork", [1, 5, 6], 6)
+    };
+    assert_eq!(adopted(&*store, &with_another).await, []);
+}
+
 /// Where a lineage stood last is known, and where it was found to stand by the one that continues it.
 pub async fn lineage_tells_where_it_stood_last(store: Arc<dyn Store>) {
     assert_eq!(store.adopt(&arriving("a", [], 1)).await.unwrap().tip, None);

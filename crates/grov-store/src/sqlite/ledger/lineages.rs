@@ -25,7 +25,7 @@ macro_rules! kept {
 const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at \
      FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
-     WHERE l.project_path = ?2 AND l.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5)) \
+     WHERE l.project_path = ?2 AND t.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5)) \
      SELECT f.id, unhex(f.tip) AS tip, e.anchor FROM found f LEFT JOIN ledger_entries e ON e.lineage = f.id \
      WHERE f.place = (SELECT max(place) FROM found) ORDER BY f.seen_at DESC, f.id DESC";
 
@@ -55,7 +55,7 @@ const NOTE_TIP: &str = "\
      tip = coalesce(excluded.tip, tip), \
      project_path = iif(excluded.project_path = '', project_path, excluded.project_path), \
      model = excluded.model, seen_at = max(seen_at, excluded.seen_at); \
-     INSERT INTO ledger_tips (tip, lineage) SELECT ?6, id FROM ledger_lineages \
+     INSERT INTO ledger_tips (tip, lineage, model) SELECT ?6, id, ?4 FROM ledger_lineages \
      WHERE ?6 IS NOT NULL AND client_session_id = ?1 AND agent_id = ?2 ON CONFLICT DO NOTHING; \
      INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
      SELECT l.id, unhex(a.value), NULL, ?5 FROM ledger_lineages l, json_each(?7) a \
