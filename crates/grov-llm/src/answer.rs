@@ -2,6 +2,7 @@
 
 use crate::quote::is_hidden;
 use grov_domain::{Decision, RecoveryStep, without_own_text};
+use grov_redact::Redactor;
 use serde_json::{Map, Value};
 
 /// Text beyond this is not looked at: no answer of ours comes near it.
@@ -206,7 +207,9 @@ fn step(value: &Value) -> Option<RecoveryStep> {
 /// `text` on one line, without control characters, emojis and anything that would pass as text of Grov's own, and in at
 /// most `limit` characters.
 pub(crate) fn tidy(text: &str, limit: usize) -> String {
-    let plain: String = text
+    // Before lines are joined, letters folded and ends cut: what is left of a secret then is not known as one.
+    let public = Redactor::shared().redact(text);
+    let plain: String = public
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .filter(|&c| !is_hidden(c) && !is_emoji(c))

@@ -1,8 +1,8 @@
 //! The actions of an answer.
 
 use grov_actions::{ToolCall, ToolInput, is_key_decision, keywords, understand};
-use grov_domain::{ExchangeId, Step, StepId, without_own_text};
-
+use grov_domain::{Action, ExchangeId, Step, StepId, without_own_text};
+use grov_redact::Redactor;
 use grov_wire::response::{Block, Turn};
 use time::OffsetDateTime;
 
@@ -22,7 +22,9 @@ pub(super) fn of_turn(
         match block {
             Block::Text { text, .. } if !text.trim().is_empty() => {
                 let text = without_own_text(text);
-                nearest_text = Some(first_characters(text.trim(), MAX_REASONING).to_owned());
+                // Half a secret is none to the redactor at the store's door.
+                let text = Redactor::shared().redact(text.trim());
+                nearest_text = Some(first_characters(&text, MAX_REASONING).to_owned());
             }
             Block::ToolUse {
                 id,
@@ -39,7 +41,7 @@ pub(super) fn of_turn(
                 let action = understand(&call);
                 steps.push(Step {
                     id: StepId::of(exchange, steps.len()),
-                    keywords: keywords(&action),
+                    keywords: keywords(&without_secrets(&action)),
                     is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
                     reasoning: nearest_text.clone(),
                     action,
@@ -50,6 +52,17 @@ pub(super) fn of_turn(
         }
     }
     steps
+}
+
+/// The action as words may be taken from it: in parts and in lower case no secret is known any more.
+fn without_secrets(action: &Action) -> Action {
+    let redact = |text: &String| Redactor::shared().redact(text).into_owned();
+    Action {
+        command: action.command.as_ref().map(redact),
+        files: action.files.iter().map(redact).collect(),
+        folders: action.folders.iter().map(redact).collect(),
+        ..action.clone()
+    }
 }
 
 fn first_characters(text: &str, count: usize) -> &str {
