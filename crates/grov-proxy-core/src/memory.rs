@@ -11,7 +11,7 @@ use grov_redact::Redactor;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 /// Memories looked at closely; fewer are told, as the budget has it.
@@ -69,15 +69,21 @@ impl MemorySource {
             limit: MOST_RECALLED,
         };
         let own = Some(&occasion.lineage.session);
+        let began = Instant::now();
         let mut recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
         // Said once is enough: it stands in the history.
         recalled.retain(|one| !occasion.quoted.contains(&one.task.id));
+        let at_recalled = began.elapsed();
         let notes = self.notes(occasion, &files).await?;
+        let at_noted = began.elapsed();
         if recalled.is_empty() && notes.is_empty() {
             return Ok(None);
         }
         let (recalled, notes) = looked_after(recalled, notes, occasion, &self.ranking).await;
-        Ok(tell(&recalled, &notes, self.budget).map(|told| Words {
+        let at_compared = began.elapsed();
+        let told = tell(&recalled, &notes, self.budget);
+        tracing::debug!(recalled = ?at_recalled, noted = ?at_noted, compared = ?at_compared, told = ?began.elapsed(), "asked team memory");
+        Ok(told.map(|told| Words {
             text: told.text,
             memories: told.memories,
         }))

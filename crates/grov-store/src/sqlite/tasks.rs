@@ -43,12 +43,15 @@ impl TaskStore for SqliteStore {
         files: &[String],
         limit: u32,
     ) -> Result<Vec<Task>, StoreError> {
-        let mut query = QueryBuilder::new("SELECT * FROM tasks WHERE project_path = ");
+        // The order of the join is ours: few tasks touched these files, and the project may have very many.
+        let mut query = QueryBuilder::new(
+            "SELECT t.* FROM (SELECT DISTINCT task_id FROM task_files WHERE path IN (SELECT value FROM json_each(",
+        );
         query
-            .push_bind(project_path)
-            .push(" AND id IN (SELECT task_id FROM task_files WHERE path IN (SELECT value FROM json_each(")
             .push_bind(list(&door::list(files))?)
-            .push("))) ORDER BY created_at DESC, id DESC LIMIT ")
+            .push("))) touched CROSS JOIN tasks t ON t.id = touched.task_id WHERE t.project_path = ")
+            .push_bind(project_path)
+            .push(" ORDER BY t.created_at DESC, t.id DESC LIMIT ")
             .push_bind(limit);
         self.task_rows(query).await
     }
