@@ -4,9 +4,9 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, EmbeddingStore, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore, OrchestrationStore,
-    SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task,
-    TaskId,
+    ClientSessionId, DriftEvent, EmbeddingStore, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore,
+    OrchestrationStore, SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow,
+    SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;

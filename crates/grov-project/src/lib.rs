@@ -11,16 +11,16 @@
 
 mod config;
 mod head;
-mod pins;
 mod ignore;
+mod pins;
 mod place;
 mod read;
 mod remote;
 mod user;
 
 pub use head::Head;
-pub use pins::pins;
 pub use ignore::{GrovIgnore, IgnoreProblem, without_ignored};
+pub use pins::pins;
 pub use place::Place;
 pub use remote::normalize_remote;
 pub use user::{GitUser, hash_user};
