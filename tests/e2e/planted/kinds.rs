@@ -67,7 +67,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("npm token", "«npm_‹A36›»"),
     (
         "npm registry login",
-        "//registry.npmjs.org/:_authToken=«‹h8›-‹h12›-‹h12›»",
+        "//npm.example.com/:_authToken=«‹h8›-‹h12›-‹h12›»",
     ),
     ("PyPI token", "«pypi-AgEIcHlwaS5vcmc‹w120›»"),
     ("crates.io token", "«cio‹A32›»"),
