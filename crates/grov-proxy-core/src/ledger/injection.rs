@@ -209,9 +209,13 @@ impl RequestPolicy for Injection {
                 (Opened::Nothing, Some(link)) => vec![stored(link.key)],
                 _ => Vec::new(),
             };
-            let tip = skeleton.tip_at_last_assistant().map(stored);
-            let tip = prepared.tip(request, tip, nothing_at);
-            self.shared.scribe.note(Note::Tip(tip));
+            let tip = skeleton.tip_at_last_assistant();
+            let model = index.model().unwrap_or_default();
+            // A request that is repeated says nothing new.
+            if prepared.slot.state().has_moved(tip, &model) || !nothing_at.is_empty() {
+                let tip = prepared.tip(request, tip.map(stored), nothing_at);
+                self.shared.scribe.note(Note::Tip(tip));
+            }
         }
         let (Some(link), slot) = (newest, &prepared.slot) else {
             return Vec::new();

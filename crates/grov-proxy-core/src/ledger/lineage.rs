@@ -24,6 +24,8 @@ pub(super) struct LineageState {
     fresh: Option<Fresh>,
     /// Just loaded, and where it stood before: a block behind that may be fresh.
     stood_at: Option<Option<Key128>>,
+    /// Where it stood, and the model asked there, when that was last noted.
+    noted: Option<(Option<Key128>, String)>,
     /// Edited no more.
     barred: bool,
 }
@@ -96,6 +98,18 @@ impl LineageState {
             .iter()
             .filter_map(|link| self.quoted.get(&link.key));
         places.flatten().cloned().collect()
+    }
+
+    /// Whether it stands elsewhere than when that was last noted.
+    pub(super) fn has_moved(&mut self, tip: Option<Key128>, model: &str) -> bool {
+        let stays = self
+            .noted
+            .as_ref()
+            .is_some_and(|(noted, of_model)| *noted == tip && of_model == model);
+        if !stays {
+            self.noted = Some((tip, model.to_owned()));
+        }
+        !stays
     }
 
     /// Nothing is added to this lineage any more.
