@@ -168,6 +168,11 @@ impl Service {
             None => self.forward(parts, UpstreamBody::whole(body)).await?,
             Some(slices) => self.forward_edited(parts, slices, &request).await?,
         };
+        if response.status().is_success() {
+            policy::tell(&self.policies, &request, |policy, request| {
+                policy.accepted(request)
+            });
+        }
         let watched = self.observation.as_ref().map(|observation| {
             let text = |name| {
                 response

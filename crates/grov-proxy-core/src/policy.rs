@@ -45,6 +45,11 @@ pub trait RequestPolicy: Send + Sync + 'static {
         let _ = request;
     }
 
+    /// The upstream took the request as it was edited, or untouched: its answer has begun.
+    fn accepted(&self, request: &MessagesRequest) {
+        let _ = request;
+    }
+
     /// The upstream refused the edited request and took the original.
     fn refused(&self, request: &MessagesRequest) {
         let _ = request;

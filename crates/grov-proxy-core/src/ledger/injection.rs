@@ -53,6 +53,8 @@ struct Prepared {
     lineage: Lineage,
     /// The newest place was decided when the replay was put together, so the replay has it.
     newest_is_replayed: bool,
+    /// A place whose block this request brings into the prompt cache, if it is taken.
+    caches: Option<Key128>,
     /// The place that was decided for this request.
     decided_here: Option<Key128>,
 }
@@ -162,6 +164,7 @@ impl RequestPolicy for Injection {
                 slot: Arc::clone(&slot),
                 lineage,
                 newest_is_replayed: false,
+                caches: None,
                 decided_here: None,
             });
         }
@@ -185,6 +188,7 @@ impl RequestPolicy for Injection {
         let repeated = u64::try_from(replay.edits.len()).unwrap_or(u64::MAX);
         counters.repeated.fetch_add(repeated, Ordering::Relaxed);
         prepared.newest_is_replayed = replay.newest_is_decided;
+        prepared.caches = replay.caches;
         request.extensions().insert(prepared);
         replay.edits
     }
@@ -245,6 +249,13 @@ impl RequestPolicy for Injection {
         if let Some(key) = prepared.decided_here {
             prepared.slot.state().take_back(key);
             self.shared.scribe.note(Note::Withdrawn(prepared.lineage, key));
+        }
+    }
+
+    fn accepted(&self, request: &MessagesRequest) {
+        let prepared = prepared(request);
+        if let Some((slot, key)) = prepared.and_then(|prepared| Some((prepared.slot, prepared.caches?))) {
+            slot.state().cached(key);
         }
     }
 

@@ -43,6 +43,8 @@ pub(super) struct Replay {
     pub(super) edits: Vec<Edit>,
     /// A place whose block was taken back: it would cost the cached prefix.
     pub(super) withdrawn: Option<Key128>,
+    /// A place whose block stands in the prefix that this request caches, if it is taken.
+    pub(super) caches: Option<Key128>,
     /// The newest place is among those decided.
     pub(super) newest_is_decided: bool,
 }
@@ -127,7 +129,14 @@ impl LineageState {
         if self.barred {
             return replay;
         }
-        replay.withdrawn = self.settle_fresh(index, skeleton);
+        match self.fresh_is_pushed_out(index, skeleton) {
+            Some((anchor, true)) => {
+                self.take_back(anchor);
+                replay.withdrawn = Some(anchor);
+            }
+            Some((anchor, false)) => replay.caches = Some(anchor),
+            None => {}
+        }
         let newest = skeleton.newest_user_link();
         for link in skeleton.links() {
             let is_newest = newest.is_some_and(|newest| newest.key == link.key);
@@ -154,20 +163,21 @@ impl LineageState {
         replay
     }
 
-    /// Looks whether the block that was added last is about to stand in a cached prefix. One that would push the prefix
-    /// before it out of sight is taken back: it was never cached, so nothing is lost without it.
-    fn settle_fresh(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Option<Key128> {
+    /// Whether the block that was added last is about to stand in a cached prefix, and if so, whether it would push the prefix
+    /// before it out of sight. Then it is taken back: it was never cached, so nothing is lost without it.
+    fn fresh_is_pushed_out(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Option<(Key128, bool)> {
         if let Some(stood_at) = self.stood_at.take() {
             self.fresh = self.fresh.or_else(|| self.fresh_since(stood_at, index, skeleton));
         }
         let fresh = self.fresh?;
         let link = skeleton.find(fresh.anchor)?;
         let is_pushed_out = Reach::of(index, link).is_pushed_out(fresh.tail)?;
-        self.fresh = None;
-        is_pushed_out.then(|| {
-            self.take_back(fresh.anchor);
-            fresh.anchor
-        })
+        Some((fresh.anchor, is_pushed_out))
+    }
+
+    /// The block at this place stands in a cached prefix from now on.
+    pub(super) fn cached(&mut self, anchor: Key128) {
+        self.fresh = self.fresh.filter(|fresh| fresh.anchor != anchor);
     }
 
     /// The block that was added last before this lineage was loaded, if no answer followed it yet.

@@ -111,8 +111,13 @@ impl Shared {
         if let Some(kept) = self.store.lineage(&new.lineage).await? {
             return Ok(Some(kept));
         }
-        let may_continue = new.history.len() > 1;
-        if may_continue && new.project_path.is_empty() && slot.looks.load(Ordering::Relaxed) < MAX_LOOKS {
+        if new.history.len() <= 1 {
+            // Nobody has answered yet, so there is nothing to continue. It becomes known when there is something to keep:
+            // a database that somebody else is writing to must not hold up a conversation that begins.
+            slot.is_unknown.store(true, Ordering::Relaxed);
+            return Ok(Some(LedgerLineage::default()));
+        }
+        if new.project_path.is_empty() && slot.looks.load(Ordering::Relaxed) < MAX_LOOKS {
             return Ok(None);
         }
         self.store.adopt(new).await.map(Some)
@@ -160,7 +165,7 @@ impl Shared {
         occasion: &Occasion,
         teller: watch::Sender<Option<Decision>>,
     ) -> Decision {
-        let kept = self.kept_text(key, occasion).await;
+        let kept = self.kept_text(slot, key, occasion).await;
         let is_kept = kept.is_some();
         let decision = {
             let mut state = slot.state();
@@ -188,7 +193,12 @@ impl Shared {
     }
 
     /// The block that is said from now on; `None`: nothing is to be said, or it could not be kept in time.
-    pub(super) async fn kept_text(&self, key: Key128, occasion: &Occasion) -> Option<(Bytes, Vec<TaskId>)> {
+    pub(super) async fn kept_text(
+        &self,
+        slot: &Slot,
+        key: Key128,
+        occasion: &Occasion,
+    ) -> Option<(Bytes, Vec<TaskId>)> {
         let mut texts = Vec::new();
         let mut memories: Vec<TaskId> = Vec::new();
         let until = tokio::time::Instant::from_std(occasion.deadline);
@@ -218,6 +228,22 @@ impl Shared {
             memories: memories.clone(),
             decided_at: time::OffsetDateTime::now_utc(),
         };
+        if slot.is_unknown.load(Ordering::Relaxed) {
+            let new = NewLineage {
+                lineage: occasion.lineage.clone(),
+                project_path: slot.project_path(),
+                // Noted with the request's tip.
+                model: String::new(),
+                history: Vec::new(),
+                at: entry.decided_at,
+            };
+            if let Err(error) = self.store.adopt(&new).await {
+                self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
+                tracing::warn!(%error, "nothing was said: the conversation could not be made known");
+                return None;
+            }
+            slot.is_unknown.store(false, Ordering::Relaxed);
+        }
         match self
             .store
             .decide(&occasion.lineage, &entry, occasion.deadline)

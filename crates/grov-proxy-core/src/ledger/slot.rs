@@ -2,7 +2,7 @@
 
 use super::lineage::LineageState;
 use crate::places::Location;
-use std::sync::atomic::{AtomicU8, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -30,6 +30,8 @@ pub(super) struct Slot {
     pub(super) waits_again_at: Mutex<Option<Instant>>,
     pub(super) state: Mutex<LineageState>,
     pub(super) location: Mutex<Option<Arc<Location>>>,
+    /// The store does not know it yet.
+    pub(super) is_unknown: AtomicBool,
     /// How often the directory was looked for.
     pub(super) looks: AtomicU8,
     pub(super) used: AtomicU64,

@@ -457,7 +457,7 @@ async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
             agent: None,
         };
         loop {
-            let kept = store.lineage(&lineage).await.unwrap().unwrap();
+            let kept = store.lineage(&lineage).await.unwrap().unwrap_or_default();
             match &kept.entries[..] {
                 [entry] if entry.block.is_none() => return,
                 _ => tokio::time::sleep(Duration::from_millis(5)).await,

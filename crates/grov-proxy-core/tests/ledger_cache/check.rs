@@ -159,7 +159,7 @@ impl Judge {
         let lineage = request.identity().lineage();
         let known = self.lineages.entry(lineage.clone()).or_default();
         let is_repeated = !known.bodies.insert(sent.body.clone());
-        let edits = daemon.edits(&request, is_repeated, fault).await;
+        let edits = daemon.edits(&request, is_repeated, sent.began, fault).await;
         let outcome = self.examine(sent, &request, &lineage, &edits);
         outcome.map_err(|problem| {
             let operation = self.operations.get(sent.operation);

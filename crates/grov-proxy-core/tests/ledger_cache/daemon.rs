@@ -125,6 +125,7 @@ impl Daemon {
         &self,
         request: &MessagesRequest,
         is_repeated: bool,
+        began: bool,
         fault: Fault,
     ) -> Vec<Edit> {
         let (global, is_side);
@@ -143,6 +144,9 @@ impl Daemon {
         self.policy.prepare(asked).await;
         let mut replayed = self.policy.replay(asked);
         let proposed = tokio::time::timeout(BUDGET, self.policy.propose(asked)).await;
+        if began {
+            self.policy.accepted(asked);
+        }
         is_side = matches!(request.identity().kind, ExchangeKind::Side(_));
         match fault {
             Fault::Forgetful => replayed.clear(),

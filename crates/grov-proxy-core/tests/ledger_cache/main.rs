@@ -18,6 +18,7 @@ use grov_proxy_core::LedgerBackend;
 use grov_sim::history::{Event, Operation, play};
 use grov_store::{OpenOptions, SqliteStore};
 use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::sync::Arc;
 use std::time::Duration;
 use store::MemoryLedger;
@@ -85,25 +86,42 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..60)
 }
 
-fn histories() -> u32 {
+fn histories() -> Option<u32> {
     let wanted = std::env::var("GROV_HISTORIES").ok();
-    wanted.and_then(|number| number.parse().ok()).unwrap_or(100)
+    wanted.and_then(|number| number.parse().ok())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: histories(), max_shrink_iters: 3000, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_miss_is_ever_caused(
-        operations in operations(),
-        chance: u64,
-        in_loops in prop::bool::weighted(0.3),
-        picky in prop::bool::weighted(0.1),
-    ) {
-        let world = World { fault: Fault::None, chance, in_loops, picky };
-        if let Err(problem) = live_now(&operations, &play(&operations), world) {
-            return Err(TestCaseError::fail(problem));
-        }
+/// The same lives every time, so that a change is judged by what it does; `GROV_HISTORIES=n` lives n others.
+#[test]
+fn no_miss_is_ever_caused() {
+    let config = ProptestConfig {
+        cases: histories().unwrap_or(100),
+        max_shrink_iters: 3000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let mut runner = match histories() {
+        Some(_) => TestRunner::new(config),
+        None => TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha)),
+    };
+    let lives = (
+        operations(),
+        any::<u64>(),
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.1),
+    );
+    let lived = runner.run(&lives, |(operations, chance, in_loops, picky)| {
+        let world = World {
+            fault: Fault::None,
+            chance,
+            in_loops,
+            picky,
+        };
+        let lived = live_now(&operations, &play(&operations), world);
+        lived.map(drop).map_err(TestCaseError::fail)
+    });
+    if let Err(problem) = lived {
+        panic!("{problem}");
     }
 }
 
