@@ -94,7 +94,12 @@ pub(crate) fn files_with(folder: &Path, text: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let bytes = std::fs::read(&path).unwrap();
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            // One that is being written is moved to its place meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => panic!("{}: {error}", path.display()),
+        };
         if bytes.windows(text.len()).any(|window| window == text.as_bytes()) {
             found.push(path);
         }
