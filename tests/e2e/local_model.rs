@@ -32,6 +32,7 @@ fn question() -> ForcedRecoveryQuestion {
             reasoning: None,
             failed: None,
             output: None,
+            content: None,
         }],
         diagnostics: vec!["Colours were changed".to_owned()],
     }

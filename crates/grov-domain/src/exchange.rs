@@ -1,6 +1,8 @@
 //! Exchanges: one request to the model and its response, as recorded.
 
-use crate::{Action, AgentId, ClientSessionId, ExchangeId, Project, SessionId, StepId};
+use crate::{
+    Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, SessionId, StepId, StepVerdict,
+};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -119,6 +121,9 @@ pub struct Step {
     pub is_key_decision: bool,
     /// When the response that holds the action ended.
     pub timestamp: OffsetDateTime,
+    /// What was found of it at once; `None` where nobody looked.
+    #[serde(default)]
+    pub verdict: Option<StepVerdict>,
 }
 
 /// One request and its response, ready to be stored. Recording the same exchange twice changes nothing.
@@ -154,4 +159,7 @@ pub struct ExchangeRecord {
     pub stop_reason: Option<String>,
     /// How it ended.
     pub outcome: Outcome,
+    /// Where the session stands after it, where that has changed.
+    #[serde(default)]
+    pub drift: Option<DriftState>,
 }

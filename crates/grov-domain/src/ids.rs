@@ -71,6 +71,14 @@ text_id! {
     DriftEventId
 }
 text_id! {
+    /// One correction that was made for the agent.
+    CorrectionId
+}
+text_id! {
+    /// One change that a person made to a goal contract.
+    GoalEditId
+}
+text_id! {
     /// One call of Grov's own to a model.
     LlmCallId
 }
@@ -78,6 +86,8 @@ fresh_id!(SessionId);
 fresh_id!(ExchangeId);
 fresh_id!(TaskId);
 fresh_id!(DriftEventId);
+fresh_id!(CorrectionId);
+fresh_id!(GoalEditId);
 fresh_id!(LlmCallId);
 
 impl StepId {

@@ -43,6 +43,9 @@ pub struct ActionSketch {
     pub failed: Option<bool>,
     /// The end of the tool's output, bounded to 400 characters, where it was seen.
     pub output: Option<String>,
+    /// The beginning of what the action writes, or of the text that belongs to it, bounded to 4,000 characters, where it
+    /// was seen. Rules look at it; models are not shown it.
+    pub content: Option<String>,
 }
 
 /// A task of the client session as the judge sees it.

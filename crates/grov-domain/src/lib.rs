@@ -6,6 +6,7 @@
 
 mod action;
 mod clock;
+mod drift;
 mod embedder;
 mod exchange;
 mod ids;
@@ -23,11 +24,18 @@ mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
+pub use drift::{
+    Assessment, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore, Finding,
+    GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RelatedSteps, Rule, StepVerdict,
+};
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
-pub use ids::{AgentId, ClientSessionId, DriftEventId, ExchangeId, LlmCallId, SessionId, StepId, TaskId};
+pub use ids::{
+    AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
+    StepId, TaskId,
+};
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
@@ -47,8 +55,9 @@ pub use project::Project;
 pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals};
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
-    DriftStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport, RecordSink,
-    Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreError, StoreStats, TableStats, TaskStore,
+    DriftLogStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport,
+    RecordSink, Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreError, StoreStats,
+    TableStats, TaskStore,
 };
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
 pub use words::{file_name, identifiers, is_identifier, path_words, words};

@@ -1,6 +1,6 @@
 //! What outlives a session: finished tasks, drift events, reasoning about files.
 
-use crate::{ActionType, ClientSessionId, DriftEventId, SessionId, TaskId};
+use crate::{ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, SessionId, StepId, TaskId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -158,6 +158,21 @@ pub struct DriftEvent {
     pub correction_given: Option<String>,
     /// The way back, step by step.
     pub recovery_plan: Vec<String>,
+    /// The client's session, where it is known.
+    #[serde(default)]
+    pub client_session_id: Option<ClientSessionId>,
+    /// The step it was, where it was one.
+    #[serde(default)]
+    pub step_id: Option<StepId>,
+    /// The command, pattern, query or prompt of the action.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// What was found, the gravest first.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
+    /// Who said so.
+    #[serde(default)]
+    pub judged_by: Option<JudgedBy>,
 }
 
 /// Why a file is as it is, as captured on the hook path.

@@ -131,8 +131,8 @@ pub trait TaskStore: Send + Sync {
 
 /// Actions judged off goal.
 #[async_trait]
-pub trait DriftStore: Send + Sync {
-    /// Appends one event.
+pub trait DriftLogStore: Send + Sync {
+    /// Appends one event; replaces the one of the same id.
     async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError>;
     /// Events, oldest first; of one task or of all.
     async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError>;
@@ -256,7 +256,7 @@ pub trait Store:
     + EmbeddingStore
     + LedgerStore
     + SwitchStore
-    + DriftStore
+    + DriftLogStore
     + FileReasoningStore
     + SpendingStore
     + MaintenanceStore
@@ -272,7 +272,7 @@ impl<T> Store for T where
         + EmbeddingStore
         + LedgerStore
         + SwitchStore
-        + DriftStore
+        + DriftLogStore
         + FileReasoningStore
         + SpendingStore
         + MaintenanceStore

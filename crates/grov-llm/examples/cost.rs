@@ -64,6 +64,7 @@ impl Action {
             reasoning: self.text,
             failed: self.failed,
             output: None,
+            content: None,
         }
     }
 }

@@ -82,6 +82,7 @@ fn main() {
                 reasoning: None,
                 failed: Some(false),
                 output: None,
+                content: None,
             }],
             ..DriftQuestion::default()
         };

@@ -96,6 +96,7 @@ impl TransitionCase {
             reasoning: None,
             failed: action.failed,
             output: action.output.clone(),
+            content: None,
         };
         TaskContextQuestion {
             current: self.current.as_ref().map(task),

@@ -51,6 +51,7 @@ fn step(exchange: &ExchangeId, index: usize) -> Step {
         keywords: vec!["handler".to_owned(), "relay".to_owned()],
         is_key_decision: index == 0,
         timestamp: OffsetDateTime::now_utc(),
+        verdict: None,
     }
 }
 
@@ -90,6 +91,7 @@ fn record(number: usize) -> ExchangeRecord {
         stop_reason: Some("tool_use".to_owned()),
         outcome: Outcome::Complete,
         id,
+        drift: None,
     }
 }
 

@@ -4,7 +4,9 @@
 //! are no free text. Paths are: they rarely hold a secret, and a lookup by path passes the same door, so that it
 //! finds what was stored.
 
-use grov_domain::{Action, Effect, ExchangeRecord, SessionState, Step, Task};
+use grov_domain::{
+    Action, Correction, Effect, ExchangeRecord, RecoveryStep, SessionState, Step, StepVerdict, Task,
+};
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
@@ -145,6 +147,7 @@ pub(crate) fn exchange(record: &ExchangeRecord) -> ExchangeRecord {
             keywords,
             is_key_decision: _,
             timestamp: _,
+            verdict,
         } = step;
         let Action {
             tool: _,
@@ -157,6 +160,9 @@ pub(crate) fn exchange(record: &ExchangeRecord) -> ExchangeRecord {
         } = action;
         owned_optional(reasoning);
         owned_optional(command);
+        if let Some(verdict) = verdict {
+            owned_verdict(verdict);
+        }
         for text in keywords.iter_mut().chain(files).chain(folders) {
             owned(text);
         }
@@ -164,7 +170,35 @@ pub(crate) fn exchange(record: &ExchangeRecord) -> ExchangeRecord {
             owned(text);
         }
     }
+    let state = record.drift.as_mut();
+    if let Some(correction) = state.and_then(|state| state.correction.as_mut()) {
+        owned_correction(correction);
+    }
     record
+}
+
+/// A verdict as it may be written.
+fn owned_verdict(verdict: &mut StepVerdict) {
+    owned_optional(&mut verdict.correction);
+    for finding in &mut verdict.findings {
+        owned_optional(&mut finding.file);
+        owned(&mut finding.reason);
+    }
+    owned_plan(&mut verdict.recovery_plan);
+}
+
+/// A correction as it may be written.
+fn owned_correction(correction: &mut Correction) {
+    owned(&mut correction.reason);
+    owned(&mut correction.text);
+    owned_plan(&mut correction.recovery_plan);
+}
+
+fn owned_plan(plan: &mut [RecoveryStep]) {
+    for step in plan {
+        owned_optional(&mut step.file);
+        owned(&mut step.action);
+    }
 }
 
 fn owned(text: &mut String) {

@@ -4,7 +4,7 @@ use crate::files::{self, Identity};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, CallFilter, ClientSessionId, DriftEvent, DriftStore, Embedding, EmbeddingProgress,
+    Applied, CallFilter, ClientSessionId, DriftEvent, DriftLogStore, Embedding, EmbeddingProgress,
     EmbeddingStore, ExchangeRecord, ExchangeStore, FileReasoning, FileReasoningStore, HistoryKey,
     ImportReport, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall,
     MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, MicroUsd, NewLineage,
@@ -393,7 +393,7 @@ impl SwitchStore for ReopeningStore {
 }
 
 #[async_trait]
-impl DriftStore for ReopeningStore {
+impl DriftLogStore for ReopeningStore {
     async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
         delegate!(self.append_drift(event))
     }

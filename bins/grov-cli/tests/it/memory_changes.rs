@@ -532,6 +532,7 @@ fn hold(scene: &Scene, model: &str) {
             },
             stop_reason: None,
             outcome: Outcome::Complete,
+            drift: None,
         };
         store.append(&[exchange]).await.unwrap();
         store

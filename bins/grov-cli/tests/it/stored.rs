@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, json};
 use grov_domain::{
-    Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect,
+    Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftLogStore, Effect,
     EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, SessionId,
     SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore, TaskType,
     TokenUsage, TriggerReason,
@@ -64,6 +64,7 @@ fn exchange(client: &str, task: &str, project: &str, minute: i64, steps: Vec<Ste
         stop_reason: Some("tool_use".to_owned()),
         outcome: Outcome::Complete,
         id,
+        drift: None,
     }
 }
 
@@ -87,6 +88,7 @@ fn step(tool: &str, action_type: ActionType, files: &[&str], command: Option<&st
         keywords: Vec::new(),
         is_key_decision: action_type == ActionType::Edit,
         timestamp: start() + Duration::minutes(minute),
+        verdict: None,
     }
 }
 
@@ -500,6 +502,11 @@ fn pruning_follows_the_configured_retention_and_says_what_it_would_do_first() {
             reason: None,
             correction_given: None,
             recovery_plan: Vec::new(),
+            client_session_id: None,
+            step_id: None,
+            command: None,
+            findings: Vec::new(),
+            judged_by: None,
         };
         store.append_drift(&event).await.unwrap();
     });

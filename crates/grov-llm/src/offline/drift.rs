@@ -211,6 +211,7 @@ mod tests {
             reasoning: None,
             failed: Some(false),
             output: None,
+            content: None,
         }
     }
 

@@ -80,6 +80,7 @@ fn action() -> impl Strategy<Value = ActionSketch> {
                 reasoning,
                 failed,
                 output,
+                content: None,
             },
         )
 }

@@ -53,6 +53,7 @@ mod tests {
             reasoning: Some(reasoning.to_owned()),
             failed: Some(false),
             output: None,
+            content: None,
         }
     }
 

@@ -112,6 +112,7 @@ mod tests {
             reasoning: None,
             failed: Some(false),
             output: None,
+            content: None,
         }
     }
 

@@ -116,6 +116,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         reasoning: Some(text.to_owned()),
         failed: Some(true),
         output: Some(text.to_owned()),
+        content: None,
     };
     let task = TaskSketch {
         id: SessionId::new("t1"),

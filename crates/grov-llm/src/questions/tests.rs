@@ -18,6 +18,7 @@ fn action(action_type: ActionType, files: &[&str], command: Option<&str>) -> Act
         reasoning: None,
         failed: None,
         output: None,
+        content: None,
     }
 }
 

@@ -45,6 +45,7 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         reasoning: None,
         failed: None,
         output: None,
+        content: None,
     };
     let goal = || "Fix the login".to_owned();
     let intent = IntentQuestion {

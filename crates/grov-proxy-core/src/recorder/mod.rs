@@ -131,6 +131,7 @@ impl TurnObserver for Recorder {
             usage: token_usage(&exchange.turn.usage),
             stop_reason: exchange.turn.stop_reason.clone(),
             outcome: exchange.outcome,
+            drift: None,
         };
         // An id that we made up is good enough to record by, no more.
         let told = self.tasks.as_ref().filter(|_| identity.session_is_named);

@@ -46,6 +46,7 @@ pub(super) fn of_turn(
                     reasoning: nearest_text.clone(),
                     action,
                     timestamp,
+                    verdict: None,
                 });
             }
             _ => {}

@@ -69,6 +69,7 @@ impl Material {
                     .map(|text| without_own_text(text).into_owned()),
                 failed,
                 output,
+                content: None,
             }
         });
         Self {

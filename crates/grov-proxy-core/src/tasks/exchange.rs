@@ -72,6 +72,7 @@ impl SketchedAction {
                 reasoning: step.reasoning.clone(),
                 failed: None,
                 output: None,
+                content: None,
             },
         }
     }

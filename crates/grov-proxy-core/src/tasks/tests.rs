@@ -171,6 +171,7 @@ impl Work {
             keywords: Vec::new(),
             is_key_decision: true,
             timestamp: at,
+            verdict: None,
         });
         let steps: Vec<Step> = steps.collect();
         let record = ExchangeRecord {
@@ -201,6 +202,7 @@ impl Work {
             },
             stop_reason: Some(if ends { "end_turn" } else { "tool_use" }.to_owned()),
             outcome: Outcome::Complete,
+            drift: None,
         };
         let told = RecordedExchange {
             id: record.id.clone(),

@@ -58,6 +58,7 @@ pub fn exchange(client_session: &str, seconds: i64) -> ExchangeRecord {
         stop_reason: Some("tool_use".to_owned()),
         outcome: Outcome::Complete,
         id,
+        drift: None,
     }
 }
 
@@ -84,6 +85,7 @@ pub(super) fn edit(exchange: &ExchangeId, index: usize, seconds: i64, file: &str
         keywords: vec!["limit".to_owned(), "frame".to_owned()],
         is_key_decision: true,
         timestamp: at(seconds),
+        verdict: None,
     }
 }
 
@@ -112,6 +114,7 @@ pub(super) fn bash(exchange: &ExchangeId, index: usize, seconds: i64) -> Step {
         keywords: Vec::new(),
         is_key_decision: false,
         timestamp: at(seconds),
+        verdict: None,
     }
 }
 
@@ -268,6 +271,11 @@ pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
         reason: Some("outside the goal".to_owned()),
         correction_given: Some("Go back to the limit.".to_owned()),
         recovery_plan: vec!["undo the edit".to_owned(), "run the tests".to_owned()],
+        client_session_id: None,
+        step_id: None,
+        command: None,
+        findings: Vec::new(),
+        judged_by: None,
     }
 }
 

@@ -4,12 +4,12 @@ use super::values::{Columns, list, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
-use grov_domain::{ActionType, DriftEvent, DriftEventId, DriftStore, SessionId};
+use grov_domain::{ActionType, DriftEvent, DriftEventId, DriftLogStore, SessionId};
 use sqlx::QueryBuilder;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 
 #[async_trait]
-impl DriftStore for SqliteStore {
+impl DriftLogStore for SqliteStore {
     async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
@@ -59,5 +59,10 @@ fn event(row: &SqliteRow) -> Result<DriftEvent, StoreError> {
         reason: columns.get("reason")?,
         correction_given: columns.get("correction_given")?,
         recovery_plan: columns.list("recovery_plan")?,
+        client_session_id: None,
+        step_id: None,
+        command: None,
+        findings: Vec::new(),
+        judged_by: None,
     })
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{Home, files_with};
 use grov_domain::{
-    ClientSessionId, Decision, DriftEvent, DriftEventId, DriftStore, Effect, EffectKind, ExchangeStore,
+    ClientSessionId, Decision, DriftEvent, DriftEventId, DriftLogStore, Effect, EffectKind, ExchangeStore,
     FilePin, FileReasoning, FileReasoningStore, HistoryKey, LedgerEntry, LedgerStore, Lineage, LineageTip,
     MemoryScope, MemoryStore, Prompt, SessionId, SessionStore, Task, TaskId, TaskStatus, TaskStore,
 };
@@ -169,6 +169,11 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             reason: Some(text.clone()),
             correction_given: Some(text.clone()),
             recovery_plan: vec![text.clone()],
+            client_session_id: None,
+            step_id: None,
+            command: None,
+            findings: Vec::new(),
+            judged_by: None,
         };
         store.append_drift(&event).await.unwrap();
         let about = FileReasoning {

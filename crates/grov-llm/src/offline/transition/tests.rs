@@ -22,6 +22,7 @@ fn action(action_type: ActionType, effect: EffectKind, command: &str, failed: bo
         reasoning: None,
         failed: Some(failed),
         output: None,
+        content: None,
     }
 }
 
