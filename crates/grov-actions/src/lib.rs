@@ -1,7 +1,7 @@
 //! What the agent did: tool calls of a turn or a transcript become actions.
 //!
 //! Entry points: [`understand`] turns one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] tell what a search and a reader need of it.
+//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes.
 //!
 //! This crate does not know who asked, where actions are stored or how they came over the wire. It never looks at a
 //! file system: what it tells is what the call itself shows.
@@ -9,6 +9,7 @@
 
 mod arguments;
 mod call;
+mod content;
 mod input;
 mod path;
 mod shell;
@@ -16,6 +17,7 @@ mod telling;
 mod tools;
 
 pub use call::{ToolCall, ToolInput};
+pub use content::content;
 pub use telling::{is_key_decision, keywords};
 
 use grov_domain::Action;

@@ -4,7 +4,7 @@
 //! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener.
 //! Everything Grov does on the wire is one or the other; a program that embeds the proxy brings its own.
 //! [`Recorder`] is the observer that turns exchanges into records, [`TaskOrchestrator`] divides what it records into
-//! tasks and saves those that are done.
+//! tasks and saves those that are done, an [`ActionWatch`] judges what the agent did before it is recorded.
 //!
 //! It knows HTTP and the ports of `grov-domain`. It does not know SQL, hooks, configuration files or the terminal.
 #![forbid(unsafe_code)]
@@ -32,6 +32,7 @@ mod rescue;
 mod server;
 mod tasks;
 pub mod upstream;
+mod watch;
 mod working_directory;
 
 pub use error::{BuildError, ServeError};
@@ -51,3 +52,4 @@ pub use recorder::{Recorder, UserNaming};
 pub use request::MessagesRequest;
 pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};
 pub use upstream::Upstream;
+pub use watch::{ActionWatch, ToolOutcome, Watched, WatchedExchange};

@@ -12,7 +12,7 @@ use crate::prompts;
 use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
-use grov_wire::{Edit, Key128, Link, RequestIndex, Role};
+use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Role};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -248,6 +248,9 @@ impl RequestPolicy for Injection {
         };
         if let Some(key) = prepared.decided_here {
             prepared.slot.state().take_back(key);
+            for source in &self.shared.sources {
+                source.taken_back(&prepared.lineage);
+            }
             self.shared.scribe.note(Note::Withdrawn(prepared.lineage, key));
         }
     }
@@ -407,6 +410,7 @@ impl Injection {
             lineage: prepared.lineage.clone(),
             location,
             prompt: prompts.join("\n"),
+            answered: answered(index),
             quoted: prepared.slot.state().quoted_in(request.skeleton()?),
             deadline: Instant::now() + TEXT_LIMIT,
         };
@@ -442,6 +446,16 @@ fn shares_history(kind: ExchangeKind) -> bool {
         ExchangeKind::Main | ExchangeKind::Subagent => true,
         ExchangeKind::Side(side) => matches!(side, SideRequest::Suggestion | SideRequest::Compaction),
     }
+}
+
+/// The tool calls that the newest message brings the results of.
+fn answered(index: &RequestIndex) -> Vec<String> {
+    let newest = index.newest_user_message();
+    let blocks = newest.iter().flat_map(|message| message.blocks());
+    let results = blocks.filter(|block| block.kind() == BlockKind::ToolResult);
+    results
+        .filter_map(|block| Some(block.tool_use_id()?.into_owned()))
+        .collect()
 }
 
 /// Whether the newest turn holds text of ours already: a hook put it there.

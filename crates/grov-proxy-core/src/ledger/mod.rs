@@ -39,6 +39,8 @@ pub struct Occasion {
     pub location: Arc<Location>,
     /// What the user typed since the agent last spoke; empty inside a tool loop.
     pub prompt: String,
+    /// Tool calls whose results stand here; empty outside a tool loop.
+    pub answered: Vec<String>,
     /// Memories that this history quotes already.
     pub quoted: HashSet<TaskId>,
     /// Later than this nothing can be said.
@@ -66,6 +68,12 @@ pub trait ContextSource: Send + Sync + 'static {
 
     /// What it has to say. It is asked once for each place, and what comes after the deadline is never used.
     async fn words(&self, occasion: &Occasion) -> Option<Words>;
+
+    /// What it had to say is kept, and stands in every request of this history from now on.
+    fn said(&self, _occasion: &Occasion) {}
+
+    /// What was said here last was taken back before anybody read it.
+    fn taken_back(&self, _lineage: &Lineage) {}
 }
 
 /// What the ledger counts.

@@ -167,9 +167,10 @@ impl Shared {
     ) -> Decision {
         let kept = self.kept_text(slot, key, occasion).await;
         let is_kept = kept.is_some();
+        let speakers = kept.as_ref().map_or_else(Vec::new, |kept| kept.speakers.clone());
         let decision = {
             let mut state = slot.state();
-            let (block, quoted) = kept.map_or((None, Vec::new()), |(block, quoted)| (Some(block), quoted));
+            let (block, quoted) = kept.map_or((None, Vec::new()), |kept| (Some(kept.block), kept.memories));
             let decision = state.decide(key, block);
             if decision.is_some() {
                 state.quote(key, quoted);
@@ -188,18 +189,19 @@ impl Shared {
                 self.scribe.note(Note::Withdrawn(occasion.lineage.clone(), key));
             }
         }
+        if decision.is_some() {
+            for source in speakers {
+                source.said(occasion);
+            }
+        }
         teller.send_replace(Some(decision.clone()));
         decision
     }
 
     /// The block that is said from now on; `None`: nothing is to be said, or it could not be kept in time.
-    pub(super) async fn kept_text(
-        &self,
-        slot: &Slot,
-        key: Key128,
-        occasion: &Occasion,
-    ) -> Option<(Bytes, Vec<TaskId>)> {
+    pub(super) async fn kept_text(&self, slot: &Slot, key: Key128, occasion: &Occasion) -> Option<KeptText> {
         let mut texts = Vec::new();
+        let mut speakers = Vec::new();
         let mut memories: Vec<TaskId> = Vec::new();
         let until = tokio::time::Instant::from_std(occasion.deadline);
         for source in self.sources.iter().filter(|source| source.applies(occasion)) {
@@ -209,6 +211,7 @@ impl Shared {
                     memories: quoted,
                 })) => {
                     texts.push(text);
+                    speakers.push(Arc::clone(source));
                     memories.extend(quoted);
                 }
                 Ok(None) => {}
@@ -249,7 +252,11 @@ impl Shared {
             .decide(&occasion.lineage, &entry, occasion.deadline)
             .await
         {
-            Ok(true) => Some((block, memories)),
+            Ok(true) => Some(KeptText {
+                block,
+                memories,
+                speakers,
+            }),
             Ok(false) => {
                 self.counters.not_kept.fetch_add(1, Ordering::Relaxed);
                 None
@@ -325,6 +332,15 @@ impl Shared {
         }
         Ok(())
     }
+}
+
+/// Text that is said from now on.
+pub(super) struct KeptText {
+    block: Bytes,
+    /// Memories it quotes.
+    memories: Vec<TaskId>,
+    /// Whose text it is.
+    speakers: Vec<Arc<dyn ContextSource>>,
 }
 
 pub(super) fn model(index: &RequestIndex) -> String {

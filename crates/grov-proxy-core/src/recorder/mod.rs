@@ -6,16 +6,20 @@ mod steps;
 use crate::observe::{ObservedExchange, TurnObserver};
 use crate::prompts;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
+use crate::watch::{ActionWatch, Watched, WatchedExchange};
 use crate::working_directory;
 use grov_domain::{
-    ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage, without_own_text,
+    ActionSketch, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage,
+    without_own_text,
 };
 use grov_project::{Place, hash_user};
 use grov_wire::response::{Block, Usage};
 use grov_wire::{BlockKind, RequestIndex, Role};
 use sessions::{SessionMemory, Sessions};
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use steps::Performed;
 
 /// Requests of a session in which its directory is looked for.
 const MAX_SEARCHES: u8 = 8;
@@ -41,6 +45,8 @@ pub struct Recorder {
     home: Option<PathBuf>,
     /// Who divides the work into tasks.
     tasks: Option<TaskOrchestrator>,
+    /// Who judges what the agent did.
+    watch: Option<Arc<dyn ActionWatch>>,
 }
 
 impl Recorder {
@@ -53,6 +59,7 @@ impl Recorder {
             user_naming,
             home,
             tasks: None,
+            watch: None,
         }
     }
 
@@ -61,6 +68,41 @@ impl Recorder {
     pub fn with_tasks(mut self, tasks: TaskOrchestrator) -> Self {
         self.tasks = Some(tasks);
         self
+    }
+
+    /// The same, with the agent's actions judged before they are recorded.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Arc<dyn ActionWatch>) -> Self {
+        self.watch = Some(watch);
+        self
+    }
+
+    /// Has the actions of a record judged. A fault of that costs the verdicts, not the record.
+    fn judge(&self, record: &mut ExchangeRecord, contents: Vec<Option<String>>, recorded: &RecordedExchange) {
+        let Some(watch) = &self.watch else {
+            return;
+        };
+        let sketches = record.steps.iter().map(tasks::sketch).zip(contents);
+        let actions: Vec<ActionSketch> = sketches
+            .map(|(sketch, content)| ActionSketch { content, ..sketch })
+            .collect();
+        let exchange = WatchedExchange {
+            record,
+            actions: &actions,
+            results: &recorded.results,
+            working_directory: recorded.working_directory.as_deref().map(Path::new),
+            begins: recorded.begins,
+            ends_turn: recorded.ends_turn,
+        };
+        let watched = std::panic::catch_unwind(AssertUnwindSafe(|| watch.watch(&exchange)));
+        let Ok(Watched { verdicts, state }) = watched else {
+            tracing::error!(exchange = %record.id, "judging an exchange panicked; it is recorded without verdicts");
+            return;
+        };
+        for (step, verdict) in record.steps.iter_mut().zip(verdicts) {
+            step.verdict = verdict;
+        }
+        record.drift = state;
     }
 
     /// Learns the project once per session: the directory the request names, resolved to its repository. A client
@@ -107,12 +149,14 @@ impl TurnObserver for Recorder {
         } else {
             Vec::new()
         };
-        let steps = if identity.kind.is_turn() {
+        let performed = if identity.kind.is_turn() {
             performed(session, exchange, &id)
         } else {
             Vec::new()
         };
-        let record = ExchangeRecord {
+        let performed = performed.into_iter().map(|one| (one.step, one.content));
+        let (steps, contents): (Vec<Step>, Vec<Option<String>>) = performed.unzip();
+        let mut record = ExchangeRecord {
             id,
             session_id: match &self.tasks {
                 Some(tasks) => tasks.task(&identity.session),
@@ -134,11 +178,15 @@ impl TurnObserver for Recorder {
             drift: None,
         };
         // An id that we made up is good enough to record by, no more.
-        let told = self.tasks.as_ref().filter(|_| identity.session_is_named);
-        let told = told.map(|tasks| (tasks, recorded(&record, exchange, session)));
+        let told = identity
+            .session_is_named
+            .then(|| recorded(&record, exchange, session));
         drop(sessions);
+        if let Some(recorded) = &told {
+            self.judge(&mut record, contents, recorded);
+        }
         self.sink.submit(record);
-        if let Some((tasks, recorded)) = told {
+        if let (Some(tasks), Some(recorded)) = (&self.tasks, told) {
             tasks.recorded(recorded);
         }
     }
@@ -222,15 +270,16 @@ fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<
 
 /// The actions that were performed as far as is known now: those of a whole answer at once, those of a broken one
 /// when the next request of the lineage brings their results.
-fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &ExchangeId) -> Vec<Step> {
+fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &ExchangeId) -> Vec<Performed> {
     let agent = exchange.request.identity().agent.clone();
     let mut steps = Vec::new();
     if let Some(index) = exchange.request.index() {
         let waiting = session.take_unconfirmed(agent.as_ref());
         if !waiting.is_empty() {
             let answered = newest_tool_results(index);
-            steps.extend(waiting.into_iter().filter(|step| {
-                step.action
+            steps.extend(waiting.into_iter().filter(|one| {
+                one.step
+                    .action
                     .tool_use_id
                     .as_ref()
                     .is_some_and(|tool_use| answered.contains(tool_use))

@@ -1,6 +1,7 @@
 //! What the recorder keeps in mind of each client session.
 
-use grov_domain::{AgentId, ClientSessionId, Project, Step};
+use super::steps::Performed;
+use grov_domain::{AgentId, ClientSessionId, Project};
 use std::collections::{HashMap, VecDeque};
 use time::OffsetDateTime;
 
@@ -31,7 +32,7 @@ pub(super) struct SessionMemory {
     /// Keys of the newest prompts.
     prompts: VecDeque<u128>,
     /// Whole tool calls of a broken answer, per subagent: nobody knows yet whether the client ran them.
-    unconfirmed: Vec<(Option<AgentId>, Vec<Step>)>,
+    unconfirmed: Vec<(Option<AgentId>, Vec<Performed>)>,
     used_at: Option<OffsetDateTime>,
 }
 
@@ -70,14 +71,14 @@ impl SessionMemory {
         true
     }
 
-    pub(super) fn keep_unconfirmed(&mut self, agent: Option<AgentId>, steps: Vec<Step>) {
+    pub(super) fn keep_unconfirmed(&mut self, agent: Option<AgentId>, steps: Vec<Performed>) {
         if self.unconfirmed.len() >= MAX_UNCONFIRMED {
             self.unconfirmed.remove(0);
         }
         self.unconfirmed.push((agent, steps));
     }
 
-    pub(super) fn take_unconfirmed(&mut self, agent: Option<&AgentId>) -> Vec<Step> {
+    pub(super) fn take_unconfirmed(&mut self, agent: Option<&AgentId>) -> Vec<Performed> {
         let mut taken = Vec::new();
         self.unconfirmed.retain_mut(|(owner, steps)| {
             if owner.as_ref() == agent {

@@ -1,6 +1,6 @@
 //! The actions of an answer.
 
-use grov_actions::{ToolCall, ToolInput, is_key_decision, keywords, understand};
+use grov_actions::{ToolCall, ToolInput, content, is_key_decision, keywords, understand};
 use grov_domain::{Action, ExchangeId, Step, StepId, without_own_text};
 use grov_redact::Redactor;
 use grov_wire::response::{Block, Turn};
@@ -9,13 +9,20 @@ use time::OffsetDateTime;
 /// Longest reasoning kept with a step, in characters.
 const MAX_REASONING: usize = 1000;
 
+/// A step, and what is not recorded of it.
+pub(super) struct Performed {
+    pub(super) step: Step,
+    /// The beginning of what it writes.
+    pub(super) content: Option<String>,
+}
+
 /// One step per whole tool call, with the text nearest before it.
 pub(super) fn of_turn(
     turn: &Turn,
     exchange: &ExchangeId,
     timestamp: OffsetDateTime,
     working_directory: Option<&str>,
-) -> Vec<Step> {
+) -> Vec<Performed> {
     let mut steps = Vec::new();
     let mut nearest_text: Option<String> = None;
     for block in &turn.blocks {
@@ -39,7 +46,7 @@ pub(super) fn of_turn(
                     working_directory,
                 };
                 let action = understand(&call);
-                steps.push(Step {
+                let step = Step {
                     id: StepId::of(exchange, steps.len()),
                     keywords: keywords(&without_secrets(&action)),
                     is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
@@ -47,6 +54,10 @@ pub(super) fn of_turn(
                     action,
                     timestamp,
                     verdict: None,
+                };
+                steps.push(Performed {
+                    step,
+                    content: content(&call),
                 });
             }
             _ => {}

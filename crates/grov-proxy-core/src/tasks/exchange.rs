@@ -1,5 +1,6 @@
 //! What the recorder tells about an exchange that it recorded.
 
+use crate::watch::ToolOutcome;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, OWN_TEXT_CLOSING, OWN_TEXT_OPENING,
     Project, Prompt, Step,
@@ -50,31 +51,27 @@ pub(crate) struct SketchedAction {
     pub(crate) sketch: ActionSketch,
 }
 
-/// How a tool call ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ToolOutcome {
-    pub(crate) tool_use_id: String,
-    pub(crate) failed: bool,
-    /// The end of the output.
-    pub(crate) output: Option<String>,
-}
-
 impl SketchedAction {
     pub(crate) fn of(step: &Step) -> Self {
-        let action = &step.action;
         Self {
-            tool_use_id: action.tool_use_id.clone(),
-            sketch: ActionSketch {
-                action_type: action.action_type,
-                files: action.files.clone(),
-                command: action.command.clone(),
-                effects: action.effects.iter().map(|effect| effect.kind).collect(),
-                reasoning: step.reasoning.clone(),
-                failed: None,
-                output: None,
-                content: None,
-            },
+            tool_use_id: step.action.tool_use_id.clone(),
+            sketch: sketch(step),
         }
+    }
+}
+
+/// What a judge is told of a step.
+pub(crate) fn sketch(step: &Step) -> ActionSketch {
+    let action = &step.action;
+    ActionSketch {
+        action_type: action.action_type,
+        files: action.files.clone(),
+        command: action.command.clone(),
+        effects: action.effects.iter().map(|effect| effect.kind).collect(),
+        reasoning: step.reasoning.clone(),
+        failed: None,
+        output: None,
+        content: None,
     }
 }
 

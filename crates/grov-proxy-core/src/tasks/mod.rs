@@ -20,7 +20,7 @@ mod testing;
 mod tests;
 
 pub(crate) use board::TaskBoard;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, end_from, outcomes};
+pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, end_from, outcomes, sketch};
 
 use grov_domain::{
     ClientSessionId, Clock, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus, SessionStore,

@@ -1,6 +1,6 @@
 //! How tool calls ended, as far as it was seen.
 
-use super::exchange::ToolOutcome;
+use crate::watch::ToolOutcome;
 use std::collections::{HashMap, VecDeque};
 
 /// Tool results remembered per session.

@@ -1,0 +1,80 @@
+//! What a tool call writes.
+
+use crate::{ToolCall, ToolInput, input};
+use serde_json::Value;
+
+/// The beginning of a text tells what it is about, in characters.
+const MAX_CONTENT: usize = 4000;
+
+/// The beginning of what a call writes into files: the new text of an edit, the content of a file. `None` for calls that
+/// write nothing by themselves. At most 4,000 characters.
+pub fn content(call: &ToolCall<'_>) -> Option<String> {
+    if !crate::tools::action_type(call.name).modifies_files() {
+        return None;
+    }
+    let parsed;
+    let input = match call.input {
+        ToolInput::Json(value) => value,
+        ToolInput::Text(text) => {
+            parsed = input::parse(text);
+            &parsed
+        }
+    };
+    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(bounded);
+    let whole = ["new_string", "content", "new_source", "file_text"]
+        .into_iter()
+        .find_map(|key| text(input, key));
+    whole.or_else(|| {
+        let edits = input.get("edits")?.as_array()?;
+        let texts: Vec<String> = edits.iter().filter_map(|edit| text(edit, "new_string")).collect();
+        (!texts.is_empty()).then(|| bounded(&texts.join("\n")))
+    })
+}
+
+fn bounded(text: &str) -> String {
+    text.chars().take(MAX_CONTENT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(name: &str, input: &str) -> Option<String> {
+        content(&ToolCall {
+            name,
+            id: None,
+            input: input.into(),
+            working_directory: None,
+        })
+    }
+
+    #[test]
+    fn what_is_written_is_found_in_every_tool() {
+        assert_eq!(
+            of("Edit", r#"{"old_string":"a","new_string":"b"}"#).as_deref(),
+            Some("b")
+        );
+        assert_eq!(of("Write", r#"{"content":"all"}"#).as_deref(), Some("all"));
+        assert_eq!(
+            of("NotebookEdit", r#"{"new_source":"x = 1"}"#).as_deref(),
+            Some("x = 1")
+        );
+        assert_eq!(
+            of(
+                "MultiEdit",
+                r#"{"edits":[{"new_string":"a"},{"new_string":"b"}]}"#
+            )
+            .as_deref(),
+            Some("a\nb")
+        );
+        assert_eq!(of("Read", r#"{"content":"no"}"#), None);
+        assert_eq!(of("Edit", "{}"), None);
+        assert_eq!(of("Edit", "{\"new_string\":\"cut of").as_deref(), Some("cut of"));
+    }
+
+    #[test]
+    fn long_content_is_cut() {
+        let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(10_000));
+        assert_eq!(of("Write", &long).map(|text| text.chars().count()), Some(4000));
+    }
+}
