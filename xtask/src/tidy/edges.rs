@@ -50,6 +50,11 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-redact"],
     },
     Crate {
+        name: "grov-scope",
+        floor: Floor::Pure,
+        blind_to: &["grov-wire", "grov-redact"],
+    },
+    Crate {
         name: "grov-runtime",
         floor: Floor::Effects,
         blind_to: &["grov-domain", "grov-wire", "grov-actions"],
@@ -78,6 +83,11 @@ const CRATES: &[Crate] = &[
         name: "grov-proxy-core",
         floor: Floor::ProxyEdge,
         blind_to: &["grov-store", "grov-llm"],
+    },
+    Crate {
+        name: "grov-drift-proxy",
+        floor: Floor::ProxyEdge,
+        blind_to: &["grov-store", "grov-llm", "grov-wire"],
     },
     Crate {
         name: "grov-proxyd",

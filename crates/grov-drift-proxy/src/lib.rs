@@ -1,0 +1,2 @@
+//! Drift, correction and recovery on live traffic.
+#![forbid(unsafe_code)]
