@@ -19,9 +19,9 @@ mod url;
 pub use environment::Environment;
 pub use home::{Home, HomeError};
 pub use settings::{
-    Candidate, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, HeaderPolicy, Inputs, KEYS,
-    Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, Settings,
-    SettingsError, Standing, StoreSettings, TaskSettings, UserMode, Value, Warning,
+    Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, HeaderPolicy,
+    Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings,
+    Settings, SettingsError, Standing, StoreSettings, TaskSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError};

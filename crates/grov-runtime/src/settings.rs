@@ -20,7 +20,8 @@ pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
 pub use value::{Kind, Value};
 pub use views::{
-    HeaderPolicy, LogSettings, MemorySettings, ProxySettings, StoreSettings, TaskSettings, UserMode,
+    DriftSettings, HeaderPolicy, LogSettings, MemorySettings, ProxySettings, StoreSettings, TaskSettings,
+    UserMode,
 };
 
 use crate::dotenv::{self, Assignment};
@@ -54,6 +55,7 @@ pub struct Settings {
     log: LogSettings,
     store: StoreSettings,
     memory: MemorySettings,
+    drift: DriftSettings,
     tasks: TaskSettings,
     llm: LlmSettings,
     embedder: EmbeddingSettings,
@@ -105,6 +107,7 @@ impl Settings {
             log: views.log,
             store: views.store,
             memory: views.memory,
+            drift: views.drift,
             tasks: views.tasks,
             llm: views.llm,
             embedder: views.embedder,
@@ -135,6 +138,11 @@ impl Settings {
     /// Settings of team memory.
     pub fn memory(&self) -> MemorySettings {
         self.memory
+    }
+
+    /// Settings of the watch over the agent's goal.
+    pub fn drift(&self) -> DriftSettings {
+        self.drift
     }
 
     /// Settings of tasks.

@@ -884,3 +884,32 @@ fn a_project_does_not_decide_what_is_added_to_prompts() {
         assert!(scene.error().contains("memory.budget_tokens must be"), "{odd}");
     }
 }
+
+#[test]
+fn a_project_does_not_decide_whether_its_agent_is_watched() {
+    let scene =
+        Scene::new().project_file("[drift]\nenabled = false\ncorrections = 'off'\ncheck_interval = 5\n");
+    let settings = scene.load().unwrap();
+    assert_eq!(
+        settings.drift(),
+        DriftSettings {
+            enabled: true,
+            check_interval: 5,
+            corrections: true
+        }
+    );
+    assert_eq!(settings.warnings().len(), 2);
+    let scene = Scene::new()
+        .user_file("[drift]\nenabled = false\n")
+        .variable("GROV_DRIFT_CORRECTIONS", "off");
+    assert_eq!(
+        scene.load().unwrap().drift(),
+        DriftSettings {
+            enabled: false,
+            check_interval: 3,
+            corrections: false
+        }
+    );
+    let scene = Scene::new().variable("GROV_DRIFT_CORRECTIONS", "quietly");
+    assert!(scene.error().contains("drift.corrections must be"));
+}

@@ -89,6 +89,17 @@ pub struct MemorySettings {
     pub budget_tokens: usize,
 }
 
+/// Settings of the watch over the agent's goal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriftSettings {
+    /// Whether actions are judged at all.
+    pub enabled: bool,
+    /// Prompts between two looks of a model at a session's work, at least 1.
+    pub check_interval: u64,
+    /// Whether the agent is told when it leaves its goal; without it that is only recorded.
+    pub corrections: bool,
+}
+
 /// Settings of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSettings {
@@ -101,6 +112,7 @@ pub(super) struct Views {
     pub(super) log: LogSettings,
     pub(super) store: StoreSettings,
     pub(super) memory: MemorySettings,
+    pub(super) drift: DriftSettings,
     pub(super) tasks: TaskSettings,
     pub(super) llm: LlmSettings,
     pub(super) embedder: EmbeddingSettings,
@@ -169,6 +181,21 @@ impl Views {
                 _ => None,
             })?,
         };
+        let drift = DriftSettings {
+            enabled: values.get("drift.enabled", |value| match value {
+                Value::Boolean(boolean) => Some(*boolean),
+                _ => None,
+            })?,
+            check_interval: values.get("drift.check_interval", |value| match value {
+                Value::Integer(number) => Some(*number),
+                _ => None,
+            })?,
+            corrections: values.choice("drift.corrections", |word| match word {
+                "on" => Some(true),
+                "off" => Some(false),
+                _ => None,
+            })?,
+        };
         let tasks = TaskSettings {
             abandon_after: values.duration("tasks.abandon_after")?,
         };
@@ -185,6 +212,7 @@ impl Views {
             log,
             store,
             memory,
+            drift,
             tasks,
             llm,
             embedder,
