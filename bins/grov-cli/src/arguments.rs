@@ -1,5 +1,9 @@
 //! The command line's words.
 
+mod drift;
+
+pub(crate) use drift::DriftCommand;
+
 use crate::failure::Failure;
 use clap::error::ErrorKind;
 use clap::{Args, ColorChoice, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -69,6 +73,11 @@ pub(crate) enum Command {
     Steps {
         /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
         session: String,
+    },
+    /// Judge whether actions stay on their goal
+    Drift {
+        #[command(subcommand)]
+        command: DriftCommand,
     },
     /// Search, fill and empty team memory: what was done in finished tasks
     Memory {

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod demo;
+mod drift;
 mod memory;
 mod proxy;
 mod proxy_status;
@@ -24,6 +25,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Status => status::run(&common, terminal),
         Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),
+        Command::Drift { command } => drift::run(&command, terminal),
         Command::Memory { command } => memory::run(&common, command, terminal),
         Command::Off(arguments) => switch::run(&common, &arguments, false, terminal),
         Command::On(arguments) => switch::run(&common, &arguments, true, terminal),

@@ -11,7 +11,9 @@ mod daemon_health;
 mod embedder;
 mod failure;
 mod judge;
+mod lines;
 mod output;
+mod progress;
 mod show;
 mod table;
 

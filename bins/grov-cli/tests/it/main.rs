@@ -3,6 +3,7 @@
 
 mod command_line;
 mod demo;
+mod drift_replay;
 mod memory;
 mod memory_changes;
 mod memory_import;

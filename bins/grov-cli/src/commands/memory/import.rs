@@ -1,12 +1,12 @@
 //! `grov memory import FILE`
 
-use super::lines::Lines;
-use super::progress::{Mark, Progress};
 use super::record;
 use crate::arguments::ImportArguments;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::lines::Lines;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
+use crate::progress::{Mark, Progress};
 use crate::show::some;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, MemoryStore, Project, SystemClock, Task};
@@ -65,7 +65,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
     let mut lines = Lines::open(&arguments.file)?;
     lines.go_to(arguments.from_line)?;
     let mut reading = Reading {
-        progress: Progress::new(arguments.progress, lines.size),
+        progress: Progress::new(arguments.progress, lines.size, "records"),
         lines,
         ignore: context.ignore(),
         answer: Answer {

@@ -1,11 +1,11 @@
 //! `grov memory search`
 
-use super::lines::Lines;
 use super::scope;
 use crate::arguments::SearchArguments;
 use crate::context::Context;
 use crate::embedder::Searcher;
 use crate::failure::Failure;
+use crate::lines::Lines;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::table::{Table, harmless};
 use grov_domain::{Clock, MemoryScope, SystemClock, TaskStore};

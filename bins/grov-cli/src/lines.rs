@@ -9,25 +9,25 @@ use std::path::{Path, PathBuf};
 const LONGEST: u64 = 64 * 1024 * 1024;
 
 /// The lines of a file or of standard input, numbered from 1.
-pub(super) struct Lines {
+pub(crate) struct Lines {
     reader: Box<dyn BufRead>,
     path: PathBuf,
     number: u64,
     /// Bytes read so far, and in all if that is known.
-    pub(super) bytes: u64,
-    pub(super) size: Option<u64>,
+    pub(crate) bytes: u64,
+    pub(crate) size: Option<u64>,
     buffer: Vec<u8>,
 }
 
 /// One line, without its end; `None` in place of one that is too long.
-pub(super) struct Line<'a> {
-    pub(super) number: u64,
-    pub(super) bytes: Option<&'a [u8]>,
+pub(crate) struct Line<'a> {
+    pub(crate) number: u64,
+    pub(crate) bytes: Option<&'a [u8]>,
 }
 
 impl Lines {
     /// Opens a file; `-` is standard input.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let mut size = None;
         let reader: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(BufReader::new(io::stdin()))
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// The next line that is not blank.
-    pub(super) fn next(&mut self) -> Result<Option<Line<'_>>, Failure> {
+    pub(crate) fn next(&mut self) -> Result<Option<Line<'_>>, Failure> {
         loop {
             self.buffer.clear();
             let read = io::Read::take(&mut self.reader, LONGEST)
@@ -81,7 +81,7 @@ impl Lines {
     }
 
     /// Passes over the lines before this one.
-    pub(super) fn go_to(&mut self, line: u64) -> Result<(), Failure> {
+    pub(crate) fn go_to(&mut self, line: u64) -> Result<(), Failure> {
         while self.number + 1 < line {
             let before = self.bytes;
             self.skip_rest()?;

@@ -1,4 +1,4 @@
-//! Telling a person how far an import is.
+//! Telling a person how far the work on a file is.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -8,21 +8,23 @@ const OFTEN: Duration = Duration::from_secs(1);
 
 /// How far it is.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// The last line that is done.
-    pub(super) line: u64,
-    /// Records saved.
-    pub(super) records: u64,
+    pub(crate) line: u64,
+    /// Records that were dealt with.
+    pub(crate) records: u64,
     /// Bytes read.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// Tells now and then, on standard error.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     started: Instant,
     told: Instant,
     /// Bytes in all, if known.
     size: Option<u64>,
+    /// What the records are called.
+    noun: &'static str,
     how: How,
     /// A line that is to be written over stands on the terminal.
     is_open: bool,
@@ -39,7 +41,7 @@ enum How {
 
 impl Progress {
     /// On a terminal, and elsewhere where `asked`.
-    pub(super) fn new(asked: bool, size: Option<u64>) -> Self {
+    pub(crate) fn new(asked: bool, size: Option<u64>, noun: &'static str) -> Self {
         let how = match (io::stderr().is_terminal(), asked) {
             (true, _) => How::Over,
             (false, true) => How::Lines,
@@ -49,18 +51,19 @@ impl Progress {
             started: Instant::now(),
             told: Instant::now(),
             size,
+            noun,
             how,
             is_open: false,
         }
     }
 
     /// Tells, if it is time.
-    pub(super) fn tell(&mut self, mark: Mark) {
+    pub(crate) fn tell(&mut self, mark: Mark) {
         if self.how == How::Not || self.told.elapsed() < OFTEN {
             return;
         }
         self.told = Instant::now();
-        let text = told(mark, self.size, self.started.elapsed());
+        let text = told(mark, self.size, self.noun, self.started.elapsed());
         // Nobody can be told that telling failed.
         let mut stderr = io::stderr().lock();
         let _ = match self.how {
@@ -71,21 +74,21 @@ impl Progress {
     }
 
     /// Ends the line that stands on the terminal, so that something else can be told.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
             let _ = writeln!(io::stderr().lock());
         }
     }
 }
 
-fn told(mark: Mark, size: Option<u64>, elapsed: Duration) -> String {
+fn told(mark: Mark, size: Option<u64>, noun: &str, elapsed: Duration) -> String {
     let share = size
         .filter(|size| *size > 0)
         .map(|size| format!(" ({} %)", mark.bytes.min(size).saturating_mul(100) / size))
         .unwrap_or_default();
     let seconds = elapsed.as_secs().max(1);
     format!(
-        "line {} done{share}: {} records in {seconds} s, {} a second",
+        "line {} done{share}: {} {noun} in {seconds} s, {} a second",
         mark.line,
         mark.records,
         mark.records / seconds
@@ -104,17 +107,17 @@ mod tests {
             bytes: 50,
         };
         assert_eq!(
-            told(mark, Some(200), Duration::from_secs(2)),
+            told(mark, Some(200), "records", Duration::from_secs(2)),
             "line 30 done (25 %): 20 records in 2 s, 10 a second"
         );
         for size in [None, Some(0)] {
             assert_eq!(
-                told(mark, size, Duration::ZERO),
+                told(mark, size, "records", Duration::ZERO),
                 "line 30 done: 20 records in 1 s, 20 a second"
             );
         }
         assert!(
-            told(mark, Some(10), Duration::ZERO).contains("100 %"),
+            told(mark, Some(10), "records", Duration::ZERO).contains("100 %"),
             "a file that grew"
         );
     }

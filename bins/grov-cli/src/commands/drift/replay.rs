@@ -1,0 +1,125 @@
+//! `grov drift replay`: recorded work, judged by today's rules.
+
+mod sequence;
+
+use crate::failure::Failure;
+use crate::lines::Lines;
+use crate::output::{self, Outcome, Terminal, Verdict, say};
+use crate::progress::{Mark, Progress};
+use crate::show::some;
+use grov_domain::{ActionSketch, GoalContract};
+use grov_scope::Rules;
+use sequence::Sequence;
+use serde::Serialize;
+use std::path::Path;
+
+/// Bad lines that are told one by one.
+const MOST_TOLD: u64 = 20;
+
+/// What is said of one sequence.
+#[derive(Serialize)]
+struct Answer {
+    seq_id: serde_json::Value,
+    /// One for each action, 1 to 10.
+    scores: Vec<u8>,
+    corrections: Vec<CorrectionView>,
+}
+
+/// A correction that would have been delivered.
+#[derive(Serialize)]
+struct CorrectionView {
+    /// The place of the action that gave rise to it, from 0.
+    action: usize,
+    level: &'static str,
+    reason: String,
+}
+
+/// Answers a file line by line, in order; at most one line is in memory.
+pub(super) fn file(path: &Path, terminal: Terminal) -> Outcome {
+    let mut lines = Lines::open(path)?;
+    let mut progress = Progress::new(true, lines.size, "sequences");
+    let ended = answer_all(&mut lines, &mut progress, terminal);
+    progress.close();
+    let skipped = ended?;
+    if skipped > MOST_TOLD {
+        say(&format!("{} more lines were left out", skipped - MOST_TOLD));
+    }
+    Ok(if skipped > 0 {
+        Verdict::Nothing
+    } else {
+        Verdict::Found
+    })
+}
+
+/// How many lines were left out.
+fn answer_all(lines: &mut Lines, progress: &mut Progress, terminal: Terminal) -> Result<u64, Failure> {
+    let (mut answered, mut skipped) = (0, 0);
+    while let Some(line) = lines.next()? {
+        let number = line.number;
+        let sequence = match line.bytes {
+            Some(bytes) => Sequence::read(bytes),
+            None => Err("it is too long".to_owned()),
+        };
+        match sequence {
+            Ok(sequence) => {
+                let answer = answer(sequence);
+                if terminal.wants_json() {
+                    output::line(&answer)?;
+                } else {
+                    output::print(&text(&answer))?;
+                }
+                answered += 1;
+            }
+            Err(trouble) => {
+                skipped += 1;
+                if skipped <= MOST_TOLD {
+                    progress.close();
+                    say(&format!("line {number} is left out: {trouble}"));
+                }
+            }
+        }
+        progress.tell(Mark {
+            line: number,
+            records: answered,
+            bytes: lines.bytes,
+        });
+    }
+    Ok(skipped)
+}
+
+fn answer(sequence: Sequence) -> Answer {
+    let contract = sequence.contract();
+    let scores = scores(contract, sequence.actions());
+    Answer {
+        seq_id: sequence.seq_id,
+        scores,
+        corrections: Vec::new(),
+    }
+}
+
+fn scores(contract: GoalContract, actions: impl Iterator<Item = ActionSketch>) -> Vec<u8> {
+    let mut rules = Rules::new(contract, None);
+    actions
+        .enumerate()
+        .map(|(index, action)| {
+            let call = index.to_string();
+            let score = rules.assess(&action, Some(&call)).score;
+            rules.ended(&call, action.failed == Some(true));
+            score
+        })
+        .collect()
+}
+
+fn text(answer: &Answer) -> String {
+    let off = answer
+        .scores
+        .iter()
+        .filter(|score| **score < grov_domain::OFF_GOAL_BELOW);
+    format!(
+        "{}  {}, {} off goal, {}\n",
+        answer.seq_id,
+        some(answer.scores.len() as u64, "action", "actions"),
+        off.count(),
+        some(answer.corrections.len() as u64, "correction", "corrections"),
+    )
+}

@@ -1,0 +1,105 @@
+//! `grov drift replay FILE`: lines in, lines out.
+
+use crate::scene::{Ended, Scene};
+use serde_json::{Value, json as object};
+use std::io::Write;
+use std::process::Stdio;
+
+fn lines(ended: &Ended) -> Vec<Value> {
+    let lines = ended.stdout.lines();
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Five readings and an edit of what the goal names.
+fn on_goal(id: Value) -> Value {
+    let read = object!({"type": "read", "files": ["src/auth.rs"]});
+    let edit = object!({"type": "edit", "files": ["src/auth.rs"], "text": "fn login() {}"});
+    object!({"seq_id": id, "goal": "Fix the login in src/auth.rs", "actions": [read, read, read, read, read, edit]})
+}
+
+#[test]
+fn every_line_is_answered_in_order_with_a_score_for_each_action() {
+    let scene = Scene::new();
+    let text = format!(
+        "{}\n\n{}\n",
+        on_goal(object!("a")),
+        object!({"seq_id": 7, "goal": "", "expected_scope": null, "actions": [], "more": 1})
+    );
+    let file = scene.write("in.jsonl", &text);
+    let ended = scene.run(&["drift", "replay", "--json", file.to_str().unwrap()]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let answers = lines(&ended);
+    assert_eq!(
+        (&answers[0]["seq_id"], &answers[1]["seq_id"]),
+        (&object!("a"), &object!(7))
+    );
+    assert_eq!(answers[0]["scores"].as_array().unwrap().len(), 6);
+    assert!(
+        answers[0]["scores"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|score| score.as_u64().unwrap() >= 8),
+        "{answers:?}"
+    );
+    assert_eq!(answers[0]["corrections"], object!([]));
+    assert_eq!(answers[1]["scores"], object!([]));
+    assert!(scene.is_untouched(), "nothing is stored");
+}
+
+#[test]
+fn a_line_that_cannot_be_understood_is_told_and_left_out() {
+    let scene = Scene::new();
+    let text = format!(
+        "{}\nnot json\n{{\"seq_id\": 2}}\n{}\n",
+        on_goal(object!(1)),
+        on_goal(object!(3))
+    );
+    let file = scene.write("in.jsonl", &text);
+    let ended = scene.run(&["drift", "replay", "--json", file.to_str().unwrap()]);
+    assert_eq!(ended.code, 1, "{ended:?}");
+    let ids: Vec<Value> = lines(&ended).iter().map(|line| line["seq_id"].clone()).collect();
+    assert_eq!(ids, [object!(1), object!(3)]);
+    for part in ["line 2 is left out", "line 3 is left out", "missing field"] {
+        assert!(ended.stderr.contains(part), "{part}: {ended:?}");
+    }
+    let missing = scene.run(&["drift", "replay", "--json", "nowhere.jsonl"]);
+    assert_eq!(missing.code, 2, "{missing:?}");
+}
+
+#[test]
+fn the_same_comes_out_of_standard_input_each_time() {
+    let scene = Scene::new();
+    let text: String = (0..50).map(|id| format!("{}\n", on_goal(object!(id)))).collect();
+    let answer = || {
+        let mut child = scene
+            .command()
+            .args(["drift", "replay", "--json", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        Ended::of(&child.wait_with_output().unwrap())
+    };
+    let first = answer();
+    assert_eq!((first.code, lines(&first).len()), (0, 50), "{first:?}");
+    assert_eq!(first.stdout, answer().stdout);
+    let file = scene.write("in.jsonl", &text);
+    let ended = scene.run(&["drift", "replay", file.to_str().unwrap()]);
+    assert!(
+        ended
+            .stdout
+            .starts_with("0  6 actions, 0 off goal, 0 corrections\n"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn whoever_has_seen_enough_ends_it_quietly() {
+    let scene = Scene::new();
+    let file = scene.write("in.jsonl", &format!("{}\n", on_goal(object!(1))));
+    let ended = scene.run_with_closed_output(&["drift", "replay", "--json", file.to_str().unwrap()]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+}
