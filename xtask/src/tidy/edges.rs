@@ -13,6 +13,8 @@ enum Floor {
     Effects,
     /// Faces the client on the wire.
     ProxyEdge,
+    /// Faces the client through its hooks and its settings.
+    HookEdge,
     /// Wires the others together and has an exit code.
     Binary,
     /// Tests, simulation and chores: sees everything, is seen by nothing that ships.
@@ -90,9 +92,14 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-store", "grov-llm", "grov-wire"],
     },
     Crate {
+        name: "grov-hooks",
+        floor: Floor::HookEdge,
+        blind_to: &["grov-store", "grov-llm", "grov-wire"],
+    },
+    Crate {
         name: "grov-proxyd",
         floor: Floor::Binary,
-        blind_to: &["grov-sim"],
+        blind_to: &["grov-sim", "grov-hooks"],
     },
     Crate {
         name: "grov-cli",
@@ -176,7 +183,10 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         Floor::Pure => to.floor == Floor::Pure,
         // Effects meet only through ports, in a binary.
         Floor::Effects => to.floor == Floor::Pure,
-        Floor::ProxyEdge => matches!(to.floor, Floor::Pure | Floor::Effects | Floor::ProxyEdge),
+        // The wall: who talks on the wire and who talks through hooks know nothing of one another.
+        Floor::ProxyEdge | Floor::HookEdge => {
+            matches!(to.floor, Floor::Pure | Floor::Effects) || to.floor == from.floor
+        }
         Floor::Binary => !matches!(to.floor, Floor::Binary | Floor::Development),
         Floor::Development => true,
     };
@@ -264,6 +274,8 @@ mod tests {
             ("grov-store", "grov-redact"),
             ("grov-proxy-core", "grov-actions"),
             ("grov-proxy-core", "grov-runtime"),
+            ("grov-hooks", "grov-memory"),
+            ("grov-cli", "grov-hooks"),
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
             ("grov-tests", "grov-store"),
@@ -281,7 +293,13 @@ mod tests {
             ("grov-runtime", "grov-domain"),
             ("grov-proxy-core", "grov-store"),
             ("grov-proxy-core", "grov-proxyd"),
+            ("grov-hooks", "grov-proxy-core"),
+            ("grov-hooks", "grov-drift-proxy"),
+            ("grov-proxy-core", "grov-hooks"),
+            ("grov-hooks", "grov-store"),
+            ("grov-memory", "grov-hooks"),
             ("grov-proxyd", "grov-sim"),
+            ("grov-proxyd", "grov-hooks"),
             ("grov-proxyd", "grov-tests"),
             ("grov-cli", "grov-proxyd"),
             ("xtask", "grov-domain"),

@@ -1,0 +1,8 @@
+//! Claude Code's hook protocol and settings file.
+//!
+//! Entry points: [`settings`] registers Grov in the client's settings and takes it out again.
+//!
+//! Knows nothing of the proxy, of SQL and of models.
+#![forbid(unsafe_code)]
+
+pub mod settings;

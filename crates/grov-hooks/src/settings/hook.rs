@@ -1,0 +1,135 @@
+//! How a hook is written in the settings, and which hooks are Grov's.
+
+use super::layout::Shape;
+use super::scan::Node;
+
+/// Where Grov's daemon takes hooks over HTTP; the event's name follows.
+pub const HTTP_HOOK_PATH: &str = "/_grov/hook/";
+/// The program's name.
+const PROGRAM: &str = "grov";
+
+/// What the client does at an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handler {
+    /// Runs a command line in a shell.
+    Command(String),
+    /// Posts to an address.
+    Http(String),
+}
+
+/// A hook of Grov's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    /// The event's name.
+    pub event: &'static str,
+    /// What is done.
+    pub handler: Handler,
+    /// How long the client waits for it, in seconds.
+    pub timeout: u64,
+}
+
+impl Hook {
+    /// That the program is run at an event.
+    ///
+    /// `program` is what a shell understands: a name that is found on the path, or a quoted path.
+    pub fn command(program: &str, event: &'static str, timeout: u64) -> Self {
+        Self {
+            event,
+            handler: Handler::Command(format!("{program} hook {event}")),
+            timeout,
+        }
+    }
+
+    /// That the daemon at `base` is told of an event.
+    pub fn http(base: &str, event: &'static str, timeout: u64) -> Self {
+        let base = base.trim_end_matches('/');
+        Self {
+            event,
+            handler: Handler::Http(format!("{base}{HTTP_HOOK_PATH}{event}")),
+            timeout,
+        }
+    }
+
+    pub(super) fn handler_shape(&self) -> Shape {
+        let text = |text: &str| Shape::Text(text.to_owned());
+        let [kind, target] = match &self.handler {
+            Handler::Command(command) => [("type", text("command")), ("command", text(command))],
+            Handler::Http(url) => [("type", text("http")), ("url", text(url))],
+        };
+        Shape::Object(vec![kind, target, ("timeout", Shape::Number(self.timeout))])
+    }
+
+    pub(super) fn group_shape(&self) -> Shape {
+        Shape::Object(vec![("hooks", Shape::List(vec![self.handler_shape()]))])
+    }
+}
+
+/// Whether a handler calls Grov, whichever Grov it is and however it is called.
+pub(super) fn is_grovs(handler: &Node) -> bool {
+    let text = |name| handler.member(name).and_then(Node::text);
+    if let Some((_, event)) = text("url").and_then(|url| url.rsplit_once(HTTP_HOOK_PATH)) {
+        return is_event(event);
+    }
+    let Some((program, event)) = text("command").and_then(|command| command.trim().rsplit_once(" hook "))
+    else {
+        return false;
+    };
+    let program = program.trim().trim_matches(['\'', '"']);
+    is_event(event) && program.rsplit(['/', '\\']).next() == Some(PROGRAM)
+}
+
+fn is_event(word: &str) -> bool {
+    !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// A path or name as a word for a shell.
+pub fn shell_word(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::Document;
+    use super::*;
+
+    #[test]
+    fn grovs_own_hooks_are_known_by_what_they_call() {
+        let known = |json: &str| is_grovs(Document::scan(json).unwrap().root.as_ref().unwrap());
+        for ours in [
+            r#"{"type":"command","command":"grov hook Stop"}"#,
+            r#"{"type":"command","command":"/opt/g/grov hook PreToolUse","timeout":9}"#,
+            r#"{"command":"'/opt/my tools/grov' hook Stop "}"#,
+            r#"{"type":"http","url":"http://127.0.0.1:8080/_grov/hook/Stop"}"#,
+        ] {
+            assert!(known(ours), "{ours}");
+        }
+        for foreign in [
+            r#"{"type":"command","command":"grover hook Stop"}"#,
+            r#"{"type":"command","command":"grov capture"}"#,
+            r#"{"type":"command","command":"grov hook Stop; rm x"}"#,
+            r#"{"type":"command","command":"lefthook hook Stop"}"#,
+            r#"{"type":"http","url":"http://127.0.0.1:8080/hook/Stop"}"#,
+            r#"{"type":"command"}"#,
+            r#""grov hook Stop""#,
+        ] {
+            assert!(!known(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_known_again() {
+        let program = shell_word("/opt/it's here/grov");
+        assert_eq!(program, r"'/opt/it'\''s here/grov'");
+        assert_eq!(shell_word("/usr/bin/grov"), "/usr/bin/grov");
+        let hook = Hook::command(&program, "Stop", 5);
+        let Handler::Command(command) = hook.handler else {
+            panic!("a command was asked for")
+        };
+        assert_eq!(command, r"'/opt/it'\''s here/grov' hook Stop");
+    }
+}

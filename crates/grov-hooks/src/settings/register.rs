@@ -1,0 +1,210 @@
+//! Puts into a settings file what is wanted and not there yet.
+
+use super::change::{Change, edited, insert, insert_root};
+use super::error::SyntaxError;
+use super::hook::{Hook, is_grovs};
+use super::layout::{Form, Layout, Shape, indentation};
+use super::scan::{Document, Node, Value};
+
+/// What a settings file is to hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Hooks, at most one for each event.
+    pub hooks: Vec<Hook>,
+    /// Environment variables of the client, with their values.
+    pub environment: Vec<(String, String)>,
+    /// The command that prints the status line.
+    pub status_line: Option<String>,
+}
+
+/// A settings file with what is wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Registered {
+    /// The whole text.
+    pub text: String,
+    /// What was changed, in order; nothing where all was there.
+    pub changes: Vec<Change>,
+}
+
+/// Edits the text of a settings file so that it holds what is wanted. What holds already stays as it is written, and every
+/// byte that is not changed stays what and where it is.
+///
+/// # Errors
+/// The text is no JSON (comments and trailing commas are fine), or something stands where an object or a list belongs.
+pub fn register(text: &str, wanted: &Wanted) -> Result<Registered, SyntaxError> {
+    let mut file = File {
+        text: text.to_owned(),
+        changes: Vec::new(),
+    };
+    file.root()?;
+    for hook in &wanted.hooks {
+        file.hook(hook)?;
+    }
+    for (name, value) in &wanted.environment {
+        file.container(&[], "env", Shape::Object(Vec::new()))?;
+        file.member(&["env"], name, &Shape::Text(value.clone()))?;
+    }
+    if let Some(command) = &wanted.status_line {
+        let text = |text: &str| Shape::Text(text.to_owned());
+        let shape = Shape::Object(vec![("type", text("command")), ("command", text(command))]);
+        file.member(&[], "statusLine", &shape)?;
+    }
+    // An empty object that nothing was put into would be a change for nothing.
+    if let [Change::Root { .. }] = file.changes.as_slice() {
+        return Ok(Registered {
+            text: text.to_owned(),
+            changes: Vec::new(),
+        });
+    }
+    Document::scan(&file.text)?;
+    Ok(Registered {
+        text: file.text,
+        changes: file.changes,
+    })
+}
+
+/// A file on its way.
+struct File {
+    text: String,
+    changes: Vec<Change>,
+}
+
+impl File {
+    fn take(&mut self, (text, change): (String, Change)) {
+        self.text = text;
+        self.changes.push(change);
+    }
+
+    /// Makes sure that there is an object to put things into.
+    fn root(&mut self) -> Result<(), SyntaxError> {
+        let document = Document::scan(&self.text)?;
+        match &document.root {
+            Some(root) => expect_object(&document, root, "the settings must be an object"),
+            None => {
+                let change = insert_root(&document);
+                self.take(change);
+                Ok(())
+            }
+        }
+    }
+
+    /// Makes sure that there is a container of that name.
+    fn container(&mut self, into: &[&str], name: &str, empty: Shape) -> Result<(), SyntaxError> {
+        let document = Document::scan(&self.text)?;
+        let Some(node) = document.at(into).and_then(|parent| parent.member(name)) else {
+            let change = insert(&document, into, Some(name), &empty)?;
+            self.take(change);
+            return Ok(());
+        };
+        match empty {
+            Shape::List(_) => match node.value {
+                Value::Array(_) => Ok(()),
+                _ => Err(misplaced(&document, node, "the hooks of an event must be a list")),
+            },
+            _ => expect_object(&document, node, "an object was expected here"),
+        }
+    }
+
+    /// Makes sure that an event has the hook.
+    fn hook(&mut self, hook: &Hook) -> Result<(), SyntaxError> {
+        self.container(&[], "hooks", Shape::Object(Vec::new()))?;
+        self.container(&["hooks"], hook.event, Shape::List(Vec::new()))?;
+        let document = Document::scan(&self.text)?;
+        let path = ["hooks", hook.event];
+        let handlers: Vec<&Node> = document.at(&path).into_iter().flat_map(handlers).collect();
+        let own: Vec<&Node> = handlers.into_iter().filter(|handler| is_grovs(handler)).collect();
+        let Some(first) = own.first() else {
+            let change = insert(&document, &path, None, &hook.group_shape())?;
+            self.take(change);
+            return Ok(());
+        };
+        let shape = hook.handler_shape();
+        if own.iter().any(|handler| says(handler, &shape)) {
+            return Ok(());
+        }
+        let after = written_like(&document, first, &shape);
+        let change = Change::Handler {
+            event: hook.event.to_owned(),
+            before: document.text[first.span.clone()].to_owned(),
+            after: after.clone(),
+        };
+        let text = edited(&self.text, vec![(first.span.clone(), after)]);
+        self.take((text, change));
+        Ok(())
+    }
+
+    /// Makes sure that a member has the value.
+    fn member(&mut self, into: &[&str], name: &str, shape: &Shape) -> Result<(), SyntaxError> {
+        let document = Document::scan(&self.text)?;
+        let Some(node) = document.at(into).and_then(|parent| parent.member(name)) else {
+            let change = insert(&document, into, Some(name), shape)?;
+            self.take(change);
+            return Ok(());
+        };
+        if says(node, shape) {
+            return Ok(());
+        }
+        let after = written_like(&document, node, shape);
+        let change = Change::Replaced {
+            at: into.iter().chain([&name]).map(|&name| name.to_owned()).collect(),
+            before: document.text[node.span.clone()].to_owned(),
+            after: after.clone(),
+        };
+        let text = edited(&self.text, vec![(node.span.clone(), after)]);
+        self.take((text, change));
+        Ok(())
+    }
+}
+
+/// The handlers of all groups of an event.
+pub(super) fn handlers(event: &Node) -> impl Iterator<Item = &Node> {
+    event
+        .items()
+        .iter()
+        .filter_map(|group| group.node.member("hooks"))
+        .flat_map(|hooks| hooks.items().iter().map(|item| &item.node))
+}
+
+/// Whether a value says what is wanted.
+fn says(node: &Node, shape: &Shape) -> bool {
+    match (&node.value, shape) {
+        (Value::Text(one), Shape::Text(two)) => one == two,
+        (Value::Literal(word), Shape::Number(number)) => *word == number.to_string(),
+        (Value::Object(items), Shape::Object(members)) => {
+            items.len() == members.len()
+                && members
+                    .iter()
+                    .all(|(name, shape)| node.member(name).is_some_and(|node| says(node, shape)))
+        }
+        (Value::Array(items), Shape::List(elements)) => {
+            items.len() == elements.len()
+                && items
+                    .iter()
+                    .zip(elements)
+                    .all(|(item, shape)| says(&item.node, shape))
+        }
+        _ => false,
+    }
+}
+
+/// Writes a value in the place of another one.
+fn written_like(document: &Document<'_>, node: &Node, shape: &Shape) -> String {
+    let text = document.text;
+    let form = if text[node.span.clone()].contains('\n') {
+        Form::Lines(indentation(text, node.span.start).to_owned())
+    } else {
+        Form::Line { spaced: true }
+    };
+    Layout::of(document).render(shape, &form)
+}
+
+fn expect_object(document: &Document<'_>, node: &Node, otherwise: &'static str) -> Result<(), SyntaxError> {
+    match node.value {
+        Value::Object(_) => Ok(()),
+        _ => Err(misplaced(document, node, otherwise)),
+    }
+}
+
+fn misplaced(document: &Document<'_>, node: &Node, what: &'static str) -> SyntaxError {
+    SyntaxError::at(document.text, node.span.start, what)
+}

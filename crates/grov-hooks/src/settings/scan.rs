@@ -1,0 +1,514 @@
+//! Where things are in a settings file: JSON as people write it, with comments, trailing commas and a byte order mark.
+
+use super::error::SyntaxError;
+use std::ops::Range;
+
+/// Containers within containers that are followed. The client's own settings have five.
+const DEEPEST: usize = 200;
+
+/// A settings file that was understood. Offsets count bytes from the beginning of the text.
+pub(super) struct Document<'t> {
+    pub(super) text: &'t str,
+    /// `None` for a file with nothing in it but white space and comments.
+    pub(super) root: Option<Node>,
+    /// In the order of the text.
+    comments: Vec<Comment>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Comment {
+    /// A line comment's ends before its line break.
+    pub(super) span: Range<usize>,
+    pub(super) to_end_of_line: bool,
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Node {
+    pub(super) span: Range<usize>,
+    pub(super) value: Value,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Object(Vec<Item>),
+    Array(Vec<Item>),
+    /// Decoded; half a surrogate pair becomes a replacement character.
+    Text(String),
+    /// A number, `true`, `false` or `null`, as written.
+    Literal(String),
+}
+
+/// What stands in a container: a member of an object, or an element of an array.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    /// A member's name, decoded.
+    pub(super) key: Option<String>,
+    /// Where it begins: a member with its key.
+    pub(super) start: usize,
+    pub(super) node: Node,
+    /// Where the comma behind it is.
+    pub(super) comma: Option<usize>,
+}
+
+impl Item {
+    pub(super) fn end(&self) -> usize {
+        self.node.span.end
+    }
+}
+
+impl Node {
+    /// What is in it; nothing in a value that is no container.
+    pub(super) fn items(&self) -> &[Item] {
+        match &self.value {
+            Value::Object(items) | Value::Array(items) => items,
+            Value::Text(_) | Value::Literal(_) => &[],
+        }
+    }
+
+    /// The value of a member. Of several with one name the last holds, as for the client.
+    pub(super) fn member(&self, name: &str) -> Option<&Node> {
+        self.member_at(name)
+            .and_then(|at| self.items().get(at))
+            .map(|item| &item.node)
+    }
+
+    /// Which of the items is that member.
+    pub(super) fn member_at(&self, name: &str) -> Option<usize> {
+        match &self.value {
+            Value::Object(items) => items.iter().rposition(|item| item.key.as_deref() == Some(name)),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether both say the same, however they are written and in whatever order their members stand.
+    pub(super) fn says_the_same_as(&self, other: &Self) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Text(one), Value::Text(two)) | (Value::Literal(one), Value::Literal(two)) => one == two,
+            (Value::Array(one), Value::Array(two)) => {
+                one.len() == two.len()
+                    && one
+                        .iter()
+                        .zip(two)
+                        .all(|(one, two)| one.node.says_the_same_as(&two.node))
+            }
+            (Value::Object(one), Value::Object(two)) => {
+                one.len() == two.len()
+                    && one.iter().all(|item| {
+                        let named = item.key.as_deref().and_then(|key| other.member(key));
+                        named.is_some_and(|named| item.node.says_the_same_as(named))
+                    })
+            }
+            _ => false,
+        }
+    }
+}
+
+impl<'t> Document<'t> {
+    pub(super) fn scan(text: &'t str) -> Result<Self, SyntaxError> {
+        let start = if text.starts_with('\u{feff}') {
+            '\u{feff}'.len_utf8()
+        } else {
+            0
+        };
+        let mut scanner = Scanner {
+            text,
+            at: start,
+            depth: 0,
+            comments: Vec::new(),
+        };
+        scanner.pass_over()?;
+        let root = if scanner.peek().is_some() {
+            Some(scanner.value()?)
+        } else {
+            None
+        };
+        scanner.pass_over()?;
+        if scanner.peek().is_some() {
+            return Err(scanner.error("something stands behind the end of the settings"));
+        }
+        Ok(Self {
+            text,
+            root,
+            comments: scanner.comments,
+        })
+    }
+
+    /// The container or value that a path of member names leads to.
+    pub(super) fn at(&self, path: &[impl AsRef<str>]) -> Option<&Node> {
+        path.iter()
+            .try_fold(self.root.as_ref()?, |node, name| node.member(name.as_ref()))
+    }
+
+    /// The comments that lie within `span`.
+    pub(super) fn comments_in(&self, span: &Range<usize>) -> &[Comment] {
+        let first = self
+            .comments
+            .partition_point(|comment| comment.span.start < span.start);
+        let last = self
+            .comments
+            .partition_point(|comment| comment.span.end <= span.end);
+        self.comments.get(first..last).unwrap_or_default()
+    }
+
+    /// The comment that begins at `offset`.
+    pub(super) fn comment_at(&self, offset: usize) -> Option<&Comment> {
+        let at = self
+            .comments
+            .binary_search_by_key(&offset, |comment| comment.span.start);
+        at.ok().and_then(|at| self.comments.get(at))
+    }
+
+    /// Whether a comment that lasts to the end of its line ends at `offset`.
+    pub(super) fn ends_line_comment(&self, offset: usize) -> bool {
+        let at = self
+            .comments
+            .binary_search_by_key(&offset, |comment| comment.span.end);
+        at.ok()
+            .and_then(|at| self.comments.get(at))
+            .is_some_and(|comment| comment.to_end_of_line)
+    }
+}
+
+struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    comments: Vec<Comment>,
+}
+
+impl Scanner<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn error(&self, what: &'static str) -> SyntaxError {
+        SyntaxError::at(self.text, self.at, what)
+    }
+
+    /// Skips white space and comments.
+    fn pass_over(&mut self) -> Result<(), SyntaxError> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\n' | b'\r') => self.at += 1,
+                Some(b'/') => self.comment()?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn comment(&mut self) -> Result<(), SyntaxError> {
+        let start = self.at;
+        let rest = &self.text[start..];
+        let to_end_of_line = rest.starts_with("//");
+        let length = if to_end_of_line {
+            rest.find(['\n', '\r']).unwrap_or(rest.len())
+        } else if let Some(inside) = rest.strip_prefix("/*") {
+            let end = inside.find("*/");
+            end.ok_or_else(|| self.error("this comment has no end"))? + 4
+        } else {
+            return Err(self.error("a `/` that begins no comment"));
+        };
+        self.at = start + length;
+        self.comments.push(Comment {
+            span: start..self.at,
+            to_end_of_line,
+        });
+        Ok(())
+    }
+
+    fn value(&mut self) -> Result<Node, SyntaxError> {
+        let start = self.at;
+        let value = match self.peek() {
+            Some(b'{') => Value::Object(self.items(b'}')?),
+            Some(b'[') => Value::Array(self.items(b']')?),
+            Some(b'"') => Value::Text(self.string()?),
+            Some(b'-' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z') => Value::Literal(self.literal()?),
+            Some(_) => return Err(self.error("a value was expected here")),
+            None => return Err(self.error("the file ends where a value was expected")),
+        };
+        Ok(Node {
+            span: start..self.at,
+            value,
+        })
+    }
+
+    /// The items of a container whose opening is next, up to `close` and with it.
+    fn items(&mut self, close: u8) -> Result<Vec<Item>, SyntaxError> {
+        if self.depth == DEEPEST {
+            return Err(self.error("containers are nested too deeply"));
+        }
+        self.depth += 1;
+        self.at += 1;
+        let mut items: Vec<Item> = Vec::new();
+        loop {
+            self.pass_over()?;
+            match self.peek() {
+                Some(next) if next == close => {
+                    self.at += 1;
+                    self.depth -= 1;
+                    return Ok(items);
+                }
+                Some(b',') => match items.last_mut() {
+                    Some(last) if last.comma.is_none() => {
+                        last.comma = Some(self.at);
+                        self.at += 1;
+                    }
+                    _ => return Err(self.error("a comma with nothing before it")),
+                },
+                Some(_) if items.last().is_some_and(|last| last.comma.is_none()) => {
+                    return Err(self.error(if close == b'}' {
+                        "`,` or `}` was expected here"
+                    } else {
+                        "`,` or `]` was expected here"
+                    }));
+                }
+                Some(_) => {
+                    let item = self.item(close == b'}')?;
+                    items.push(item);
+                }
+                None => {
+                    return Err(self.error(if close == b'}' {
+                        "the file ends inside an object: a `}` is missing"
+                    } else {
+                        "the file ends inside a list: a `]` is missing"
+                    }));
+                }
+            }
+        }
+    }
+
+    fn item(&mut self, is_member: bool) -> Result<Item, SyntaxError> {
+        let start = self.at;
+        let mut key = None;
+        if is_member {
+            if self.peek() != Some(b'"') {
+                return Err(self.error("a name in double quotes was expected here"));
+            }
+            key = Some(self.string()?);
+            self.pass_over()?;
+            if self.peek() != Some(b':') {
+                return Err(self.error("`:` was expected here"));
+            }
+            self.at += 1;
+            self.pass_over()?;
+        }
+        Ok(Item {
+            key,
+            start,
+            node: self.value()?,
+            comma: None,
+        })
+    }
+
+    fn string(&mut self) -> Result<String, SyntaxError> {
+        let start = self.at;
+        self.at += 1;
+        let mut decoded = String::new();
+        loop {
+            let rest = &self.text[self.at..];
+            let stop = rest
+                .find(|character: char| character == '"' || character == '\\' || character < ' ')
+                .unwrap_or(rest.len());
+            decoded.push_str(&rest[..stop]);
+            self.at += stop;
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(decoded);
+                }
+                Some(b'\\') => decoded.push(self.escape()?),
+                Some(_) => return Err(self.error("a line break or control character inside a string")),
+                None => {
+                    self.at = start;
+                    return Err(self.error("this string has no end"));
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Result<char, SyntaxError> {
+        let start = self.at;
+        self.at += 2;
+        let simple = match self.text.as_bytes().get(start + 1) {
+            Some(b'n') => '\n',
+            Some(b't') => '\t',
+            Some(b'r') => '\r',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(&same @ (b'"' | b'\\' | b'/')) => char::from(same),
+            Some(b'u') => {
+                let unit = self.four_digits(start)?;
+                return self.scalar(unit, start);
+            }
+            _ => {
+                self.at = start;
+                return Err(self.error("an escape that JSON does not know"));
+            }
+        };
+        Ok(simple)
+    }
+
+    /// The character that begins with this UTF-16 unit; the second half of a pair is taken along if it follows.
+    fn scalar(&mut self, unit: u32, start: usize) -> Result<char, SyntaxError> {
+        if (0xd800..0xdc00).contains(&unit) && self.text[self.at..].starts_with("\\u") {
+            let before = self.at;
+            self.at += 2;
+            let low = self.four_digits(start)?;
+            if (0xdc00..0xe000).contains(&low) {
+                let pair = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                return Ok(char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = before;
+        }
+        Ok(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER))
+    }
+
+    fn four_digits(&mut self, start: usize) -> Result<u32, SyntaxError> {
+        let digits = self.text.get(self.at..self.at + 4);
+        let unit = digits
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+            .and_then(|digits| u32::from_str_radix(digits, 16).ok());
+        match unit {
+            Some(unit) => {
+                self.at += 4;
+                Ok(unit)
+            }
+            None => {
+                self.at = start;
+                Err(self.error("`\\u` wants four hexadecimal digits"))
+            }
+        }
+    }
+
+    fn literal(&mut self) -> Result<String, SyntaxError> {
+        let rest = &self.text[self.at..];
+        let length = rest
+            .find(|character: char| !(character.is_ascii_alphanumeric() || "+-.".contains(character)))
+            .unwrap_or(rest.len());
+        let word = &rest[..length];
+        if !matches!(word, "true" | "false" | "null") && !is_number(word) {
+            return Err(self.error("neither a number nor `true`, `false` or `null`"));
+        }
+        self.at += length;
+        Ok(word.to_owned())
+    }
+}
+
+/// Whether it is a number as JSON writes it.
+fn is_number(word: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let word = word.strip_prefix('-').unwrap_or(word);
+    let (mantissa, exponent) = match word.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+        None => (word, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    digits(whole)
+        && (whole == "0" || !whole.starts_with('0'))
+        && fraction.is_none_or(digits)
+        && exponent.is_none_or(|exponent| digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(text: &str) -> (usize, usize) {
+        let error = Document::scan(text).err().expect(text);
+        (error.line, error.column)
+    }
+
+    #[test]
+    fn what_people_write_is_understood() {
+        let text = "\u{feff}// mine\r\n{\r\n\t\"a\\u0062\": [1, -2.5e+3, /* two */ true,],\r\n \"a\": {}, \"a\": null, }\r\n//";
+        let document = Document::scan(text).unwrap();
+        let root = document.root.as_ref().unwrap();
+        assert_eq!(root.items().len(), 3);
+        assert_eq!(root.member("ab").unwrap().items().len(), 3);
+        assert!(
+            matches!(&root.member("a").unwrap().value, Value::Literal(word) if word == "null"),
+            "the last one holds"
+        );
+        let span = 0..text.len();
+        let comments: Vec<&str> = document
+            .comments_in(&span)
+            .iter()
+            .map(|comment| &text[comment.span.clone()])
+            .collect();
+        assert_eq!(comments, ["// mine", "/* two */", "//"]);
+    }
+
+    #[test]
+    fn an_empty_file_has_no_root() {
+        for text in ["", " \r\n", "\u{feff}", "// nothing yet\n"] {
+            assert!(Document::scan(text).unwrap().root.is_none(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn strings_are_decoded() {
+        let document = Document::scan(r#""\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud800x\ud800\u0041""#).unwrap();
+        let text = document.root.as_ref().and_then(Node::text).unwrap();
+        assert_eq!(text, "\"\\/\u{8}\u{c}\n\r\té😀\u{fffd}x\u{fffd}A");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        for (text, place) in [
+            ("{\"a\": 1\n \"b\": 2}", (2, 2)),
+            ("{\"a\" 1}", (1, 6)),
+            ("{a: 1}", (1, 2)),
+            ("{,}", (1, 2)),
+            ("[1,,2]", (1, 4)),
+            ("{\"é\": 01}", (1, 7)),
+            ("{\"a\": tru}", (1, 7)),
+            ("{\"a\": \"x\n\"}", (1, 9)),
+            ("{\"a\": \"x", (1, 7)),
+            ("{\"a\": \"\\x\"}", (1, 8)),
+            ("{\"a\": \"\\u12g4\"}", (1, 8)),
+            ("{\"a\": 1", (1, 8)),
+            ("[1", (1, 3)),
+            ("{\"a\":", (1, 6)),
+            ("{} {}", (1, 4)),
+            ("{} /* x", (1, 4)),
+            ("{} /", (1, 4)),
+            ("{\"a\": 1.}", (1, 7)),
+            ("{\"a\": 'x'}", (1, 7)),
+            ("{\"a\": \"\\", (1, 8)),
+        ] {
+            assert_eq!(failure(text), place, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn nesting_without_end_is_an_error_and_no_crash() {
+        let text = "[".repeat(1_000_000);
+        assert_eq!(failure(&text), (1, DEEPEST + 1));
+    }
+
+    #[test]
+    fn the_same_may_be_written_differently() {
+        let same = |one: &str, two: &str| {
+            let (one, two) = (Document::scan(one).unwrap(), Document::scan(two).unwrap());
+            one.root.unwrap().says_the_same_as(&two.root.unwrap())
+        };
+        assert!(same(
+            r#"{"a":1,"b":["x"]}"#,
+            "{ \"b\" : [ \"\\u0078\", ], /**/ \"a\": 1 }"
+        ));
+        assert!(!same(r#"{"a":1}"#, r#"{"a":2}"#));
+        assert!(!same(r#"{"a":1}"#, r#"{"a":1,"b":2}"#));
+        assert!(!same("[1,2]", "[2,1]"));
+    }
+}

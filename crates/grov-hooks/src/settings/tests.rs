@@ -1,0 +1,410 @@
+mod random;
+
+use super::*;
+use proptest::prelude::*;
+use random::{Settings, settings};
+use serde_json::{Value, json};
+
+/// What `init` with the proxy asks for.
+fn wanted() -> Wanted {
+    Wanted {
+        hooks: vec![
+            Hook::command("grov", "SessionStart", 10),
+            Hook::command("grov", "UserPromptSubmit", 5),
+            Hook::http("http://127.0.0.1:8080", "Stop", 5),
+        ],
+        environment: vec![
+            ("ANTHROPIC_BASE_URL".into(), "http://127.0.0.1:8080".into()),
+            (
+                "ANTHROPIC_CUSTOM_HEADERS".into(),
+                "a: b\nx-grov-project: /p".into(),
+            ),
+        ],
+        status_line: Some("grov statusline".into()),
+    }
+}
+
+fn only_hook() -> Wanted {
+    Wanted {
+        hooks: vec![Hook::command("grov", "Stop", 5)],
+        ..Wanted::default()
+    }
+}
+
+/// Reads JSON with comments and trailing commas, independently of the scanner.
+fn value_of(text: &str) -> Value {
+    let mut plain = String::new();
+    let mut rest = text.trim_start_matches('\u{feff}');
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '"' => {
+                let mut escaped = false;
+                let end = rest[1..].find(|character| {
+                    let ends = character == '"' && !escaped;
+                    escaped = character == '\\' && !escaped;
+                    ends
+                });
+                end.unwrap() + 2
+            }
+            '/' if rest.starts_with("//") => {
+                rest = &rest[rest.find('\n').unwrap_or(rest.len())..];
+                continue;
+            }
+            '/' => {
+                rest = &rest[rest.find("*/").unwrap() + 2..];
+                continue;
+            }
+            '}' | ']' => {
+                let before = plain.trim_end();
+                plain.truncate(before.strip_suffix(',').unwrap_or(before).len());
+                1
+            }
+            other => other.len_utf8(),
+        };
+        plain.push_str(&rest[..length]);
+        rest = &rest[length..];
+    }
+    if plain.trim().is_empty() {
+        return Value::Null;
+    }
+    serde_json::from_str(&plain).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn handlers_in<'v>(value: &'v Value, event: &str) -> Vec<&'v Value> {
+    let groups = value["hooks"][event].as_array().into_iter().flatten();
+    groups
+        .filter_map(|group| group["hooks"].as_array())
+        .flatten()
+        .collect()
+}
+
+fn registered(text: &str, wanted: &Wanted) -> Registered {
+    register(text, wanted).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+fn put_back(text: &str, changes: &[Change]) -> Unregistered {
+    unregister(text, changes).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Whether `text` is what remains of `longer` when some of its characters are left out.
+fn survives_in(text: &str, longer: &str) -> bool {
+    let mut rest = longer.chars();
+    text.chars()
+        .all(|character| rest.by_ref().any(|other| other == character))
+}
+
+/// Checks a registration and its reversal; tells the text in between.
+#[track_caller]
+fn round_trip(text: &str, wanted: &Wanted) -> String {
+    let there = registered(text, wanted);
+    let again = registered(&there.text, wanted);
+    assert_eq!(again.text, there.text, "a second time changes nothing");
+    assert_eq!(again.changes, []);
+    let back = put_back(&there.text, &there.changes);
+    assert_eq!(back.text, text, "from {}", there.text);
+    assert_eq!(back.left, []);
+    there.text
+}
+
+#[test]
+fn an_ordinary_file_looks_as_if_written_by_hand() {
+    let text = round_trip(
+        "{\n  // mine\n  \"model\": \"opus\", // the best\n  \"env\": {\n    \"A\": \"1\" // one\n  }\n}\n",
+        &Wanted {
+            environment: vec![("B".into(), "2".into())],
+            ..only_hook()
+        },
+    );
+    assert_eq!(
+        text,
+        r#"{
+  // mine
+  "model": "opus", // the best
+  "env": {
+    "A": "1", // one
+    "B": "2"
+  },
+  "hooks": {
+    "Stop": [
+      {
+        "hooks": [
+          {
+            "type": "command",
+            "command": "grov hook Stop",
+            "timeout": 5
+          }
+        ]
+      }
+    ]
+  }
+}
+"#
+    );
+}
+
+#[test]
+fn odd_files_keep_their_ways() {
+    let own = r#"{"type":"command","command":"grov hook Stop","timeout":5}"#;
+    assert_eq!(
+        round_trip(r#"{"a":1,"hooks":{"Stop":[{"x":2}]}}"#, &only_hook()),
+        format!(r#"{{"a":1,"hooks":{{"Stop":[{{"x":2}}, {}]}}}}"#, spaced(own))
+    );
+    assert_eq!(
+        round_trip(
+            "{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [ ], // none\r\n\t},\r\n}",
+            &only_hook()
+        ),
+        "{\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t{\r\n\t\t\t\t\"hooks\": [\r\n\t\t\t\t\t{\r\n\
+         \t\t\t\t\t\t\"type\": \"command\",\r\n\t\t\t\t\t\t\"command\": \"grov hook Stop\",\r\n\
+         \t\t\t\t\t\t\"timeout\": 5\r\n\t\t\t\t\t}\r\n\t\t\t\t]\r\n\t\t\t}\r\n\t\t ], // none\r\n\t},\r\n}"
+    );
+    for text in [
+        "",
+        "\u{feff}",
+        "// later",
+        "{}",
+        "{ }",
+        "{\n}",
+        "{ // c\n}",
+        "{ // c\r\r}",
+        "{\"env\": { // c\r}}",
+        "{/**/}",
+        "{\"a\": 1 // c\n}",
+        "{\"a\": 1, // c\n}",
+        "{\"a\": 1 /* c */, /* d */ // e\n\n, \"b\": 2}"
+            .replace("\n\n,", "\n")
+            .as_str(),
+        "{\"hooks\": {}, \"hooks\": {\"Stop\": []}, \"env\": {}, \"env\": {}}",
+        "\t{\n\t\t\"a\": 1\n\t}",
+        "{\n\"a\": 1\n}",
+        "{\"a\": 1\n, \"b\": 2\n, \"c\": 3\n}",
+    ] {
+        round_trip(text, &only_hook());
+        round_trip(text, &wanted());
+    }
+}
+
+fn spaced(handler: &str) -> String {
+    let handler = handler.replace("\":", "\": ").replace(",\"", ", \"");
+    format!("{{\"hooks\": [{handler}]}}")
+}
+
+#[test]
+fn nothing_wanted_changes_nothing() {
+    for text in ["", "{}", "// c", "{\"a\": 1,}"] {
+        let registered = registered(text, &Wanted::default());
+        assert_eq!((registered.text.as_str(), registered.changes), (text, Vec::new()));
+    }
+}
+
+#[test]
+fn what_is_no_settings_file_is_refused_with_its_place() {
+    for (text, line, column) in [
+        ("{\n  \"a\": 1\n  \"b\": 2\n}", 3, 3),
+        ("[]", 1, 1),
+        ("\"x\"", 1, 1),
+        ("{\n \"hooks\": []}", 2, 11),
+        ("{\"hooks\": {\"Stop\": {}}}", 1, 20),
+        ("{\"env\": null}", 1, 9),
+        ("{\"a\": 1}}", 1, 9),
+    ] {
+        let wanted = Wanted {
+            environment: vec![("A".into(), "1".into())],
+            ..only_hook()
+        };
+        let error = register(text, &wanted).unwrap_err();
+        assert_eq!((error.line, error.column), (line, column), "{text}: {error}");
+    }
+    assert!(unregister("{\"a\" 1}", &[]).is_err());
+}
+
+#[test]
+fn a_hook_that_calls_another_grov_is_written_anew_and_put_back() {
+    let first = registered("{\n  \"a\": 1\n}\n", &only_hook());
+    let moved = Wanted {
+        hooks: vec![Hook::command("/opt/grov", "Stop", 7)],
+        ..Wanted::default()
+    };
+    let second = registered(&first.text, &moved);
+    let value = value_of(&second.text);
+    let own = handlers_in(&value, "Stop");
+    assert_eq!(
+        own,
+        [&json!({"type": "command", "command": "/opt/grov hook Stop", "timeout": 7})]
+    );
+    let changes = [first.changes, second.changes].concat();
+    assert_eq!(put_back(&second.text, &changes).text, "{\n  \"a\": 1\n}\n");
+}
+
+#[test]
+fn a_registration_can_grow() {
+    let text = "{\"env\": {\"A\": \"1\"}} // end";
+    let first = registered(text, &only_hook());
+    let second = registered(&first.text, &wanted());
+    let changes = [first.changes, second.changes].concat();
+    assert_eq!(put_back(&second.text, &changes).text, text);
+}
+
+#[test]
+fn values_that_were_there_come_back_as_they_were_written() {
+    let text = r#"{"env": {"ANTHROPIC_BASE_URL": "https:\/\/gateway\u002eexample" }, "statusLine": {"type":"command"}}"#;
+    let there = round_trip(text, &wanted());
+    let value = value_of(&there);
+    assert_eq!(value["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:8080");
+    assert_eq!(value["statusLine"]["command"], "grov statusline");
+}
+
+#[test]
+fn what_the_user_changed_since_stays_and_is_told() {
+    let there = registered("{}\n", &wanted());
+    let edited = there
+        .text
+        .replace("\"http://127.0.0.1:8080\"", "\"https://mine.example\"")
+        .replace("grov statusline", "mine");
+    let back = put_back(&edited, &there.changes);
+    assert_eq!(
+        value_of(&back.text),
+        json!({
+            "env": {"ANTHROPIC_BASE_URL": "https://mine.example"},
+            "statusLine": {"type": "command", "command": "mine"},
+        })
+    );
+    let mut left: Vec<String> = back.left.iter().map(|left| left.at.join(".")).collect();
+    left.sort();
+    assert_eq!(left, ["env.ANTHROPIC_BASE_URL", "statusLine"]);
+}
+
+#[test]
+fn what_the_user_put_next_to_it_stays() {
+    let there = registered("", &wanted());
+    let edited = there
+        .text
+        .replace(
+            "\"command\": \"grov hook SessionStart\",",
+            "\"command\": \"grov hook SessionStart\", /* slow? */",
+        )
+        .replace(
+            "\"hooks\": [\n          {\n            \"type\": \"http\"",
+            "\"hooks\": [\n          // mine\n          {\"type\": \"command\", \"command\": \"mine\"},\n          {\n            \"type\": \"http\"",
+        )
+        .replace("\"env\": {", "\"env\": {\n    \"MINE\": \"1\", // mine too");
+    let back = put_back(&edited, &there.changes);
+    assert_eq!(
+        value_of(&back.text),
+        json!({
+            "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]},
+            "env": {"MINE": "1"},
+        })
+    );
+    assert!(
+        back.text.contains("// mine\n") && back.text.contains("// mine too\n"),
+        "{}",
+        back.text
+    );
+}
+
+#[test]
+fn another_layout_of_the_same_settings_is_cleaned_as_well() {
+    let there = registered("{\"theme\": \"dark\", \"env\": {\"A\": \"1\"}}", &wanted());
+    let pretty = serde_json::to_string_pretty(&value_of(&there.text)).unwrap();
+    let back = put_back(&pretty, &there.changes);
+    assert_eq!(value_of(&back.text), json!({"theme": "dark", "env": {"A": "1"}}));
+    assert_eq!(back.left, []);
+}
+
+#[test]
+fn without_a_record_the_hooks_go_and_nothing_else() {
+    let there = registered("{\"a\": 1}", &wanted());
+    let back = put_back(&there.text, &[]);
+    let value = value_of(&back.text);
+    assert_eq!(
+        value["hooks"],
+        json!({"SessionStart": [], "UserPromptSubmit": [], "Stop": []})
+    );
+    assert_eq!(value["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:8080");
+}
+
+#[test]
+fn taking_back_twice_changes_nothing_more() {
+    let there = registered("{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}", &wanted());
+    let once = put_back(&there.text, &there.changes);
+    let twice = put_back(&once.text, &there.changes);
+    assert_eq!((twice.text, twice.left), (once.text, Vec::new()));
+}
+
+#[test]
+fn a_comment_to_the_end_of_the_line_swallows_nothing() {
+    let there = registered("{\n  \"a\": 1 // note\n}", &only_hook());
+    let joined = there.text.replace("\n  }\n}", "\n  } }");
+    assert_ne!(joined, there.text);
+    let back = put_back(&joined, &there.changes);
+    assert_eq!(value_of(&back.text), json!({"a": 1}));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_byte_comes_back(Settings(text) in settings()) {
+        round_trip(&text, &wanted());
+    }
+
+    #[test]
+    fn what_was_asked_for_is_there_and_the_rest_survives(Settings(text) in settings()) {
+        let there = registered(&text, &wanted());
+        let value = value_of(&there.text);
+        for (event, target, is) in [
+            ("SessionStart", "command", "grov hook SessionStart"),
+            ("UserPromptSubmit", "command", "grov hook UserPromptSubmit"),
+            ("Stop", "url", "http://127.0.0.1:8080/_grov/hook/Stop"),
+        ] {
+            let own = handlers_in(&value, event).into_iter().filter(|handler| handler[target] == is).count();
+            prop_assert_eq!(own, 1, "{} in {}", event, there.text);
+        }
+        for (name, is) in wanted().environment {
+            prop_assert_eq!(&value["env"][name], &is);
+        }
+        prop_assert_eq!(&value["statusLine"]["command"], "grov statusline");
+        let only_added = there.changes.iter().all(|change| matches!(change, Change::Inserted { .. } | Change::Root { .. }));
+        if only_added {
+            prop_assert!(survives_in(&text, &there.text), "{} in {}", text, there.text);
+        }
+        let before = value_of(&text);
+        for (name, was) in before.as_object().into_iter().flatten() {
+            if !["hooks", "env", "statusLine"].contains(&name.as_str()) {
+                prop_assert_eq!(&value[name], was);
+            }
+        }
+        for (event, groups) in before["hooks"].as_object().into_iter().flatten() {
+            for group in groups.as_array().into_iter().flatten() {
+                prop_assert!(value["hooks"][event].as_array().unwrap().contains(group));
+            }
+        }
+    }
+
+    #[test]
+    fn what_users_add_meanwhile_survives(Settings(text) in settings(), spots in random::spots()) {
+        let there = registered(&text, &wanted());
+        let (edited, added) = random::with_additions(&there.text, &spots);
+        let back = put_back(&edited, &there.changes);
+        let value = value_of(&back.text);
+        let printed = value.to_string();
+        prop_assert!(!printed.contains("grov hook") && !printed.contains("_grov"), "{}", back.text);
+        prop_assert!(!printed.contains("127.0.0.1:8080"), "{}", back.text);
+        for mark in added {
+            prop_assert!(back.text.contains(&mark), "{} is gone from {}", mark, back.text);
+        }
+        let before = value_of(&text);
+        for (name, was) in before["env"].as_object().into_iter().flatten() {
+            prop_assert_eq!(&value["env"][name], was);
+        }
+        prop_assert!(survives_in(&text, &back.text), "{} in {}", text, back.text);
+    }
+
+    #[test]
+    fn no_text_makes_it_fall_over(text in "[\\[\\]{}\":,/* \n\r\\\\a1\u{feff}é-]{0,40}") {
+        if let Ok(there) = register(&text, &wanted()) {
+            prop_assert_eq!(put_back(&there.text, &there.changes).text, text);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Takes back what was changed in a settings file.
+
+use super::change::{Change, Edit, edited, is_bare, removal};
+use super::error::SyntaxError;
+use super::hook::is_grovs;
+use super::register::handlers;
+use super::scan::{Document, Item, Node};
+use std::fmt;
+
+/// A settings file without what was registered in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unregistered {
+    /// The whole text.
+    pub text: String,
+    /// What stayed, because it is no longer what Grov wrote.
+    pub left: Vec<Left>,
+}
+
+/// Something that stayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The names that lead to it.
+    pub at: Vec<String>,
+}
+
+impl fmt::Display for Left {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "`{}` was changed since and stays as it is",
+            self.at.join(".")
+        )
+    }
+}
+
+/// Takes back `changes`, the newest first. Each is looked for where it is now; what the user has changed since, or put next
+/// to it, stays. If nobody has changed anything, this gives the bytes that were there before.
+///
+/// Without any change on record the hooks that call Grov are removed, and nothing else.
+///
+/// # Errors
+/// The text is no JSON.
+pub fn unregister(text: &str, changes: &[Change]) -> Result<Unregistered, SyntaxError> {
+    Document::scan(text)?;
+    let mut result = Unregistered {
+        text: text.to_owned(),
+        left: Vec::new(),
+    };
+    if changes.is_empty() {
+        result.text = without_hooks(text)?;
+    }
+    for change in changes.iter().rev() {
+        let document = Document::scan(&result.text)?;
+        let (edits, left) = taken_back(&document, change);
+        let text = edited(&result.text, edits);
+        // What cannot be taken out without harm stays.
+        if Document::scan(&text).is_ok() {
+            result.text = text;
+        }
+        result.left.extend(left);
+    }
+    Ok(result)
+}
+
+fn taken_back(document: &Document<'_>, change: &Change) -> (Vec<Edit>, Option<Left>) {
+    match change {
+        Change::Root { text } => (root_taken_back(document, text), None),
+        Change::Replaced { at, before, after } => {
+            let Some(node) = document.at(at) else {
+                return (Vec::new(), None);
+            };
+            if says(node, after) {
+                return (vec![(node.span.clone(), before.clone())], None);
+            }
+            let left = (!says(node, before)).then(|| Left { at: at.clone() });
+            (Vec::new(), left)
+        }
+        Change::Handler { event, before, after } => {
+            let event = document.at(&["hooks", event.as_str()]);
+            let found = event
+                .into_iter()
+                .flat_map(handlers)
+                .find(|handler| says(handler, after));
+            let edit = found.map(|handler| (handler.span.clone(), before.clone()));
+            (edit.into_iter().collect(), None)
+        }
+        Change::Inserted {
+            into,
+            key,
+            lead,
+            tail,
+            value,
+        } => {
+            let Some(container) = document.at(into) else {
+                return (Vec::new(), None);
+            };
+            match key {
+                Some(key) => member_taken_back(document, container, (into, key), (lead, tail), value),
+                None => (element_taken_back(document, container, (lead, tail), value), None),
+            }
+        }
+    }
+}
+
+fn root_taken_back(document: &Document<'_>, text: &str) -> Vec<Edit> {
+    let Some(root) = &document.root else {
+        return Vec::new();
+    };
+    if !root.items().is_empty() || !document.comments_in(&root.span).is_empty() {
+        return Vec::new();
+    }
+    let whole = document.text;
+    let range = match whole.strip_suffix(text) {
+        Some(before) => before.len()..whole.len(),
+        None => root.span.clone(),
+    };
+    vec![(range, String::new())]
+}
+
+fn member_taken_back(
+    document: &Document<'_>,
+    container: &Node,
+    (into, key): (&[String], &str),
+    (lead, tail): (&str, &str),
+    value: &str,
+) -> (Vec<Edit>, Option<Left>) {
+    let items = container.items();
+    let Some((number, item)) = container
+        .member_at(key)
+        .and_then(|number| Some((number, items.get(number)?)))
+    else {
+        return (Vec::new(), None);
+    };
+    let was_container = matches!(value, "{}" | "[]");
+    let is_own = if was_container {
+        is_bare(document, item)
+    } else {
+        says(&item.node, value)
+    };
+    if is_own {
+        return (removal(document, items, number, lead, tail), None);
+    }
+    // A container that somebody else uses by now is no matter to speak of.
+    let left = (!was_container).then(|| Left {
+        at: into.iter().cloned().chain([key.to_owned()]).collect(),
+    });
+    (Vec::new(), left)
+}
+
+fn element_taken_back(
+    document: &Document<'_>,
+    event: &Node,
+    (lead, tail): (&str, &str),
+    value: &str,
+) -> Vec<Edit> {
+    let items = event.items();
+    let exact = items.iter().position(|item| says(&item.node, value));
+    if let Some(number) = exact.or_else(|| items.iter().position(is_own_group)) {
+        return removal(document, items, number, lead, tail);
+    }
+    // Somebody put hooks of their own into the same group.
+    items
+        .iter()
+        .find_map(|group| own_handler(document, group))
+        .unwrap_or_default()
+}
+
+/// Whether all handlers of a group call Grov.
+fn is_own_group(group: &Item) -> bool {
+    let handlers = group.node.member("hooks").map(Node::items).unwrap_or_default();
+    !handlers.is_empty() && handlers.iter().all(|handler| is_grovs(&handler.node))
+}
+
+/// The edits that remove the first handler of a group that calls Grov.
+fn own_handler(document: &Document<'_>, group: &Item) -> Option<Vec<Edit>> {
+    let handlers = group.node.member("hooks")?.items();
+    let number = handlers.iter().position(|handler| is_grovs(&handler.node))?;
+    // No white space that was put there is known, so all of it goes.
+    Some(removal(document, handlers, number, UNKNOWN, ""))
+}
+
+/// White space that stands before nothing, because no text of a settings file outside a string has it.
+const UNKNOWN: &str = "\u{0}";
+
+/// Removes every hook that calls Grov; lists that become empty by it stay.
+fn without_hooks(text: &str) -> Result<String, SyntaxError> {
+    let mut text = text.to_owned();
+    loop {
+        let document = Document::scan(&text)?;
+        let hooks = document.at(&["hooks"]).map(Node::items).unwrap_or_default();
+        let edits = hooks.iter().find_map(|event| {
+            let groups = event.node.items();
+            match groups.iter().position(is_own_group) {
+                Some(number) => Some(removal(&document, groups, number, UNKNOWN, "")),
+                None => groups.iter().find_map(|group| own_handler(&document, group)),
+            }
+        });
+        match edits {
+            Some(edits) => text = edited(&text, edits),
+            None => return Ok(text),
+        }
+    }
+}
+
+/// Whether a value says what was written there.
+fn says(node: &Node, written: &str) -> bool {
+    let written = Document::scan(written);
+    written.is_ok_and(|written| written.root.is_some_and(|root| root.says_the_same_as(node)))
+}
