@@ -24,7 +24,7 @@ mod files;
 mod mentions;
 mod numbers;
 mod query;
-mod quote;
+pub mod quote;
 mod ranking;
 mod recall;
 mod relevance;

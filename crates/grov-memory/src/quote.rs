@@ -13,7 +13,7 @@ const AT_A_CUT: usize = 8 * 1024;
 
 /// `text` on one line, in at most `limit` characters, without secrets, Grov's own text, hidden characters, angle
 /// brackets that open a tag, double quotes and speakers' names at the start of a line. Shortened at a word, with `…`.
-pub(crate) fn line(text: &str, limit: usize) -> String {
+pub fn line(text: &str, limit: usize) -> String {
     let cut = text.len() > WINDOW;
     let window = &text[..text.floor_char_boundary(WINDOW)];
     let visible: String = window
@@ -31,7 +31,7 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
 }
 
 /// The same between double quotes; empty for a text of which nothing is left.
-pub(crate) fn quoted(text: &str, limit: usize) -> String {
+pub fn quoted(text: &str, limit: usize) -> String {
     let line = line(text, limit);
     if line.is_empty() {
         line

@@ -1,0 +1,727 @@
+//! Where a session stands, as a state machine: normal, drifted, forced, and back by a recovery that was seen.
+//!
+//! Pure: what was done and found goes in, what is to be said and what became of what was said comes out.
+//!
+//! # When something is said
+//!
+//! A score below 8 is not yet a reason to speak, for a false alarm costs more than a miss.
+//!
+//! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
+//! - A score up to [`Policy::at_once`] is said at once.
+//! - Other scores below 5 are said when off-goal changes come in a row: when the session is drifted already, or at
+//!   the second of the last three changing responses, or when a model agrees.
+//! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
+//!   escalated, and then not within four changing responses of the last correction.
+//! - After a correction that was not followed, the next one comes at once and stronger, up to forced. An action is
+//!   demanded [`MOST_DEMANDS`] times; then there is silence until the session is back on its goal or the user speaks.
+//! - What the user let pass after a correction (they spoke, and did not rule it out) is not corrected again.
+
+use crate::correction::{self, Situation};
+use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
+use crate::plan::{Offence, Taken, changes, demanded, has_hard, takes, way_back};
+use grov_domain::{
+    ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
+    DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionId, SessionMode, StepId,
+};
+use std::collections::VecDeque;
+use time::{Duration, OffsetDateTime};
+
+/// Failed recoveries after which an action is demanded.
+const FAILURES_TO_FORCE: u8 = 3;
+/// How often an action is demanded.
+const MOST_DEMANDS: u8 = 2;
+/// Changing responses that are kept in mind.
+const WINDOW: usize = 4;
+/// Changing responses between two mild corrections.
+const PAUSE: usize = 4;
+/// Texts whose hashes are kept.
+const MOST_SAID: usize = 64;
+/// Files that the user let pass, and files whose undoing was seen, kept at most.
+const MOST_FILES: usize = 64;
+/// Longest description of what was done instead, in characters.
+const INSTEAD: usize = 160;
+/// A correction that was not delivered by then is not said any more: nobody knows any more what it is about.
+const WAITS_AT_MOST: Duration = Duration::minutes(10);
+
+/// How corrections are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether corrections are made at all; otherwise the state is followed and nothing is said.
+    pub corrects: bool,
+    /// Scores up to this one are corrected at the first time.
+    pub at_once: u8,
+    /// Tokens of a correction with everything around it, by [`grov_memory::estimated_tokens`].
+    pub budget: usize,
+}
+
+impl Default for Policy {
+    /// Corrects, at once up to a score of 3, in at most 600 tokens.
+    fn default() -> Self {
+        Self {
+            corrects: true,
+            at_once: 3,
+            budget: 600,
+        }
+    }
+}
+
+/// An action and what was found of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assessed {
+    /// The action.
+    pub action: ActionSketch,
+    /// The step it is recorded as.
+    pub step: Option<StepId>,
+    /// What was found.
+    pub assessment: Assessment,
+    /// A subagent did it: only matters of fact count.
+    pub is_delegated: bool,
+}
+
+/// What a change of the course needs from outside.
+#[derive(Clone, Debug)]
+pub struct Moment {
+    /// Now.
+    pub at: OffsetDateTime,
+    /// The id of the correction, if one is made.
+    pub id: CorrectionId,
+    /// The task in work.
+    pub task: SessionId,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// A correction that waits to be said from now on, and the action of the response that it is about.
+    pub made: Option<(usize, Correction)>,
+    /// Corrections of which it is known now what became of them.
+    pub settled: Vec<Correction>,
+    /// Of these, how many were never said.
+    pub expired: usize,
+    /// Actions that did what a correction asked for: whatever the rules say, they are no deviation.
+    pub followed: Vec<usize>,
+    /// An action is demanded for the first time.
+    pub is_forced_now: bool,
+    /// The state is another one now.
+    pub changed: bool,
+}
+
+/// What a prompt means for what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptKind {
+    /// It says something of its own.
+    Substance,
+    /// "Yes", "go on".
+    Assent,
+}
+
+/// The course of a session.
+#[derive(Clone, Debug)]
+pub struct Course {
+    state: DriftState,
+    policy: Policy,
+    /// Scores of the newest changing responses, oldest first.
+    recent: VecDeque<u8>,
+    /// What the correction of the state is about.
+    offence: Offence,
+    /// The correction of the state raised the escalation.
+    has_raised: bool,
+    /// Changing responses since the last correction was made.
+    since: usize,
+    /// Changing responses so far.
+    responses: u64,
+    demands: u8,
+    /// What was done instead of following the last correction.
+    instead: Option<String>,
+    /// Files whose change the user let pass.
+    let_pass: Vec<String>,
+    /// Files of which a change was taken for undoing; the next one has to prove it.
+    undone: Vec<String>,
+}
+
+impl Course {
+    /// Goes on from a state.
+    pub fn new(state: DriftState, policy: Policy) -> Self {
+        Self {
+            state,
+            policy,
+            recent: VecDeque::new(),
+            offence: Offence {
+                files: Vec::new(),
+                content: None,
+                is_hard: false,
+            },
+            has_raised: false,
+            since: PAUSE,
+            responses: 0,
+            demands: 0,
+            instead: None,
+            let_pass: Vec::new(),
+            undone: Vec::new(),
+        }
+    }
+
+    /// Where the session stands.
+    pub fn state(&self) -> &DriftState {
+        &self.state
+    }
+
+    /// Changing responses so far.
+    pub fn responses(&self) -> u64 {
+        self.responses
+    }
+
+    /// The correction that waits to be said.
+    pub fn pending(&self) -> Option<&Correction> {
+        let correction = self.state.correction.as_ref();
+        correction.filter(|correction| correction.delivered_at.is_none())
+    }
+
+    /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it.
+    pub fn sayable(&self, now: OffsetDateTime, prompt: Option<PromptKind>) -> Option<&Correction> {
+        let pending = self.pending()?;
+        let is_overtaken = prompt == Some(PromptKind::Substance) && !self.offence.is_hard;
+        let is_late = now - pending.made_at > WAITS_AT_MOST;
+        (!is_overtaken && !is_late).then_some(pending)
+    }
+
+    /// Judges one response by what was found of its actions. The worst one decides.
+    pub fn respond(&mut self, response: &[Assessed], contract: &GoalContract, moment: Moment) -> Progress {
+        let mut progress = Progress::default();
+        let before = (
+            self.state.mode,
+            self.state.escalation,
+            self.state.failed_recoveries,
+        );
+        progress.followed = self.followed(response);
+        let worst = worst(response, &progress.followed);
+        if worst.is_none() && progress.followed.is_empty() {
+            return progress;
+        }
+        let found = worst.map(|place| (place, &response[place]));
+        let score = found.map(|(_, action)| action.assessment.score);
+        let is_delegated = found.is_some_and(|(_, action)| action.is_delegated);
+        let mut ignored = None;
+        if !is_delegated {
+            self.responses += 1;
+            self.since = self.since.saturating_add(1);
+            ignored = self.settle(score, !progress.followed.is_empty(), moment.at, &mut progress);
+            if let Some(score) = score {
+                self.remember(score);
+            }
+            if ignored.is_some() {
+                self.instead = found.map(|(_, action)| described(&action.action));
+            }
+        }
+        self.move_on(score, ignored.is_some(), is_delegated, &mut progress);
+        if let Some((place, action)) = found
+            && self.is_said(action, ignored.is_some())
+        {
+            let issues = reasons(&action.assessment);
+            let plan = way_back(contract, &action.action, &action.assessment.findings);
+            let least = ignored
+                .filter(|_| action.assessment.score < OFF_GOAL_BELOW)
+                .map(stronger);
+            self.correct(
+                place,
+                action,
+                issues,
+                plan,
+                least,
+                contract,
+                &moment,
+                &mut progress,
+            );
+        }
+        let after = (
+            self.state.mode,
+            self.state.escalation,
+            self.state.failed_recoveries,
+        );
+        progress.changed = before != after || progress.made.is_some() || !progress.settled.is_empty();
+        self.touch(progress.changed, moment.at);
+        progress
+    }
+
+    /// Takes in what a model says of a response that the rules have judged already. `since` is [`Course::responses`] when
+    /// it was judged: what came after may have overtaken the verdict.
+    pub fn judged(
+        &mut self,
+        response: &[Assessed],
+        verdict: &DriftVerdict,
+        since: u64,
+        contract: &GoalContract,
+        moment: Moment,
+    ) -> Progress {
+        let mut progress = Progress::default();
+        let Some(place) = worst(response, &[]) else {
+            return progress;
+        };
+        let action = &response[place];
+        let is_hard = has_hard(&action.assessment);
+        let before = action.assessment.score;
+        let score = combined(&action.assessment, verdict.score);
+        let is_current = self.responses == since;
+        if score < OFF_GOAL_BELOW && is_current {
+            if self.state.mode == SessionMode::Normal {
+                self.state.mode = SessionMode::Drifted;
+                progress.changed = true;
+            }
+            self.amend(before, score);
+            let is_free = self.state.correction.is_none();
+            if is_free && !is_hard && self.may_speak() && !self.is_let_pass(&action.action) {
+                let judged = Assessed {
+                    assessment: Assessment {
+                        score,
+                        findings: action.assessment.findings.clone(),
+                    },
+                    ..action.clone()
+                };
+                let plan = if verdict.recovery_plan.is_empty() {
+                    way_back(contract, &action.action, &action.assessment.findings)
+                } else {
+                    verdict.recovery_plan.clone()
+                };
+                let mut issues = reasons(&action.assessment);
+                if !verdict.diagnostic.trim().is_empty() {
+                    issues.insert(0, verdict.diagnostic.clone());
+                }
+                self.correct(
+                    place,
+                    &judged,
+                    issues,
+                    plan,
+                    None,
+                    contract,
+                    &moment,
+                    &mut progress,
+                );
+            }
+        } else if score >= OFF_GOAL_BELOW && before < OFF_GOAL_BELOW && is_current {
+            // The rules were wrong about it.
+            self.amend(before, score);
+            let about_it =
+                self.state.correction.as_ref().is_some_and(|correction| {
+                    correction.step_id.is_some() && correction.step_id == action.step
+                });
+            if about_it {
+                self.overtake(&mut progress);
+            }
+            self.back_to_normal();
+            progress.changed = true;
+        }
+        self.touch(progress.changed, moment.at);
+        progress
+    }
+
+    /// The user said something.
+    pub fn prompted(&mut self, kind: PromptKind, at: OffsetDateTime) -> Progress {
+        let mut progress = Progress::default();
+        self.state.prompts = self.state.prompts.saturating_add(1);
+        let is_delivered = self.state.correction.is_some() && self.pending().is_none();
+        let is_dropped = self.pending().is_some() && kind == PromptKind::Substance && !self.offence.is_hard;
+        if is_delivered && !self.offence.is_hard {
+            let files = self.offence.files.clone();
+            keep(&mut self.let_pass, files);
+        }
+        if is_delivered || is_dropped {
+            self.overtake(&mut progress);
+        }
+        if self.pending().is_none() {
+            self.back_to_normal();
+        }
+        progress.changed = true;
+        self.touch(true, at);
+        progress
+    }
+
+    /// A judge was asked.
+    pub fn asked_judge(&mut self, at: OffsetDateTime) {
+        self.state.judged_at_prompt = self.state.prompts;
+        self.touch(true, at);
+    }
+
+    /// A correction was put into a request.
+    pub fn delivered(&mut self, id: &CorrectionId, at: OffsetDateTime) -> bool {
+        let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == *id) else {
+            return false;
+        };
+        correction.delivered_at = Some(at);
+        let hash = correction::hash(&correction.text);
+        self.state.said.push(hash);
+        let surplus = self.state.said.len().saturating_sub(MOST_SAID);
+        self.state.said.drain(..surplus);
+        self.touch(true, at);
+        true
+    }
+
+    /// What was said last was taken back before anybody read it.
+    pub fn taken_back(&mut self, at: OffsetDateTime) -> bool {
+        let Some(correction) = self
+            .state
+            .correction
+            .as_mut()
+            .filter(|one| one.delivered_at.is_some())
+        else {
+            return false;
+        };
+        correction.delivered_at = None;
+        self.state.said.pop();
+        self.touch(true, at);
+        true
+    }
+
+    /// A model's words for the demand that waits to be said.
+    pub fn reword(
+        &mut self,
+        id: &CorrectionId,
+        recovery: &grov_domain::ForcedRecovery,
+        contract: &GoalContract,
+        at: OffsetDateTime,
+    ) -> bool {
+        let Some(mut correction) = self.pending().filter(|one| one.id == *id).cloned() else {
+            return false;
+        };
+        correction.recovery_plan = vec![recovery.mandatory_action.clone()];
+        correction.reason.clone_from(&recovery.recovery_prompt);
+        correction.text = self.worded(&correction, std::slice::from_ref(&recovery.recovery_prompt), contract);
+        self.state.correction = Some(correction);
+        self.touch(true, at);
+        true
+    }
+
+    /// Takes over what was known of the session before this program saw it.
+    pub fn resume(&mut self, stored: DriftState) {
+        let live = &mut self.state;
+        let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
+        live.prompts = live.prompts.saturating_add(stored.prompts);
+        live.judged_at_prompt = live.judged_at_prompt.max(stored.judged_at_prompt);
+        live.escalation = live.escalation.max(stored.escalation);
+        let mut said = stored.said;
+        said.append(&mut live.said);
+        live.said = said;
+        live.updated_at = live.updated_at.max(stored.updated_at);
+        if is_untouched {
+            live.mode = stored.mode;
+            live.failed_recoveries = stored.failed_recoveries;
+            live.correction = stored.correction;
+            if let Some(correction) = &live.correction {
+                let files = correction.recovery_plan.iter().take(1);
+                self.offence.files = files.filter_map(|step| step.file.clone()).collect();
+            }
+        }
+    }
+}
+
+impl Course {
+    /// Actions that take the first step of the correction that was said.
+    fn followed(&mut self, response: &[Assessed]) -> Vec<usize> {
+        let correction = self.state.correction.as_ref();
+        let Some(step) = correction
+            .filter(|correction| correction.delivered_at.is_some())
+            .and_then(|correction| correction.recovery_plan.first())
+        else {
+            return Vec::new();
+        };
+        let mut followed = Vec::new();
+        let mut undone = Vec::new();
+        for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
+            let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
+            match takes(&one.action, step, &self.offence) {
+                Taken::Yes => followed.push(place),
+                Taken::Perhaps if is_believed() => {
+                    followed.push(place);
+                    undone.extend(one.action.files.iter().cloned());
+                }
+                Taken::Perhaps | Taken::No => {}
+            }
+        }
+        keep(&mut self.undone, undone);
+        followed
+    }
+
+    /// What became of the correction of the state. The level of one that was not followed.
+    fn settle(
+        &mut self,
+        score: Option<u8>,
+        is_followed: bool,
+        at: OffsetDateTime,
+        progress: &mut Progress,
+    ) -> Option<CorrectionLevel> {
+        let correction = self.state.correction.as_ref()?;
+        if correction.delivered_at.is_none() {
+            let is_stale = at - correction.made_at > WAITS_AT_MOST;
+            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.offence.is_hard;
+            if is_stale || is_moot {
+                self.overtake(progress);
+            }
+            return None;
+        }
+        let enough = if correction.score < OFF_GOAL_BELOW {
+            OFF_GOAL_BELOW
+        } else {
+            ON_GOAL_FROM
+        };
+        let is_back = is_followed || score.is_none_or(|score| score >= enough);
+        let level = correction.level;
+        let outcome = if is_back {
+            CorrectionOutcome::Followed
+        } else {
+            CorrectionOutcome::Ignored
+        };
+        self.end(outcome, progress);
+        (!is_back).then_some(level)
+    }
+
+    /// Mode, failures and escalation after a response.
+    fn move_on(&mut self, score: Option<u8>, is_ignored: bool, is_delegated: bool, progress: &mut Progress) {
+        let state = &mut self.state;
+        let is_off = score.is_some_and(|score| score < OFF_GOAL_BELOW);
+        if is_ignored && is_off {
+            state.failed_recoveries = state.failed_recoveries.saturating_add(1).min(FAILURES_TO_FORCE);
+        }
+        if is_off && state.mode != SessionMode::Forced {
+            let is_forced = state.failed_recoveries >= FAILURES_TO_FORCE;
+            progress.is_forced_now = is_forced;
+            state.mode = if is_forced {
+                SessionMode::Forced
+            } else {
+                SessionMode::Drifted
+            };
+        }
+        if !is_off
+            && !is_delegated
+            && self
+                .pending()
+                .is_none_or(|pending| pending.score >= OFF_GOAL_BELOW)
+        {
+            self.back_to_normal();
+        }
+        if !is_delegated && score.is_some_and(|score| score >= ON_GOAL_FROM) {
+            self.state.escalation = lowered(self.state.escalation);
+        }
+    }
+
+    /// Whether something is said about an action, see the head of this module.
+    fn is_said(&self, action: &Assessed, is_ignored: bool) -> bool {
+        let score = action.assessment.score;
+        if score >= ON_GOAL_FROM || !self.may_speak() {
+            return false;
+        }
+        let is_hard = has_hard(&action.assessment);
+        if let Some(pending) = self.pending()
+            && (pending.score <= score && (self.offence.is_hard || !is_hard))
+        {
+            return false;
+        }
+        if is_hard {
+            return true;
+        }
+        if self.is_let_pass(&action.action) {
+            return false;
+        }
+        let count = |within: usize, below: u8| {
+            let newest = self.recent.iter().rev().take(within);
+            newest.filter(|score| **score < below).count()
+        };
+        if score < OFF_GOAL_BELOW {
+            return is_ignored || score <= self.policy.at_once || count(3, OFF_GOAL_BELOW) >= 2;
+        }
+        let persists = self.state.escalation > 0 || count(WINDOW, ON_GOAL_FROM) >= 3;
+        persists && self.since >= PAUSE
+    }
+
+    fn may_speak(&self) -> bool {
+        self.policy.corrects && (self.state.mode != SessionMode::Forced || self.demands < MOST_DEMANDS)
+    }
+
+    fn is_let_pass(&self, action: &ActionSketch) -> bool {
+        let passes = |file: &String| {
+            self.let_pass
+                .iter()
+                .any(|own| crate::plan::is_same_file(own, file))
+        };
+        !action.files.is_empty() && action.files.iter().all(passes)
+    }
+
+    /// Makes the correction for an action.
+    #[allow(clippy::too_many_arguments, reason = "private, and each is another thing")]
+    fn correct(
+        &mut self,
+        place: usize,
+        action: &Assessed,
+        issues: Vec<String>,
+        plan: Vec<grov_domain::RecoveryStep>,
+        least: Option<CorrectionLevel>,
+        contract: &GoalContract,
+        moment: &Moment,
+        progress: &mut Progress,
+    ) {
+        let score = action.assessment.score;
+        let replaces = self.state.correction.is_some();
+        let was_raised = replaces && self.has_raised;
+        let escalation = self.state.escalation.saturating_sub(u8::from(was_raised));
+        let Some(level) = level(score, escalation) else {
+            return;
+        };
+        let mut level = level.max(least.unwrap_or(level));
+        self.offence = Offence::of(&action.action, &action.assessment);
+        let mut plan = plan;
+        if self.state.mode == SessionMode::Forced {
+            level = CorrectionLevel::Forced;
+            plan = vec![demanded(contract, &self.offence)];
+            self.demands = self.demands.saturating_add(1);
+        }
+        if replaces {
+            // Nobody has read it yet.
+            self.end(CorrectionOutcome::Overtaken, progress);
+            progress.expired += 1;
+        }
+        let after = raised(escalation, level);
+        self.has_raised = after > escalation;
+        self.state.escalation = after;
+        let mut correction = Correction {
+            id: moment.id.clone(),
+            client_session_id: self.state.client_session_id.clone(),
+            session_id: moment.task.clone(),
+            step_id: action.step.clone(),
+            level,
+            score,
+            reason: issues.first().cloned().unwrap_or_default(),
+            text: String::new(),
+            recovery_plan: plan,
+            made_at: moment.at,
+            delivered_at: None,
+            outcome: None,
+        };
+        correction.text = self.worded(&correction, &issues, contract);
+        self.since = 0;
+        self.state.correction = Some(correction.clone());
+        progress.changed = true;
+        progress.made = Some((place, correction));
+    }
+
+    fn worded(&self, correction: &Correction, issues: &[String], contract: &GoalContract) -> String {
+        let situation = Situation {
+            contract,
+            level: correction.level,
+            score: correction.score,
+            escalation: self.state.escalation,
+            failed: self.state.failed_recoveries,
+            issues,
+            plan: &correction.recovery_plan,
+            instead: self.instead.as_deref(),
+        };
+        correction::text(&situation, self.policy.budget, &self.state.said)
+    }
+
+    /// Ends the correction of the state.
+    fn end(&mut self, outcome: CorrectionOutcome, progress: &mut Progress) {
+        if let Some(mut correction) = self.state.correction.take() {
+            correction.outcome = Some(outcome);
+            progress.settled.push(correction);
+            self.has_raised = false;
+        }
+    }
+
+    /// The correction of the state is of no use any more; one that was never said leaves no trace in the escalation.
+    fn overtake(&mut self, progress: &mut Progress) {
+        if self.pending().is_some() {
+            progress.expired += 1;
+            if self.has_raised {
+                self.state.escalation = lowered(self.state.escalation);
+            }
+        }
+        self.end(CorrectionOutcome::Overtaken, progress);
+    }
+
+    fn back_to_normal(&mut self) {
+        self.state.mode = SessionMode::Normal;
+        self.state.failed_recoveries = 0;
+        self.demands = 0;
+        self.instead = None;
+    }
+
+    fn remember(&mut self, score: u8) {
+        if self.recent.len() >= WINDOW {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(score);
+    }
+
+    /// The newest score is another one than was thought.
+    fn amend(&mut self, before: u8, score: u8) {
+        if let Some(newest) = self.recent.back_mut().filter(|newest| **newest == before) {
+            *newest = score;
+        }
+    }
+
+    /// The time of a change is later than that of the one before, also when the clock was put back, in milliseconds: of two
+    /// states that arrive in another order the later one is kept.
+    fn touch(&mut self, changed: bool, at: OffsetDateTime) {
+        if changed {
+            let next = self.state.updated_at.saturating_add(Duration::milliseconds(1));
+            self.state.updated_at = at.max(next);
+        }
+    }
+}
+
+/// The score that counts: a model's, except that what is a matter of fact stands.
+pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
+    let model = model.clamp(1, 10);
+    if has_hard(rules) {
+        rules.score.min(model)
+    } else {
+        model
+    }
+}
+
+/// The worst action that counts: one that changes something or that something was found of.
+fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> {
+    let counts = |one: &Assessed| {
+        if one.is_delegated {
+            has_hard(&one.assessment)
+        } else {
+            one.assessment.score < ON_GOAL_FROM || changes(&one.action)
+        }
+    };
+    let counted = response.iter().enumerate();
+    let counted = counted.filter(|(place, one)| counts(one) && !followed.contains(place));
+    counted
+        .min_by_key(|(_, one)| (one.assessment.score, !has_hard(&one.assessment)))
+        .map(|(place, _)| place)
+}
+
+fn reasons(assessment: &Assessment) -> Vec<String> {
+    assessment
+        .findings
+        .iter()
+        .map(|finding| finding.reason.clone())
+        .collect()
+}
+
+/// An action in a few words.
+fn described(action: &ActionSketch) -> String {
+    let what = action.action_type.as_str();
+    let on = action.files.first().or(action.command.as_ref());
+    let on: String = on
+        .into_iter()
+        .flat_map(|text| text.chars())
+        .take(INSTEAD)
+        .collect();
+    format!("{what} of {on}")
+}
+
+/// Adds to a bounded list; the oldest go.
+fn keep(list: &mut Vec<String>, more: Vec<String>) {
+    for one in more {
+        if !list.contains(&one) {
+            list.push(one);
+        }
+    }
+    let surplus = list.len().saturating_sub(MOST_FILES);
+    list.drain(..surplus);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,500 @@
+use super::*;
+use crate::testing::{action, assessed, bash, edit, read};
+use grov_domain::{ActionType, ClientSessionId, DriftType, EffectKind, RecoveryStep, Rule};
+use proptest::prelude::*;
+
+/// A session that is followed, with a clock and ids of its own.
+struct Session {
+    course: Course,
+    contract: GoalContract,
+    time: i64,
+}
+
+fn contract() -> GoalContract {
+    GoalContract {
+        goal: "Fix the token refresh".to_owned(),
+        instructions: vec!["Fix the token refresh in src/auth/token.ts".to_owned()],
+        scope: vec!["src/auth/token.ts".to_owned()],
+        ..GoalContract::default()
+    }
+}
+
+impl Session {
+    fn new() -> Self {
+        let state = DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
+        Self {
+            course: Course::new(state, Policy::default()),
+            contract: contract(),
+            time: 0,
+        }
+    }
+
+    fn moment(&mut self) -> Moment {
+        self.time += 1;
+        Moment {
+            at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.time),
+            id: CorrectionId::new(format!("c{}", self.time)),
+            task: SessionId::new("s"),
+        }
+    }
+
+    fn respond(&mut self, response: &[Assessed]) -> Progress {
+        let moment = self.moment();
+        let contract = self.contract.clone();
+        self.course.respond(response, &contract, moment)
+    }
+
+    /// One change with this score.
+    fn change(&mut self, file: &str, rule: Rule, score: u8) -> Progress {
+        self.respond(&[assessed(edit(file, "x"), rule, score)])
+    }
+
+    fn deliver(&mut self) -> Option<Correction> {
+        let moment = self.moment();
+        let pending = self.course.sayable(moment.at, None)?.clone();
+        assert!(self.course.delivered(&pending.id, moment.at));
+        Some(pending)
+    }
+
+    fn prompt(&mut self, kind: PromptKind) -> Progress {
+        let at = self.moment().at;
+        self.course.prompted(kind, at)
+    }
+
+    fn mode(&self) -> SessionMode {
+        self.course.state().mode
+    }
+}
+
+fn level_of(progress: &Progress) -> Option<CorrectionLevel> {
+    progress.made.as_ref().map(|(_, correction)| correction.level)
+}
+
+fn outcomes(progress: &Progress) -> Vec<CorrectionOutcome> {
+    progress.settled.iter().filter_map(|one| one.outcome).collect()
+}
+
+#[test]
+fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
+    let mut session = Session::new();
+    let first = session.change("web/theme.css", Rule::Tangent, 3);
+    assert_eq!(level_of(&first), Some(CorrectionLevel::Intervene));
+    assert_eq!(session.mode(), SessionMode::Drifted);
+    session.deliver().unwrap();
+
+    let second = session.change("web/button.tsx", Rule::Tangent, 3);
+    assert_eq!(outcomes(&second), [CorrectionOutcome::Ignored]);
+    assert_eq!(level_of(&second), Some(CorrectionLevel::Halt));
+    assert!(second.made.unwrap().1.text.contains("Edit of web/button.tsx"));
+    session.deliver().unwrap();
+
+    let third = session.change("web/card.tsx", Rule::Tangent, 3);
+    assert_eq!(level_of(&third), Some(CorrectionLevel::Halt));
+    assert_eq!(session.mode(), SessionMode::Drifted);
+    session.deliver().unwrap();
+
+    let fourth = session.change("web/list.tsx", Rule::Tangent, 3);
+    assert!(fourth.is_forced_now);
+    assert_eq!(level_of(&fourth), Some(CorrectionLevel::Forced));
+    assert_eq!(session.mode(), SessionMode::Forced);
+    let demand = session.deliver().unwrap();
+    assert_eq!(
+        demand.recovery_plan.first().and_then(|step| step.file.as_deref()),
+        Some("src/auth/token.ts")
+    );
+
+    let obeyed = session.respond(&[assessed(read("src/auth/token.ts"), Rule::Scope, 10)]);
+    assert_eq!(outcomes(&obeyed), [CorrectionOutcome::Followed]);
+    assert_eq!(session.mode(), SessionMode::Normal);
+    assert_eq!(session.course.state().failed_recoveries, 0);
+}
+
+#[test]
+fn a_demand_is_not_repeated_for_ever() {
+    let mut session = Session::new();
+    let mut said = 0;
+    for number in 0..30 {
+        session.change(&format!("web/{number}.css"), Rule::Constraint, 1);
+        said += usize::from(session.deliver().is_some());
+    }
+    assert_eq!(said, 3 + usize::from(MOST_DEMANDS));
+    assert_eq!(session.mode(), SessionMode::Forced);
+    session.prompt(PromptKind::Assent);
+    assert_eq!(session.mode(), SessionMode::Normal);
+}
+
+#[test]
+fn reading_neither_clears_nor_fails() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Constraint, 3);
+    session.deliver().unwrap();
+    let before = session.course.state().clone();
+    for file in ["README.md", "src/a.rs", "web/theme.css"] {
+        let progress = session.respond(&[assessed(read(file), Rule::Scope, 10)]);
+        assert_eq!(progress, Progress::default(), "{file}");
+    }
+    let tests = bash("npm test", EffectKind::Test, &[]);
+    assert_eq!(
+        session.respond(&[assessed(tests, Rule::Scope, 10)]),
+        Progress::default()
+    );
+    assert_eq!(*session.course.state(), before);
+}
+
+#[test]
+fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
+    let mut session = Session::new();
+    session.change("db/schema.sql", Rule::Constraint, 2);
+    session.deliver().unwrap();
+    let undo = bash(
+        "git checkout -- db/schema.sql",
+        EffectKind::VersionControl,
+        &["db/schema.sql"],
+    );
+    let progress = session.respond(&[assessed(undo, Rule::Constraint, 2)]);
+    assert_eq!(progress.followed, [0]);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    assert_eq!(session.mode(), SessionMode::Normal);
+}
+
+#[test]
+fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Constraint, 3);
+    session.deliver().unwrap();
+    let change = |session: &mut Session, text: &str| {
+        session.respond(&[assessed(edit("web/theme.css", text), Rule::Constraint, 3)])
+    };
+    let maybe = change(&mut session, "y");
+    assert_eq!(outcomes(&maybe), [CorrectionOutcome::Followed]);
+    assert!(level_of(&change(&mut session, "z")).is_some());
+    session.deliver().unwrap();
+    let again = change(&mut session, "w");
+    assert_eq!(outcomes(&again), [CorrectionOutcome::Ignored]);
+}
+
+#[test]
+fn being_on_goal_again_is_a_recovery() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Tangent, 3);
+    session.deliver().unwrap();
+    let progress = session.change("src/auth/token.ts", Rule::Scope, 9);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    assert_eq!(session.mode(), SessionMode::Normal);
+    assert_eq!(session.course.state().escalation, 0);
+}
+
+#[test]
+fn one_doubtful_change_is_not_spoken_of_a_second_is() {
+    let mut session = Session::new();
+    assert_eq!(level_of(&session.change("a.rs", Rule::Scope, 4)), None);
+    assert_eq!(session.mode(), SessionMode::Drifted);
+    assert_eq!(
+        level_of(&session.change("src/auth/token.ts", Rule::Scope, 9)),
+        None
+    );
+    assert_eq!(session.mode(), SessionMode::Normal);
+    assert_eq!(
+        level_of(&session.change("b.rs", Rule::Scope, 4)),
+        Some(CorrectionLevel::Intervene)
+    );
+}
+
+#[test]
+fn mild_scores_are_spoken_of_only_when_they_persist() {
+    let mut session = Session::new();
+    let levels: Vec<_> = (0..9)
+        .map(|number| {
+            let level = level_of(&session.change(&format!("{number}.rs"), Rule::Scope, 7));
+            session.deliver();
+            level
+        })
+        .collect();
+    let spoken: Vec<usize> = (0..9).filter(|place| levels[*place].is_some()).collect();
+    assert_eq!(spoken, [2, 6]);
+    assert_eq!(levels[2], Some(CorrectionLevel::Nudge));
+}
+
+#[test]
+fn facts_are_spoken_of_at_once_at_any_score() {
+    for (score, expected) in [
+        (7, CorrectionLevel::Nudge),
+        (6, CorrectionLevel::Correct),
+        (4, CorrectionLevel::Intervene),
+        (1, CorrectionLevel::Halt),
+    ] {
+        let mut session = Session::new();
+        let progress = session.change("db/schema.sql", Rule::Constraint, score);
+        assert_eq!(level_of(&progress), Some(expected), "{score}");
+    }
+}
+
+#[test]
+fn the_worst_action_of_a_response_decides_and_there_is_one_correction() {
+    let mut session = Session::new();
+    let progress = session.respond(&[
+        assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 10),
+        assessed(edit("web/theme.css", "x"), Rule::Tangent, 3),
+        assessed(edit("db/schema.sql", "x"), Rule::Constraint, 2),
+    ]);
+    let (place, correction) = progress.made.unwrap();
+    assert_eq!((place, correction.score), (2, 2));
+}
+
+#[test]
+fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
+    let delegated = |action, rule, score| Assessed {
+        is_delegated: true,
+        ..assessed(action, rule, score)
+    };
+    let mut session = Session::new();
+    for number in 0..20 {
+        let far = edit(&format!("far/{number}.rs"), "x");
+        let progress = session.respond(&[delegated(far, Rule::Tangent, 1)]);
+        assert_eq!(progress, Progress::default());
+    }
+    session.change("web/theme.css", Rule::Tangent, 3);
+    session.deliver().unwrap();
+    let near = delegated(edit("src/auth/token.ts", "x"), Rule::Scope, 10);
+    assert_eq!(session.respond(&[near]), Progress::default());
+    let fact = delegated(edit("db/schema.sql", "x"), Rule::Constraint, 2);
+    assert!(level_of(&session.respond(&[fact])).is_some());
+}
+
+#[test]
+fn what_the_user_said_after_a_correction_overtakes_it() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Tangent, 3);
+    session.deliver().unwrap();
+    let progress = session.prompt(PromptKind::Assent);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Overtaken]);
+    assert_eq!(session.mode(), SessionMode::Normal);
+    // They let it pass, so it is not spoken of again; something else is.
+    assert_eq!(level_of(&session.change("web/theme.css", Rule::Tangent, 3)), None);
+    assert!(level_of(&session.change("docs/other.md", Rule::Tangent, 3)).is_some());
+}
+
+#[test]
+fn what_waits_is_dropped_by_a_new_instruction_unless_it_is_a_fact() {
+    for (rule, kind, is_dropped) in [
+        (Rule::Tangent, PromptKind::Substance, true),
+        (Rule::Tangent, PromptKind::Assent, false),
+        (Rule::Constraint, PromptKind::Substance, false),
+    ] {
+        let mut session = Session::new();
+        session.change("web/theme.css", rule, 3);
+        let now = session.moment().at;
+        assert_eq!(session.course.sayable(now, Some(kind)).is_none(), is_dropped);
+        let progress = session.prompt(kind);
+        assert_eq!(progress.expired, usize::from(is_dropped));
+        assert_eq!(session.course.pending().is_none(), is_dropped);
+        assert_eq!(session.course.state().escalation, u8::from(!is_dropped));
+    }
+}
+
+#[test]
+fn what_waited_too_long_is_not_said() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Constraint, 3);
+    session.time += 3600;
+    assert_eq!(session.deliver(), None);
+    let progress = session.change("src/auth/token.ts", Rule::Scope, 9);
+    assert_eq!(progress.expired, 1);
+    assert_eq!(session.mode(), SessionMode::Normal);
+}
+
+#[test]
+fn what_is_taken_back_waits_again() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Tangent, 3);
+    let said = session.deliver().unwrap();
+    let now = session.moment().at;
+    assert!(session.course.taken_back(now));
+    assert_eq!(session.course.pending().map(|one| one.id.clone()), Some(said.id));
+    assert!(session.course.state().said.is_empty());
+    assert!(!session.course.taken_back(now));
+}
+
+fn verdict(score: u8) -> DriftVerdict {
+    DriftVerdict {
+        score,
+        drift_type: DriftType::of_score(score),
+        diagnostic: "The theme is not part of the goal.".to_owned(),
+        recovery_plan: vec![RecoveryStep {
+            file: Some("src/auth/token.ts".to_owned()),
+            action: "Go back to src/auth/token.ts".to_owned(),
+        }],
+    }
+}
+
+#[test]
+fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
+    assert_eq!(level_of(&session.respond(&response)), None);
+    let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+    let progress = session
+        .course
+        .judged(&response, &verdict(3), since, &contract, moment);
+    let (_, correction) = progress.made.unwrap();
+    assert_eq!(correction.reason, "The theme is not part of the goal.");
+    assert_eq!(correction.recovery_plan, verdict(3).recovery_plan);
+}
+
+#[test]
+fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
+    for (rule, is_withdrawn) in [(Rule::Tangent, true), (Rule::Constraint, false)] {
+        let mut session = Session::new();
+        let mut one = assessed(edit("web/theme.css", "x"), rule, 3);
+        one.step = Some(StepId::new("step"));
+        let response = [one];
+        session.respond(&response);
+        let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+        session
+            .course
+            .judged(&response, &verdict(9), since, &contract, moment);
+        assert_eq!(session.course.pending().is_none(), is_withdrawn);
+        assert_eq!(session.mode() == SessionMode::Normal, is_withdrawn);
+    }
+}
+
+#[test]
+fn a_verdict_that_comes_late_says_nothing() {
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
+    session.respond(&response);
+    let since = session.course.responses();
+    session.change("src/auth/token.ts", Rule::Scope, 10);
+    let (moment, contract) = (session.moment(), contract());
+    let progress = session
+        .course
+        .judged(&response, &verdict(2), since, &contract, moment);
+    assert_eq!(progress, Progress::default());
+}
+
+#[test]
+fn without_corrections_the_state_is_followed_in_silence() {
+    let mut session = Session::new();
+    session.course.policy.corrects = false;
+    for number in 0..10 {
+        let progress = session.change(&format!("{number}.css"), Rule::Constraint, 1);
+        assert_eq!(level_of(&progress), None);
+    }
+    assert_eq!(session.mode(), SessionMode::Drifted);
+}
+
+#[test]
+fn a_session_goes_on_from_what_was_stored() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Tangent, 3);
+    session.deliver().unwrap();
+    let stored = session.course.state().clone();
+
+    let mut later = Session::new();
+    later.time = 1000;
+    later.course.resume(stored.clone());
+    assert_eq!(*later.course.state(), stored);
+    let progress = later.change("web/button.tsx", Rule::Tangent, 3);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
+    assert_eq!(level_of(&progress), Some(CorrectionLevel::Halt));
+}
+
+#[test]
+fn times_of_change_rise_also_when_the_clock_is_put_back() {
+    let mut session = Session::new();
+    session.time = 5000;
+    session.change("web/theme.css", Rule::Tangent, 3);
+    let before = session.course.state().updated_at;
+    session.time = 0;
+    session.change("web/button.css", Rule::Tangent, 3);
+    session.prompt(PromptKind::Substance);
+    assert!(session.course.state().updated_at > before);
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Change(u8, Rule, bool),
+    Read,
+    Deliver,
+    Prompt(PromptKind),
+    TakenBack,
+    Verdict(u8),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let rule = prop_oneof![
+        Just(Rule::Constraint),
+        Just(Rule::Danger),
+        Just(Rule::Tangent),
+        Just(Rule::Repetition)
+    ];
+    prop_oneof![
+        6 => (1u8..=10, rule, any::<bool>()).prop_map(|(score, rule, other)| Event::Change(score, rule, other)),
+        1 => Just(Event::Read),
+        5 => Just(Event::Deliver),
+        1 => prop_oneof![Just(PromptKind::Substance), Just(PromptKind::Assent)].prop_map(Event::Prompt),
+        1 => Just(Event::TakenBack),
+        1 => (1u8..=10).prop_map(Event::Verdict),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn whatever_happens_the_state_stays_sound(events in proptest::collection::vec(event(), 0..80)) {
+        let mut session = Session::new();
+        let mut texts: Vec<String> = Vec::new();
+        let mut ignored = 0;
+        let mut last = Vec::new();
+        for event in events {
+            let mode = session.mode();
+            let progress = match event {
+                Event::Change(score, rule, is_other) => {
+                    let file = if is_other { "web/theme.css" } else { "src/lib.rs" };
+                    last = vec![assessed(edit(file, "x"), rule, score)];
+                    session.respond(&last)
+                }
+                Event::Read => session.respond(&[assessed(action(ActionType::Read, &["z"]), Rule::Scope, 10)]),
+                Event::Deliver => {
+                    if let Some(correction) = session.deliver() {
+                        prop_assert!(!texts.contains(&correction.text));
+                        texts.push(correction.text);
+                    }
+                    Progress::default()
+                }
+                Event::Prompt(kind) => session.prompt(kind),
+                Event::TakenBack => {
+                    let at = session.moment().at;
+                    if session.course.taken_back(at) {
+                        texts.pop();
+                    }
+                    Progress::default()
+                }
+                Event::Verdict(score) => {
+                    let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+                    session.course.judged(&last, &verdict(score), since, &contract, moment)
+                }
+            };
+            for outcome in outcomes(&progress) {
+                ignored += usize::from(outcome == CorrectionOutcome::Ignored);
+            }
+            let state = session.course.state();
+            if state.mode == SessionMode::Normal {
+                ignored = 0;
+            }
+            prop_assert!(state.escalation <= 3);
+            prop_assert!(state.failed_recoveries <= 3);
+            if state.mode == SessionMode::Forced && mode != SessionMode::Forced {
+                prop_assert!(ignored >= 3 && progress.is_forced_now);
+            }
+            prop_assert!(state.said.len() <= MOST_SAID);
+        }
+        session.change("src/auth/token.ts", Rule::Scope, 10);
+        session.prompt(PromptKind::Substance);
+        session.change("src/auth/token.ts", Rule::Scope, 10);
+        prop_assert!(session.mode() == SessionMode::Normal || session.course.pending().is_some());
+        session.deliver();
+        session.change("src/auth/token.ts", Rule::Scope, 10);
+        prop_assert_eq!(session.mode(), SessionMode::Normal);
+        prop_assert_eq!(&session.course.state().correction, &None);
+    }
+}

@@ -1,0 +1,345 @@
+//! The way back to the goal, and whether an action takes its first step.
+
+use grov_domain::{
+    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule,
+};
+
+/// Steps of a way back at most: who gets more takes none.
+const MOST_STEPS: usize = 3;
+
+/// What a correction is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Offence {
+    /// The files that were changed off goal.
+    pub(crate) files: Vec<String>,
+    /// The beginning of what was written.
+    pub(crate) content: Option<String>,
+    /// A matter of fact was found, which no judge overrules.
+    pub(crate) is_hard: bool,
+}
+
+impl Offence {
+    /// What the correction for this action is about.
+    pub(crate) fn of(action: &ActionSketch, assessment: &Assessment) -> Self {
+        let mut files: Vec<String> = assessment
+            .findings
+            .iter()
+            .filter_map(|finding| finding.file.clone())
+            .collect();
+        if files.is_empty() {
+            files.clone_from(&action.files);
+        }
+        Self {
+            files,
+            content: action.content.clone(),
+            is_hard: has_hard(assessment),
+        }
+    }
+
+    pub(crate) fn is_about(&self, file: &str) -> bool {
+        self.files.iter().any(|own| is_same_file(own, file))
+    }
+}
+
+/// Whether a finding is a matter of fact.
+pub(crate) fn has_hard(assessment: &Assessment) -> bool {
+    assessment.findings.iter().any(|finding| finding.rule.is_hard())
+}
+
+/// Whether the action changes something: files, or the world by a command. Tests, builds and programs whose effect the
+/// line does not show change nothing that counts.
+pub(crate) fn changes(action: &ActionSketch) -> bool {
+    action.action_type.modifies_files()
+        || action.effects.iter().any(|effect| {
+            matches!(
+                effect,
+                EffectKind::Write
+                    | EffectKind::Modify
+                    | EffectKind::Delete
+                    | EffectKind::Move
+                    | EffectKind::Copy
+                    | EffectKind::Permission
+                    | EffectKind::VersionControl
+                    | EffectKind::Install
+            )
+        })
+}
+
+/// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the
+/// goal.
+pub(crate) fn way_back(
+    contract: &GoalContract,
+    action: &ActionSketch,
+    findings: &[Finding],
+) -> Vec<RecoveryStep> {
+    let mut steps = Vec::new();
+    for finding in findings {
+        let file = finding.file.clone().or_else(|| action.files.first().cloned());
+        let step = step_for(finding.rule, file);
+        if !steps.contains(&step) && steps.len() + 1 < MOST_STEPS {
+            steps.push(step);
+        }
+    }
+    steps.push(go_on(contract));
+    steps
+}
+
+fn step_for(rule: Rule, file: Option<String>) -> RecoveryStep {
+    let action = match (rule, &file) {
+        (Rule::Constraint, Some(file)) => format!("Undo the change of {file}"),
+        (Rule::Constraint, None) => "Undo what the user ruled out, as far as it can be undone".to_owned(),
+        (Rule::Danger, _) => {
+            "Do not run anything like that again; say what it did and ask the user before you go on"
+                .to_owned()
+        }
+        (Rule::Repetition, Some(file)) => {
+            format!(
+                "Read {file} as it is now, or run its tests, and find the cause before you change it again"
+            )
+        }
+        (Rule::Repetition, None) => "Find the cause of the failure before you try the same again".to_owned(),
+        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, Some(file)) => {
+            format!("Check whether the goal needs the change of {file}, and undo it if not")
+        }
+        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, None) => {
+            "Check whether the goal needs this, and leave it if not".to_owned()
+        }
+    };
+    // What cannot be done to a file is not looked for there.
+    let file = file.filter(|_| rule != Rule::Danger);
+    RecoveryStep { file, action }
+}
+
+fn go_on(contract: &GoalContract) -> RecoveryStep {
+    let file = named_file(contract);
+    let action = match &file {
+        Some(file) => format!("Go on in {file} with what was asked"),
+        None => "Go on with what was asked".to_owned(),
+    };
+    RecoveryStep { file, action }
+}
+
+/// The one action that is demanded when corrections failed: undo what the user ruled out, else turn to the file where the
+/// work is, else to the user.
+pub(crate) fn demanded(contract: &GoalContract, offence: &Offence) -> RecoveryStep {
+    let undo = offence.files.first();
+    match (named_file(contract), undo) {
+        (_, Some(file)) if offence.is_hard => RecoveryStep {
+            action: format!("Undo the change of {file}"),
+            file: Some(file.clone()),
+        },
+        (Some(file), _) => RecoveryStep {
+            action: format!("Read {file} and go on there with what was asked"),
+            file: Some(file),
+        },
+        (None, Some(file)) => RecoveryStep {
+            action: format!("Read {file} and undo what the goal does not need"),
+            file: Some(file.clone()),
+        },
+        (None, None) => RecoveryStep {
+            file: None,
+            action: "Tell the user where the work stands and ask how to go on".to_owned(),
+        },
+    }
+}
+
+/// The file where the work is, as the contract names it.
+fn named_file(contract: &GoalContract) -> Option<String> {
+    let is_file = |entry: &&String| {
+        let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
+        !entry.contains(['*', '(', ' ', ':'])
+            && name
+                .rsplit_once('.')
+                .is_some_and(|(_, extension)| !extension.is_empty())
+    };
+    contract.scope.iter().find(is_file).cloned()
+}
+
+/// How an action relates to the first step of a way back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It has nothing to do with it.
+    No,
+    /// It takes the step.
+    Yes,
+    /// It changes the file that is to be undone in a way that may be the undoing: what stood there before is not known.
+    Perhaps,
+}
+
+/// Whether `action` takes `step`, which leads away from `offence`.
+pub(crate) fn takes(action: &ActionSketch, step: &RecoveryStep, offence: &Offence) -> Taken {
+    let Some(file) = &step.file else {
+        return Taken::No;
+    };
+    if !touches(action, file) {
+        return Taken::No;
+    }
+    if !offence.is_about(file) {
+        return Taken::Yes;
+    }
+    if !changes(action) {
+        // Looking at what is to be undone is a beginning, where it is not plain that it has to go.
+        return if offence.is_hard { Taken::No } else { Taken::Yes };
+    }
+    undoes(action, offence)
+}
+
+/// Whether `action` undoes what the offence changed.
+fn undoes(action: &ActionSketch, offence: &Offence) -> Taken {
+    if !action.files.iter().all(|file| offence.is_about(file)) {
+        return Taken::No;
+    }
+    let is_taken_back = |effect: &EffectKind| {
+        matches!(
+            effect,
+            EffectKind::VersionControl | EffectKind::Delete | EffectKind::Move
+        )
+    };
+    if !action.action_type.modifies_files() {
+        return if action.effects.iter().any(is_taken_back) {
+            Taken::Yes
+        } else {
+            Taken::No
+        };
+    }
+    let Some(new) = action.content.as_deref().map(str::trim) else {
+        return Taken::No;
+    };
+    match offence.content.as_deref().map(str::trim) {
+        _ if new.is_empty() => Taken::Yes,
+        Some(written) if !written.is_empty() && new.contains(written) => Taken::No,
+        // Taking back writes about as much as was there; going on tends to write more.
+        Some(written) if new.len() > 2 * written.len() + 80 => Taken::No,
+        _ => Taken::Perhaps,
+    }
+}
+
+/// Whether the action names the file.
+fn touches(action: &ActionSketch, file: &str) -> bool {
+    let is_command = action.action_type == ActionType::Bash;
+    action.files.iter().any(|own| is_same_file(own, file))
+        || (is_command
+            && action
+                .command
+                .as_ref()
+                .is_some_and(|command| command.contains(file)))
+}
+
+/// Whether two paths are of the same file, one of them perhaps told from a folder further down.
+pub(crate) fn is_same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    let (long, short) = if one.len() >= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let Some(before) = long.strip_suffix(short) else {
+        return false;
+    };
+    !short.is_empty() && (before.is_empty() || before.ends_with(['/', '\\']))
+}
+
+fn plain(path: &str) -> &str {
+    path.trim_start_matches("./")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{action, bash, edit, finding};
+
+    fn offence(is_hard: bool) -> Offence {
+        Offence {
+            files: vec!["web/theme.css".to_owned()],
+            content: Some("color: teal;".to_owned()),
+            is_hard,
+        }
+    }
+
+    fn undo() -> RecoveryStep {
+        RecoveryStep {
+            file: Some("web/theme.css".to_owned()),
+            action: "Undo the change of web/theme.css".to_owned(),
+        }
+    }
+
+    #[test]
+    fn undoing_is_told_from_going_on() {
+        let theme = "/home/me/app/web/theme.css";
+        let cases = [
+            (edit(theme, "color: red;"), Taken::Perhaps),
+            (edit(theme, ""), Taken::Yes),
+            (edit(theme, "color: teal; border: 0;"), Taken::No),
+            (edit(theme, &"a { color: red; }\n".repeat(40)), Taken::No),
+            (edit("web/button.css", "x"), Taken::No),
+            (
+                bash(
+                    "git checkout -- web/theme.css",
+                    EffectKind::VersionControl,
+                    &[theme],
+                ),
+                Taken::Yes,
+            ),
+            (bash("rm web/theme.css", EffectKind::Delete, &[theme]), Taken::Yes),
+            (
+                bash("rm -r web", EffectKind::Delete, &[theme, "web/a.css"]),
+                Taken::No,
+            ),
+            (
+                bash("sed -i s/teal/blue/ web/theme.css", EffectKind::Modify, &[theme]),
+                Taken::No,
+            ),
+        ];
+        for (action, expected) in cases {
+            assert_eq!(takes(&action, &undo(), &offence(true)), expected, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn looking_is_a_beginning_where_nothing_was_ruled_out() {
+        let look = action(ActionType::Read, &["web/theme.css"]);
+        assert_eq!(takes(&look, &undo(), &offence(false)), Taken::Yes);
+        assert_eq!(takes(&look, &undo(), &offence(true)), Taken::No);
+        let back = RecoveryStep {
+            file: Some("src/auth/token.ts".to_owned()),
+            action: String::new(),
+        };
+        let look = action(ActionType::Read, &["/home/me/app/src/auth/token.ts"]);
+        assert_eq!(takes(&look, &back, &offence(true)), Taken::Yes);
+    }
+
+    #[test]
+    fn every_way_back_ends_at_the_goal_and_is_short() {
+        let contract = GoalContract {
+            scope: vec!["src/auth/".to_owned(), "src/auth/token.ts".to_owned()],
+            ..GoalContract::default()
+        };
+        let action = edit("web/theme.css", "x");
+        for rule in [
+            Rule::Constraint,
+            Rule::Danger,
+            Rule::Repetition,
+            Rule::Scope,
+            Rule::Judge,
+        ] {
+            let steps = way_back(&contract, &action, &[finding(rule, 3), finding(Rule::Tangent, 3)]);
+            assert!(steps.len() <= MOST_STEPS);
+            assert_eq!(
+                steps.last().and_then(|step| step.file.as_deref()),
+                Some("src/auth/token.ts")
+            );
+        }
+        let empty = GoalContract::default();
+        assert_eq!(way_back(&empty, &action, &[]).len(), 1);
+    }
+
+    #[test]
+    fn files_are_compared_by_whole_names() {
+        assert!(is_same_file("/a/b/c.rs", "b/c.rs"));
+        assert!(is_same_file("./b/c.rs", "b/c.rs"));
+        assert!(is_same_file("C:\\x\\c.rs", "c.rs"));
+        assert!(!is_same_file("/a/bb/c.rs", "b/c.rs"));
+        assert!(!is_same_file("abc.rs", "bc.rs"));
+        assert!(!is_same_file("abc.rs", ""));
+    }
+}
