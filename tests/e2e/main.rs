@@ -18,6 +18,7 @@ mod starting;
 mod stopping;
 mod store_faults;
 mod tls;
+mod told;
 mod turn;
 mod upstream;
 mod work;
