@@ -2,13 +2,19 @@
 //!
 //! [`register`] adds hooks, environment variables and a status line to the text of a settings file, and tells each [`Change`]
 //! it made; [`unregister`] takes them back. Both are plain functions. Comments, the order of keys, odd indentation, other
-//! people's hooks and unknown keys stay byte for byte.
+//! people's hooks and unknown keys stay byte for byte. [`Registry`] does both to files on disk and keeps the record;
+//! [`route`] says which variables send the client to Grov's proxy.
 
 mod change;
+mod diff;
+mod environment;
 mod error;
+mod file;
 mod hook;
 mod layout;
+mod place;
 mod register;
+mod registry;
 mod scan;
 mod unregister;
 
@@ -17,7 +23,12 @@ mod unregister;
 mod tests;
 
 pub use change::Change;
+pub use diff::difference;
+pub use environment::{Route, Routed, route};
 pub use error::{SettingsError, SyntaxError};
+pub use file::SettingsFile;
 pub use hook::{HTTP_HOOK_PATH, Handler, Hook, shell_word};
+pub use place::{Scope, settings_path, user_folder};
 pub use register::{Registered, Wanted, register};
+pub use registry::{Done, Plan, Registry};
 pub use unregister::{Left, Unregistered, unregister};

@@ -1,0 +1,123 @@
+//! What differs between two texts, line by line.
+
+/// Lines around a difference that are shown with it.
+const CONTEXT: usize = 3;
+/// Lines that are compared each with each; beyond that all of the differing middle is shown as replaced.
+const MOST_LINES: usize = 2_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line<'t> {
+    Same(&'t str),
+    Gone(&'t str),
+    New(&'t str),
+}
+
+/// The differences as `diff -u` shows them, without a head; nothing where the texts are the same. Carriage returns are
+/// left out.
+pub fn difference(before: &str, after: &str) -> String {
+    let (before, after): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
+    let lines = aligned(&before, &after);
+    let mut text = String::new();
+    let mut last_shown = None;
+    let (mut old, mut new) = (1, 1);
+    for (at, line) in lines.iter().enumerate() {
+        let near = &lines[at.saturating_sub(CONTEXT)..lines.len().min(at + CONTEXT + 1)];
+        if near.iter().any(|line| !matches!(line, Line::Same(_))) {
+            if last_shown.is_none_or(|last| last + 1 != at) {
+                text.push_str(&format!("@@ -{old} +{new} @@\n"));
+            }
+            last_shown = Some(at);
+            let (sign, content) = match line {
+                Line::Same(content) => (' ', content),
+                Line::Gone(content) => ('-', content),
+                Line::New(content) => ('+', content),
+            };
+            text.push(sign);
+            text.push_str(content);
+            text.push('\n');
+        }
+        old += usize::from(!matches!(line, Line::New(_)));
+        new += usize::from(!matches!(line, Line::Gone(_)));
+    }
+    text
+}
+
+/// Both texts as one row of lines.
+fn aligned<'t>(before: &[&'t str], after: &[&'t str]) -> Vec<Line<'t>> {
+    let same =
+        |pairs: &mut dyn Iterator<Item = (&&'t str, &&'t str)>| pairs.take_while(|(a, b)| a == b).count();
+    let head = same(&mut before.iter().zip(after.iter()));
+    let tail = same(&mut before[head..].iter().rev().zip(after[head..].iter().rev()));
+    let (old, new) = (
+        &before[head..before.len() - tail],
+        &after[head..after.len() - tail],
+    );
+    let mut lines: Vec<Line<'t>> = before[..head].iter().map(|line| Line::Same(line)).collect();
+    lines.extend(middle(old, new));
+    lines.extend(before[before.len() - tail..].iter().map(|line| Line::Same(line)));
+    lines
+}
+
+/// The longest row of lines that both have stays, the rest is gone or new.
+fn middle<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<Line<'t>> {
+    if old.len() > MOST_LINES || new.len() > MOST_LINES {
+        let gone = old.iter().map(|line| Line::Gone(line));
+        return gone.chain(new.iter().map(|line| Line::New(line))).collect();
+    }
+    // common[i][j]: how many lines the rests from i and j have in common.
+    let width = new.len() + 1;
+    let mut common = vec![0_u32; (old.len() + 1) * width];
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            common[i * width + j] = if old[i] == new[j] {
+                common[(i + 1) * width + j + 1] + 1
+            } else {
+                common[(i + 1) * width + j].max(common[i * width + j + 1])
+            };
+        }
+    }
+    let mut lines = Vec::with_capacity(old.len() + new.len());
+    let (mut i, mut j) = (0, 0);
+    while i < old.len() || j < new.len() {
+        if i < old.len() && j < new.len() && old[i] == new[j] {
+            lines.push(Line::Same(old[i]));
+            (i, j) = (i + 1, j + 1);
+        } else if j == new.len()
+            || (i < old.len() && common[(i + 1) * width + j] >= common[i * width + j + 1])
+        {
+            lines.push(Line::Gone(old[i]));
+            i += 1;
+        } else {
+            lines.push(Line::New(new[j]));
+            j += 1;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_differs_is_shown_with_its_surroundings() {
+        let before = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+        let after = "1\nnew\n2\n3\n4\n5\n6\n7\n8\n9\n11\n12\n";
+        assert_eq!(
+            difference(before, after),
+            "@@ -1 +1 @@\n 1\n+new\n 2\n 3\n 4\n@@ -7 +8 @@\n 7\n 8\n 9\n-10\n 11\n 12\n"
+        );
+        assert_eq!(difference(before, before), "");
+        assert_eq!(difference("", "a\n"), "@@ -1 +1 @@\n+a\n");
+        assert_eq!(difference("a", ""), "@@ -1 +1 @@\n-a\n");
+        assert_eq!(difference("a\nb\n", "a\nc\n"), "@@ -1 +1 @@\n a\n-b\n+c\n");
+    }
+
+    #[test]
+    fn texts_that_are_too_long_to_compare_are_shown_whole() {
+        let before = "a\n".repeat(MOST_LINES + 1);
+        let after = "b\n".repeat(2);
+        let shown = difference(&before, &after);
+        assert_eq!(shown.lines().count(), MOST_LINES + 1 + 2 + 1);
+    }
+}

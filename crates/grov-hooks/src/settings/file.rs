@@ -1,0 +1,237 @@
+//! A settings file on disk: read whole, replaced whole.
+
+use super::error::SettingsError;
+use std::fs::{Metadata, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+
+/// A file that is made is for its owner alone: settings can hold keys.
+const PRIVATE_FILE: u32 = 0o600;
+/// Links that lead to links are followed so far, as systems do.
+const MOST_LINKS: usize = 40;
+
+/// A settings file as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SettingsFile {
+    /// The file itself, links followed.
+    path: PathBuf,
+    /// `None` where there is none.
+    text: Option<String>,
+}
+
+impl SettingsFile {
+    /// Reads a settings file; that there is none is no error.
+    ///
+    /// # Errors
+    /// [`SettingsError::Unreadable`] and [`SettingsError::NotText`].
+    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+        let path = followed(path);
+        let text = match std::fs::read(&path) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_err(|error| SettingsError::NotText {
+                path: path.clone(),
+                valid: error.utf8_error().valid_up_to(),
+            })?),
+            Err(error) if error.kind() == ErrorKind::NotFound => None,
+            Err(error) => return Err(SettingsError::Unreadable { path, error }),
+        };
+        Ok(Self { path, text })
+    }
+
+    /// Where it is, links followed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is in it; nothing where there is no file.
+    pub fn text(&self) -> &str {
+        self.text.as_deref().unwrap_or_default()
+    }
+
+    /// Whether there is such a file.
+    pub fn exists(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Puts another text in its place, whole or not at all; mode, owner and links stay.
+    ///
+    /// # Errors
+    /// [`SettingsError::Changed`] if it is not as it was read, [`SettingsError::NotWritable`].
+    pub fn replace(&self, text: &str) -> Result<(), SettingsError> {
+        self.still_as_read()?;
+        replace(&self.path, text.as_bytes()).map_err(|error| not_writable(&self.path, error))
+    }
+
+    /// Removes it.
+    ///
+    /// # Errors
+    /// As [`SettingsFile::replace`].
+    pub fn remove(&self) -> Result<(), SettingsError> {
+        self.still_as_read()?;
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(not_writable(&self.path, error)),
+            _ => Ok(()),
+        }
+    }
+
+    fn still_as_read(&self) -> Result<(), SettingsError> {
+        if Self::read(&self.path)? == *self {
+            Ok(())
+        } else {
+            Err(SettingsError::Changed {
+                path: self.path.clone(),
+            })
+        }
+    }
+}
+
+pub(super) fn not_writable(path: &Path, error: io::Error) -> SettingsError {
+    SettingsError::NotWritable {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// Where a path leads, also when nothing is there yet.
+fn followed(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match (std::fs::read_link(&path), path.parent()) {
+            (Ok(target), Some(folder)) => path = folder.join(target),
+            _ => break,
+        }
+    }
+    // Of a file that is still to come only the folder is there.
+    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+    match (path.canonicalize(), folder, path.file_name()) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(folder), Some(name)) => folder.join(name),
+        _ => path,
+    }
+}
+
+/// Writes a file whole or not at all: readers see the old content or the new. Mode and owner of a file that is there stay,
+/// and one that may not be written is not.
+pub(super) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let before = match std::fs::metadata(path) {
+        Ok(metadata) => Some(metadata),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(error),
+    };
+    if before
+        .as_ref()
+        .is_some_and(|before| before.permissions().readonly())
+    {
+        return Err(io::Error::new(
+            ErrorKind::PermissionDenied,
+            "it is write-protected",
+        ));
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut new = tempfile::Builder::new().prefix(".grov-").tempfile_in(folder)?;
+    new.write_all(content)?;
+    let mode = before
+        .as_ref()
+        .map_or(PRIVATE_FILE, |before| before.mode() & 0o7777);
+    new.as_file().set_permissions(Permissions::from_mode(mode))?;
+    if let Some(before) = before {
+        keep_owner(new.path(), &before)?;
+    }
+    new.as_file().sync_all()?;
+    new.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Gives a file to the owner of the one that it replaces: whoever runs a command for somebody else does not take it away.
+fn keep_owner(path: &Path, before: &Metadata) -> io::Result<()> {
+    let now = std::fs::metadata(path)?;
+    if (now.uid(), now.gid()) == (before.uid(), before.gid()) {
+        return Ok(());
+    }
+    chown(path, Some(before.uid()), Some(before.gid()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn mode_and_links_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().join("dotfiles.json");
+        let link = folder.path().join("settings.json");
+        std::fs::write(&real, "{}").unwrap();
+        std::fs::set_permissions(&real, Permissions::from_mode(0o640)).unwrap();
+        symlink("dotfiles.json", &link).unwrap();
+        let file = SettingsFile::read(&link).unwrap();
+        file.replace("{ }").unwrap();
+        assert_eq!(std::fs::read_to_string(&real).unwrap(), "{ }");
+        assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o7777, 0o640);
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn a_link_to_nothing_is_filled() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("settings.json");
+        symlink("to_come.json", &link).unwrap();
+        let file = SettingsFile::read(&link).unwrap();
+        assert!(!file.exists());
+        file.replace("{}").unwrap();
+        let real = folder.path().join("to_come.json");
+        assert_eq!(std::fs::read_to_string(&real).unwrap(), "{}");
+        assert_eq!(std::fs::metadata(&real).unwrap().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_meanwhile_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let absent = SettingsFile::read(&path).unwrap();
+        std::fs::write(&path, "theirs").unwrap();
+        assert!(matches!(
+            absent.replace("ours"),
+            Err(SettingsError::Changed { .. })
+        ));
+        assert!(matches!(absent.remove(), Err(SettingsError::Changed { .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "theirs");
+    }
+
+    #[test]
+    fn a_write_protected_file_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, "{}").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+        let error = SettingsFile::read(&path).unwrap().replace("{ }").unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains(path.file_name().unwrap().to_str().unwrap()),
+            "{error}"
+        );
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}");
+    }
+
+    #[test]
+    fn what_is_no_text_or_no_file_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        std::fs::write(&path, b"{}\xff").unwrap();
+        assert!(matches!(
+            SettingsFile::read(&path),
+            Err(SettingsError::NotText { valid: 2, .. })
+        ));
+        assert!(matches!(
+            SettingsFile::read(folder.path()),
+            Err(SettingsError::Unreadable { .. })
+        ));
+        let nowhere = SettingsFile::read(&folder.path().join("none/settings.json")).unwrap();
+        assert!(matches!(
+            nowhere.replace("{}"),
+            Err(SettingsError::NotWritable { .. })
+        ));
+    }
+}

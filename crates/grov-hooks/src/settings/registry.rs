@@ -1,0 +1,483 @@
+//! What Grov changed in which settings file, kept in its home so that it can be taken back.
+
+use super::change::Change;
+use super::error::SettingsError;
+use super::file::{SettingsFile, not_writable, replace};
+use super::register::{Wanted, register};
+use super::unregister::{Left, unregister};
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+const RECORD: &str = "registrations.json";
+const LOCK: &str = "registrations.lock";
+/// Follows the name of the file that it is a copy of.
+const BACKUP: &str = ".grov-backup";
+
+/// The record of all registrations.
+#[derive(Debug)]
+pub struct Registry {
+    home: PathBuf,
+    records: Records,
+    /// Held so that two commands do not change the same file at once; none where only looked at.
+    lock: Option<File>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
+struct Records {
+    schema: u32,
+    files: Vec<Record>,
+}
+
+/// One file.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
+struct Record {
+    path: PathBuf,
+    /// Whether there was none before.
+    created: bool,
+    /// The folder that was made for it.
+    folder: Option<PathBuf>,
+    /// The copy of it as it was before.
+    backup: Option<PathBuf>,
+    changes: Vec<Change>,
+}
+
+/// What would be done to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    file: SettingsFile,
+    after: String,
+    /// What follows for the record.
+    aim: Aim,
+    left: Vec<Left>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Aim {
+    Register(Vec<Change>),
+    Unregister,
+}
+
+/// What was done to a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Done {
+    /// The copy of the file as it was before, where one was made now.
+    pub backup: Option<PathBuf>,
+    /// Whether the file is gone, because it was there only for Grov.
+    pub removed: bool,
+}
+
+impl Plan {
+    /// The file, links followed.
+    pub fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// What is in it.
+    pub fn before(&self) -> &str {
+        self.file.text()
+    }
+
+    /// What will be in it.
+    pub fn after(&self) -> &str {
+        &self.after
+    }
+
+    /// Whether there is anything to do.
+    pub fn changes_anything(&self) -> bool {
+        self.before() != self.after
+    }
+
+    /// What stays, because it is no longer what Grov wrote.
+    pub fn left(&self) -> &[Left] {
+        &self.left
+    }
+}
+
+impl Registry {
+    /// Reads the record in Grov's home without keeping anybody else from changing it.
+    ///
+    /// # Errors
+    /// The record cannot be read or understood.
+    pub fn look(home: &Path) -> Result<Self, SettingsError> {
+        Ok(Self {
+            home: home.to_owned(),
+            records: records(&home.join(RECORD))?,
+            lock: None,
+        })
+    }
+
+    /// Reads the record in Grov's home, which must exist, to change it; waits for whoever does so at the moment.
+    ///
+    /// # Errors
+    /// As [`Registry::look`]; the home cannot be written to.
+    pub fn open(home: &Path) -> Result<Self, SettingsError> {
+        let path = home.join(LOCK);
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .and_then(|file| file.lock().map(|()| file))
+            .map_err(|error| not_writable(&path, error))?;
+        Ok(Self {
+            lock: Some(lock),
+            ..Self::look(home)?
+        })
+    }
+
+    /// The files in which something is registered.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.records.files.iter().map(|record| record.path.as_path())
+    }
+
+    /// What was registered in a file, in order.
+    pub fn changes(&self, file: &SettingsFile) -> &[Change] {
+        let record = self
+            .records
+            .files
+            .iter()
+            .find(|record| record.path == file.path());
+        record.map(|record| record.changes.as_slice()).unwrap_or_default()
+    }
+
+    /// What it takes for a file to hold what is wanted.
+    ///
+    /// # Errors
+    /// The file is no JSON.
+    pub fn registration(&self, file: SettingsFile, wanted: &Wanted) -> Result<Plan, SettingsError> {
+        let registered = register(file.text(), wanted).map_err(|error| malformed(&file, error))?;
+        Ok(Plan {
+            file,
+            after: registered.text,
+            aim: Aim::Register(registered.changes),
+            left: Vec::new(),
+        })
+    }
+
+    /// What it takes for a file to be as it was.
+    ///
+    /// # Errors
+    /// The file is no JSON.
+    pub fn unregistration(&self, file: SettingsFile) -> Result<Plan, SettingsError> {
+        let back = unregister(file.text(), self.changes(&file)).map_err(|error| malformed(&file, error))?;
+        Ok(Plan {
+            file,
+            after: back.text,
+            aim: Aim::Unregister,
+            left: back.left,
+        })
+    }
+
+    /// Carries a plan out.
+    ///
+    /// # Errors
+    /// A file cannot be written, or was changed since it was read; the settings are then as they were.
+    pub fn carry_out(&mut self, plan: &Plan) -> Result<Done, SettingsError> {
+        debug_assert!(self.lock.is_some(), "the registry was only looked at");
+        match &plan.aim {
+            Aim::Register(changes) if changes.is_empty() => Ok(Done::default()),
+            Aim::Register(changes) => self.put_in(plan, changes),
+            Aim::Unregister => self.take_out(plan),
+        }
+    }
+
+    fn put_in(&mut self, plan: &Plan, changes: &[Change]) -> Result<Done, SettingsError> {
+        let path = plan.path();
+        let known = self.records.files.iter_mut().find(|record| record.path == path);
+        let backup = match known {
+            Some(record) => {
+                record.changes.extend_from_slice(changes);
+                None
+            }
+            None => {
+                let folder = folder_for(path)?;
+                let backup = plan.file.exists().then(|| backup_of(path));
+                if let Some(backup) = &backup {
+                    copy(&plan.file, backup)?;
+                }
+                self.records.files.push(Record {
+                    path: path.to_owned(),
+                    created: !plan.file.exists(),
+                    folder,
+                    backup: backup.clone(),
+                    changes: changes.to_vec(),
+                });
+                backup
+            }
+        };
+        // First the record: one that says too much is harmless, a change that nobody knows of is not.
+        self.save()?;
+        plan.file.replace(&plan.after)?;
+        Ok(Done {
+            backup,
+            removed: false,
+        })
+    }
+
+    fn take_out(&mut self, plan: &Plan) -> Result<Done, SettingsError> {
+        let at = self
+            .records
+            .files
+            .iter()
+            .position(|record| record.path == plan.path());
+        let record = at.and_then(|at| self.records.files.get(at)).cloned();
+        let created = record.as_ref().is_some_and(|record| record.created);
+        let removed = created && plan.after.trim().is_empty();
+        if removed {
+            plan.file.remove()?;
+        } else if plan.changes_anything() {
+            plan.file.replace(&plan.after)?;
+        }
+        if let Some(record) = record {
+            if let Some(folder) = record.folder.filter(|_| removed) {
+                // Fails if something else is in it by now, and then it stays.
+                let _ = std::fs::remove_dir(folder);
+            }
+            // A copy that says something else than the file is the user's to throw away.
+            if let Some(backup) = &record.backup
+                && std::fs::read(backup).is_ok_and(|copy| copy == plan.after.as_bytes())
+            {
+                let _ = std::fs::remove_file(backup);
+            }
+        }
+        if let Some(at) = at {
+            self.records.files.remove(at);
+            self.save()?;
+        }
+        Ok(Done {
+            backup: None,
+            removed,
+        })
+    }
+
+    fn save(&mut self) -> Result<(), SettingsError> {
+        let path = self.home.join(RECORD);
+        self.records.schema = 1;
+        let text = serde_json::to_vec_pretty(&self.records);
+        let text = text.map_err(|error| SettingsError::Record {
+            path: path.clone(),
+            error,
+        })?;
+        if self.records.files.is_empty() {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => Err(not_writable(&path, error)),
+                _ => Ok(()),
+            }
+        } else {
+            replace(&path, &text).map_err(|error| not_writable(&path, error))
+        }
+    }
+}
+
+fn records(path: &Path) -> Result<Records, SettingsError> {
+    match std::fs::read(path) {
+        Ok(text) => serde_json::from_slice(&text).map_err(|error| SettingsError::Record {
+            path: path.to_owned(),
+            error,
+        }),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Records::default()),
+        Err(error) => Err(SettingsError::Unreadable {
+            path: path.to_owned(),
+            error,
+        }),
+    }
+}
+
+fn malformed(file: &SettingsFile, error: super::error::SyntaxError) -> SettingsError {
+    SettingsError::Malformed {
+        path: file.path().to_owned(),
+        error,
+    }
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(BACKUP);
+    path.with_file_name(name)
+}
+
+/// Makes the folder of a file unless it is there; says if it was made.
+fn folder_for(path: &Path) -> Result<Option<PathBuf>, SettingsError> {
+    let Some(folder) = path.parent().filter(|folder| !folder.exists()) else {
+        return Ok(None);
+    };
+    std::fs::create_dir_all(folder).map_err(|error| not_writable(folder, error))?;
+    Ok(Some(folder.to_owned()))
+}
+
+/// Copies a file as it was read, mode included.
+fn copy(file: &SettingsFile, backup: &Path) -> Result<(), SettingsError> {
+    let failed = |error| not_writable(backup, error);
+    replace(backup, file.text().as_bytes()).map_err(failed)?;
+    let permissions = std::fs::metadata(file.path()).map_err(failed)?.permissions();
+    std::fs::set_permissions(backup, permissions).map_err(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Hook;
+    use super::*;
+    use tempfile::TempDir;
+
+    struct Scene {
+        folder: TempDir,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("home")).unwrap();
+            Self { folder }
+        }
+
+        fn registry(&self) -> Registry {
+            Registry::open(&self.folder.path().join("home")).unwrap()
+        }
+
+        fn settings(&self) -> PathBuf {
+            self.folder
+                .path()
+                .canonicalize()
+                .unwrap()
+                .join("client/settings.json")
+        }
+
+        fn write(&self, text: &str) {
+            std::fs::create_dir_all(self.settings().parent().unwrap()).unwrap();
+            std::fs::write(self.settings(), text).unwrap();
+        }
+
+        fn read(&self) -> String {
+            std::fs::read_to_string(self.settings()).unwrap()
+        }
+
+        fn register(&self, event: &'static str) -> Done {
+            let mut registry = self.registry();
+            let wanted = Wanted {
+                hooks: vec![Hook::command("grov", event, 5)],
+                ..Wanted::default()
+            };
+            let file = SettingsFile::read(&self.settings()).unwrap();
+            let plan = registry.registration(file, &wanted).unwrap();
+            registry.carry_out(&plan).unwrap()
+        }
+
+        fn unregister(&self) -> Done {
+            let mut registry = self.registry();
+            let file = SettingsFile::read(&self.settings()).unwrap();
+            let plan = registry.unregistration(file).unwrap();
+            registry.carry_out(&plan).unwrap()
+        }
+
+        /// Names of everything in a folder, sorted.
+        fn names(&self, folder: &str) -> Vec<String> {
+            let entries = std::fs::read_dir(self.folder.path().join(folder)).unwrap();
+            let mut names: Vec<String> = entries
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names
+        }
+    }
+
+    #[test]
+    fn a_file_comes_back_over_several_commands() {
+        let scene = Scene::new();
+        let before = "{ // mine\r\n}";
+        scene.write(before);
+        let backup = scene.register("Stop").backup.unwrap();
+        assert_eq!(std::fs::read_to_string(&backup).unwrap(), before);
+        assert_eq!(scene.register("Stop"), Done::default());
+        assert_eq!(
+            scene.register("SessionStart").backup,
+            None,
+            "the first copy is the one"
+        );
+        assert!(scene.read().contains("hook SessionStart"));
+        assert_eq!(scene.registry().files().collect::<Vec<_>>(), [scene.settings()]);
+        assert!(!scene.unregister().removed);
+        assert_eq!(scene.read(), before);
+        assert_eq!(scene.names("client"), ["settings.json"]);
+        assert_eq!(scene.names("home"), [LOCK]);
+    }
+
+    #[test]
+    fn a_file_that_was_not_there_goes_again() {
+        let scene = Scene::new();
+        scene.register("Stop");
+        assert!(scene.unregister().removed);
+        assert_eq!(
+            scene.names("."),
+            ["home"],
+            "the folder that was made for it goes too"
+        );
+        scene.register("Stop");
+        std::fs::write(scene.settings().with_file_name("other"), "").unwrap();
+        assert!(scene.unregister().removed);
+        assert_eq!(scene.names("client"), ["other"]);
+    }
+
+    #[test]
+    fn a_copy_of_what_the_user_has_changed_since_stays() {
+        let scene = Scene::new();
+        scene.write("{\"a\": 1}");
+        scene.register("Stop");
+        std::fs::write(scene.settings(), scene.read().replace("\"a\": 1", "\"a\": 2")).unwrap();
+        scene.unregister();
+        assert_eq!(scene.read(), "{\"a\": 2}");
+        assert_eq!(
+            scene.names("client"),
+            ["settings.json", "settings.json.grov-backup"]
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_no_trouble() {
+        let scene = Scene::new();
+        scene.write("{}");
+        scene.register("Stop");
+        std::fs::remove_file(scene.settings()).unwrap();
+        assert_eq!(scene.unregister(), Done::default());
+        assert_eq!(scene.registry().files().count(), 0);
+        assert!(!scene.settings().exists());
+    }
+
+    #[test]
+    fn a_record_that_says_more_than_was_done_is_harmless() {
+        let scene = Scene::new();
+        scene.write("{\"env\": {\"A\": \"old\"}}");
+        let wanted = Wanted {
+            environment: vec![("A".to_owned(), "new".to_owned())],
+            ..Wanted::default()
+        };
+        // As if the process had been killed between the record and the file.
+        for _ in 0..2 {
+            scene.write("{\"env\": {\"A\": \"old\"}}");
+            let mut registry = scene.registry();
+            let file = SettingsFile::read(&scene.settings()).unwrap();
+            let plan = registry.registration(file, &wanted).unwrap();
+            registry.carry_out(&plan).unwrap();
+        }
+        let registry = scene.registry();
+        let plan = registry
+            .unregistration(SettingsFile::read(&scene.settings()).unwrap())
+            .unwrap();
+        assert_eq!(
+            (plan.after(), plan.left()),
+            ("{\"env\": {\"A\": \"old\"}}", [].as_slice())
+        );
+    }
+
+    #[test]
+    fn a_record_that_is_broken_is_an_error() {
+        let scene = Scene::new();
+        let path = scene.folder.path().join("home").join(RECORD);
+        std::fs::write(&path, "{").unwrap();
+        let error = Registry::look(path.parent().unwrap()).unwrap_err();
+        assert!(error.to_string().contains(RECORD), "{error}");
+    }
+}
