@@ -7,8 +7,8 @@ use crate::lines::Lines;
 use crate::output::{self, Outcome, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
-use grov_domain::{ActionSketch, GoalContract};
-use grov_scope::Rules;
+use grov_domain::{ActionSketch, OFF_GOAL_BELOW};
+use grov_drift_proxy::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
 use std::path::Path;
@@ -88,33 +88,22 @@ fn answer_all(lines: &mut Lines, progress: &mut Progress, terminal: Terminal) ->
 }
 
 fn answer(sequence: Sequence) -> Answer {
-    let contract = sequence.contract();
-    let scores = scores(contract, sequence.actions());
+    let actions: Vec<ActionSketch> = sequence.actions().collect();
+    let replay = replay(sequence.contract(), &actions, Policy::default());
+    let corrections = replay.corrections().map(|(action, correction)| CorrectionView {
+        action,
+        level: correction.level.as_str(),
+        reason: correction.reason.clone(),
+    });
     Answer {
+        scores: replay.scores(),
+        corrections: corrections.collect(),
         seq_id: sequence.seq_id,
-        scores,
-        corrections: Vec::new(),
     }
 }
 
-fn scores(contract: GoalContract, actions: impl Iterator<Item = ActionSketch>) -> Vec<u8> {
-    let mut rules = Rules::new(contract, None);
-    actions
-        .enumerate()
-        .map(|(index, action)| {
-            let call = index.to_string();
-            let score = rules.assess(&action, Some(&call)).score;
-            rules.ended(&call, action.failed == Some(true));
-            score
-        })
-        .collect()
-}
-
 fn text(answer: &Answer) -> String {
-    let off = answer
-        .scores
-        .iter()
-        .filter(|score| **score < grov_domain::OFF_GOAL_BELOW);
+    let off = answer.scores.iter().filter(|score| **score < OFF_GOAL_BELOW);
     format!(
         "{}  {}, {} off goal, {}\n",
         answer.seq_id,
