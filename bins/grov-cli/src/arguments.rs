@@ -50,6 +50,12 @@ pub(crate) struct Common {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Register Grov in Claude Code's settings; everything else in them stays byte for byte
+    Init(InitArguments),
+    /// Take Grov out of Claude Code's settings again, in every file where it was registered
+    Unregister(UnregisterArguments),
+    /// The same, and stop the proxy; what was recorded stays
+    Uninstall(UnregisterArguments),
     /// Run the proxy (grov-proxyd), in the foreground or detached
     Proxy(ProxyArguments),
     /// Show whether the proxy runs, and the sessions that were recorded
@@ -105,6 +111,41 @@ pub(crate) enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: Shell,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct InitArguments {
+    /// Whose settings: user, project (shared by everybody who works on it) or local (the project's, for you alone)
+    #[arg(
+        long,
+        value_name = "SCOPE",
+        value_enum,
+        default_value = "user",
+        hide_default_value = true,
+        hide_possible_values = true
+    )]
+    pub(crate) scope: InitScope,
+    /// Send the client's requests through the proxy as well; a gateway that is set up stays in use behind it
+    #[arg(long)]
+    pub(crate) proxy: bool,
+    /// Only show what would be changed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Whose settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InitScope {
+    User,
+    Project,
+    Local,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct UnregisterArguments {
+    /// Only show what would be changed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Args, Debug)]

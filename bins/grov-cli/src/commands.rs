@@ -7,6 +7,7 @@ mod drift;
 mod memory;
 mod proxy;
 mod proxy_status;
+mod registration;
 mod status;
 mod steps;
 mod store;
@@ -20,6 +21,9 @@ use crate::output::{Outcome, Terminal};
 pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
     let common = grov.common;
     match grov.command {
+        Command::Init(arguments) => registration::init(&common, &arguments, terminal),
+        Command::Unregister(arguments) => registration::unregister(&common, &arguments, terminal),
+        Command::Uninstall(arguments) => registration::uninstall(&common, &arguments, terminal),
         Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
         Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
         Command::Status => status::run(&common, terminal),

@@ -172,6 +172,13 @@ impl Registry {
         })
     }
 
+    /// Whether carrying out a plan would remove the file, because it is there only for Grov.
+    pub fn would_remove(&self, plan: &Plan) -> bool {
+        let mut records = self.records.files.iter();
+        let created = records.any(|record| record.path == plan.path() && record.created);
+        created && plan.aim == Aim::Unregister && plan.after.trim().is_empty()
+    }
+
     /// Carries a plan out.
     ///
     /// # Errors
@@ -225,8 +232,7 @@ impl Registry {
             .iter()
             .position(|record| record.path == plan.path());
         let record = at.and_then(|at| self.records.files.get(at)).cloned();
-        let created = record.as_ref().is_some_and(|record| record.created);
-        let removed = created && plan.after.trim().is_empty();
+        let removed = self.would_remove(plan);
         if removed {
             plan.file.remove()?;
         } else if plan.changes_anything() {
