@@ -384,7 +384,11 @@ impl Course {
         };
         correction.recovery_plan = vec![recovery.mandatory_action.clone()];
         correction.reason.clone_from(&recovery.recovery_prompt);
-        correction.text = self.worded(&correction, std::slice::from_ref(&recovery.recovery_prompt), contract);
+        correction.text = self.worded(
+            &correction,
+            std::slice::from_ref(&recovery.recovery_prompt),
+            contract,
+        );
         self.state.correction = Some(correction);
         self.touch(true, at);
         true

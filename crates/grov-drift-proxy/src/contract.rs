@@ -1,0 +1,370 @@
+//! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
+
+use crate::course::PromptKind;
+use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, words};
+use grov_redact::Redactor;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Tells what prompts ask for, by rules.
+pub type IntentReader = Arc<dyn Fn(&IntentQuestion) -> Intent + Send + Sync>;
+
+/// Prompts that are kept, the newest.
+const MOST_INSTRUCTIONS: usize = 20;
+/// Bytes kept of each end of a long prompt: of a pasted log the beginning and the end say what is wanted.
+const MOST_OF_AN_END: usize = 8 * 1024;
+/// Entries of scope and of constraints.
+const MOST_ENTRIES: usize = 80;
+/// A prompt with so many words that are new to the work, and none that is not, turns to something else.
+const WORDS_OF_A_TURN: usize = 2;
+/// Words of a text that are compared.
+const MOST_WORDS: usize = 400;
+
+/// The task in work, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TaskGoal {
+    pub(crate) goal: String,
+    pub(crate) scope: Vec<String>,
+    pub(crate) constraints: Vec<String>,
+    pub(crate) keywords: Vec<String>,
+}
+
+/// Builds the contract of one session.
+pub(crate) struct Agreement {
+    read: IntentReader,
+    /// Prompts that say something, oldest first.
+    instructions: Vec<String>,
+    /// Of these, so many are of the turn under way: no verdict says yet which task they belong to.
+    fresh: usize,
+    /// What all of them ask for.
+    intent: Intent,
+    task: TaskGoal,
+    edits: Vec<GoalEdit>,
+    contract: GoalContract,
+}
+
+impl Agreement {
+    pub(crate) fn new(read: IntentReader) -> Self {
+        Self {
+            read,
+            instructions: Vec::new(),
+            fresh: 0,
+            intent: Intent::default(),
+            task: TaskGoal::default(),
+            edits: Vec::new(),
+            contract: GoalContract::default(),
+        }
+    }
+
+    pub(crate) fn contract(&self) -> &GoalContract {
+        &self.contract
+    }
+
+    /// What a prompt means for the goal; nothing is changed.
+    pub(crate) fn kind_of(&self, prompt: &str) -> PromptKind {
+        self.read_with(&bounded(prompt)).0
+    }
+
+    /// The user typed something.
+    pub(crate) fn prompted(&mut self, prompt: &str) -> PromptKind {
+        let prompt = bounded(prompt);
+        let (kind, intent) = self.read_with(&prompt);
+        if kind == PromptKind::Substance {
+            self.instructions.push(prompt);
+            self.fresh += 1;
+            self.intent = intent;
+            self.forget_oldest();
+            self.build();
+        }
+        kind
+    }
+
+    /// A conversation begins: what was asked before belongs to another one.
+    pub(crate) fn begin(&mut self) {
+        self.instructions.clear();
+        self.fresh = 0;
+        self.task = TaskGoal::default();
+        self.read_all();
+        self.build();
+    }
+
+    /// The conversation came to rest.
+    pub(crate) fn turn_ended(&mut self) {
+        self.fresh = 0;
+    }
+
+    /// The task in work, with what was typed for it as far as it was recorded, oldest first.
+    pub(crate) fn work_on(&mut self, task: TaskGoal, prompts: &[String]) {
+        let fresh = self
+            .instructions
+            .split_off(self.instructions.len().saturating_sub(self.fresh));
+        let had = std::mem::take(&mut self.instructions);
+        self.task = task;
+        self.intent = Intent::default();
+        let surplus = prompts.len().saturating_sub(MOST_INSTRUCTIONS);
+        for prompt in prompts.iter().skip(surplus).map(|prompt| bounded(prompt)) {
+            // What is known to say something needs no second look.
+            let is_known = had.contains(&prompt) || fresh.contains(&prompt);
+            let is_new = !self.instructions.contains(&prompt) && !fresh.contains(&prompt);
+            if is_new && (is_known || self.says_something(&prompt)) {
+                self.instructions.push(prompt);
+            }
+        }
+        self.fresh = fresh.len();
+        self.instructions.extend(fresh);
+        self.forget_oldest();
+        self.read_all();
+        self.build();
+    }
+
+    /// What a person changed.
+    pub(crate) fn edited(&mut self, edits: Vec<GoalEdit>) {
+        if edits != self.edits {
+            self.edits = edits;
+            self.build();
+        }
+    }
+
+    fn says_something(&self, prompt: &str) -> bool {
+        let mut prompts = self.instructions.clone();
+        let before = self.intent_of(&prompts);
+        prompts.push(prompt.to_owned());
+        self.instructions.is_empty() || is_more(&before, &self.intent_of(&prompts))
+    }
+
+    fn read_with(&self, prompt: &str) -> (PromptKind, Intent) {
+        let mut prompts = self.instructions.clone();
+        prompts.push(prompt.to_owned());
+        let intent = self.intent_of(&prompts);
+        let is_substance = !prompt.trim().is_empty()
+            && (self.instructions.is_empty() && self.task.goal.is_empty() || is_more(&self.intent, &intent));
+        let kind = if is_substance {
+            PromptKind::Substance
+        } else {
+            PromptKind::Assent
+        };
+        (kind, intent)
+    }
+
+    fn intent_of(&self, prompts: &[String]) -> Intent {
+        (self.read)(&IntentQuestion {
+            prompts: prompts.to_vec(),
+            first_files: Vec::new(),
+        })
+    }
+
+    fn read_all(&mut self) {
+        self.intent = self.intent_of(&self.instructions);
+    }
+
+    fn forget_oldest(&mut self) {
+        let surplus = self.instructions.len().saturating_sub(MOST_INSTRUCTIONS);
+        self.instructions.drain(..surplus);
+        self.fresh = self.fresh.min(self.instructions.len());
+    }
+
+    fn build(&mut self) {
+        let newest = self.instructions.last().cloned();
+        let newest = newest.map(|prompt| self.intent_of(&[prompt])).unwrap_or_default();
+        let first = self.instructions.first().cloned();
+        let base = if self.task.goal.trim().is_empty() {
+            first
+                .map(|prompt| self.intent_of(&[prompt]).goal)
+                .unwrap_or_default()
+        } else {
+            self.task.goal.clone()
+        };
+        let goal = if base.is_empty() || self.turns(&newest, &base) {
+            [&newest.goal, &self.intent.goal, &base]
+                .into_iter()
+                .find(|goal| !goal.is_empty())
+                .cloned()
+                .unwrap_or_default()
+        } else {
+            base
+        };
+        let contract = GoalContract {
+            goal,
+            instructions: self.instructions.clone(),
+            scope: joined([&newest.scope, &self.intent.scope, &self.task.scope]),
+            allowed: Vec::new(),
+            forbidden: Vec::new(),
+            constraints: joined([
+                &newest.constraints,
+                &self.intent.constraints,
+                &self.task.constraints,
+            ]),
+            keywords: joined([&newest.keywords, &self.intent.keywords, &self.task.keywords]),
+        };
+        self.contract = contract.with_edits(&self.edits);
+    }
+
+    /// Whether the newest prompt turns to something that has nothing in common with what was wanted so far.
+    fn turns(&self, newest: &Intent, base: &str) -> bool {
+        let before = self
+            .instructions
+            .split_last()
+            .map_or(&[][..], |(_, before)| before);
+        let mut known: HashSet<String> = words(base, MOST_WORDS).into_iter().collect();
+        let texts = before.iter().chain(&self.task.scope).chain(&self.task.keywords);
+        known.extend(texts.flat_map(|text| words(text, MOST_WORDS)));
+        let telling: HashSet<String> = newest
+            .keywords
+            .iter()
+            .chain(&newest.scope)
+            .flat_map(|text| words(text, MOST_WORDS))
+            .collect();
+        !newest.goal.is_empty() && telling.len() >= WORDS_OF_A_TURN && telling.is_disjoint(&known)
+    }
+}
+
+/// Whether an intent says something that the other one does not.
+fn is_more(before: &Intent, after: &Intent) -> bool {
+    after.goal != before.goal || after.scope != before.scope || after.constraints != before.constraints
+}
+
+fn joined<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for entry in lists.into_iter().flatten() {
+        if joined.len() >= MOST_ENTRIES {
+            break;
+        }
+        if !joined.contains(entry) {
+            joined.push(entry.clone());
+        }
+    }
+    joined
+}
+
+/// A prompt without secrets and private parts, of a long one both ends. Cut after that: half a secret is none to the
+/// redactor.
+fn bounded(prompt: &str) -> String {
+    let prompt = Redactor::shared().redact(prompt);
+    if prompt.len() <= 2 * MOST_OF_AN_END {
+        return prompt.into_owned();
+    }
+    let head = prompt.floor_char_boundary(MOST_OF_AN_END);
+    let tail = prompt.ceil_char_boundary(prompt.len() - MOST_OF_AN_END);
+    format!("{}\n[…]\n{}", &prompt[..head], &prompt[tail..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::read_intent;
+    use grov_domain::{ClientSessionId, GoalEditId, GoalEditKind};
+    use time::OffsetDateTime;
+
+    fn agreement() -> Agreement {
+        Agreement::new(Arc::new(read_intent))
+    }
+
+    #[test]
+    fn the_first_prompt_is_the_goal_and_assent_changes_nothing() {
+        let mut agreement = agreement();
+        let first = "Fix the token refresh in src/auth/token.ts";
+        assert_eq!(agreement.prompted(first), PromptKind::Substance);
+        let before = agreement.contract().clone();
+        assert_eq!(before.goal, first);
+        assert_eq!(before.scope, ["src/auth/token.ts"]);
+        for assent in ["yes", "continue", "ok"] {
+            assert_eq!(agreement.kind_of(assent), PromptKind::Assent);
+            assert_eq!(agreement.prompted(assent), PromptKind::Assent);
+        }
+        assert_eq!(*agreement.contract(), before);
+    }
+
+    #[test]
+    fn a_follow_up_keeps_the_goal_and_opens_its_files() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.prompted("also cover the token with a test in tests/token.ts");
+        let contract = agreement.contract();
+        assert!(contract.goal.starts_with("Fix the token"));
+        assert_eq!(contract.scope, ["tests/token.ts", "src/auth/token.ts"]);
+        assert!(contract.newest_instruction().starts_with("also cover"));
+    }
+
+    #[test]
+    fn a_prompt_that_turns_elsewhere_is_the_goal_at_once() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.prompted("Translate README.md into French");
+        assert_eq!(agreement.contract().goal, "Translate README.md into French");
+    }
+
+    #[test]
+    fn the_task_in_work_gives_the_goal_but_not_over_what_was_just_typed() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.turn_ended();
+        let task = TaskGoal {
+            goal: "Make the token refresh robust".to_owned(),
+            constraints: vec!["no new dependencies".to_owned()],
+            ..TaskGoal::default()
+        };
+        let recorded = [
+            "Fix the token refresh in src/auth/token.ts".to_owned(),
+            "yes".to_owned(),
+        ];
+        agreement.work_on(task.clone(), &recorded);
+        assert_eq!(agreement.contract().goal, "Make the token refresh robust");
+        assert_eq!(agreement.contract().constraints, ["no new dependencies"]);
+        assert_eq!(agreement.contract().instructions.len(), 1);
+
+        agreement.prompted("Translate README.md into French");
+        agreement.work_on(task, &recorded);
+        assert_eq!(agreement.contract().goal, "Translate README.md into French");
+        assert_eq!(agreement.contract().instructions.len(), 2);
+    }
+
+    #[test]
+    fn another_task_leaves_what_was_typed_for_the_last_one() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.turn_ended();
+        let task = TaskGoal {
+            goal: "Translate the readme".to_owned(),
+            ..TaskGoal::default()
+        };
+        agreement.work_on(task, &["Translate README.md into French".to_owned()]);
+        let contract = agreement.contract();
+        assert_eq!(contract.goal, "Translate the readme");
+        assert_eq!(contract.instructions, ["Translate README.md into French"]);
+        assert_eq!(contract.scope, ["README.md"]);
+    }
+
+    #[test]
+    fn what_a_person_changed_stands_on_top() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.edited(vec![GoalEdit {
+            id: GoalEditId::fresh(),
+            client_session_id: ClientSessionId::new("s"),
+            kind: GoalEditKind::Set,
+            text: "Something else".to_owned(),
+            at: OffsetDateTime::UNIX_EPOCH,
+        }]);
+        assert_eq!(agreement.contract().goal, "Something else");
+        agreement.prompted("Translate README.md into French");
+        assert_eq!(agreement.contract().goal, "Something else");
+        agreement.begin();
+        assert_eq!(agreement.contract().goal, "Something else");
+        assert!(agreement.contract().instructions.is_empty());
+    }
+
+    #[test]
+    fn private_words_are_not_kept_and_long_prompts_are_cut() {
+        let mut agreement = agreement();
+        agreement.prompted(&format!(
+            "Fix a.rs <private>{}</private> {}",
+            "zebra ".repeat(5000),
+            "x ".repeat(40_000)
+        ));
+        let [kept] = &agreement.contract().instructions[..] else {
+            panic!("one instruction");
+        };
+        assert!(!kept.contains("zebra") && kept.len() < 3 * MOST_OF_AN_END);
+        assert_eq!(agreement.prompted(""), PromptKind::Assent);
+    }
+}

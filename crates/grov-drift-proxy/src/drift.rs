@@ -1,0 +1,224 @@
+//! What the parts share, and how they are put together.
+
+use crate::contract::IntentReader;
+use crate::counters::{Counters, count};
+use crate::course::{Moment, Policy, Progress};
+use crate::judging::Inquiry;
+use crate::saving::Save;
+use crate::session::{Loading, Session, Slot};
+use crate::work::{DriftWork, Job};
+use grov_domain::{
+    ClientSessionId, Clock, CorrectionId, DriftStore, GoalStore, Judge, OrchestrationStore, SessionStore,
+    SwitchStore,
+};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// Sessions in memory; the least recently used are loaded again when they come back.
+const MAX_SESSIONS: usize = 512;
+/// Work that may wait for the background.
+const MOST_JOBS: usize = 1024;
+/// Records that may wait to be saved.
+const MOST_SAVES: usize = 4096;
+
+/// What drift needs of a store.
+pub trait DriftBackend: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore {}
+
+impl<T: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore> DriftBackend for T {}
+
+/// How drift is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DriftSettings {
+    /// Whether anything is watched at all.
+    pub enabled: bool,
+    /// Prompts between two looks of a judge. Default 3.
+    pub check_interval: u32,
+    /// Whether the agent is told; otherwise it is only recorded.
+    pub corrections: bool,
+    /// Tokens of a correction at most. Default 600.
+    pub budget: usize,
+}
+
+impl Default for DriftSettings {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            check_interval: 3,
+            corrections: true,
+            budget: 600,
+        }
+    }
+}
+
+impl DriftSettings {
+    fn policy(&self) -> Policy {
+        Policy {
+            corrects: self.corrections,
+            budget: self.budget,
+            ..Policy::default()
+        }
+    }
+}
+
+/// Watches live traffic for drift: an [`ActionWatch`](grov_proxy_core::ActionWatch) that judges what was done, and a
+/// [`ContextSource`](grov_proxy_core::ContextSource) that says what is to be said of it.
+pub struct Drift {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) settings: DriftSettings,
+    pub(crate) judge: Arc<dyn Judge>,
+    pub(crate) store: Arc<dyn DriftBackend>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) counters: Arc<Counters>,
+    reader: IntentReader,
+    sessions: Mutex<HashMap<ClientSessionId, Arc<Slot>>>,
+    uses: AtomicU64,
+    jobs: mpsc::Sender<Job>,
+    saves: mpsc::Sender<Save>,
+}
+
+impl Drift {
+    /// The watch, and the work to be run beside the proxy. `reader` tells what prompts ask for, by rules; it is called on
+    /// the observers' thread.
+    pub fn new(
+        settings: DriftSettings,
+        judge: Arc<dyn Judge>,
+        store: Arc<dyn DriftBackend>,
+        clock: Arc<dyn Clock>,
+        reader: IntentReader,
+    ) -> (Arc<Self>, DriftWork) {
+        let (jobs, waiting_jobs) = mpsc::channel(MOST_JOBS);
+        let (saves, waiting_saves) = mpsc::channel(MOST_SAVES);
+        let shared = Arc::new(Shared {
+            settings,
+            judge,
+            store,
+            clock,
+            counters: Arc::default(),
+            reader,
+            sessions: Mutex::default(),
+            uses: AtomicU64::default(),
+            jobs,
+            saves,
+        });
+        let work = DriftWork::new(Arc::clone(&shared), waiting_jobs, waiting_saves);
+        (Arc::new(Self { shared }), work)
+    }
+
+    /// What is counted.
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.shared.counters)
+    }
+}
+
+impl Shared {
+    /// The session, if it is in memory.
+    pub(crate) fn known(&self, id: &ClientSessionId) -> Option<Arc<Slot>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(id).cloned()
+    }
+
+    /// The session, new if it is not in memory.
+    pub(crate) fn slot(&self, id: &ClientSessionId) -> Arc<Slot> {
+        let now = self.uses.fetch_add(1, Ordering::Relaxed);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(id) {
+            let mut uses: Vec<u64> = sessions
+                .values()
+                .map(|slot| slot.used.load(Ordering::Relaxed))
+                .collect();
+            uses.sort_unstable();
+            let oldest = uses.get(MAX_SESSIONS / 4).copied().unwrap_or(now);
+            // One that somebody holds right now stays: there must not be two of it.
+            sessions
+                .retain(|_, slot| slot.used.load(Ordering::Relaxed) > oldest || Arc::strong_count(slot) > 1);
+        }
+        let slot = sessions.entry(id.clone()).or_insert_with(|| {
+            let (reader, policy) = (Arc::clone(&self.reader), self.settings.policy());
+            Arc::new(Slot::new(id.clone(), reader, policy, self.clock.now()))
+        });
+        slot.used.store(now, Ordering::Relaxed);
+        Arc::clone(slot)
+    }
+
+    /// The sessions in memory, last used first.
+    pub(crate) fn latest(&self, most: usize) -> Vec<Arc<Slot>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots: Vec<Arc<Slot>> = sessions.values().cloned().collect();
+        drop(sessions);
+        slots.sort_by_key(|slot| std::cmp::Reverse(slot.used.load(Ordering::Relaxed)));
+        slots.truncate(most);
+        slots
+    }
+
+    /// Has what was stored of a session brought into memory.
+    pub(crate) fn request_load(&self, slot: &Arc<Slot>, session: &mut Session) {
+        if session.loading == Loading::No {
+            session.loading = Loading::UnderWay;
+            if !self.ask(Job::Load(Arc::clone(slot))) {
+                session.loading = Loading::No;
+            }
+        }
+    }
+
+    /// Has the contract of a session read again.
+    pub(crate) fn request_refresh(&self, slot: &Arc<Slot>, session: &mut Session) {
+        if !session.is_refreshing && session.loading == Loading::Done {
+            session.is_refreshing = self.ask(Job::Refresh(Arc::clone(slot)));
+        }
+    }
+
+    /// Has a judge asked.
+    pub(crate) fn request_judgement(&self, inquiry: Inquiry) -> bool {
+        self.ask(Job::Judge(Box::new(inquiry)))
+    }
+
+    pub(crate) fn ask(&self, job: Job) -> bool {
+        let is_taken = self.jobs.try_send(job).is_ok();
+        if !is_taken {
+            count(&self.counters.lost);
+            tracing::warn!("too much to do about drift: something is left out");
+        }
+        is_taken
+    }
+
+    pub(crate) fn save(&self, save: Save) {
+        if self.saves.try_send(save).is_err() {
+            count(&self.counters.lost);
+            tracing::warn!("too much to save about drift: something is left out");
+        }
+    }
+
+    pub(crate) fn moment(&self, session: &Session) -> Moment {
+        Moment {
+            at: self.clock.now(),
+            id: CorrectionId::fresh(),
+            task: session.task.clone(),
+        }
+    }
+
+    /// Counts what came of a change, and has what was settled saved.
+    pub(crate) fn follow_up(&self, progress: &Progress) {
+        if let Some((_, correction)) = &progress.made {
+            self.counters.made(correction.level);
+        }
+        for correction in &progress.settled {
+            if let Some(outcome) = correction.outcome {
+                self.counters.settled(outcome);
+            }
+            self.save(Save::Correction(Box::new(correction.clone())));
+        }
+        let expired = u64::try_from(progress.expired).unwrap_or(u64::MAX);
+        self.counters.expired.fetch_add(expired, Ordering::Relaxed);
+    }
+
+    /// Has the state of a session saved as it is now.
+    pub(crate) fn save_state(&self, session: &Session) {
+        let state = session.course.state().clone();
+        self.save(Save::State(Box::new(state), session.task.clone()));
+    }
+}

@@ -1,0 +1,209 @@
+//! One client session in memory.
+
+use crate::contract::{Agreement, IntentReader, TaskGoal};
+use crate::course::{Course, Policy};
+use grov_domain::{
+    ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
+};
+use grov_scope::Rules;
+use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use time::OffsetDateTime;
+use tokio::sync::Notify;
+
+/// Tool calls whose assessment is remembered: those of some responses.
+const MOST_CALLS: usize = 256;
+/// Actions that are kept while what was before is being loaded.
+const MOST_EARLY: usize = 64;
+
+/// A session, and who waits for it.
+pub(crate) struct Slot {
+    session: Mutex<Session>,
+    /// Told when actions were assessed, and when the session is loaded.
+    pub(crate) news: Notify,
+    /// When it was used last, in uses.
+    pub(crate) used: AtomicU64,
+}
+
+/// Whether what was stored of a session is in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loading {
+    No,
+    UnderWay,
+    Done,
+}
+
+/// An action that was assessed before the session was loaded.
+pub(crate) struct Early {
+    pub(crate) step: StepId,
+    pub(crate) action: ActionSketch,
+    pub(crate) call: Option<String>,
+}
+
+pub(crate) struct Session {
+    pub(crate) id: ClientSessionId,
+    pub(crate) loading: Loading,
+    /// An exchange with a project was seen: actions are assessed.
+    pub(crate) is_followed: bool,
+    pub(crate) agreement: Agreement,
+    pub(crate) rules: Option<Rules>,
+    /// What relative paths are meant from.
+    pub(crate) root: Option<String>,
+    pub(crate) course: Course,
+    /// The task in work.
+    pub(crate) task: SessionId,
+    pub(crate) early: Vec<Early>,
+    /// What was handed out to be said.
+    pub(crate) offered: Option<Correction>,
+    /// What was said at the place that was decided last.
+    pub(crate) said_last: Option<CorrectionId>,
+    /// A judge is being asked.
+    pub(crate) is_judging: bool,
+    /// Suspicions for which a judge was asked since the newest prompt.
+    pub(crate) suspicions: u8,
+    /// The score of the newest changing response.
+    pub(crate) last_score: Option<u8>,
+    /// What is known of the contract is being read again.
+    pub(crate) is_refreshing: bool,
+    calls: Calls,
+}
+
+/// What was stored of a session.
+pub(crate) struct Stored {
+    pub(crate) state: Option<DriftState>,
+    pub(crate) steps: Vec<Early>,
+    pub(crate) terms: Terms,
+}
+
+/// What a session is held to by what is stored.
+pub(crate) struct Terms {
+    pub(crate) task: TaskGoal,
+    pub(crate) prompts: Vec<String>,
+    pub(crate) edits: Vec<GoalEdit>,
+}
+
+/// The newest tool calls that were assessed.
+#[derive(Default)]
+struct Calls {
+    order: VecDeque<String>,
+    known: HashSet<String>,
+}
+
+impl Slot {
+    pub(crate) fn new(
+        id: ClientSessionId,
+        reader: IntentReader,
+        policy: Policy,
+        now: OffsetDateTime,
+    ) -> Self {
+        let session = Session {
+            task: id.first_task(),
+            course: Course::new(DriftState::new(id.clone(), now), policy),
+            id,
+            loading: Loading::No,
+            is_followed: false,
+            agreement: Agreement::new(reader),
+            rules: None,
+            root: None,
+            early: Vec::new(),
+            offered: None,
+            said_last: None,
+            is_judging: false,
+            suspicions: 0,
+            last_score: None,
+            is_refreshing: false,
+            calls: Calls::default(),
+        };
+        Self {
+            session: Mutex::new(session),
+            news: Notify::new(),
+            used: AtomicU64::default(),
+        }
+    }
+
+    pub(crate) fn session(&self) -> MutexGuard<'_, Session> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session and its task in work.
+    pub(crate) fn whose(&self) -> (ClientSessionId, SessionId) {
+        let session = self.session();
+        (session.id.clone(), session.task.clone())
+    }
+
+    /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
+    /// has to wait for it.
+    pub(crate) fn load(&self, stored: Stored) {
+        let Stored { state, steps, terms } = stored;
+        let (contract, root) = {
+            let mut session = self.session();
+            session.take_over(terms);
+            (session.agreement.contract().clone(), session.root.clone())
+        };
+        let mut rules = Rules::new(contract, root.as_deref());
+        let mut known: HashSet<StepId> = HashSet::new();
+        for one in steps {
+            rules.assess(&one.action, one.call.as_deref());
+            known.insert(one.step);
+        }
+        let mut session = self.session();
+        for one in std::mem::take(&mut session.early) {
+            if !known.contains(&one.step) {
+                rules.assess(&one.action, one.call.as_deref());
+            }
+        }
+        rules.hold_to(session.agreement.contract().clone());
+        session.rules = Some(rules);
+        if let Some(state) = state {
+            session.course.resume(state);
+        }
+        session.loading = Loading::Done;
+        drop(session);
+        self.news.notify_waiters();
+    }
+}
+
+impl Session {
+    /// The rules, held to the contract as it is now.
+    pub(crate) fn rules(&mut self) -> &mut Rules {
+        let contract = self.agreement.contract();
+        let rules = self
+            .rules
+            .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
+        if rules.contract() != contract {
+            rules.hold_to(contract.clone());
+        }
+        rules
+    }
+
+    /// Takes over what is stored about what the session is held to.
+    pub(crate) fn take_over(&mut self, terms: Terms) {
+        self.agreement.work_on(terms.task, &terms.prompts);
+        self.agreement.edited(terms.edits);
+    }
+
+    pub(crate) fn keep_early(&mut self, early: Early) {
+        if self.loading != Loading::Done && self.early.len() < MOST_EARLY {
+            self.early.push(early);
+        }
+    }
+
+    pub(crate) fn assessed(&mut self, call: &str) {
+        if !self.calls.known.insert(call.to_owned()) {
+            return;
+        }
+        self.calls.order.push_back(call.to_owned());
+        if self.calls.order.len() > MOST_CALLS
+            && let Some(oldest) = self.calls.order.pop_front()
+        {
+            self.calls.known.remove(&oldest);
+        }
+    }
+
+    /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
+    pub(crate) fn has_assessed(&self, calls: &[String]) -> bool {
+        self.loading != Loading::UnderWay
+            && (!self.is_followed || calls.iter().all(|call| self.calls.known.contains(call)))
+    }
+}

@@ -1,0 +1,130 @@
+//! What is to be said is said at the next request.
+
+use crate::correction::framed;
+use crate::counters::count;
+use crate::drift::Drift;
+use crate::saving::Save;
+use crate::session::Slot;
+use async_trait::async_trait;
+use grov_domain::Lineage;
+use grov_proxy_core::{ContextSource, Occasion, Words};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a request waits for the rules to have looked at what it answers.
+const PATIENCE: Duration = Duration::from_millis(5);
+/// What is left of the deadline for keeping what is said.
+const LEFT_TO_KEEP: Duration = Duration::from_millis(2);
+
+#[async_trait]
+impl ContextSource for Drift {
+    fn name(&self) -> &'static str {
+        "drift"
+    }
+
+    fn applies(&self, occasion: &Occasion) -> bool {
+        let settings = &self.shared.settings;
+        if !settings.enabled || !settings.corrections || occasion.lineage.agent.is_some() {
+            return false;
+        }
+        let Some(slot) = self.slot(occasion) else {
+            return false;
+        };
+        let mut session = slot.session();
+        session.said_last = None;
+        session.course.pending().is_some() || !session.has_assessed(&occasion.answered)
+    }
+
+    async fn words(&self, occasion: &Occasion) -> Option<Words> {
+        let slot = self.shared.known(&occasion.lineage.session)?;
+        self.wait(&slot, occasion).await;
+        let mut session = slot.session();
+        session.course.pending()?;
+        let prompt = occasion.prompt.trim();
+        let kind = (!prompt.is_empty()).then(|| session.agreement.kind_of(prompt));
+        let correction = session.course.sayable(self.shared.clock.now(), kind)?.clone();
+        let in_tool_loop = prompt.is_empty() || !occasion.answered.is_empty();
+        let text = framed(&correction.text, correction.level, in_tool_loop);
+        session.offered = Some(correction);
+        Some(Words {
+            text,
+            memories: Vec::new(),
+        })
+    }
+
+    fn said(&self, occasion: &Occasion) {
+        let Some(slot) = self.shared.known(&occasion.lineage.session) else {
+            return;
+        };
+        let mut session = slot.session();
+        let Some(mut offered) = session.offered.take() else {
+            return;
+        };
+        let now = self.shared.clock.now();
+        count(&self.shared.counters.delivered);
+        session.said_last = Some(offered.id.clone());
+        if session.course.delivered(&offered.id, now) {
+            self.shared.save_state(&session);
+        } else {
+            // Another one took its place meanwhile; this one was read all the same.
+            offered.delivered_at = Some(now);
+            self.shared.save(Save::Correction(Box::new(offered)));
+        }
+    }
+
+    fn taken_back(&self, lineage: &Lineage) {
+        if lineage.agent.is_some() {
+            return;
+        }
+        let Some(slot) = self.shared.known(&lineage.session) else {
+            return;
+        };
+        let mut session = slot.session();
+        let is_ours = session.said_last.take().is_some();
+        if is_ours && session.course.taken_back(self.shared.clock.now()) {
+            self.shared.save_state(&session);
+        }
+    }
+}
+
+impl Drift {
+    /// The session of an occasion. Inside a tool loop one that is not in memory is loaded: a correction may wait in it.
+    fn slot(&self, occasion: &Occasion) -> Option<Arc<Slot>> {
+        let id = &occasion.lineage.session;
+        if let Some(slot) = self.shared.known(id) {
+            return Some(slot);
+        }
+        if occasion.answered.is_empty() {
+            return None;
+        }
+        let slot = self.shared.slot(id);
+        let mut session = slot.session();
+        session.root = Some(occasion.location.root.to_string_lossy().into_owned());
+        self.shared.request_load(&slot, &mut session);
+        drop(session);
+        Some(slot)
+    }
+
+    /// Waits until what the request answers was assessed, a little while.
+    async fn wait(&self, slot: &Slot, occasion: &Occasion) {
+        let now = Instant::now();
+        let latest = occasion.deadline.checked_sub(LEFT_TO_KEEP).unwrap_or(now);
+        let until = tokio::time::Instant::from_std(latest.min(now + PATIENCE));
+        let mut has_waited = false;
+        loop {
+            let news = slot.news.notified();
+            tokio::pin!(news);
+            // What is told from here on is not missed.
+            news.as_mut().enable();
+            if slot.session().has_assessed(&occasion.answered) {
+                return;
+            }
+            if !std::mem::replace(&mut has_waited, true) {
+                count(&self.shared.counters.waited);
+            }
+            if tokio::time::timeout_at(until, news).await.is_err() {
+                return;
+            }
+        }
+    }
+}

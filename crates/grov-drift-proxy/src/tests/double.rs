@@ -1,0 +1,323 @@
+//! A store, a judge and a clock in memory.
+
+use async_trait::async_trait;
+use grov_domain::{
+    Applied, ClientSessionId, Clock, Correction, CorrectionId, CorrectionOutcome, DriftEvent, DriftEventId,
+    DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict, ExchangeRecord,
+    ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion, Judge, Judged,
+    JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep, RelatedSteps,
+    SessionDigest, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, StepId, StepRow,
+    StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore, TaskAction, TaskAnalysis,
+    TaskContextQuestion, TaskTransition,
+};
+use grov_proxy_core::Watched;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use time::{Duration, OffsetDateTime};
+
+/// A clock that goes on by a second each time it is told to.
+#[derive(Default)]
+pub(super) struct Ticking(AtomicI64);
+
+impl Ticking {
+    pub(super) fn tick(&self) -> OffsetDateTime {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        self.now()
+    }
+
+    pub(super) fn get(&self) -> i64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set(&self, seconds: i64) {
+        self.0.store(seconds, Ordering::Relaxed);
+    }
+}
+
+impl Clock for Ticking {
+    fn now(&self) -> OffsetDateTime {
+        OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.get())
+    }
+}
+
+/// A store.
+#[derive(Default)]
+pub(super) struct Kept(Mutex<Rows>);
+
+#[derive(Default)]
+struct Rows {
+    state: Option<DriftState>,
+    corrections: HashMap<CorrectionId, Correction>,
+    judged: Vec<(StepId, StepVerdict)>,
+    edits: Vec<GoalEdit>,
+    prompts: Vec<Prompt>,
+    steps: Vec<StepRow>,
+    revision: i64,
+}
+
+impl Kept {
+    fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn state(&self) -> Option<DriftState> {
+        self.rows().state.clone()
+    }
+
+    pub(super) fn judged(&self) -> Vec<(StepId, StepVerdict)> {
+        self.rows().judged.clone()
+    }
+
+    pub(super) fn outcome(&self, id: &CorrectionId) -> Option<CorrectionOutcome> {
+        self.rows().corrections.get(id)?.outcome
+    }
+
+    /// Records an exchange with what was found of it.
+    pub(super) fn record(&self, record: ExchangeRecord, watched: &Watched) {
+        let mut rows = self.rows();
+        rows.prompts.extend(record.prompts);
+        for (step, verdict) in record.steps.into_iter().zip(&watched.verdicts) {
+            if verdict.as_ref().is_some_and(StepVerdict::is_off_goal) {
+                continue;
+            }
+            rows.steps.push(StepRow {
+                id: step.id,
+                session_id: record.session_id.clone(),
+                exchange_id: record.id.clone(),
+                agent_id: record.agent_id.clone(),
+                tool: step.action.tool,
+                tool_use_id: step.action.tool_use_id,
+                action_type: step.action.action_type,
+                files: step.action.files,
+                folders: step.action.folders,
+                command: step.action.command,
+                effects: step.action.effects,
+                reasoning: Some("prose".to_owned()),
+                drift_score: None,
+                drift_type: None,
+                is_key_decision: false,
+                is_validated: true,
+                correction_given: None,
+                correction_level: None,
+                keywords: Vec::new(),
+                timestamp: step.timestamp,
+            });
+        }
+        if let Some(state) = &watched.state {
+            rows.keep(state);
+        }
+    }
+}
+
+impl Rows {
+    fn keep(&mut self, state: &DriftState) {
+        if self
+            .state
+            .as_ref()
+            .is_none_or(|kept| kept.updated_at < state.updated_at)
+        {
+            if let Some(correction) = &state.correction {
+                self.corrections.insert(correction.id.clone(), correction.clone());
+            }
+            self.state = Some(state.clone());
+        }
+    }
+}
+
+#[async_trait]
+impl DriftStore for Kept {
+    async fn drift_events(&self, _: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn drift_event(&self, _: &DriftEventId) -> Result<Option<DriftEvent>, StoreError> {
+        Ok(None)
+    }
+    async fn drift_state(&self, _: &ClientSessionId) -> Result<Option<DriftState>, StoreError> {
+        Ok(self.state())
+    }
+    async fn save_drift_state(&self, state: &DriftState, _: &SessionId) -> Result<(), StoreError> {
+        self.rows().keep(state);
+        Ok(())
+    }
+    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+        self.rows()
+            .corrections
+            .insert(correction.id.clone(), correction.clone());
+        Ok(())
+    }
+    async fn corrections(&self, _: &ClientSessionId) -> Result<Vec<Correction>, StoreError> {
+        Ok(self.rows().corrections.values().cloned().collect())
+    }
+    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
+        let mut rows = self.rows();
+        let known: Vec<_> = verdicts
+            .iter()
+            .filter(|(id, _)| rows.steps.iter().any(|step| step.id == *id))
+            .cloned()
+            .collect();
+        rows.judged.extend(known.iter().cloned());
+        Ok(known.len())
+    }
+    async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
+        let limit = usize::try_from(related.limit).unwrap();
+        Ok(self.rows().steps.iter().take(limit).cloned().collect())
+    }
+}
+
+#[async_trait]
+impl GoalStore for Kept {
+    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+        let mut rows = self.rows();
+        rows.edits.push(edit.clone());
+        rows.revision += 1;
+        Ok(())
+    }
+    async fn goal_edits(&self, _: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
+        Ok(self.rows().edits.clone())
+    }
+}
+
+#[async_trait]
+impl SwitchStore for Kept {
+    async fn switch(&self, _: &SwitchScope, _: bool) -> Result<(), StoreError> {
+        Ok(())
+    }
+    async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn revision(&self) -> Result<i64, StoreError> {
+        Ok(self.rows().revision)
+    }
+}
+
+#[async_trait]
+impl OrchestrationStore for Kept {
+    async fn apply(&self, _: &TaskTransition) -> Result<Applied, StoreError> {
+        Ok(Applied::Done { missing: Vec::new() })
+    }
+    async fn prompts(&self, _: &SessionId, _: Option<OffsetDateTime>) -> Result<Vec<Prompt>, StoreError> {
+        Ok(self.rows().prompts.clone())
+    }
+}
+
+#[async_trait]
+impl SessionStore for Kept {
+    async fn save_session(&self, _: &SessionState) -> Result<(), StoreError> {
+        Ok(())
+    }
+    async fn session(&self, _: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        Ok(None)
+    }
+    async fn sessions(&self, _: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn client_session(&self, _: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+    async fn steps(&self, _: &SessionId) -> Result<Vec<StepRow>, StoreError> {
+        Ok(self.rows().steps.clone())
+    }
+    async fn client_steps(&self, _: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
+        Ok(self.rows().steps.clone())
+    }
+    async fn steps_reasoning_by_path(&self, _: &str, _: &str, _: u32) -> Result<Vec<StepRow>, StoreError> {
+        Ok(Vec::new())
+    }
+}
+
+/// A judge: by rules that find nothing, or a model that always says the same.
+#[derive(Default)]
+pub(super) struct Answers {
+    model: Option<(u8, String)>,
+    questions: Mutex<Vec<DriftQuestion>>,
+}
+
+impl Answers {
+    pub(super) fn model(score: u8, diagnostic: &str) -> Self {
+        Self {
+            model: Some((score, diagnostic.to_owned())),
+            questions: Mutex::default(),
+        }
+    }
+
+    pub(super) fn questions(&self) -> Vec<DriftQuestion> {
+        self.questions.lock().unwrap().clone()
+    }
+
+    fn by(&self) -> JudgedBy {
+        if self.model.is_some() {
+            JudgedBy::Model
+        } else {
+            JudgedBy::Rules
+        }
+    }
+}
+
+#[async_trait]
+impl Judge for Answers {
+    async fn extract_intent(&self, _: Option<&SessionId>, _: &IntentQuestion) -> Judged<Intent> {
+        Judged {
+            answer: Intent::default(),
+            by: self.by(),
+        }
+    }
+    async fn analyze_task_context(
+        &self,
+        _: Option<&SessionId>,
+        _: &TaskContextQuestion,
+    ) -> Judged<TaskAnalysis> {
+        Judged {
+            answer: TaskAnalysis {
+                action: TaskAction::Continue,
+                task_id: None,
+                goal: String::new(),
+                finished: false,
+                constraints: Vec::new(),
+                reasoning: String::new(),
+            },
+            by: self.by(),
+        }
+    }
+    async fn extract_reasoning(&self, _: Option<&SessionId>, _: &ReasoningQuestion) -> Judged<Reasoning> {
+        Judged {
+            answer: Reasoning::default(),
+            by: self.by(),
+        }
+    }
+    async fn session_summary(&self, _: Option<&SessionId>, _: &SummaryQuestion) -> Judged<SessionDigest> {
+        Judged {
+            answer: SessionDigest::default(),
+            by: self.by(),
+        }
+    }
+    async fn check_drift(&self, _: Option<&SessionId>, question: &DriftQuestion) -> Judged<DriftVerdict> {
+        self.questions.lock().unwrap().push(question.clone());
+        let (score, diagnostic) = self.model.clone().unwrap_or((1, String::new()));
+        Judged {
+            answer: DriftVerdict {
+                score,
+                drift_type: DriftType::of_score(score),
+                diagnostic,
+                recovery_plan: Vec::new(),
+            },
+            by: self.by(),
+        }
+    }
+    async fn generate_forced_recovery(
+        &self,
+        _: Option<&SessionId>,
+        _: &ForcedRecoveryQuestion,
+    ) -> Judged<ForcedRecovery> {
+        Judged {
+            answer: ForcedRecovery {
+                recovery_prompt: "Open the token file and nothing else.".to_owned(),
+                mandatory_action: RecoveryStep {
+                    file: Some("src/auth/token.ts".to_owned()),
+                    action: "Open the token file".to_owned(),
+                },
+            },
+            by: self.by(),
+        }
+    }
+}

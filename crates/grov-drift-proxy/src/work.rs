@@ -1,0 +1,174 @@
+//! The background: loads sessions, follows what a person changes, asks the judge, saves.
+
+use crate::contract::TaskGoal;
+use crate::drift::Shared;
+use crate::judging::{Inquiry, sketch};
+use crate::saving::{Save, rest, saving};
+use crate::session::{Early, Loading, Slot, Stored, Terms};
+use grov_domain::{ClientSessionId, SessionId, StoreError};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Pause between two looks whether a person changed a contract.
+const REVISION_PAUSE: Duration = Duration::from_secs(1);
+/// Sessions whose contracts are read again then, the last used; others are with their next prompt.
+const MOST_FOLLOWED: usize = 64;
+/// Stored steps by which rules are brought up to date, the newest.
+const MOST_STEPS: usize = 500;
+/// Jobs at once.
+const MOST_RUNNING: usize = 16;
+/// How long saving may take when everything stops.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// Something to be done.
+pub(crate) enum Job {
+    /// Bring what is stored of a session into memory.
+    Load(Arc<Slot>),
+    /// Read again what a session is held to.
+    Refresh(Arc<Slot>),
+    /// Ask the judge.
+    Judge(Box<Inquiry>),
+}
+
+/// The work behind [`Drift`](crate::Drift), to be run beside the proxy.
+pub struct DriftWork {
+    shared: Arc<Shared>,
+    jobs: mpsc::Receiver<Job>,
+    saves: mpsc::Receiver<Save>,
+}
+
+impl DriftWork {
+    pub(crate) fn new(shared: Arc<Shared>, jobs: mpsc::Receiver<Job>, saves: mpsc::Receiver<Save>) -> Self {
+        Self { shared, jobs, saves }
+    }
+
+    /// Serves until `stop` resolves; what waits to be saved is then saved, within two seconds.
+    pub async fn run(self, stop: impl Future<Output = ()> + Send) {
+        let Self {
+            shared,
+            mut jobs,
+            mut saves,
+        } = self;
+        let mut running: JoinSet<()> = JoinSet::new();
+        let working = async {
+            loop {
+                tokio::select! {
+                    Some(job) = jobs.recv(), if running.len() < MOST_RUNNING => {
+                        let shared = Arc::clone(&shared);
+                        running.spawn(async move { shared.perform(job).await });
+                    }
+                    Some(ended) = running.join_next() => if ended.is_err_and(|error| error.is_panic()) {
+                        tracing::error!("work about drift panicked; its session is watched by rules alone");
+                    },
+                    else => std::future::pending().await,
+                }
+            }
+        };
+        tokio::select! {
+            () = stop => {}
+            () = working => {}
+            () = saving(&shared.store, &mut saves) => {}
+            () = shared.follow_revision() => {}
+        }
+        if tokio::time::timeout(STOP_LIMIT, rest(&shared.store, &mut saves))
+            .await
+            .is_err()
+        {
+            tracing::warn!("stopped before everything about drift was saved");
+        }
+    }
+}
+
+impl Shared {
+    async fn perform(&self, job: Job) {
+        match job {
+            Job::Load(slot) => {
+                let (id, task) = slot.whose();
+                match self.stored(&id, &task).await {
+                    Ok(stored) => slot.load(stored),
+                    Err(error) => {
+                        tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
+                        slot.session().loading = Loading::No;
+                        slot.news.notify_waiters();
+                    }
+                }
+            }
+            Job::Refresh(slot) => {
+                let (id, task) = slot.whose();
+                let terms = self.terms(&id, &task).await;
+                let mut session = slot.session();
+                session.is_refreshing = false;
+                match terms {
+                    // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
+                    Ok(_) if session.task != task => self.request_refresh(&slot, &mut session),
+                    Ok(terms) => {
+                        session.take_over(terms);
+                        session.rules();
+                    }
+                    Err(error) => {
+                        tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
+                    }
+                }
+            }
+            Job::Judge(inquiry) => inquiry.ask(self).await,
+        }
+    }
+
+    /// What is stored of a session.
+    async fn stored(&self, id: &ClientSessionId, task: &SessionId) -> Result<Stored, StoreError> {
+        let state = self.store.drift_state(id).await?;
+        let steps = self.store.client_steps(id).await?;
+        let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
+        let newest = main.into_iter().rev().take(MOST_STEPS).rev();
+        let steps = newest.map(|step| Early {
+            step: step.id.clone(),
+            action: sketch(step),
+            call: step.tool_use_id.clone(),
+        });
+        let steps = steps.collect();
+        let terms = self.terms(id, task).await?;
+        Ok(Stored { state, steps, terms })
+    }
+
+    /// What a session is held to, as stored.
+    async fn terms(&self, id: &ClientSessionId, task: &SessionId) -> Result<Terms, StoreError> {
+        let edits = self.store.goal_edits(id).await?;
+        let prompts = self.store.prompts(task, None).await?;
+        let row = self.store.session(task).await?;
+        let task = row.map(|row| TaskGoal {
+            goal: row.state.original_goal.unwrap_or_default(),
+            scope: row.state.expected_scope,
+            constraints: row.state.constraints,
+            keywords: row.state.keywords,
+        });
+        Ok(Terms {
+            task: task.unwrap_or_default(),
+            prompts: prompts.into_iter().map(|prompt| prompt.text).collect(),
+            edits,
+        })
+    }
+
+    /// Takes over what a person changes while sessions are at work.
+    async fn follow_revision(&self) {
+        let mut last = None;
+        loop {
+            match self.store.revision().await {
+                Ok(revision) => {
+                    let is_other = last.replace(revision).is_some_and(|last| last != revision);
+                    if is_other {
+                        for slot in self.latest(MOST_FOLLOWED) {
+                            let mut session = slot.session();
+                            self.request_refresh(&slot, &mut session);
+                        }
+                    }
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "the store's revision cannot be read; trying again");
+                }
+            }
+            tokio::time::sleep(REVISION_PAUSE).await;
+        }
+    }
+}
