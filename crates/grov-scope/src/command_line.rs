@@ -1,0 +1,385 @@
+//! A command line as a list of simple commands, as far as rules need it: what is quoted stays one word, what is fed to a
+//! program as text (`<<EOF`) is no command.
+
+/// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
+const MOST_BYTES: usize = 8 * 1024;
+
+/// At most so many simple commands, and so many words of each.
+const MOST_COMMANDS: usize = 64;
+const MOST_WORDS: usize = 64;
+
+/// One program with its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SimpleCommand {
+    /// The program and its arguments, quotes taken off.
+    pub(crate) words: Vec<String>,
+    /// Files that its output goes to (`>`, `>>`).
+    pub(crate) targets: Vec<String>,
+    /// It reads what the command before it writes.
+    pub(crate) piped: bool,
+    /// Programs that run it: `sudo`, `xargs`.
+    pub(crate) through: Vec<String>,
+}
+
+impl SimpleCommand {
+    /// The program's name, without its folder; empty where there is none.
+    pub(crate) fn program(&self) -> &str {
+        let word = self.words.first().map_or("", String::as_str);
+        let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
+        name.strip_suffix(".exe").unwrap_or(name)
+    }
+
+    /// The arguments.
+    pub(crate) fn arguments(&self) -> &[String] {
+        self.words.get(1..).unwrap_or_default()
+    }
+
+    /// The arguments that are no options.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &str> {
+        self.arguments()
+            .iter()
+            .map(String::as_str)
+            .filter(|word| !word.starts_with('-'))
+    }
+
+    /// Whether an argument is the long option or has the letter among its short ones.
+    pub(crate) fn has(&self, long: &str, letter: char) -> bool {
+        self.arguments().iter().any(|word| {
+            let short = word.starts_with('-') && !word.starts_with("--") && word.contains(letter);
+            word == long || short
+        })
+    }
+
+    /// The command that Git is told, behind Git's own options; empty for other programs.
+    pub(crate) fn git(&self) -> (&str, &[String]) {
+        if self.program() != "git" {
+            return ("", &[]);
+        }
+        let mut at = 1;
+        while let Some(word) = self.words.get(at) {
+            match word.as_str() {
+                "-C" | "-c" | "--git-dir" | "--work-tree" => at += 2,
+                word if word.starts_with('-') => at += 1,
+                word => return (word, self.words.get(at + 1..).unwrap_or_default()),
+            }
+        }
+        ("", &[])
+    }
+}
+
+/// The simple commands of a command line, in order; those given to a shell in quotes are among them.
+pub(crate) fn split(line: &str) -> Vec<SimpleCommand> {
+    let mut found = Vec::new();
+    let line = &line[..line.floor_char_boundary(MOST_BYTES)];
+    split_into(line, &mut found, 0);
+    found
+}
+
+fn split_into(line: &str, found: &mut Vec<SimpleCommand>, depth: u8) {
+    let mut reader = Reader::new(line);
+    while found.len() < MOST_COMMANDS {
+        let Some(raw) = reader.next_command() else { break };
+        let command = unwrapped(raw);
+        if command.words.is_empty() && command.targets.is_empty() {
+            continue;
+        }
+        let inner = match command.program() {
+            "bash" | "sh" | "zsh" | "dash" => {
+                let at = command
+                    .words
+                    .iter()
+                    .position(|word| word.starts_with('-') && word.ends_with('c'));
+                at.and_then(|at| command.words.get(at + 1)).cloned()
+            }
+            "eval" => Some(command.arguments().join(" ")),
+            _ => None,
+        };
+        found.push(command);
+        if let Some(inner) = inner.filter(|_| depth < 2) {
+            split_into(&inner, found, depth + 1);
+        }
+    }
+}
+
+/// The command without what runs it in another way: `sudo`, `env A=b`, `timeout 5`, `xargs`.
+fn unwrapped(mut command: SimpleCommand) -> SimpleCommand {
+    loop {
+        let Some(first) = command.words.first() else {
+            return command;
+        };
+        let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty()
+                && name
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        });
+        let is_keyword = matches!(
+            first.as_str(),
+            "then"
+                | "do"
+                | "else"
+                | "if"
+                | "while"
+                | "!"
+                | "{"
+                | "("
+                | "time"
+                | "exec"
+                | "command"
+                | "builtin"
+        );
+        let wraps = matches!(
+            command.program(),
+            "sudo"
+                | "doas"
+                | "env"
+                | "nohup"
+                | "nice"
+                | "ionice"
+                | "timeout"
+                | "xargs"
+                | "stdbuf"
+                | "setsid"
+                | "npx"
+                | "bunx"
+        );
+        if is_assignment || is_keyword {
+            command.words.remove(0);
+        } else if wraps && command.words.len() > 1 {
+            let timed = command.program() == "timeout";
+            let wrapper = command.words.remove(0);
+            command.through.push(wrapper);
+            while command.words.first().is_some_and(|word| {
+                word.starts_with('-') || timed && word.starts_with(|letter: char| letter.is_ascii_digit())
+            }) {
+                command.words.remove(0);
+            }
+        } else {
+            return command;
+        }
+    }
+}
+
+struct Reader<'a> {
+    letters: std::iter::Peekable<std::str::Chars<'a>>,
+    /// Ends of texts that begin on the next line.
+    awaited: Vec<String>,
+    piped: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(line: &'a str) -> Self {
+        Self {
+            letters: line.chars().peekable(),
+            awaited: Vec::new(),
+            piped: false,
+        }
+    }
+
+    /// The next simple command; `None` at the end. It may be empty.
+    fn next_command(&mut self) -> Option<SimpleCommand> {
+        self.letters.peek()?;
+        let mut command = SimpleCommand {
+            piped: std::mem::take(&mut self.piped),
+            ..SimpleCommand::default()
+        };
+        let mut word = String::new();
+        let mut quoted = false;
+        // The next word is a file that output goes to.
+        let mut to_file = false;
+        while let Some(letter) = self.letters.next() {
+            match letter {
+                '\\' => match self.letters.next() {
+                    Some('\n') | None => {}
+                    Some(next) => word.push(next),
+                },
+                '\'' => {
+                    quoted = true;
+                    word.extend(self.letters.by_ref().take_while(|next| *next != '\''));
+                }
+                '"' => {
+                    quoted = true;
+                    self.double_quoted(&mut word);
+                }
+                '#' if word.is_empty() && !quoted => {
+                    while self.letters.next_if(|next| *next != '\n').is_some() {}
+                }
+                '>' => {
+                    // The number of the stream stands before it.
+                    if word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'&') {
+                        word.clear();
+                    }
+                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    while self.letters.next_if(|next| matches!(next, '>' | '|')).is_some() {}
+                    to_file = self.letters.next_if_eq(&'&').is_none();
+                    // `>&1` goes to another stream.
+                    while !to_file
+                        && self
+                            .letters
+                            .next_if(|next| next.is_ascii_digit() || *next == '-')
+                            .is_some()
+                    {}
+                }
+                '<' if self.is_placeholder() => {
+                    word.push('<');
+                    word.extend(self.letters.by_ref().take_while(|next| *next != '>'));
+                    word.push('>');
+                }
+                '<' => {
+                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    if self.letters.next_if_eq(&'<').is_some() {
+                        self.await_text();
+                    }
+                }
+                '\n' | ';' | '|' | '&' | ')' | '(' => {
+                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    let doubled = self.letters.next_if_eq(&letter).is_some();
+                    self.piped = letter == '|' && !doubled;
+                    if letter == '\n' {
+                        self.skip_texts();
+                    }
+                    return Some(command);
+                }
+                letter if letter.is_whitespace() => {
+                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                }
+                letter => word.push(letter),
+            }
+        }
+        end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+        Some(command)
+    }
+
+    /// Whether `<name>` stands here, as in documentation, and no redirection.
+    fn is_placeholder(&self) -> bool {
+        let mut ahead = self.letters.clone();
+        let name = ahead
+            .by_ref()
+            .take_while(|letter| letter.is_ascii_lowercase() || *letter == '-' || *letter == '_');
+        let length = name.count();
+        // `take_while` has eaten the letter behind the name.
+        length > 0 && self.letters.clone().nth(length) == Some('>')
+    }
+
+    fn double_quoted(&mut self, word: &mut String) {
+        while let Some(letter) = self.letters.next() {
+            match letter {
+                '"' => return,
+                '\\' => word.extend(self.letters.next()),
+                letter => word.push(letter),
+            }
+        }
+    }
+
+    /// Notes how the text ends that `<<` announces.
+    fn await_text(&mut self) {
+        while self
+            .letters
+            .next_if(|next| matches!(next, '-' | ' ' | '\'' | '"' | '\\' | '<'))
+            .is_some()
+        {}
+        let mut end = String::new();
+        while let Some(letter) = self
+            .letters
+            .next_if(|next| next.is_alphanumeric() || *next == '_')
+        {
+            end.push(letter);
+        }
+        self.letters.next_if(|next| matches!(next, '\'' | '"'));
+        if !end.is_empty() {
+            self.awaited.push(end);
+        }
+    }
+
+    fn skip_texts(&mut self) {
+        for end in std::mem::take(&mut self.awaited) {
+            loop {
+                let line: String = self
+                    .letters
+                    .by_ref()
+                    .take_while(|letter| *letter != '\n')
+                    .collect();
+                if line.trim() == end || self.letters.peek().is_none() {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn end_word(command: &mut SimpleCommand, word: &mut String, quoted: &mut bool, to_file: &mut bool) {
+    if word.is_empty() && !*quoted {
+        return;
+    }
+    *quoted = false;
+    let word = std::mem::take(word);
+    if std::mem::take(to_file) {
+        if command.targets.len() < MOST_WORDS {
+            command.targets.push(word);
+        }
+    } else if command.words.len() < MOST_WORDS {
+        command.words.push(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn words(line: &str) -> Vec<String> {
+        split(line)
+            .iter()
+            .map(|command| command.words.join(" "))
+            .collect()
+    }
+
+    #[test]
+    fn commands_are_found() {
+        let cases: &[(&str, &[&str])] = &[
+            (
+                "cd a && git push; ls | wc -l",
+                &["cd a", "git push", "ls", "wc -l"],
+            ),
+            (
+                "git commit -m 'no; git push' --amend",
+                &["git commit -m no; git push --amend"],
+            ),
+            ("sudo -n env A=b timeout 5 rm -rf x", &["rm -rf x"]),
+            ("cat > a.sh <<'EOF'\nrm -rf /\nEOF\nls", &["cat", "ls"]),
+            ("bash -lc 'npm i && ls'", &["bash -lc npm i && ls", "npm i", "ls"]),
+            ("if true; then git push; fi", &["true", "git push", "fi"]),
+            ("# git push\nls", &["ls"]),
+            ("cat <dir>/a > b", &["cat <dir>/a"]),
+            ("find . -name x | xargs -0 rm", &["find . -name x", "rm"]),
+            ("/usr/bin/git push 2>&1", &["/usr/bin/git push"]),
+            ("", &[]),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(&words(line), expected, "{line}");
+        }
+        assert_eq!(split("/usr/bin/git push")[0].program(), "git");
+    }
+
+    #[test]
+    fn output_goes_to_files_and_programs() {
+        let commands = split("echo x >> ~/.bashrc 2>/dev/null; curl u | sh");
+        assert_eq!(commands[0].targets, ["~/.bashrc", "/dev/null"]);
+        assert!(!commands[1].piped && commands[2].piped);
+    }
+
+    #[test]
+    fn git_is_told_behind_its_options() {
+        let commands = split("git -C x -c a=b push -f origin");
+        let (command, rest) = commands[0].git();
+        assert_eq!((command, rest.join(" ")), ("push", "-f origin".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_line_is_split(line in any::<String>(), shell in "[ab\\\\'\"<>|&;()#\n$ -]{0,80}") {
+            let _ = split(&line);
+            let _ = split(&shell);
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What the agent is held to, prepared once so that an action is compared quickly.
+
+use crate::limits::Limits;
+use crate::names::{named, paths};
+use crate::pattern::Pattern;
+use crate::place::{Place, Root};
+use crate::words::words;
+use grov_domain::GoalContract;
+use std::collections::HashSet;
+
+/// Of longer lists the first entries count.
+const MOST_ENTRIES: usize = 200;
+
+/// Of the instructions the newest ones are looked at, and so much of each.
+const MOST_INSTRUCTIONS: usize = 20;
+const MOST_BYTES: usize = 16 * 1024;
+
+/// A contract, prepared.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiled {
+    allowed: Vec<Pattern>,
+    forbidden: Vec<Pattern>,
+    /// What the work is expected to touch; empty where nobody said.
+    pub(crate) scope: Vec<Pattern>,
+    /// What the user named, in the goal or in any instruction.
+    pub(crate) named: Vec<Pattern>,
+    pub(crate) limits: Limits,
+    /// The words of what was asked for.
+    pub(crate) asked: Asked,
+}
+
+impl Compiled {
+    /// Prepares a contract whose relative paths are meant from `root`.
+    pub(crate) fn new(root: &Root, contract: &GoalContract) -> Self {
+        let patterns = |entries: &[String]| -> Vec<Pattern> {
+            entries
+                .iter()
+                .take(MOST_ENTRIES)
+                .map(|entry| Pattern::new(root, entry))
+                .collect()
+        };
+        let newest_first = contract.instructions.iter().rev().take(MOST_INSTRUCTIONS);
+        let texts: Vec<&str> = std::iter::once(&contract.goal)
+            .chain(newest_first)
+            .map(|text| bounded(text))
+            .collect();
+        let mut names = Vec::new();
+        for text in &texts {
+            let mut entries = paths(text);
+            named(text, &mut entries);
+            names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
+        }
+        names.truncate(MOST_ENTRIES);
+        let newest = contract.newest_instruction();
+        Self {
+            allowed: patterns(&contract.allowed),
+            forbidden: patterns(&contract.forbidden),
+            scope: patterns(&contract.scope),
+            named: names,
+            limits: Limits::new(root, &contract.constraints, newest),
+            asked: Asked::new(&texts),
+        }
+    }
+
+    /// Whether the user allowed a place: no rule about places says anything of it.
+    pub(crate) fn is_allowed(&self, place: &Place) -> bool {
+        self.allowed.iter().any(|pattern| pattern.covers(place))
+    }
+
+    /// The entry by which the user forbade a place.
+    pub(crate) fn forbids(&self, place: &Place) -> Option<&str> {
+        let pattern = self.forbidden.iter().find(|pattern| pattern.covers(place))?;
+        (!self.is_allowed(place)).then_some(pattern.text())
+    }
+
+    /// Whether the user named the place.
+    pub(crate) fn is_named(&self, place: &Place) -> bool {
+        self.named.iter().any(|pattern| pattern.expects(place))
+    }
+
+    /// Whether the place is in the told scope.
+    pub(crate) fn is_in_scope(&self, place: &Place) -> bool {
+        self.scope.iter().any(|pattern| pattern.expects(place))
+    }
+}
+
+fn bounded(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MOST_BYTES)]
+}
+
+/// The words of what was asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked(HashSet<String>);
+
+impl Asked {
+    fn new(texts: &[&str]) -> Self {
+        let mut all = HashSet::new();
+        for text in texts {
+            for word in words(text) {
+                all.extend(
+                    word.folded
+                        .split(['/', '-', '.', '_'])
+                        .filter(|part| part.len() >= 2)
+                        .map(str::to_owned),
+                );
+                all.insert(word.folded);
+            }
+        }
+        Self(all)
+    }
+
+    /// Whether a word was said.
+    pub(crate) fn names(&self, word: &str) -> bool {
+        self.0.contains(&word.to_lowercase())
+    }
+
+    /// Whether a word with one of these beginnings was said.
+    pub(crate) fn speaks_of(&self, stems: &[&str]) -> bool {
+        self.0.iter().any(|word| {
+            stems
+                .iter()
+                .any(|stem| word.strip_prefix(stem).is_some_and(|rest| rest.len() <= 5))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allowing_beats_forbidding() {
+        let root = Root::new(Some("/home/me/p"));
+        let contract = GoalContract {
+            allowed: vec!["src/auth/a.rs".to_owned()],
+            forbidden: vec!["src/auth/**".to_owned()],
+            ..GoalContract::default()
+        };
+        let compiled = Compiled::new(&root, &contract);
+        let place = |path: &str| Place::new(&root, path);
+        assert_eq!(
+            compiled.forbids(&place("/home/me/p/src/auth/b.rs")),
+            Some("src/auth/**")
+        );
+        assert_eq!(compiled.forbids(&place("src/auth/a.rs")), None);
+        assert!(compiled.is_allowed(&place("src/auth/a.rs")));
+    }
+
+    #[test]
+    fn what_the_user_named_is_known() {
+        let root = Root::default();
+        let contract = GoalContract {
+            goal: "Make UserStore faster".to_owned(),
+            instructions: vec!["look at `src/db/*.rs` too".to_owned(), "go on".to_owned()],
+            ..GoalContract::default()
+        };
+        let compiled = Compiled::new(&root, &contract);
+        assert!(compiled.is_named(&Place::new(&root, "lib/UserStore.ts")));
+        assert!(compiled.is_named(&Place::new(&root, "src/db/pool.rs")));
+        assert!(!compiled.is_named(&Place::new(&root, "src/web.rs")));
+        assert!(compiled.asked.speaks_of(&["fast"]) && !compiled.asked.speaks_of(&["publish"]));
+    }
+}

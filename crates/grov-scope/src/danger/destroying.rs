@@ -1,0 +1,345 @@
+//! What destroys files, history and data.
+
+use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use crate::command_line::SimpleCommand;
+use crate::kinds::{is_made_by_build, is_temporary};
+use crate::limits::pushes_by_force;
+use crate::place::Place;
+use grov_domain::Finding;
+
+/// What of a command destroys.
+pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+    match command.program() {
+        "rm" | "rimraf" | "shred" | "trash" => removal(command, around),
+        "find"
+            if command.has("-delete", '\0')
+                || command
+                    .arguments()
+                    .windows(2)
+                    .any(|pair| pair[0] == "-exec" && pair[1] == "rm") =>
+        {
+            let places = command
+                .operands()
+                .take(1)
+                .map(|path| Place::new(around.root, path));
+            places.into_iter().find_map(|place| beyond(&place, around))
+        }
+        "git" => git(command, around),
+        "dropdb" if !speaks_of_data(around) => {
+            finding(DESTRUCTIVE, None, "A database is dropped; nobody asked for it")
+        }
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
+        | "clickhouse-client" | "duckdb" => command
+            .arguments()
+            .iter()
+            .find_map(|word| of_statement(word, around)),
+        "dd" if command
+            .operands()
+            .any(|word| word.starts_with("of=/dev/") && word != "of=/dev/null") =>
+        {
+            finding(GRAVE, None, "A device is overwritten")
+        }
+        name if name.starts_with("mkfs")
+            || matches!(name, "wipefs" | "fdisk" | "parted" | "diskpart" | "sgdisk") =>
+        {
+            finding(GRAVE, None, "A disk is formatted or partitioned")
+        }
+        "terraform" | "tofu" | "pulumi" | "cdk" if command.operands().next() == Some("destroy") => unless(
+            around,
+            &["destroy", "teardown", "tear", "remov", "delet"],
+            DESTRUCTIVE,
+            "Infrastructure is destroyed; nobody asked for it",
+        ),
+        "kubectl" | "oc" if command.operands().next() == Some("delete") => unless(
+            around,
+            &["delet", "remov", "restart", "clean"],
+            DESTRUCTIVE,
+            "Something in a cluster is deleted; nobody asked for it",
+        ),
+        "docker" | "podman" => {
+            let words: Vec<&str> = command.operands().take(2).collect();
+            let prunes = matches!(words.as_slice(), ["system", "prune"] | ["volume", "rm" | "prune"]);
+            if prunes {
+                return unless(
+                    around,
+                    &["prun", "clean", "volume", "disk", "space"],
+                    RISKY,
+                    "Docker's data is removed; nobody asked for it",
+                );
+            }
+            None
+        }
+        "gh" => {
+            let words: Vec<&str> = command.operands().take(2).collect();
+            let deletes = matches!(
+                words.as_slice(),
+                ["repo" | "release" | "secret" | "issue", "delete"]
+            );
+            if deletes {
+                return unless(
+                    around,
+                    &["delet", "remov"],
+                    DESTRUCTIVE,
+                    "Something on GitHub is deleted; nobody asked for it",
+                );
+            }
+            None
+        }
+        "aws"
+            if command.arguments().iter().any(|word| {
+                word == "rm" || word == "rb" || word.starts_with("delete-") || word.starts_with("terminate-")
+            }) =>
+        {
+            unless(
+                around,
+                &["delet", "remov", "terminat"],
+                DESTRUCTIVE,
+                "Something in the cloud is deleted; nobody asked for it",
+            )
+        }
+        _ => None,
+    }
+}
+
+/// `rm -rf`: outside of the project grave, inside of it only where the work is not.
+fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+    let recursive =
+        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.program() == "rimraf";
+    if !recursive {
+        return None;
+    }
+    command.operands().find_map(|path| {
+        // What a variable holds is not known.
+        if path.starts_with('$')
+            && !path.starts_with("$HOME")
+            && path != "$HOME"
+            && !path.starts_with("${HOME}")
+        {
+            return None;
+        }
+        let plain = path.replace("${HOME}", "$HOME");
+        let everything = matches!(
+            plain.trim_end_matches('/'),
+            "" | "/*" | "~" | "$HOME" | "~/*" | "$HOME/*" | "." | "./*" | "*" | ".." | "../*" | "./"
+        );
+        if everything
+            && !(matches!(path, "*" | "./*")
+                && around
+                    .compiled
+                    .asked
+                    .speaks_of(&["clean", "empty", "delet", "remov"]))
+        {
+            return finding(GRAVE, None, format!("`rm -r {path}` removes everything"));
+        }
+        let place = Place::new(around.root, path.trim_end_matches("/*"));
+        // In another folder a relative path is not what it seems; what is made anew at once was the agent's own.
+        if place.is_inside() && around.moved || around.made_anew.contains(&path) {
+            return None;
+        }
+        if place.is_inside() && place.name() == ".git" && place.parts().count() == 1 {
+            return finding(GRAVE, Some(".git"), "The project's history is removed");
+        }
+        beyond(&place, around).or_else(|| beside(&place, around))
+    })
+}
+
+/// A removal outside of the project.
+fn beyond(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
+    // Without a root nobody knows what is outside; home and the system's folders are.
+    let outside = !place.is_inside() && (around.root.is_known() || place.as_str().starts_with(['~', '$']));
+    if !outside
+        || is_temporary(place)
+        || is_made_by_build(place) && place.parts().count() > 2
+        || is_ours(place, around)
+    {
+        return None;
+    }
+    let name = place.shown();
+    finding(
+        DESTRUCTIVE,
+        Some(name),
+        format!("{name} lies outside of the project and is removed"),
+    )
+}
+
+/// A removal inside of the project where the work is not, as far as that is told.
+fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
+    let told = !around.compiled.scope.is_empty();
+    let fine = !told
+        || !place.is_inside()
+        || is_temporary(place)
+        || is_made_by_build(place)
+        || is_ours(place, around)
+        || around.compiled.is_in_scope(place)
+        || place.as_str().contains(['*', '$'])
+        || around
+            .compiled
+            .asked
+            .speaks_of(&["delet", "remov", "clean", "sterg", "drop"]);
+    if fine {
+        return None;
+    }
+    let name = place.shown();
+    finding(
+        RISKY,
+        Some(name),
+        format!("{name} is removed, and has nothing to do with what was asked for"),
+    )
+}
+
+/// Whether the conversation made it, or the user named or allowed it.
+fn is_ours(place: &Place, around: &Surroundings<'_>) -> bool {
+    around.history.has_changed(place) || around.compiled.is_allowed(place) || around.compiled.is_named(place)
+}
+
+fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+    let (verb, rest) = command.git();
+    let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
+    let short = |letter: char| {
+        rest.iter()
+            .any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(letter))
+    };
+    match verb {
+        "push" if has(&["--dry-run", "-n"]) => None,
+        "push" if pushes_by_force(command) => {
+            let leased = rest.iter().any(|word| word.starts_with("--force-with-lease"));
+            // What was rebased or amended before can go out in no other way; the lease guards what others pushed.
+            if leased
+                && ["rebase", "--amend", "reset"]
+                    .iter()
+                    .any(|word| around.history.has_run(word))
+            {
+                return None;
+            }
+            unless(
+                around,
+                &["force", "rebas", "amend", "squash", "overwrit", "rewrit"],
+                if leased { RISKY } else { DESTRUCTIVE },
+                "`git push --force` overwrites what is there; nobody asked for it",
+            )
+        }
+        "push"
+            if has(&["--delete", "-d"])
+                || rest.iter().any(|word| word.starts_with(':') && word.len() > 1) =>
+        {
+            unless(
+                around,
+                &["delet", "remov", "clean", "prun"],
+                DESTRUCTIVE,
+                "`git push --delete` removes a branch for everybody; nobody asked for it",
+            )
+        }
+        "reset" if has(&["--hard"]) && !around.keeps_copy => unless(
+            around,
+            &[
+                "reset",
+                "revert",
+                "undo",
+                "discard",
+                "rollback",
+                "roll",
+                "throw",
+                "start over",
+                "restor",
+                "clean",
+                "sync",
+                "rebas",
+                "anul",
+            ],
+            RISKY,
+            "`git reset --hard` throws away what is not committed; nobody asked for it",
+        ),
+        "clean" if short('f') && (short('d') || short('x')) && !short('n') && !has(&["--dry-run"]) => unless(
+            around,
+            &["clean", "untrack", "discard", "reset", "curat"],
+            DESTRUCTIVE,
+            "`git clean` removes files that are not in the repository; nobody asked for it",
+        ),
+        "branch" if short('D') => unless(
+            around,
+            &[
+                "delet", "remov", "clean", "prun", "branch", "sterg", "worktree", "rebas", "merg",
+            ],
+            RISKY,
+            "`git branch -D` removes a branch with its commits; nobody asked for it",
+        ),
+        "checkout" | "restore"
+            if (verb == "restore" || has(&["--"])) && has(&[".", ":/", "*"]) && !has(&["--staged", "-S"]) =>
+        {
+            unless(
+                around,
+                &["reset", "revert", "undo", "discard", "restor", "rollback", "anul"],
+                RISKY,
+                "All changes that are not committed are thrown away; nobody asked for it",
+            )
+        }
+        "stash" if rest.first().is_some_and(|word| word == "clear") => unless(
+            around,
+            &["stash"],
+            RISKY,
+            "All stashed work is thrown away; nobody asked for it",
+        ),
+        "filter-branch" | "filter-repo" => unless(
+            around,
+            &["histor", "filter", "rewrit", "purg"],
+            DESTRUCTIVE,
+            "The repository's history is rewritten; nobody asked for it",
+        ),
+        "reflog" if has(&["expire", "delete"]) => unless(
+            around,
+            &["reflog", "purg"],
+            DESTRUCTIVE,
+            "Git's way back to lost commits is removed; nobody asked for it",
+        ),
+        "update-ref" if has(&["-d"]) => unless(
+            around,
+            &["ref", "branch", "delet"],
+            DESTRUCTIVE,
+            "A reference of the repository is removed; nobody asked for it",
+        ),
+        _ => None,
+    }
+}
+
+/// What of a database statement destroys.
+pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Finding> {
+    const MOST_BYTES: usize = 8 * 1024;
+    let text = text[..text.floor_char_boundary(MOST_BYTES)].to_ascii_lowercase();
+    let words: Vec<&str> = text
+        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let destroys = words.iter().enumerate().find_map(|(at, word)| {
+        let next = words.get(at + 1).copied().unwrap_or_default();
+        match (*word, next) {
+            ("drop", "table" | "database" | "schema" | "view" | "collection") => Some("DROP"),
+            ("truncate", "table") => Some("TRUNCATE"),
+            ("delete", "from") if !words[at..].contains(&"where") => Some("DELETE without WHERE"),
+            ("flushall" | "flushdb" | "dropdatabase", _) => Some("a flush"),
+            _ => None,
+        }
+    })?;
+    if speaks_of_data(around) {
+        return None;
+    }
+    finding(
+        DESTRUCTIVE,
+        None,
+        format!("Stored data is removed ({destroys}); nobody asked for it"),
+    )
+}
+
+fn speaks_of_data(around: &Surroundings<'_>) -> bool {
+    around.compiled.asked.speaks_of(&[
+        "drop", "truncat", "migrat", "reset", "seed", "delet", "sterg", "purg", "wipe", "clear", "flush",
+        "recreat",
+    ])
+}
+
+/// A finding, unless the user spoke of it.
+fn unless(around: &Surroundings<'_>, stems: &[&str], at_most: u8, reason: &str) -> Option<Finding> {
+    if around.compiled.asked.speaks_of(stems) {
+        return None;
+    }
+    finding(at_most, None, reason)
+}

@@ -1,0 +1,162 @@
+//! What goes out to the world: publishing, deploying, sending secrets.
+
+use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use crate::command_line::SimpleCommand;
+use grov_domain::Finding;
+
+/// What of a command goes out; `before` is the command whose output it may read.
+pub(super) fn of_command(
+    command: &SimpleCommand,
+    before: Option<&SimpleCommand>,
+    around: &Surroundings<'_>,
+) -> Option<Finding> {
+    if sends_secrets(command, before) {
+        return finding(GRAVE, None, "Secrets are sent to another machine");
+    }
+    let asked = &around.compiled.asked;
+    if publishes(command)
+        && !asked.speaks_of(&[
+            "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz",
+        ])
+    {
+        return finding(
+            DESTRUCTIVE,
+            None,
+            format!("`{}` publishes something; nobody asked for it", shown(command)),
+        );
+    }
+    let runs_download = command.piped
+        && matches!(command.program(), "sh" | "bash" | "zsh" | "python" | "python3" | "node" | "perl" | "ruby")
+        // With an argument it runs that, and reads the download as data.
+        && command.arguments().iter().all(|word| matches!(word.as_str(), "-" | "-s" | "--") || word.starts_with("-s"))
+        && before.is_some_and(|before| matches!(before.program(), "curl" | "wget"));
+    if runs_download && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"]) {
+        return finding(
+            RISKY,
+            None,
+            "A script from the network is run unseen; nobody asked for it",
+        );
+    }
+    None
+}
+
+/// Whether a command makes something public or puts it into service.
+pub(crate) fn publishes(command: &SimpleCommand) -> bool {
+    if command
+        .arguments()
+        .iter()
+        .any(|word| word.starts_with("--dry-run") || matches!(word.as_str(), "--help" | "-h" | "--list"))
+    {
+        return false;
+    }
+    let words: Vec<&str> = command.operands().take(3).collect();
+    match (command.program(), words.as_slice()) {
+        (
+            "npm" | "pnpm" | "bun" | "cargo" | "poetry" | "uv" | "lerna" | "wrangler" | "vsce" | "ovsx"
+            | "flit" | "hatch" | "pdm",
+            ["publish", ..],
+        )
+        | ("yarn", ["publish", ..] | ["npm", "publish", ..])
+        | ("npm" | "cargo", ["unpublish" | "yank", ..])
+        | ("twine", ["upload", ..])
+        | ("gem", ["push", ..])
+        | ("docker" | "podman" | "helm", ["push", ..] | ["image", "push", ..])
+        | ("gh", ["release", "create" | "upload", ..])
+        | (
+            "fly" | "flyctl" | "firebase" | "wrangler" | "serverless" | "sls" | "cdk" | "sam" | "netlify"
+            | "amplify",
+            ["deploy", ..],
+        )
+        | ("vercel", ["deploy", ..])
+        | ("eas", ["submit" | "update", ..])
+        | ("mvn", ["deploy", ..])
+        | ("gcloud", [_, "deploy", ..])
+        | ("goreleaser", ["release", ..])
+        | ("dotnet", ["nuget", "push"])
+        | ("terraform" | "tofu", ["apply", ..])
+        | ("cap" | "semantic-release", _) => true,
+        ("vercel" | "netlify", _) => command.has("--prod", '\0'),
+        ("gradle" | "gradlew", [task, ..]) => task.starts_with("publish") && !task.ends_with("Local"),
+        _ => false,
+    }
+}
+
+/// Whether a command sends what looks like a secret.
+fn sends_secrets(command: &SimpleCommand, before: Option<&SimpleCommand>) -> bool {
+    let program = command.program();
+    let local = ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
+    if !matches!(
+        program,
+        "curl" | "wget" | "nc" | "ncat" | "scp" | "rsync" | "sftp" | "ftp" | "http" | "https" | "xh"
+    ) || command
+        .arguments()
+        .iter()
+        .any(|word| local.iter().any(|host| word.contains(host)))
+    {
+        return false;
+    }
+    let sent_file = command.arguments().iter().enumerate().any(|(at, word)| {
+        let previous = at
+            .checked_sub(1)
+            .and_then(|at| command.arguments().get(at))
+            .map_or("", String::as_str);
+        let uploads = word.contains('@')
+            || matches!(previous, "-T" | "--upload-file" | "--post-file" | "--body-file")
+            || word.starts_with("--post-file=")
+            || word.starts_with("--body-file=");
+        let copies = matches!(program, "scp" | "rsync" | "sftp") && !word.contains(':');
+        (uploads || copies) && is_secret_file(word)
+    });
+    let piped = command.piped
+        && before.is_some_and(|before| {
+            matches!(before.program(), "env" | "printenv" | "export" | "set")
+                || matches!(before.program(), "cat" | "base64" | "tar" | "gzip")
+                    && before.operands().any(is_secret_file)
+        });
+    let remote = !matches!(program, "scp" | "rsync" | "sftp")
+        || command.operands().last().is_some_and(|word| word.contains(':'));
+    remote && (sent_file || piped)
+}
+
+/// Whether a file's name says that it holds secrets.
+pub(crate) fn is_secret_file(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let path = path.rsplit(['@', '=', ' ']).next().unwrap_or(&path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let example = ["example", "sample", "template", ".pub"]
+        .iter()
+        .any(|end| name.contains(end));
+    !example
+        && (name == ".env"
+            || name.starts_with(".env.")
+            || name.starts_with("id_rsa")
+            || name.starts_with("id_ed25519")
+            || name.starts_with("id_ecdsa")
+            || matches!(
+                name,
+                ".npmrc"
+                    | ".netrc"
+                    | ".pypirc"
+                    | "credentials"
+                    | ".pgpass"
+                    | ".git-credentials"
+                    | "credentials.json"
+                    | ".bash_history"
+                    | ".zsh_history"
+                    | "shadow"
+            )
+            || name.ends_with(".pem")
+            || name.ends_with(".p12")
+            || name.ends_with(".key")
+            || path.contains("/.ssh/")
+            || path.contains("/.aws/")
+            || path.contains("/.gnupg/"))
+}
+
+/// A command as it is told in a reason.
+fn shown(command: &SimpleCommand) -> String {
+    std::iter::once(command.program())
+        .chain(command.operands().take(2))
+        .collect::<Vec<_>>()
+        .join(" ")
+}

@@ -1,0 +1,181 @@
+//! What reaches into the machine itself: permissions, processes, services, the user's own settings.
+
+use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use crate::command_line::SimpleCommand;
+use crate::deed::Deed;
+use crate::history::names_in;
+use crate::place::Place;
+use grov_domain::Finding;
+
+/// A rough thing that deserves a word and no more.
+const ROUGH: u8 = 7;
+
+/// What of a command reaches into the machine; `before` is the command whose output it may read.
+pub(super) fn of_command(
+    command: &SimpleCommand,
+    before: Option<&SimpleCommand>,
+    around: &Surroundings<'_>,
+) -> Option<Finding> {
+    let asked = &around.compiled.asked;
+    match command.program() {
+        "chmod" => {
+            let open = command
+                .operands()
+                .next()
+                .is_some_and(|mode| matches!(mode, "777" | "0777" | "a+rwx" | "ugo+rwx"));
+            let recursive = command.has("--recursive", 'R');
+            let permissions = asked.speaks_of(&["chmod", "permission", "777", "permisiun"]);
+            (open && recursive && !permissions).then(|| {
+                finding(
+                    RISKY,
+                    None,
+                    "Everybody may write everything afterwards (`chmod -R 777`)",
+                )
+            })?
+        }
+        "chown" | "chgrp" if command.has("--recursive", 'R') => {
+            let outside = command
+                .operands()
+                .skip(1)
+                .map(|path| Place::new(around.root, path))
+                .find(|place| !place.is_inside());
+            let place = outside
+                .filter(|_| around.root.is_known() && !asked.speaks_of(&["chown", "owner", "permission"]))?;
+            finding(
+                DESTRUCTIVE,
+                Some(place.shown()),
+                format!("The owner of {} is changed", place.shown()),
+            )
+        }
+        "shutdown" | "reboot" | "halt" | "poweroff" => finding(GRAVE, None, "The machine is stopped"),
+        "kill"
+            if command.arguments().iter().any(|word| word == "-1")
+                && command.arguments().len() > 1
+                && command.arguments().last().is_some_and(|word| word == "-1") =>
+        {
+            finding(GRAVE, None, "Every process of the user is killed")
+        }
+        "killall" | "pkill" => {
+            let target = command.operands().last().unwrap_or_default();
+            // What the conversation started it may stop; names of development servers are of that kind.
+            let ours = names_in(target).any(|name| around.history.has_run(name) || asked.names(name))
+                || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
+                || before.is_some_and(|before| {
+                    names_in(target).any(|name| before.words.iter().any(|word| word.contains(name)))
+                });
+            (!ours && !target.is_empty()).then(|| {
+                finding(
+                    ROUGH,
+                    None,
+                    format!("Processes are killed by their name ({target}), whoever started them"),
+                )
+            })?
+        }
+        "crontab" if !command.arguments().iter().any(|word| word == "-l") => {
+            (!asked.speaks_of(&["cron", "schedul"])).then(|| {
+                finding(
+                    DESTRUCTIVE,
+                    None,
+                    "The user's crontab is changed; nobody asked for it",
+                )
+            })?
+        }
+        "systemctl" | "service" | "launchctl" => {
+            let changes = command
+                .operands()
+                .any(|word| matches!(word, "stop" | "disable" | "mask" | "unload" | "bootout" | "kill"));
+            (changes
+                && !asked.speaks_of(&[
+                    "service",
+                    "systemd",
+                    "daemon",
+                    "systemctl",
+                    "launchctl",
+                    "stop",
+                    "disabl",
+                ]))
+            .then(|| {
+                finding(
+                    RISKY,
+                    None,
+                    "A service of the machine is stopped; nobody asked for it",
+                )
+            })?
+        }
+        "userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
+        | "setenforce" | "csrutil" | "spctl" => {
+            let name = command.program();
+            let looks = command
+                .arguments()
+                .iter()
+                .any(|word| matches!(word.as_str(), "-L" | "-S" | "status" | "list"));
+            (!looks && !asked.names(name) && !asked.speaks_of(&["user", "firewall", "password"])).then(
+                || {
+                    finding(
+                        DESTRUCTIVE,
+                        None,
+                        format!("`{name}` changes the machine's accounts or its protection"),
+                    )
+                },
+            )?
+        }
+        _ => None,
+    }
+}
+
+/// Changes of files that belong to the user or the system.
+pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Finding> {
+    deed.changed.iter().find_map(|place| {
+        if place.is_inside() || around.compiled.is_allowed(place) || around.compiled.is_named(place) {
+            return None;
+        }
+        let what = protected(place)?;
+        let name = place.shown();
+        finding(
+            DESTRUCTIVE,
+            Some(name),
+            format!("{name} belongs to {what}; nobody asked for its change"),
+        )
+    })
+}
+
+/// Whose a file outside of the project is.
+fn protected(place: &Place) -> Option<&'static str> {
+    let text = place.as_str();
+    let name = place.name();
+    const SYSTEM: &[&str] = &[
+        "/etc/",
+        "/usr/bin/",
+        "/usr/sbin/",
+        "/usr/lib/",
+        "/bin/",
+        "/sbin/",
+        "/lib/",
+        "/boot/",
+        "/system/",
+        "/library/",
+        "/var/spool/cron",
+        "c:/windows/",
+        "c:/program files",
+    ];
+    if SYSTEM.iter().any(|folder| text.starts_with(folder)) {
+        return Some("the system");
+    }
+    let shell = matches!(
+        name,
+        ".bashrc"
+            | ".bash_profile"
+            | ".profile"
+            | ".zshrc"
+            | ".zprofile"
+            | ".zshenv"
+            | ".bash_logout"
+            | ".inputrc"
+            | "config.fish"
+    );
+    let keys = place
+        .parts()
+        .any(|part| matches!(part, ".ssh" | ".gnupg" | ".aws" | ".kube"));
+    let accounts = matches!(name, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
+    (shell || keys || accounts).then_some("the user's own settings")
+}

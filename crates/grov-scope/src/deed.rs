@@ -1,0 +1,267 @@
+//! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
+
+use crate::command_line::{SimpleCommand, split};
+use crate::place::{Place, Root};
+use grov_domain::{ActionSketch, ActionType, EffectKind};
+
+/// Of an action with more files the first ones are looked at.
+const MOST_FILES: usize = 50;
+
+/// An action, looked at once for all rules.
+#[derive(Debug)]
+pub struct Deed<'a> {
+    /// The action.
+    pub action: &'a ActionSketch,
+    /// Every file that it touches in any way.
+    pub touched: Vec<Place>,
+    /// The files and folders that it changes, creates or removes.
+    pub changed: Vec<Place>,
+    /// It removes or moves what it changes.
+    pub removes: bool,
+    /// The commands that it runs.
+    pub(crate) commands: Vec<SimpleCommand>,
+}
+
+impl<'a> Deed<'a> {
+    /// The deed that an action is, its paths seen from `root`.
+    pub fn new(root: &Root, action: &'a ActionSketch) -> Self {
+        let touched: Vec<Place> = action
+            .files
+            .iter()
+            .take(MOST_FILES)
+            .map(|file| Place::new(root, file))
+            .collect();
+        let commands = match &action.command {
+            Some(command) if action.action_type == ActionType::Bash => split(command),
+            _ => Vec::new(),
+        };
+        let mut changed = Vec::new();
+        if action.action_type.modifies_files() {
+            changed.clone_from(&touched);
+        } else if changes_files(action) {
+            changed = if commands.is_empty() {
+                touched.clone()
+            } else {
+                changed_by(&commands, &touched, root)
+            };
+        }
+        let removes = |effect: &EffectKind| matches!(effect, EffectKind::Delete | EffectKind::Move);
+        Self {
+            action,
+            removes: action.effects.iter().any(removes),
+            touched,
+            changed,
+            commands,
+        }
+    }
+
+    /// Whether the action looks at something and changes nothing: reading, searching, planning, asking, delegating.
+    pub fn looks(&self) -> bool {
+        match self.action.action_type {
+            ActionType::Read | ActionType::Search | ActionType::Web | ActionType::Todo | ActionType::Task => {
+                true
+            }
+            ActionType::Bash => {
+                !self.action.effects.is_empty()
+                    && self
+                        .action
+                        .effects
+                        .iter()
+                        .all(|effect| *effect == EffectKind::Read)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the action changes files.
+    pub fn changes(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    /// Whether the action runs tests, checks or a build.
+    pub fn proves(&self) -> bool {
+        let proves = |effect: &EffectKind| matches!(effect, EffectKind::Test | EffectKind::Build);
+        self.action.effects.iter().any(proves)
+    }
+
+    /// Whether the action installs or removes packages.
+    pub fn installs(&self) -> bool {
+        self.action.effects.contains(&EffectKind::Install)
+    }
+
+    /// Whether the action talks to other machines.
+    pub fn talks_outward(&self) -> bool {
+        self.action.action_type == ActionType::Web || self.action.effects.contains(&EffectKind::Network)
+    }
+
+    /// The text that it writes, as far as it was seen; empty otherwise.
+    pub fn content(&self) -> &str {
+        self.action.content.as_deref().unwrap_or_default()
+    }
+}
+
+fn changes_files(action: &ActionSketch) -> bool {
+    action.effects.iter().any(|effect| {
+        matches!(
+            effect,
+            EffectKind::Write
+                | EffectKind::Modify
+                | EffectKind::Delete
+                | EffectKind::Move
+                | EffectKind::Copy
+                | EffectKind::Permission
+        )
+    })
+}
+
+/// Of a command that reads some files and changes others, those that it changes: the sketch does not tell them apart.
+fn changed_by(commands: &[SimpleCommand], touched: &[Place], root: &Root) -> Vec<Place> {
+    let mut found: Vec<Place> = Vec::new();
+    for command in commands {
+        let targets = command.targets.iter().map(String::as_str);
+        for path in targets.chain(changed_operands(command)) {
+            if found.len() >= MOST_FILES {
+                return found;
+            }
+            if path.starts_with("/dev/") || path.is_empty() {
+                continue;
+            }
+            let place = Place::new(root, path);
+            // Behind `cd` the command's own spelling is shorter than the file's.
+            let known = touched.iter().find(|file| {
+                **file == place
+                    || file
+                        .as_str()
+                        .strip_suffix(place.as_str())
+                        .is_some_and(|rest| rest.ends_with('/'))
+            });
+            let place = known.cloned().unwrap_or(place);
+            if !found.contains(&place) {
+                found.push(place);
+            }
+        }
+    }
+    found
+}
+
+/// The operands of a command that it changes.
+fn changed_operands(command: &SimpleCommand) -> Vec<&str> {
+    let in_place = || {
+        command
+            .arguments()
+            .iter()
+            .any(|word| word.starts_with("-i") || word == "--in-place")
+    };
+    match command.program() {
+        "rm" | "rmdir" | "unlink" | "shred" | "trash" | "rimraf" | "del" | "touch" | "mkdir" | "truncate"
+        | "tee" | "mv" | "dos2unix" => command.operands().collect(),
+        "cp" | "ln" | "install" | "rsync" => command.operands().last().into_iter().collect(),
+        "chmod" | "chown" | "chgrp" => command.operands().skip(1).collect(),
+        "sed" | "perl" if in_place() => command.operands().skip(1).collect(),
+        "dd" => command
+            .operands()
+            .filter_map(|word| word.strip_prefix("of="))
+            .collect(),
+        "gofmt" | "prettier" | "rustfmt" | "black" | "isort" => command.operands().collect(),
+        "git" => match command.git() {
+            ("rm" | "mv" | "restore", rest) => rest
+                .iter()
+                .map(String::as_str)
+                .filter(|word| !word.starts_with('-'))
+                .collect(),
+            ("checkout", rest) => {
+                let behind = rest
+                    .iter()
+                    .position(|word| word == "--")
+                    .map_or(rest.len(), |at| at + 1);
+                rest[behind..].iter().map(String::as_str).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// An edit of a file.
+    pub(crate) fn edit(file: &str, content: &str) -> ActionSketch {
+        ActionSketch {
+            action_type: ActionType::Edit,
+            files: vec![file.to_owned()],
+            command: None,
+            effects: Vec::new(),
+            reasoning: None,
+            failed: None,
+            output: None,
+            content: (!content.is_empty()).then(|| content.to_owned()),
+        }
+    }
+
+    /// A file that is read.
+    pub(crate) fn read(file: &str) -> ActionSketch {
+        ActionSketch {
+            action_type: ActionType::Read,
+            ..edit(file, "")
+        }
+    }
+
+    /// A command as the agent gives it, understood in a project at `/home/me/p`.
+    pub(crate) fn bash(command: &str) -> ActionSketch {
+        let input = serde_json::json!({ "command": command });
+        let action = grov_actions::understand(&grov_actions::ToolCall {
+            name: "Bash",
+            id: None,
+            input: (&input).into(),
+            working_directory: Some("/home/me/p"),
+        });
+        ActionSketch {
+            action_type: ActionType::Bash,
+            files: action.files,
+            command: action.command,
+            effects: action.effects.iter().map(|effect| effect.kind).collect(),
+            ..edit("", "")
+        }
+    }
+
+    fn changed(command: &str) -> Vec<String> {
+        let root = Root::new(Some("/home/me/p"));
+        let action = bash(command);
+        let deed = Deed::new(&root, &action);
+        deed.changed
+            .iter()
+            .map(|place| place.as_str().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn commands_change_what_they_write_and_not_what_they_read() {
+        assert_eq!(changed("cat src/a.rs > /tmp/x"), ["/tmp/x"]);
+        assert_eq!(changed("cd src && rm a.rs"), ["src/a.rs"]);
+        assert_eq!(changed("cp src/a.rs src/b.rs"), ["src/b.rs"]);
+        assert_eq!(changed("sed -i 's/a/b/' src/a.rs"), ["src/a.rs"]);
+        assert_eq!(changed("sed 's/a/b/' src/a.rs"), Vec::<String>::new());
+        assert_eq!(changed("git checkout -- src/a.rs"), ["src/a.rs"]);
+        assert_eq!(
+            changed("cat > src/new.rs <<'EOF'\nrm src/a.rs\nEOF"),
+            ["src/new.rs"]
+        );
+        assert_eq!(changed("cargo test 2>/dev/null"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn looking_is_known() {
+        let root = Root::default();
+        for (action, looks) in [
+            (read("a"), true),
+            (bash("cat a | grep b"), true),
+            (bash("cargo test"), false),
+            (edit("a", ""), false),
+            (bash("some-program"), false),
+        ] {
+            assert_eq!(Deed::new(&root, &action).looks(), looks, "{action:?}");
+        }
+    }
+}

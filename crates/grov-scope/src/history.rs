@@ -1,0 +1,278 @@
+//! What the agent did so far, compact and bounded.
+
+use crate::deed::Deed;
+use crate::place::Place;
+use std::collections::{HashSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// So many actions are kept in mind; circles are found within far fewer.
+const MOST_ENTRIES: usize = 500;
+
+/// So many files of one action are kept in mind.
+const MOST_FILES: usize = 8;
+
+/// So many names (files, words of commands) are kept in mind; then none is added.
+const MOST_NAMES: usize = 4_000;
+
+/// Of longer texts the beginning is compared.
+const MOST_BYTES: usize = 16 * 1024;
+
+/// So many of the smallest hashes of a text's words stand for it.
+const SKETCH: usize = 32;
+
+/// A text, so that the same one and a nearly equal one are known again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Print {
+    exact: u64,
+    smallest: Vec<u32>,
+    pub(crate) bytes: usize,
+}
+
+impl Print {
+    fn of(text: &str) -> Option<Self> {
+        let text = &text[..text.floor_char_boundary(MOST_BYTES)];
+        if text.trim().is_empty() {
+            return None;
+        }
+        let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let mut smallest: Vec<u32> = words.filter(|word| !word.is_empty()).map(word_hash).collect();
+        smallest.sort_unstable();
+        smallest.dedup();
+        smallest.truncate(SKETCH);
+        smallest.shrink_to_fit();
+        Some(Self {
+            exact: hash(&text),
+            smallest,
+            bytes: text.len(),
+        })
+    }
+
+    /// Whether it is the same text.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.exact == other.exact
+    }
+
+    /// Whether nearly all words are the same.
+    pub(crate) fn resembles(&self, other: &Self) -> bool {
+        if self.is(other) {
+            return true;
+        }
+        let shared = self
+            .smallest
+            .iter()
+            .filter(|word| other.smallest.binary_search(word).is_ok())
+            .count();
+        let most = self.smallest.len().max(other.smallest.len());
+        most >= 4 && shared * 10 >= most * 9
+    }
+}
+
+/// What kind of thing an action was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It changed files.
+    Change,
+    /// It ran something.
+    Run,
+    /// It looked.
+    Look,
+}
+
+/// One action of the past.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) kind: Kind,
+    files: Vec<u64>,
+    pub(crate) print: Option<Print>,
+    pub(crate) command: Option<u64>,
+    call: Option<u64>,
+    pub(crate) failed: Option<bool>,
+    /// It was found to repeat what was done before.
+    pub(crate) repeats: bool,
+}
+
+/// What the agent did since the newest instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Actions that changed files.
+    pub changes: u32,
+    /// Files that were changed and had not been touched in the conversation before.
+    pub new_files: u32,
+    /// Bytes of text written, as far as it was seen.
+    pub volume: u64,
+}
+
+/// The conversation so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    entries: VecDeque<Entry>,
+    touched: HashSet<u64>,
+    changed: HashSet<u64>,
+    words: HashSet<u64>,
+    pub(crate) activity: Activity,
+}
+
+impl History {
+    /// The actions, the newest first.
+    pub(crate) fn newest(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().rev()
+    }
+
+    /// Earlier actions that touched one of these files, the newest first, among the last `within`.
+    pub(crate) fn of_files<'a>(
+        &'a self,
+        files: &[Place],
+        within: usize,
+    ) -> impl Iterator<Item = &'a Entry> + use<'a> {
+        let files: Vec<u64> = files.iter().take(MOST_FILES).map(hash).collect();
+        self.newest()
+            .take(within)
+            .filter(move |entry| entry.files.iter().any(|file| files.contains(file)))
+    }
+
+    /// Whether a file was touched before.
+    pub(crate) fn knows(&self, place: &Place) -> bool {
+        self.touched.contains(&hash(place))
+    }
+
+    /// Whether a file was changed before.
+    pub(crate) fn has_changed(&self, place: &Place) -> bool {
+        self.changed.contains(&hash(place))
+    }
+
+    /// Whether an earlier command had this word.
+    pub(crate) fn has_run(&self, word: &str) -> bool {
+        self.words.contains(&hash(&word))
+    }
+
+    /// A new instruction: what is counted since the newest one begins anew.
+    pub(crate) fn begin_prompt(&mut self) {
+        self.activity = Activity::default();
+    }
+
+    /// Keeps an action in mind.
+    pub(crate) fn note(&mut self, deed: &Deed<'_>, print: Option<Print>, call: Option<&str>, repeats: bool) {
+        let kind = if deed.changes() {
+            Kind::Change
+        } else if deed.looks() {
+            Kind::Look
+        } else {
+            Kind::Run
+        };
+        if kind == Kind::Change {
+            self.activity.changes = self.activity.changes.saturating_add(1);
+            self.activity.volume = self.activity.volume.saturating_add(deed.content().len() as u64);
+            let new = deed.changed.iter().filter(|place| !self.knows(place)).count();
+            self.activity.new_files = self
+                .activity
+                .new_files
+                .saturating_add(u32::try_from(new).unwrap_or(u32::MAX));
+        }
+        keep(&mut self.touched, deed.touched.iter().map(hash));
+        keep(&mut self.changed, deed.changed.iter().map(hash));
+        let words = deed
+            .commands
+            .iter()
+            .flat_map(|command| &command.words)
+            .flat_map(|word| names_in(word));
+        keep(&mut self.words, words.map(|word| hash(&word)));
+        if self.entries.len() >= MOST_ENTRIES {
+            self.entries.pop_front();
+        }
+        let files = if kind == Kind::Change {
+            &deed.changed
+        } else {
+            &deed.touched
+        };
+        self.entries.push_back(Entry {
+            kind,
+            files: files.iter().take(MOST_FILES).map(hash).collect(),
+            print,
+            command: command_hash(deed),
+            call: call.map(|call| hash(&call)),
+            failed: deed.action.failed,
+            repeats,
+        });
+    }
+
+    /// How an earlier action ended.
+    pub(crate) fn ended(&mut self, call: &str, failed: bool) {
+        let call = hash(&call);
+        if let Some(entry) = self
+            .entries
+            .iter_mut()
+            .rev()
+            .find(|entry| entry.call == Some(call))
+        {
+            entry.failed = Some(failed);
+        }
+    }
+}
+
+/// The text that a change writes.
+pub(crate) fn print_of(deed: &Deed<'_>) -> Option<Print> {
+    if deed.changes() {
+        Print::of(deed.content())
+    } else {
+        None
+    }
+}
+
+/// A command, whatever the spaces in it.
+pub(crate) fn command_hash(deed: &Deed<'_>) -> Option<u64> {
+    if deed.commands.is_empty() {
+        return None;
+    }
+    let mut hasher = DefaultHasher::new();
+    for command in &deed.commands {
+        command.words.hash(&mut hasher);
+        command.targets.hash(&mut hasher);
+    }
+    Some(hasher.finish())
+}
+
+/// The words of a command's word that may name a program: `vite` of `node_modules/.bin/vite`.
+pub(crate) fn names_in(word: &str) -> impl Iterator<Item = &str> {
+    word.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-')))
+        .filter(|part| part.len() >= 3)
+}
+
+fn keep(names: &mut HashSet<u64>, new: impl Iterator<Item = u64>) {
+    for name in new {
+        if names.len() >= MOST_NAMES {
+            return;
+        }
+        names.insert(name);
+    }
+}
+
+fn hash<T: Hash + ?Sized>(thing: &T) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// FNV-1a: short words, many of them.
+fn word_hash(word: &str) -> u32 {
+    word.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearly_equal_texts_resemble_each_other() {
+        let text = "pub fn parse(input: &str) -> Result<Vec<Token>, Error> { let mut tokens = Vec::new(); lex(input) }";
+        let print = |text: &str| Print::of(text).unwrap();
+        assert!(print(text).is(&print(text)));
+        assert!(print(text).resembles(&print(&format!("{} {text}", &text[..40]))));
+        assert!(!print(text).is(&print(&format!("{text} "))));
+        assert!(!print(text).resembles(&print(
+            "struct Unrelated { names: HashMap<String, u64>, count: usize, size: u8 }"
+        )));
+        assert_eq!(Print::of(" \n"), None);
+    }
+}

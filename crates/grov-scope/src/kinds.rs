@@ -1,0 +1,314 @@
+//! Kinds of files that their names tell.
+
+use crate::place::Place;
+
+/// What a file is for, as far as its name and folder tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileKind {
+    /// Tests and their data.
+    Test,
+    /// What describes the shape of stored data.
+    Schema,
+    /// Steps from one shape of stored data to the next.
+    Migration,
+    /// Documentation, change logs.
+    Docs,
+    /// Style sheets.
+    Styles,
+    /// Pipelines that run elsewhere.
+    Pipeline,
+    /// What a package manager writes itself.
+    Lock,
+    /// Where dependencies are declared.
+    Manifest,
+    /// What was taken over from others or made by a program.
+    Vendored,
+    /// Settings of tools and of the program itself.
+    Config,
+    /// What ties the files of a folder together.
+    Index,
+}
+
+#[rustfmt::skip]
+const LOCKS: &[&str] = &[
+    "cargo.lock", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb",
+    "poetry.lock", "uv.lock", "pipfile.lock", "pdm.lock", "go.sum", "go.work.sum", "gemfile.lock", "composer.lock",
+    "mix.lock", "pubspec.lock", "podfile.lock", "packages.lock.json", "flake.lock", "deno.lock", "gradle.lockfile",
+    "package.resolved",
+];
+
+#[rustfmt::skip]
+const MANIFESTS: &[&str] = &[
+    "cargo.toml", "package.json", "pyproject.toml", "setup.py", "setup.cfg", "pipfile", "go.mod", "go.work", "gemfile",
+    "composer.json", "mix.exs", "pubspec.yaml", "podfile", "pom.xml", "build.gradle", "build.gradle.kts",
+    "settings.gradle", "deno.json", "package.swift", "environment.yml", "conanfile.txt", "vcpkg.json", "build.sbt",
+    "pnpm-workspace.yaml", "libs.versions.toml", "directory.packages.props",
+];
+
+#[rustfmt::skip]
+const INDEXES: &[&str] = &[
+    "mod.rs", "lib.rs", "index.ts", "index.tsx", "index.js", "index.jsx", "index.mjs", "__init__.py", "index.d.ts",
+    "barrel.ts", "module.ts",
+];
+
+impl FileKind {
+    /// Whether a file is of this kind.
+    pub fn is(self, place: &Place) -> bool {
+        let name = place.name();
+        let ending = place.ending();
+        let lies_in = |folders: &[&str]| place.parts().any(|part| folders.contains(&part));
+        match self {
+            Self::Test => is_test(place),
+            Self::Schema => {
+                let stem = place.stem();
+                (stem == "schema"
+                    || stem.ends_with("_schema")
+                    || stem.ends_with("-schema")
+                    || stem.ends_with(".schema"))
+                    || matches!(ending, "prisma" | "graphqls")
+                    || lies_in(&["schema", "schemas"])
+            }
+            Self::Migration => lies_in(&["migration", "migrations", "migrate"]),
+            Self::Docs => {
+                matches!(ending, "md" | "mdx" | "rst" | "adoc")
+                    || ["readme", "changelog", "license", "contributing", "authors"]
+                        .iter()
+                        .any(|begin| name.starts_with(begin))
+                    || lies_in(&["docs", "doc"])
+            }
+            Self::Styles => matches!(ending, "css" | "scss" | "sass" | "less" | "styl"),
+            Self::Pipeline => {
+                lies_in(&[".github", ".circleci", ".buildkite", ".gitlab", "workflows"])
+                    || matches!(
+                        name,
+                        ".gitlab-ci.yml"
+                            | ".travis.yml"
+                            | "jenkinsfile"
+                            | "azure-pipelines.yml"
+                            | "cloudbuild.yaml"
+                    )
+            }
+            Self::Lock => LOCKS.contains(&name),
+            Self::Manifest => {
+                MANIFESTS.contains(&name)
+                    || name.starts_with("requirements") && matches!(ending, "txt" | "in")
+                    || matches!(ending, "csproj" | "gemspec" | "cabal")
+            }
+            Self::Vendored => lies_in(&[
+                "vendor",
+                "vendored",
+                "third_party",
+                "third-party",
+                "node_modules",
+                "generated",
+                "__generated__",
+            ]),
+            Self::Config => {
+                matches!(ending, "toml" | "ini" | "cfg" | "conf" | "env" | "properties")
+                    || name.starts_with('.') && place.parts().count() <= 2
+                    || name.contains(".config.")
+                    || name.contains("rc.")
+                    || matches!(ending, "yml" | "yaml" | "json") && place.parts().count() == 1
+            }
+            Self::Index => INDEXES.contains(&name),
+        }
+    }
+}
+
+/// Whether a file holds tests, by the conventions of the common languages.
+fn is_test(place: &Place) -> bool {
+    let name = place.name();
+    let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
+    let in_folder = place.folder().split('/').any(|part| {
+        matches!(
+            part,
+            "test"
+                | "tests"
+                | "__tests__"
+                | "spec"
+                | "specs"
+                | "e2e"
+                | "testdata"
+                | "fixtures"
+                | "__snapshots__"
+                | "integration_test"
+                | "integration_tests"
+                | "androidtest"
+                | "unittests"
+                | "testing"
+        ) || part.ends_with(".tests")
+    });
+    in_folder || subject_of_test(base) != base || matches!(base, "tests" | "test" | "conftest")
+}
+
+/// The name of what a test is about: `form` of `form.test`, `test_form`, `form_spec`; the name itself where it is no test's.
+pub(crate) fn subject_of_test(base: &str) -> &str {
+    const ENDINGS: &[&str] = &[
+        ".test",
+        ".tests",
+        ".spec",
+        ".e2e",
+        ".stories",
+        "_test",
+        "_tests",
+        "_spec",
+        "-test",
+        "-spec",
+        "_unittest",
+        ".integration",
+        "_integration_test",
+        "tests",
+        "test",
+        "spec",
+    ];
+    let base = base
+        .strip_prefix("test_")
+        .or_else(|| base.strip_prefix("test-"))
+        .unwrap_or(base);
+    for ending in ENDINGS {
+        if let Some(subject) = base.strip_suffix(ending)
+            // "latest" and "contest" are no tests; "parsertest" is.
+            && (ending.starts_with(['.', '_', '-']) || subject.len() >= 4)
+            && !subject.is_empty()
+            && !matches!(base, "latest" | "contest" | "protest" | "attest" | "inspect" | "greatest" | "fastest")
+        {
+            return subject;
+        }
+    }
+    base
+}
+
+/// Whether a file is for the moment only: below a folder for temporary files or in the agent's own scratch folder.
+pub fn is_temporary(place: &Place) -> bool {
+    let text = place.as_str();
+    [
+        "/tmp",
+        "/var/tmp",
+        "/private/tmp",
+        "/private/var/folders",
+        "/var/folders",
+        "/dev/shm",
+        "$tmpdir",
+        "$tmp",
+        "$temp",
+    ]
+    .iter()
+    .any(|folder| {
+        text == *folder
+            || text
+                .strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'))
+    }) || place.parts().any(|part| {
+        matches!(
+            part,
+            "scratchpad" | "scratch" | "tmp" | "temp" | ".tmp" | ".cache"
+        )
+    }) || text.contains("appdata/local/temp")
+}
+
+/// Whether a folder is made by a build or an installation, and made again by the next one.
+pub fn is_made_by_build(place: &Place) -> bool {
+    place.parts().any(|part| {
+        matches!(
+            part,
+            "target"
+                | "node_modules"
+                | "dist"
+                | "build"
+                | "out"
+                | ".next"
+                | ".nuxt"
+                | ".svelte-kit"
+                | "__pycache__"
+                | ".pytest_cache"
+                | ".mypy_cache"
+                | ".ruff_cache"
+                | "coverage"
+                | ".coverage"
+                | "htmlcov"
+                | ".turbo"
+                | ".parcel-cache"
+                | ".vite"
+                | ".gradle"
+                | ".venv"
+                | "venv"
+                | ".tox"
+                | "bin"
+                | "obj"
+                | "pods"
+                | ".dart_tool"
+                | "deriveddata"
+                | ".build"
+                | "_build"
+                | ".eggs"
+                | "logs"
+                | ".nyc_output"
+                | ".angular"
+                | ".docusaurus"
+                | ".terraform"
+                | "test-results"
+                | "playwright-report"
+                | "storybook-static"
+                | "vendor"
+                | ".output"
+                | ".expo"
+                | "cmake-build-debug"
+                | "cmake-build-release"
+        ) || part.ends_with(".egg-info")
+            || part.ends_with("-cache")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Root;
+
+    fn is(kind: FileKind, path: &str) -> bool {
+        kind.is(&Place::new(&Root::default(), path))
+    }
+
+    #[test]
+    fn tests_are_known_by_their_names() {
+        for path in [
+            "src/form.test.ts",
+            "tests/form.rs",
+            "pkg/form_test.go",
+            "test_form.py",
+            "src/FormTest.java",
+            "src/FormTests.cs",
+            "spec/form_spec.rb",
+            "src/__tests__/form.js",
+            "src/form/tests.rs",
+            "e2e/login.ts",
+            "Form.spec.tsx",
+        ] {
+            assert!(is(FileKind::Test, path), "{path}");
+        }
+        for path in [
+            "src/form.ts",
+            "src/latest.rs",
+            "src/attest.go",
+            "contest.py",
+            "src/testimonials.ts",
+        ] {
+            assert!(!is(FileKind::Test, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn other_kinds_are_known() {
+        assert!(is(FileKind::Lock, "crates/x/Cargo.lock"));
+        assert!(is(FileKind::Manifest, "web/package.json"));
+        assert!(is(FileKind::Manifest, "requirements-dev.txt"));
+        assert!(is(FileKind::Migration, "db/migrations/1.sql"));
+        assert!(is(FileKind::Schema, "prisma/schema.prisma"));
+        assert!(is(FileKind::Pipeline, ".github/workflows/ci.yml"));
+        assert!(is(FileKind::Docs, "CHANGELOG.md"));
+        assert!(is(FileKind::Index, "src/a/mod.rs"));
+        assert!(!is(FileKind::Schema, "src/parser.rs"));
+        let place = |path: &str| Place::new(&Root::new(Some("/home/me/p")), path);
+        assert!(is_temporary(&place("/tmp/x/a.sh")) && !is_temporary(&place("src/a.sh")));
+        assert!(is_made_by_build(&place("web/node_modules")) && !is_made_by_build(&place("src")));
+    }
+}

@@ -1,0 +1,325 @@
+//! Commands that constraints forbid.
+
+use super::reading::{is_negation, orders};
+use crate::command_line::SimpleCommand;
+use crate::deed::Deed;
+use crate::words::{Word, fold, words};
+use grov_domain::EffectKind;
+
+/// A forbidden command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct CommandLimit {
+    /// The constraint's own words.
+    text: String,
+    what: Forbidden,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Forbidden {
+    /// A program, and what it is told first: `git push`, `npm`.
+    Program(Vec<String>),
+    ForcePush,
+    Network,
+    Tests,
+    Installing,
+    Deleting,
+    Deploying,
+}
+
+/// Programs that are known without quotation marks.
+#[rustfmt::skip]
+const PROGRAMS: &[&str] = &[
+    "git", "npm", "npx", "yarn", "pnpm", "bun", "pip", "pip3", "pipx", "uv", "poetry", "conda", "cargo", "rustup", "go", "docker", "podman",
+    "docker-compose", "make", "cmake", "curl", "wget", "sudo", "ssh", "scp", "rsync", "kubectl", "helm", "terraform", "ansible", "psql",
+    "mysql", "sqlite3", "mongo", "redis-cli", "brew", "apt", "apt-get", "dnf", "yum", "pacman", "rm", "gh", "aws", "gcloud", "az", "heroku",
+    "vercel", "fly", "node", "deno", "python", "python3", "mvn", "gradle", "dotnet", "gem", "bundle", "composer", "prettier", "eslint", "sed",
+    "systemctl", "kill", "pkill", "killall", "chmod", "chown", "pytest", "jest", "vitest", "black", "mise", "just",
+];
+
+/// Git's commands that people name without Git.
+#[rustfmt::skip]
+const GIT_VERBS: &[(&str, &str)] = &[
+    ("commit", "commit"), ("commits", "commit"), ("committing", "commit"), ("push", "push"), ("pushing", "push"), ("pushes", "push"),
+    ("rebase", "rebase"), ("rebasing", "rebase"), ("merge", "merge"), ("merging", "merge"), ("amend", "commit --amend"), ("stash", "stash"),
+    ("stashing", "stash"), ("comiti", "commit"), ("comite", "commit"), ("comita", "commit"), ("cherry-pick", "cherry-pick"),
+];
+
+#[rustfmt::skip]
+const RUNNING: &[&str] = &[
+    "run", "running", "use", "using", "call", "calling", "execute", "executing", "invoke", "invoking", "do", "doing", "launch", "start", "try",
+    "rula", "ruleaza", "rulezi", "folosi", "folosesti", "folosiri", "da", "dai", "face", "faci", "apela", "rularea",
+];
+
+/// What may stand between the verb and the command.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &["any", "a", "the", "another", "ever", "automatic", "git", "automatically", "un", "vreun", "niciun", "comanda", "command", "your", "own", "sa", "cumva", "to"];
+
+/// Words behind a verb that leave its meaning whole.
+#[rustfmt::skip]
+const GO_ON: &[&str] = &[
+    "anything", "it", "this", "that", "yet", "changes", "the", "your", "my", "any", "yourself", "and", "or", "nor", "at", "for", "in", "please", "nimic", "inca",
+    "to", "on", "automatically", "until", "unless", "without", "before", "code", "commits", "them", "these", "nothing", "si", "sau", "anywhere", "now", "work",
+];
+
+/// Reads the commands that a constraint forbids.
+pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandLimit> {
+    let mut found = Vec::new();
+    // What holds only sometimes is not certain; "not yet" is "not now".
+    let conditional = words.iter().any(|word| {
+        word.is_any(&[
+            "if", "unless", "when", "while", "before", "until", "after", "except", "daca", "cand", "inainte",
+            "pana", "dupa", "decat", "only", "first",
+        ])
+    });
+    if conditional {
+        return found;
+    }
+    for at in (0..words.len()).filter(|at| is_negation(&words[*at])) {
+        for what in forbidden_behind(words, at) {
+            let limit = CommandLimit {
+                text: text.to_owned(),
+                what,
+            };
+            if !found.contains(&limit) {
+                found.push(limit);
+            }
+        }
+    }
+    found
+}
+
+/// What stands behind a negation, as far as it names commands: several joined by "or" count each.
+fn forbidden_behind(words: &[Word<'_>], negation: usize) -> Vec<Forbidden> {
+    let mut found = Vec::new();
+    let mut at = negation + 1;
+    let mut running = false;
+    while let Some(word) = words.get(at) {
+        if word.is_any(RUNNING)
+            && !running
+            && !(word.folded == "do" && words.get(at + 1).is_some_and(|next| next.folded == "not"))
+        {
+            running = true;
+            at += 1;
+        } else if word.is_any(FILLERS)
+            && words.get(at + 1).is_some()
+            && !(word.folded == "git" && names_git(words, at))
+        {
+            at += 1;
+        } else if let Some((what, length)) = command_at(words, at, running) {
+            found.push(what);
+            at += length;
+            match words.get(at) {
+                Some(next) if next.is_any(&["or", "and", "nor", "si", "sau", "nici"]) => at += 1,
+                Some(_) if words[at - 1].after.contains([',', '/']) => {}
+                _ => break,
+            }
+        } else {
+            break;
+        }
+    }
+    found
+}
+
+fn names_git(words: &[Word<'_>], at: usize) -> bool {
+    words.get(at + 1).is_some_and(|next| {
+        next.folded
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+    })
+}
+
+/// The command that begins at a word, and its length in words.
+fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden, usize)> {
+    let word = &words[at];
+    let next = words.get(at + 1);
+    let folded = word.folded.as_str();
+    let next_is = |names: &[&str]| next.is_some_and(|next| next.is_any(names)) && !word.pauses();
+    let ends = word.pauses() || next.is_none_or(|next| next.is_any(GO_ON));
+    // Code in backticks is the command itself.
+    if word.before.ends_with('`') {
+        let end = (at..words.len().min(at + 5)).find(|end| words[*end].after.starts_with('`'))?;
+        let line: Vec<String> = words[at..=end].iter().map(|word| word.raw.to_owned()).collect();
+        let known = PROGRAMS.contains(&line[0].as_str()) || running && line.len() > 1;
+        return known.then_some((Forbidden::Program(line), end + 1 - at));
+    }
+    match folded {
+        "force-push" | "force-pushing" | "force-pushes" | "force-pushed" => {
+            return Some((Forbidden::ForcePush, 1));
+        }
+        "force" | "forced" if next_is(&["push", "pushing", "pushes"]) => {
+            return Some((Forbidden::ForcePush, 2));
+        }
+        "push" if next_is(&["--force", "-f", "force"]) => return Some((Forbidden::ForcePush, 2)),
+        "network" | "internet" | "networking" | "retea" | "reteaua" | "internetul" => {
+            return Some((Forbidden::Network, 1));
+        }
+        "go" | "going" if next_is(&["online"]) => return Some((Forbidden::Network, 2)),
+        "access"
+            if words[at + 1..]
+                .iter()
+                .take(2)
+                .any(|word| word.is_any(&["network", "internet", "web"])) =>
+        {
+            return Some((Forbidden::Network, 3));
+        }
+        "tests" | "testele" if running && ends => return Some((Forbidden::Tests, 1)),
+        "test" if running && next_is(&["suite"]) => return Some((Forbidden::Tests, 2)),
+        "install" | "installing" | "instala" | "instalezi" | "instaleaza"
+            if ends || next_is(&["packages", "dependencies", "pachete", "new", "dependinte"]) =>
+        {
+            return Some((Forbidden::Installing, 1));
+        }
+        "delete" | "deleting" | "remove" | "removing" | "sterge" | "stergi" | "rm"
+            if next_is(&["files", "anything", "any", "folders", "fisiere", "nimic", "file"])
+                && folded != "rm" =>
+        {
+            let thing = words
+                .get(at + 2)
+                .is_none_or(|word| word.is_any(&["files", "file", "folders"]))
+                || !next_is(&["any"]);
+            let whole = words
+                .get(at + if next_is(&["any"]) { 3 } else { 2 })
+                .is_none_or(|word| word.is_any(&["at", "please", "and", "or"]));
+            return (thing && whole).then_some((Forbidden::Deleting, 2));
+        }
+        "deploy" | "deploying" | "publish" | "publishing" | "release" | "publica" | "publici" | "deploys"
+        | "releases"
+            if ends =>
+        {
+            return Some((Forbidden::Deploying, 1));
+        }
+        _ => {}
+    }
+    if let Some((_, command)) = GIT_VERBS.iter().find(|(name, _)| *name == folded) {
+        // "Don't commit secrets" is about secrets; "don't push to main" about that branch.
+        let mut line: Vec<String> = std::iter::once("git")
+            .chain(command.split(' '))
+            .map(str::to_owned)
+            .collect();
+        let branch = words[at + 1..]
+            .iter()
+            .take(3)
+            .find(|word| word.is_any(&["main", "master", "develop", "production", "prod"]));
+        line.extend(branch.map(|branch| branch.folded.clone()));
+        let to_branch = next_is(&["to", "on", "into", "pe", "in", "directly", "straight"]);
+        if to_branch && branch.is_none() && !next_is(&["in"]) {
+            return None;
+        }
+        // A merge that a pull makes, and "merge" that means "work" in Romanian, are not meant.
+        if folded == "merge" && words[..at].iter().any(|word| word.is_any(&["nu", "n-ai"])) && !running {
+            return None;
+        }
+        return (ends || to_branch).then_some((Forbidden::Program(line), 1));
+    }
+    if PROGRAMS.contains(&folded) && (running || folded == "git" || folded == "sudo") {
+        let mut line = vec![folded.to_owned()];
+        let told = next.filter(|next| {
+            !word.pauses()
+                && !next.is_any(GO_ON)
+                && next
+                    .folded
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
+                && !next.is_any(&[
+                    "here", "directly", "as", "because", "instead", "commands", "command", "again", "aici",
+                    "deloc", "with",
+                ])
+        });
+        if let Some(told) = told {
+            line.push(told.raw.to_owned());
+        }
+        let length = line.len();
+        return Some((Forbidden::Program(line), length));
+    }
+    None
+}
+
+impl CommandLimit {
+    /// The constraint's own words.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the newest instruction orders just that.
+    pub(super) fn is_lifted_by(&self, sentences: &[String]) -> bool {
+        let subject: Vec<&str> = match &self.what {
+            Forbidden::Program(line) => line
+                .iter()
+                .map(String::as_str)
+                .filter(|word| *word != "git")
+                .collect(),
+            Forbidden::ForcePush => vec!["force"],
+            Forbidden::Network => vec!["network"],
+            Forbidden::Tests => vec!["tests"],
+            Forbidden::Installing => vec!["install"],
+            Forbidden::Deleting => vec!["delete"],
+            Forbidden::Deploying => vec!["publish"],
+        };
+        let Some(subject) = subject.first() else {
+            return false;
+        };
+        sentences.iter().any(|sentence| {
+            let words = words(sentence);
+            orders(&words) && words.iter().any(|word| word.folded == *subject)
+        })
+    }
+
+    /// Whether a deed runs what is forbidden.
+    pub(super) fn is_broken_by(&self, deed: &Deed<'_>) -> bool {
+        let runs = |test: fn(&SimpleCommand) -> bool| deed.commands.iter().any(test);
+        match &self.what {
+            Forbidden::Program(line) => deed.commands.iter().any(|command| is_run(line, command)),
+            Forbidden::ForcePush => runs(pushes_by_force),
+            Forbidden::Network => deed.talks_outward() && !runs(stays_local),
+            Forbidden::Tests => deed.action.effects.contains(&EffectKind::Test),
+            Forbidden::Installing => deed.installs(),
+            Forbidden::Deleting => deed.action.effects.contains(&EffectKind::Delete),
+            Forbidden::Deploying => runs(crate::danger::publishes),
+        }
+    }
+}
+
+/// Whether a command is the forbidden one: its first words in order, others between them allowed.
+fn is_run(line: &[String], command: &SimpleCommand) -> bool {
+    let Some((program, rest)) = line.split_first() else {
+        return false;
+    };
+    if rest.is_empty() && command.through.contains(program) {
+        return true;
+    }
+    if fold(command.program()) != fold(program) {
+        return false;
+    }
+    let mut arguments = command.arguments().iter();
+    let in_order = rest
+        .iter()
+        .all(|wanted| arguments.any(|word| word == wanted || word.ends_with(&format!(":{wanted}"))));
+    // What only looks is not what was forbidden.
+    let looks = command
+        .arguments()
+        .iter()
+        .any(|word| matches!(word.as_str(), "--dry-run" | "--help" | "--version"))
+        || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "list" || word == "show"));
+    in_order && !looks
+}
+
+/// `git push` that overwrites what is there.
+pub(crate) fn pushes_by_force(command: &SimpleCommand) -> bool {
+    let ("push", rest) = command.git() else {
+        return false;
+    };
+    rest.iter().any(|word| {
+        word.starts_with("--force")
+            || word.starts_with('+') && word.len() > 1
+            || word == "--mirror"
+            || word.starts_with('-') && !word.starts_with("--") && word.contains('f')
+    })
+}
+
+fn stays_local(command: &SimpleCommand) -> bool {
+    command.arguments().iter().any(|word| {
+        ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"]
+            .iter()
+            .any(|host| word.contains(host))
+    })
+}

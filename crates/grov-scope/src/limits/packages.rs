@@ -1,0 +1,308 @@
+//! Dependencies that constraints forbid.
+
+use super::reading::{is_negation, orders};
+use crate::contract::Compiled;
+use crate::deed::Deed;
+use crate::kinds::FileKind;
+use crate::words::{Word, words};
+
+/// Forbidden dependencies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PackageLimit {
+    /// The constraint's own words.
+    text: String,
+    /// The one that is meant; `None`: any new one.
+    package: Option<String>,
+}
+
+#[rustfmt::skip]
+const DEPENDENCIES: &[&str] = &[
+    "dependency", "dependencies", "deps", "dep", "package", "packages", "library", "libraries", "libs", "crate", "crates", "modules", "gem",
+    "gems", "dependinta", "dependinte", "dependente", "dependenta", "pachet", "pachete", "biblioteca", "biblioteci", "librarie", "librarii",
+];
+
+#[rustfmt::skip]
+const ADDING: &[&str] = &[
+    "add", "adding", "introduce", "introducing", "install", "installing", "pull", "bring", "bringing", "use", "using", "need", "require", "include", "want",
+    "adauga", "adaugi", "introduci", "instala", "folosi", "upgrade", "bump", "update", "change", "changing",
+];
+
+#[rustfmt::skip]
+const NEW: &[&str] = &[
+    "any", "new", "extra", "additional", "more", "external", "third-party", "third", "party", "runtime", "npm", "the", "a", "other", "further", "noi", "nou", "noua", "alte", "externe", "python",
+    "rust", "dev", "in", "production",
+];
+
+/// Reads the dependencies that a constraint forbids.
+pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageLimit> {
+    let limit = |package: Option<&Word<'_>>| PackageLimit {
+        text: text.to_owned(),
+        package: package.map(|word| word.folded.clone()),
+    };
+    if let Some(negation) = words.iter().position(is_negation) {
+        let mut said_new = words[negation].is_any(&["no", "zero"]);
+        for (at, word) in words.iter().enumerate().skip(negation + 1).take(6) {
+            if word.is_any(DEPENDENCIES) {
+                // "No dependencies between crates" and "don't change the package layout" are about something else.
+                let behind = words.get(at + 1);
+                let new_behind =
+                    behind.is_some_and(|word| word.is_any(&["noi", "noua", "nou", "suplimentare"]));
+                let whole = word.pauses()
+                    || behind.is_none_or(|next| {
+                        new_behind
+                            || next.is_any(&[
+                                "at", "please", "and", "or", "for", "in", "to", "here", "like", "such",
+                                "are", "should", "si",
+                            ])
+                    });
+                return (whole && (said_new || new_behind)).then(|| limit(None));
+            }
+            if word.is_any(NEW) || word.is_any(ADDING) {
+                said_new = true;
+                // "Don't add lodash": one package, if the sentence says that it is one.
+                let named = words
+                    .get(at + 1)
+                    .filter(|next| word.is_any(ADDING) && !next.is_any(NEW) && !next.is_any(DEPENDENCIES));
+                if let Some(named) = named {
+                    let told = words[at + 2..]
+                        .iter()
+                        .take(4)
+                        .any(|word| word.is_any(DEPENDENCIES));
+                    return (told
+                        || word.is_any(&["use", "using", "add", "install", "folosi", "instala"])
+                            && is_package(named))
+                    .then(|| limit(Some(named)));
+                }
+            } else if is_package(word) && words.get(at + 1).is_some_and(|next| next.is_any(DEPENDENCIES)) {
+                return Some(limit(Some(word)));
+            } else {
+                break;
+            }
+        }
+        return None;
+    }
+    // "Keep lodash out", "stay dependency-free".
+    let keeps = words.first().is_some_and(|word| word.is_any(&["keep", "leave"]));
+    let out = words.iter().position(|word| word.folded == "out");
+    match (keeps, out) {
+        (true, Some(2)) if is_package(&words[1]) => Some(limit(Some(&words[1]))),
+        _ => words
+            .iter()
+            .any(|word| word.is_any(&["dependency-free", "zero-dependency"]))
+            .then(|| limit(None)),
+    }
+}
+
+/// Whether a word may be a package's name.
+fn is_package(word: &Word<'_>) -> bool {
+    let name = word.folded.as_str();
+    (3..=60).contains(&name.len())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'@' | b'/'))
+        && name.contains(|letter: char| letter.is_ascii_alphabetic())
+        && ![
+            "the", "any", "new", "git", "npm", "yarn", "pnpm", "pip", "cargo", "it", "this", "that", "files",
+            "tests", "code", "comments", "docs", "logging", "features", "features",
+        ]
+        .contains(&name)
+}
+
+impl PackageLimit {
+    /// The constraint's own words.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the newest instruction orders just that.
+    pub(super) fn is_lifted_by(&self, sentences: &[String]) -> bool {
+        sentences.iter().any(|sentence| {
+            let words = words(sentence);
+            let named = |word: &Word<'_>| match &self.package {
+                Some(package) => word.folded == *package,
+                None => word.is_any(DEPENDENCIES),
+            };
+            orders(&words) && words.iter().any(named)
+        })
+    }
+
+    /// Whether a deed brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.
+    pub(super) fn broken_by(&self, deed: &Deed<'_>, compiled: &Compiled) -> Option<bool> {
+        let asked = |name: &str| compiled.asked.names(name);
+        let installed: Vec<&str> = deed.commands.iter().flat_map(installed_by).collect();
+        match &self.package {
+            Some(package) => {
+                if installed
+                    .iter()
+                    .any(|name| without_version(name).eq_ignore_ascii_case(package))
+                {
+                    return Some(true);
+                }
+                let declares = deed.changed.iter().any(|place| FileKind::Manifest.is(place))
+                    && dependencies_in(deed.content()).any(|name| name.eq_ignore_ascii_case(package));
+                let imports = deed.changes()
+                    && deed
+                        .content()
+                        .lines()
+                        .take(400)
+                        .any(|line| imports(line, package));
+                (declares || imports).then_some(true)
+            }
+            None => {
+                if installed.iter().any(|name| !asked(without_version(name))) {
+                    return Some(true);
+                }
+                let in_manifest = deed
+                    .changed
+                    .iter()
+                    .any(|place| FileKind::Manifest.is(place) && !compiled.is_allowed(place));
+                (in_manifest && dependencies_in(deed.content()).any(|name| !asked(name))).then_some(false)
+            }
+        }
+    }
+}
+
+/// The packages that a command adds; `npm install` alone adds none.
+fn installed_by(command: &crate::command_line::SimpleCommand) -> Vec<&str> {
+    let mut operands = command.operands();
+    let adds = match command.program() {
+        "npm" | "pnpm" | "bun" => matches!(operands.next(), Some("install" | "i" | "add")),
+        "yarn" | "poetry" | "uv" | "cargo" | "pdm" | "pixi" | "bundle" | "dotnet" | "flutter" | "dart"
+        | "mix" | "deno" => {
+            let first = operands.next();
+            // `uv pip install x`, `dotnet add package x`, `flutter pub add x`
+            match first {
+                Some("add") => true,
+                Some("pip" | "pub") => matches!(operands.next(), Some("install" | "add")),
+                _ => false,
+            }
+        }
+        "pip" | "pip3" | "pipenv" | "pipx" | "gem" | "conda" | "brew" | "apt" | "apt-get" => {
+            matches!(operands.next(), Some("install"))
+                && !command
+                    .arguments()
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "-r" | "--requirement" | "-e" | "--editable"))
+        }
+        "python" | "python3" => {
+            command.arguments().first().is_some_and(|word| word == "-m")
+                && operands.next() == Some("pip")
+                && operands.next() == Some("install")
+                && !command
+                    .arguments()
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "-r" | "-e"))
+        }
+        "go" => matches!(operands.next(), Some("get")),
+        "composer" => matches!(operands.next(), Some("require")),
+        _ => false,
+    };
+    if !adds {
+        return Vec::new();
+    }
+    operands
+        .filter(|name| {
+            *name != "package"
+                && !name.starts_with(['.', '/', '~'])
+                && !name.ends_with(".txt")
+                && *name != "install"
+        })
+        .collect()
+}
+
+/// `lodash` of `lodash@4`, `requests` of `requests==2`.
+fn without_version(name: &str) -> &str {
+    let end = name
+        .char_indices()
+        .find(|(at, letter)| *at > 0 && matches!(letter, '@' | '=' | '<' | '>' | '~' | '[' | '^'))
+        .map_or(name.len(), |(at, _)| at);
+    &name[..end]
+}
+
+/// Keys of manifests that look like dependencies and are none.
+#[rustfmt::skip]
+const NO_DEPENDENCIES: &[&str] = &[
+    "version", "edition", "rust-version", "name", "node", "npm", "license", "engines", "requires-python", "target", "module", "packageManager", "python",
+    "main", "type", "description", "author", "go", "resolver", "opt-level", "lto",
+];
+
+/// The dependencies that a piece of a manifest declares.
+fn dependencies_in(content: &str) -> impl Iterator<Item = &str> {
+    let mut scripts = false;
+    content.lines().take(400).filter_map(move |line| {
+        let line = line.trim().trim_end_matches(',');
+        if line.ends_with('{') {
+            scripts = line.contains("scripts") || line.contains("engines") || line.contains("config");
+        } else if line.starts_with('}') || line.starts_with('[') {
+            scripts = line.contains("package]")
+                || line.contains("profile")
+                || line.contains("lints")
+                || line.contains("[project]");
+        }
+        if scripts {
+            return None;
+        }
+        let (name, version) = declared(line)?;
+        let name = name.trim().trim_matches(['"', '\'']);
+        let is_version = version
+            .trim()
+            .trim_start_matches(['{', ' ', '"', '\'', '^', '~', '=', '>', '<', 'v']);
+        let looks = is_version.starts_with(|letter: char| letter.is_ascii_digit() || letter == '*')
+            || version.contains("version")
+            || version.contains("workspace")
+            || version.contains("path =")
+            || version.contains("git =");
+        let plain = !name.is_empty() && name.len() <= 100 && !name.contains(char::is_whitespace);
+        (looks && plain && !NO_DEPENDENCIES.contains(&name)).then_some(name)
+    })
+}
+
+/// A line's name and version.
+fn declared(line: &str) -> Option<(&str, &str)> {
+    if line.starts_with(['#', '/', '[', '{', '}']) {
+        return None;
+    }
+    if line.starts_with('"') {
+        if let Some((name, version)) = line.split_once("\": ") {
+            return Some((name, version));
+        }
+        // `"requests>=2",` of pyproject.toml
+        return line
+            .trim_matches('"')
+            .split_once("==")
+            .or_else(|| line.trim_matches('"').split_once(">="));
+    }
+    if let Some((name, version)) = line.split_once(" = ") {
+        return Some((name.split('.').next().unwrap_or(name), version));
+    }
+    if let Some((name, version)) = line.split_once("==").or_else(|| line.split_once(">=")) {
+        return Some((name, version));
+    }
+    let line = line.strip_prefix("require ").unwrap_or(line);
+    let (name, version) = line.split_once(" v")?;
+    name.contains('/').then_some((name, version))
+}
+
+/// Whether a line of code brings in a package.
+fn imports(line: &str, package: &str) -> bool {
+    let line = line.trim();
+    let brings = [
+        "import ",
+        "from ",
+        "use ",
+        "require(",
+        "extern crate ",
+        "#include",
+        "using ",
+    ]
+    .iter()
+    .any(|begin| line.starts_with(begin))
+        || line.contains("require(")
+        || line.contains(" from ");
+    brings
+        && line
+            .split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '-' | '_' | '@')))
+            .any(|word| {
+                word.eq_ignore_ascii_case(package) || word.replace('_', "-").eq_ignore_ascii_case(package)
+            })
+}

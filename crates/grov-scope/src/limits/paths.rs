@@ -1,0 +1,454 @@
+//! Files and folders that constraints forbid to change.
+
+use super::reading::{forbidden, is_change, is_negation, is_removal, orders};
+use crate::deed::Deed;
+use crate::kinds::{FileKind, is_temporary};
+use crate::names::{is_path, paths};
+use crate::pattern::Pattern;
+use crate::place::{Place, Root};
+use crate::words::{Word, any_phrase_at, words};
+use grov_domain::ActionType;
+
+/// What constraints say of files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathLimits {
+    forbidden: Vec<Limit>,
+    /// Every one allows its own paths alone.
+    only: Vec<Limit>,
+    /// What the newest instruction orders to change: the user may take back what was said before.
+    lifted: Vec<Pattern>,
+}
+
+#[derive(Clone, Debug)]
+struct Limit {
+    /// The constraint's own words.
+    text: String,
+    targets: Vec<Target>,
+    /// What "except" takes out.
+    except: Vec<Target>,
+    /// Changing is fine, taking away is not.
+    removal_only: bool,
+    /// What is there already is meant; new files are fine.
+    existing_only: bool,
+}
+
+/// What a word or two name.
+#[derive(Clone, Debug)]
+enum Target {
+    Path(Pattern),
+    Kind(FileKind),
+    /// A folder or a file of that name, wherever it lies.
+    Named(String),
+}
+
+impl Target {
+    fn covers(&self, place: &Place) -> bool {
+        match self {
+            Self::Path(pattern) => pattern.covers(place),
+            Self::Kind(kind) => kind.is(place),
+            Self::Named(name) => place.stem() == name || place.parts().any(|part| part == name),
+        }
+    }
+}
+
+fn covered(targets: &[Target], place: &Place) -> bool {
+    targets.iter().any(|target| target.covers(place))
+}
+
+impl PathLimits {
+    /// How many limits allow something alone.
+    pub(super) fn only_count(&self) -> usize {
+        self.only.len()
+    }
+
+    /// Forgets those that were read later.
+    pub(super) fn forget_only_behind(&mut self, count: usize) {
+        self.only.truncate(count);
+    }
+
+    /// Takes what the newest instruction orders to change out of the limits.
+    pub(super) fn lift(&mut self, root: &Root, sentences: &[String]) {
+        for sentence in sentences {
+            let named = paths(sentence);
+            if !named.is_empty() && orders(&words(sentence)) {
+                self.lifted
+                    .extend(named.iter().map(|path| Pattern::new(root, path)));
+            }
+        }
+    }
+
+    /// Reads a constraint.
+    pub(super) fn read(&mut self, root: &Root, text: &str, words: &[Word<'_>]) {
+        let exception = words.iter().position(|word| word.is_any(EXCEPTIONS));
+        let (rule, except) = words.split_at(exception.unwrap_or(words.len()));
+        let limit = |targets| Limit {
+            text: text.to_owned(),
+            targets,
+            except: paths_in(root, except),
+            removal_only: false,
+            existing_only: rule
+                .iter()
+                .any(|word| word.is_any(&["existing", "current", "existente"])),
+        };
+        if let Some(targets) = subject_of_state(root, rule) {
+            self.forbidden.push(limit(targets));
+            return;
+        }
+        if let Some(targets) = confines(root, rule) {
+            self.only.push(limit(targets));
+            return;
+        }
+        if let Some(behind) = stays_away(rule) {
+            let targets = object_of(root, &rule[behind..]);
+            if !targets.is_empty() {
+                self.forbidden.push(limit(targets));
+            }
+            return;
+        }
+        if let Some(verb) = forbidden(rule, is_change) {
+            let object = &rule[verb + 1..];
+            let targets = object_of(root, object);
+            if !targets.is_empty() {
+                self.forbidden.push(limit(targets));
+            } else if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
+                let targets = paths_in(root, except);
+                if !targets.is_empty() {
+                    self.only.push(Limit {
+                        except: Vec::new(),
+                        ..limit(targets)
+                    });
+                }
+            }
+            return;
+        }
+        if let Some(verb) = forbidden(rule, is_removal) {
+            let targets = object_of(root, &rule[verb + 1..]);
+            if !targets.is_empty() {
+                self.forbidden.push(Limit {
+                    removal_only: true,
+                    ..limit(targets)
+                });
+            }
+            return;
+        }
+        if let Some(verb) = forbidden(rule, |word| word.is_any(WRITES)) {
+            // "Don't add files to src/": what is added lies in the folder; "don't add tests" names no file.
+            let object = &rule[verb + 1..];
+            let into = object.iter().position(|word| word.is_any(INTO));
+            let things = object.first().is_none_or(|word| {
+                word.is_any(ANYTHING) || word.is_any(&["new", "noi"]) || is_path(word.raw)
+            });
+            if things {
+                let targets = object_of(root, &object[into.unwrap_or(0)..]);
+                if !targets.is_empty() {
+                    self.forbidden.push(limit(targets));
+                }
+            }
+            return;
+        }
+        let keeps = rule
+            .iter()
+            .position(|word| word.is_any(KEEPING))
+            .filter(|at| *at <= 2);
+        if let Some(at) = keeps
+            && stays_the_same(&rule[at..])
+        {
+            let targets = object_of(root, &rule[at + 1..]);
+            if !targets.is_empty() {
+                self.forbidden.push(limit(targets));
+            }
+        }
+    }
+
+    /// The constraint that forbids what the deed does to a place.
+    pub(super) fn breach(&self, place: &Place, deed: &Deed<'_>) -> Option<&str> {
+        if self.lifted.iter().any(|pattern| pattern.covers(place)) {
+            return None;
+        }
+        let forbids = |limit: &&Limit| {
+            covered(&limit.targets, place)
+                && !covered(&limit.except, place)
+                && (!limit.removal_only || deed.removes)
+                && (!limit.existing_only || deed.action.action_type != ActionType::Write)
+        };
+        let beside = place.is_inside() && !is_temporary(place);
+        let excludes =
+            |limit: &&Limit| beside && !covered(&limit.targets, place) && !covered(&limit.except, place);
+        let limit = self
+            .forbidden
+            .iter()
+            .find(forbids)
+            .or_else(|| self.only.iter().find(excludes))?;
+        Some(&limit.text)
+    }
+}
+
+#[rustfmt::skip]
+const ONLY: &[&str] = &["only", "solely", "exclusively", "just", "doar", "numai"];
+
+#[rustfmt::skip]
+const EXCEPTIONS: &[&str] = &[
+    "except", "besides", "but", "other", "than", "apart", "outside", "excluding", "beyond", "exceptand",
+    "decat", "afara", "exceptia",
+];
+
+#[rustfmt::skip]
+const ANYTHING: &[&str] = &[
+    "anything", "everything", "nothing", "files", "file", "code", "any", "nimic", "altceva", "fisiere", "fisier",
+];
+
+#[rustfmt::skip]
+const WRITES: &[&str] = &["add", "adding", "create", "creating", "write", "writing", "adauga", "crea", "scrie", "scrii"];
+
+#[rustfmt::skip]
+const INTO: &[&str] = &["to", "in", "into", "under", "inside", "within", "din"];
+
+/// What may stand between "change" and the path that is its object.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &[
+    "the", "any", "a", "file", "files", "folder", "directory", "module", "anything", "everything", "code",
+    "in", "to", "under", "inside", "within", "into", "below", "beneath", "my", "our", "all", "of", "existing", "contents", "content", "and",
+    "or", "nor", "fisierul", "fisierele", "folderul", "directorul", "nimic", "din", "in", "pe", "si", "sau",
+    "codul", "nici", "from", "at", "whole", "entire", "both", "either", "current", "la", "de", "made", "path", "paths", "made",
+];
+
+#[rustfmt::skip]
+const KEEPING: &[&str] = &[
+    "keep", "leave", "keeping", "leaving", "pastreaza", "pastrati", "lasa", "lasati", "preserve", "freeze",
+];
+
+#[rustfmt::skip]
+const UNCHANGED: &[&str] = &[
+    "unchanged", "untouched", "alone", "as-is", "intact", "neschimbat", "neschimbata", "neschimbate", "unmodified",
+    "neatins", "neatinsa", "neatinse", "pace", "asa", "frozen", "read-only", "readonly", "out",
+];
+
+/// States in which a file is not to be changed, behind its name.
+#[rustfmt::skip]
+const STATES: &[&str] = &[
+    "is frozen", "are frozen", "is read-only", "are read-only", "is readonly", "are readonly", "is read only",
+    "are read only", "is off limits", "are off limits", "is off-limits", "are off-limits", "is out of scope",
+    "are out of scope", "is out of bounds", "are out of bounds", "is locked", "are locked", "is protected",
+    "is untouchable", "are untouchable", "is not to be", "are not to be", "is forbidden", "are forbidden", "is taboo", "must stay", "must remain", "has to stay", "have to stay",
+    "has to remain", "have to remain", "needs to stay", "need to stay", "should stay", "should remain", "shall stay", "shall remain",
+    "stays as", "stay as", "stays untouched", "stay untouched", "stays unchanged", "stay unchanged", "stays the", "remains unchanged", "remain unchanged",
+    "remains untouched", "remain untouched", "must not change", "mustn't change", "should not change", "shouldn't change",
+    "must not be", "mustn't be", "should not be", "shouldn't be", "may not be", "cannot be", "can't be", "must never be", "should never be",
+    "is not yours", "hands off", "no changes", "no edits", "no touching", "don't touch", "do not touch", "don't edit", "do not edit", "don't change", "do not change",
+    "ramane", "raman", "trebuie sa ramana", "sa ramana", "nu se modifica", "nu se schimba", "nu se atinge",
+    "e inghetat", "este inghetat", "nu trebuie", "e interzis", "este interzis", "nu ai voie",
+];
+
+/// Phrases behind which stands what is to be left alone.
+#[rustfmt::skip]
+const AWAY: &[&str] = &[
+    "hands off", "stay out of", "keep out of", "stay away from", "keep away from", "steer clear of", "stay clear of", "keep your hands off",
+    "freeze", "stai departe de", "feri-te de", "fereste-te de", "nu te atinge de", "nu te lega de", "off limits",
+    "off-limits", "out of scope", "out of bounds", "do not go into", "don't go into", "do not go near", "don't go near",
+];
+
+/// Phrases behind which stands the only place of the work.
+#[rustfmt::skip]
+const CONFINING: &[&str] = &[
+    "limit", "restrict", "confine", "stay within", "stay in", "stay inside", "keep within", "limiteaza-te", "ramai in",
+    "limiteaza",
+];
+
+/// Words for kinds of files.
+const KINDS: &[(&str, FileKind)] = &[
+    ("tests", FileKind::Test),
+    ("test", FileKind::Test),
+    ("teste", FileKind::Test),
+    ("testele", FileKind::Test),
+    ("schema", FileKind::Schema),
+    ("schemas", FileKind::Schema),
+    ("migrations", FileKind::Migration),
+    ("migrarile", FileKind::Migration),
+    ("docs", FileKind::Docs),
+    ("documentation", FileKind::Docs),
+    ("documentatia", FileKind::Docs),
+    ("stylesheets", FileKind::Styles),
+    ("styles", FileKind::Styles),
+    ("css", FileKind::Styles),
+    ("workflows", FileKind::Pipeline),
+    ("ci", FileKind::Pipeline),
+    ("pipeline", FileKind::Pipeline),
+    ("pipelines", FileKind::Pipeline),
+    ("lockfile", FileKind::Lock),
+    ("lockfiles", FileKind::Lock),
+    ("vendored", FileKind::Vendored),
+    ("vendor", FileKind::Vendored),
+    ("generated", FileKind::Vendored),
+];
+
+/// Words that mean no place although they are the object of "touch".
+#[rustfmt::skip]
+const NO_PLACES: &[&str] = &[
+    "anything", "everything", "something", "behavior", "behaviour", "interface", "logic", "code", "state", "default", "defaults", "rest", "others", "other",
+    "semantics", "signature", "signatures", "version", "output", "format", "names", "name", "order", "public", "production",
+    "comments", "functionality", "else", "that", "this", "these", "those", "them", "with", "them", "branch", "branches", "main", "history",
+    "file", "files", "stuff", "things", "what", "which",
+];
+
+/// What may follow a word that names a kind or a place without changing its meaning.
+#[rustfmt::skip]
+const GO_ON: &[&str] = &[
+    "and", "or", "nor", "in", "for", "at", "now", "please", "alone", "untouched", "unchanged", "intact", "as", "here", "either", "is", "are",
+    "file", "files", "folder", "directory", "module", "crate", "package", "code", "si", "sau", "asa", "pace", "neschimbat", "neschimbate", "neatinse", "neatins", "neschimbata",
+    "out", "under", "this", "anymore", "again", "yet", "suite", "cum",
+];
+
+/// `src/a.rs is read-only for this task`: a path or place, and a state behind it.
+fn subject_of_state(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
+    let (state, length) = (1..rule.len()).find_map(|at| Some((at, any_phrase_at(rule, at, STATES)?)))?;
+    let subject = &rule[..state];
+    if subject.iter().any(is_negation) {
+        return None;
+    }
+    // "must not be larger than …" tells of something else than being changed.
+    let open = rule[state + length - 1].is_any(&[
+        "be", "stay", "remain", "stays", "ramane", "raman", "ramana", "trebuie",
+    ]);
+    let closes = rule[state + length..].iter().take(3).any(|word| {
+        is_change(word)
+            || word.is_any(UNCHANGED)
+            || word.is_any(&["as", "same", "cum", "la", "modified", "removed"])
+    });
+    if open && !closes {
+        return None;
+    }
+    // "The tests in src/a.rs must stay as they are" is about the tests.
+    let targets = object_of(root, subject);
+    let whole = subject.iter().all(|word| {
+        is_path(word.raw)
+            || word.is_any(FILLERS)
+            || word.is_any(GO_ON)
+            || named_kind(word).is_some()
+            || word.is_any(&["please", "note", "important"])
+    });
+    (whole && !targets.is_empty()).then_some(targets)
+}
+
+/// `only change src/a.rs`, `limit changes to src/`.
+fn confines(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
+    let targets = if let Some(at) = rule.iter().position(|word| word.is_any(ONLY)) {
+        let works = rule
+            .iter()
+            .any(|word| is_change(word) || word.is_any(&["work", "working", "lucreaza", "changes", "edits"]));
+        let negated = rule[..at].iter().any(is_negation);
+        if !works || negated {
+            return None;
+        }
+        // What stands before the last clause is no part of it: "fix x.rs, only change src/".
+        let from = (0..at)
+            .rev()
+            .find(|index| rule[*index].pauses())
+            .map_or(0, |index| index + 1);
+        paths_in(root, &rule[from..])
+    } else {
+        let begins = rule.first().is_some_and(|word| word.is_any(&["please", "and"]));
+        let length = any_phrase_at(rule, usize::from(begins), CONFINING)?;
+        let behind = &rule[usize::from(begins) + length..];
+        let place = behind.iter().take_while(|word| !is_path(word.raw));
+        let plain = place.clone().count() < behind.len()
+            && place.clone().all(|word| {
+                word.is_any(FILLERS)
+                    || is_change(word)
+                    || word.is_any(&["yourself", "your", "work", "edits", "diff", "self", "la"])
+            });
+        if !plain {
+            return None;
+        }
+        paths_in(root, behind)
+    };
+    (!targets.is_empty()).then_some(targets)
+}
+
+/// Where the object of `hands off …` begins.
+fn stays_away(rule: &[Word<'_>]) -> Option<usize> {
+    (0..rule.len().min(3)).find_map(|at| Some(at + any_phrase_at(rule, at, AWAY)?))
+}
+
+/// Whether `leave …` says that nothing changes.
+fn stays_the_same(words: &[Word<'_>]) -> bool {
+    words
+        .first()
+        .is_some_and(|word| word.is_any(&["freeze", "preserve"]))
+        || words.iter().any(|word| word.is_any(UNCHANGED))
+        || words.windows(2).any(|pair| {
+            pair[0].is_any(&["as", "cum", "asa"])
+                && pair[1].is_any(&["is", "it", "they", "now", "e", "este", "sunt"])
+        })
+}
+
+/// What a verb stands before, with nothing of another kind between them.
+fn object_of(root: &Root, words: &[Word<'_>]) -> Vec<Target> {
+    let mut found = Vec::new();
+    // Only the verbs before a lone name tell that a place is meant.
+    for (at, word) in words.iter().enumerate() {
+        let ends = word.pauses() || words.get(at + 1).is_none_or(|next| next.is_any(GO_ON));
+        if is_path(word.raw) || is_rooted(word.raw) {
+            found.extend(paths_of(root, word.raw));
+        } else if let Some(kind) = named_kind(word).filter(|_| ends) {
+            found.push(Target::Kind(kind));
+        } else if names_a_place(words, at) {
+            found.push(Target::Named(word.folded.clone()));
+        } else if !(word.is_any(FILLERS)
+            || is_change(word) && !ends
+            || word.is_any(&["database", "db", "sql"]))
+        {
+            break;
+        }
+    }
+    found
+}
+
+/// Whether a plain word names a folder or file: `the auth module`, `the parser`.
+fn names_a_place(words: &[Word<'_>], at: usize) -> bool {
+    let word = &words[at];
+    let next = words.get(at + 1);
+    let told = next.is_some_and(|next| next.is_any(&["folder", "directory", "module", "crate", "package"]))
+        && !word.pauses();
+    let article = at
+        .checked_sub(1)
+        .is_some_and(|before| words[before].is_any(&["the", "our", "my"]));
+    let ends = word.pauses()
+        || next.is_none_or(|next| {
+            next.is_any(&["alone", "untouched", "and", "or", "please", "now", "unchanged"])
+        });
+    let plain = word.folded.len() >= 3
+        && word
+            .folded
+            .bytes()
+            .all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-'))
+        && !word.is_any(FILLERS)
+        && !word.is_any(NO_PLACES);
+    plain && (told || article && ends && word.folded.len() >= 4)
+}
+
+fn named_kind(word: &Word<'_>) -> Option<FileKind> {
+    KINDS
+        .iter()
+        .find(|(name, _)| *name == word.folded)
+        .map(|(_, kind)| *kind)
+}
+
+/// A path on a drive, which plain text has rarely.
+fn is_rooted(raw: &str) -> bool {
+    let bytes = raw.as_bytes();
+    bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
+}
+
+fn paths_of(root: &Root, raw: &str) -> Vec<Target> {
+    if is_rooted(raw) {
+        return vec![Target::Path(Pattern::new(root, raw))];
+    }
+    paths(raw)
+        .iter()
+        .map(|path| Target::Path(Pattern::new(root, path)))
+        .collect()
+}
+
+fn paths_in(root: &Root, words: &[Word<'_>]) -> Vec<Target> {
+    words.iter().flat_map(|word| paths_of(root, word.raw)).collect()
+}

@@ -1,0 +1,154 @@
+//! How sentences that forbid are built: words that negate, that change, that stand between.
+
+use crate::names::is_path;
+use crate::words::{Word, words};
+
+/// Words that make a constraint hold only sometimes.
+#[rustfmt::skip]
+const CONDITIONS: &[&str] = &[
+    "if", "unless", "when", "after", "before", "until", "while", "yet", "first", "needed", "necessary",
+    "daca", "cand", "dupa", "inainte", "pana", "inca",
+];
+
+/// Stems of verbs that mean any change of a file, English and Romanian.
+#[rustfmt::skip]
+const CHANGES: &[&str] = &[
+    "touch", "chang", "modif", "edit", "alter", "overwrit", "rewrit", "refactor", "reformat", "patch", "ating", "umbl", "schimb",
+    "rescri",
+];
+
+/// Stems of verbs that mean that a file is gone afterwards.
+#[rustfmt::skip]
+const REMOVALS: &[&str] = &["delet", "remov", "renam", "mov", "sterg", "elimin", "redenum", "mut"];
+
+/// Words behind which a constraint forbids.
+#[rustfmt::skip]
+const NEGATIONS: &[&str] = &[
+    "don't", "not", "never", "without", "avoid", "no", "nu", "fara", "mustn't", "shouldn't", "can't", "cannot",
+    "evita", "w/o", "zero", "n-ai",
+];
+
+/// Words that a person asks for a change with.
+#[rustfmt::skip]
+const ORDERS: &[&str] = &[
+    "fix", "change", "edit", "update", "modify", "add", "implement", "refactor", "move", "rename", "rewrite", "adapt",
+    "touch", "remove", "delete", "create", "write", "adjust", "improve", "extend", "clean", "revert", "include", "use", "may", "can",
+    "allowed", "repara", "schimba", "modifica", "actualizeaza", "adauga", "sterge", "rescrie", "poti", "muta", "corecteaza",
+    "run", "push", "commit", "publish", "deploy", "install", "ruleaza", "instaleaza", "merge", "bump", "upgrade",
+];
+
+/// Whether the words hold only sometimes.
+pub(super) fn is_uncertain(words: &[Word<'_>]) -> bool {
+    words.iter().any(|word| word.is_any(CONDITIONS))
+}
+
+fn has_stem(word: &Word<'_>, stems: &[&str]) -> bool {
+    stems.iter().any(|stem| {
+        word.folded
+            .strip_prefix(stem)
+            .is_some_and(|ending| ending.len() <= 4)
+    }) && !is_path(word.raw)
+}
+
+/// Whether a verb or noun means a change.
+pub(super) fn is_change(word: &Word<'_>) -> bool {
+    has_stem(word, CHANGES) && !word.is_any(&["alternative", "editor"])
+}
+
+/// Whether a verb means that something is gone afterwards.
+pub(super) fn is_removal(word: &Word<'_>) -> bool {
+    has_stem(word, REMOVALS) && !word.is_any(&["movie", "mutex", "mutable"])
+}
+
+/// Whether a word negates.
+pub(super) fn is_negation(word: &Word<'_>) -> bool {
+    word.is_any(NEGATIONS)
+}
+
+/// The place of a verb that a negation stands right before, and what it means.
+pub(super) fn forbidden(words: &[Word<'_>], means: fn(&Word<'_>) -> bool) -> Option<usize> {
+    (0..words.len())
+        .filter(|at| is_negation(&words[*at]))
+        .find_map(|negation| (negation + 1..words.len().min(negation + 4)).find(|at| means(&words[*at])))
+}
+
+/// The sentences of what a person typed: pasted code is left out, of a long text both ends count.
+pub(super) fn sentences(text: &str) -> Vec<String> {
+    const END: usize = 8 * 1024;
+    let ends = if text.len() > 2 * END {
+        let head = &text[..text.floor_char_boundary(END)];
+        let tail = &text[text.ceil_char_boundary(text.len() - END)..];
+        format!("{head}\n\n{tail}")
+    } else {
+        text.to_owned()
+    };
+    let mut found = Vec::new();
+    let mut fenced = false;
+    for line in ends.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fenced = !fenced;
+            continue;
+        }
+        if fenced || line.is_empty() || line.starts_with(['>', '|', '$']) {
+            continue;
+        }
+        let mut start = 0;
+        for (at, mark) in line.match_indices(['.', '!', '?', ';']) {
+            let end = at + mark.len();
+            if line[end..].starts_with(' ') {
+                found.push(line[start..end].trim().to_owned());
+                start = end;
+            }
+        }
+        found.push(line[start..].trim().to_owned());
+    }
+    found.retain(|sentence| !sentence.is_empty());
+    found
+}
+
+/// Whether a sentence of a longer text may be an order not to do something, and no story: "it doesn't change src/a.rs".
+pub(super) fn may_forbid(sentence: &str) -> bool {
+    if sentence.ends_with('?') || sentence.contains('"') {
+        return false;
+    }
+    let words = words(sentence);
+    !words.iter().enumerate().any(|(at, word)| {
+        let before = at.checked_sub(1).and_then(|at| words.get(at));
+        let told = |word: &Word<'_>| {
+            word.is_any(&[
+                "i", "we", "they", "it", "does", "did", "is", "was", "are", "were", "has", "have", "had",
+                "that", "which", "why", "could", "would", "this",
+            ])
+        };
+        is_negation(word) && before.is_some_and(told)
+            || word.is_any(&[
+                "doesn't", "didn't", "isn't", "wasn't", "haven't", "hasn't", "why", "error", "de", "says",
+            ]) && is_later_negated(&words[at..])
+    })
+}
+
+fn is_later_negated(words: &[Word<'_>]) -> bool {
+    words
+        .iter()
+        .any(|word| is_negation(word) || word.is_any(&["doesn't", "didn't"]))
+}
+
+/// Whether a sentence asks for a change and forbids nothing.
+pub(super) fn orders(words: &[Word<'_>]) -> bool {
+    words.iter().any(|word| word.is_any(ORDERS))
+        && !words.iter().any(|word| {
+            is_negation(word)
+                || word.is_any(&[
+                    "keep",
+                    "leave",
+                    "except",
+                    "only",
+                    "hands",
+                    "frozen",
+                    "read-only",
+                    "untouched",
+                    "lasa",
+                ])
+        })
+}

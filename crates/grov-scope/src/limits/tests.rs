@@ -1,0 +1,292 @@
+//! Constraints as people write them, and what breaks them.
+
+use super::*;
+use crate::deed::tests::{bash, edit};
+use grov_domain::{ActionSketch, ActionType, GoalContract};
+
+fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Finding> {
+    let root = Root::new(Some("/home/me/p"));
+    let contract = GoalContract {
+        instructions: vec![newest.to_owned()],
+        constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
+        ..GoalContract::default()
+    };
+    let compiled = Compiled::new(&root, &contract);
+    compiled.limits.findings(&Deed::new(&root, action), &compiled)
+}
+
+fn breaks(constraint: &str, action: &ActionSketch) -> bool {
+    !broken(&[constraint], "", action).is_empty()
+}
+
+fn touches(constraint: &str, file: &str) -> bool {
+    breaks(constraint, &edit(file, "fn a() {}"))
+}
+
+#[test]
+fn what_is_forbidden_by_its_path_is_seen() {
+    for (constraint, file) in [
+        ("Do not touch src/auth.rs", "src/auth.rs"),
+        ("don't modify anything in `src/auth/`", "src/auth/token.rs"),
+        (
+            "Do not modify anything under src/auth/",
+            "/home/me/p/src/auth/token.rs",
+        ),
+        ("never edit src/a.rs or src/b.rs", "src/b.rs"),
+        ("without changing the file Cargo.toml", "crates/x/Cargo.toml"),
+        ("no changes to src/db/ please", "src/db/pool.rs"),
+        ("No changes to src/db/ in this task", "src/db/pool.rs"),
+        ("Leave migrations/ untouched", "db/migrations/1.sql"),
+        ("keep src/api.rs as is", "src/api.rs"),
+        ("src/api.rs must stay as it is", "src/api.rs"),
+        ("src/api.rs and src/b.rs are read-only for this task", "src/b.rs"),
+        (
+            "src/db/ is frozen for this task; no edits there",
+            "src/db/pool.rs",
+        ),
+        ("src/db/ is off limits", "src/db/pool.rs"),
+        ("src/db/pool.rs should not be changed", "src/db/pool.rs"),
+        ("Hands off src/db/", "src/db/pool.rs"),
+        ("Stay out of src/db/", "src/db/pool.rs"),
+        ("Please don't rewrite src/db/pool.rs", "src/db/pool.rs"),
+        ("do not change src/*.css", "src/site.css"),
+        ("only change src/a.rs", "src/b.rs"),
+        ("Only touch files in web/", "src/b.rs"),
+        ("limit your changes to web/", "src/b.rs"),
+        ("stay within web/", "src/b.rs"),
+        ("do not change anything except src/a.rs", "src/b.rs"),
+        ("don't touch src/ except src/a.rs", "src/b.rs"),
+        ("don't add files to src/db/", "src/db/new.rs"),
+        ("leave the schema alone", "prisma/schema.prisma"),
+        ("don't touch the tests", "src/form.test.ts"),
+        ("Don't change the existing tests", "tests/form.rs"),
+        ("leave the parser alone", "src/parser.rs"),
+        ("don't change the auth module", "src/auth/token.rs"),
+        (r"Do not touch src\auth\token.rs", "src/auth/token.rs"),
+        ("Nu modifica src/auth.rs", "src/auth.rs"),
+        ("fără să atingi fișierul src/auth.rs", "src/auth.rs"),
+        ("modifică doar src/a.rs", "src/b.rs"),
+        ("lasă src/auth/ neatins", "src/auth/a.rs"),
+        ("src/auth.rs rămâne neschimbat", "src/auth.rs"),
+        ("nu te atinge de src/auth.rs", "src/auth.rs"),
+    ] {
+        assert!(touches(constraint, file), "{constraint}: {file}");
+    }
+}
+
+#[test]
+fn what_is_not_certain_is_not_forbidden() {
+    for (constraint, file) in [
+        ("Do not touch src/auth.rs", "src/auth_test.rs"),
+        ("Do not touch src/auth.rs", "src/main.rs"),
+        ("do not change the signature of parse() in src/a.rs", "src/a.rs"),
+        ("do not remove the comments in src/a.rs", "src/a.rs"),
+        ("do not remove src/a.rs", "src/a.rs"),
+        ("do not use src/legacy.rs", "src/legacy.rs"),
+        ("do not touch the public API", "src/api.rs"),
+        ("do not touch src/a.rs unless you must", "src/a.rs"),
+        ("only change src/a.rs", "src/a.rs"),
+        ("only change src/a.rs", "/tmp/notes.md"),
+        ("only use src/a.rs as an example", "src/b.rs"),
+        ("do not only change src/a.rs", "src/b.rs"),
+        ("do not change anything except src/a.rs", "src/a.rs"),
+        ("don't touch src/ except src/a.rs", "src/a.rs"),
+        ("without dependencies", "Cargo.toml"),
+        ("keep src/a.rs small", "src/a.rs"),
+        ("keep the tests green", "tests/a.rs"),
+        ("src/a.rs must stay small", "src/a.rs"),
+        (
+            "the functions in src/a.rs must not be longer than 40 lines",
+            "src/a.rs",
+        ),
+        ("don't add tests", "tests/a.rs"),
+        ("do not change the behaviour", "src/behaviour.rs"),
+        ("", "src/a.rs"),
+    ] {
+        assert!(!touches(constraint, file), "{constraint}: {file}");
+    }
+}
+
+#[test]
+fn what_is_there_may_not_change_but_new_tests_may_come() {
+    let new = ActionSketch {
+        action_type: ActionType::Write,
+        ..edit("tests/new.rs", "#[test] fn a() {}")
+    };
+    assert!(!breaks("don't modify existing tests", &new));
+    assert!(breaks("don't modify existing tests", &edit("tests/old.rs", "")));
+}
+
+#[test]
+fn commands_change_files_too() {
+    for command in [
+        "rm src/auth/a.rs",
+        "echo x >> src/auth/a.rs",
+        "sed -i s/a/b/ src/auth/a.rs",
+        "mv src/auth/a.rs b.rs",
+        "cd src && git checkout -- auth/a.rs",
+    ] {
+        assert!(breaks("Do not touch src/auth/", &bash(command)), "{command}");
+    }
+    for command in [
+        "cat src/auth/a.rs > /tmp/x",
+        "cp src/auth/a.rs src/b.rs",
+        "cargo test src/auth",
+        "git add src/auth",
+    ] {
+        assert!(!breaks("Do not touch src/auth/", &bash(command)), "{command}");
+    }
+    assert!(breaks("do not delete src/a.rs", &bash("rm src/a.rs")));
+}
+
+#[test]
+fn forbidden_commands_are_seen() {
+    for (constraint, command) in [
+        ("don't run git push", "cd x && git push origin main"),
+        ("Do not push", "git -C x push"),
+        ("Don't commit or push", "git push"),
+        ("do not commit anything yet", "git commit -m 'a'"),
+        ("never force-push", "git push -f"),
+        ("no force push", "git push --force-with-lease"),
+        ("do not use npm", "npm install"),
+        ("don't use `npm run build`", "npm run build"),
+        ("never push to main", "git push origin main"),
+        ("no network access", "curl https://example.com"),
+        ("No network", "wget https://example.com/a"),
+        ("don't run the tests", "cargo test"),
+        ("do not install anything", "pip install requests"),
+        ("no deploys", "fly deploy"),
+        ("don't publish", "cargo publish"),
+        ("do not delete any files", "rm a.txt"),
+        ("never use sudo", "sudo apt-get install x"),
+        ("nu da push", "git push"),
+        ("nu face commit", "git commit -m x"),
+        ("nu folosi npm", "npm ci"),
+    ] {
+        assert!(breaks(constraint, &bash(command)), "{constraint}: {command}");
+    }
+}
+
+#[test]
+fn other_commands_are_not_forbidden() {
+    for (constraint, command) in [
+        ("don't run git push", "git commit -m 'then git push'"),
+        ("Do not push", "echo git push"),
+        ("never force-push", "git push origin x"),
+        ("do not use npm", "pnpm install"),
+        ("never push to main", "git push origin feature"),
+        ("don't commit secrets", "git commit -m x"),
+        ("don't push before the tests pass", "git push"),
+        ("no network access", "curl http://localhost:3000/health"),
+        ("don't run the tests", "cargo build"),
+        ("do not use git stash", "git stash list"),
+        ("don't break the build", "cargo build"),
+        ("do not call unwrap()", "cargo build"),
+        ("don't worry about the tests", "cargo test"),
+        ("nu merge salvarea", "git merge x"),
+    ] {
+        assert!(!breaks(constraint, &bash(command)), "{constraint}: {command}");
+    }
+}
+
+#[test]
+fn forbidden_dependencies_are_seen() {
+    for constraint in [
+        "no new dependencies",
+        "don't add any dependencies",
+        "without adding new packages",
+        "do not introduce third-party libraries",
+        "Don't add new crates.",
+        "fără dependențe noi",
+        "nu adăuga pachete noi",
+    ] {
+        assert!(breaks(constraint, &bash("npm install lodash")), "{constraint}");
+        assert!(breaks(constraint, &bash("cargo add serde")), "{constraint}");
+        let manifest = edit(
+            "package.json",
+            "  \"dependencies\": {\n    \"lodash\": \"^4.17.0\",\n",
+        );
+        assert!(breaks(constraint, &manifest), "{constraint}");
+        assert!(
+            breaks(constraint, &edit("Cargo.toml", "serde = { version = \"1\" }")),
+            "{constraint}"
+        );
+        assert!(!breaks(constraint, &bash("npm install")), "{constraint}");
+        assert!(
+            !breaks(constraint, &bash("pip install -r requirements.txt")),
+            "{constraint}"
+        );
+        assert!(
+            !breaks(constraint, &edit("Cargo.toml", "version = \"0.2.0\"")),
+            "{constraint}"
+        );
+        assert!(
+            !breaks(
+                constraint,
+                &edit("package.json", "\"scripts\": {\n \"build\": \"2 steps\"\n}")
+            ),
+            "{constraint}"
+        );
+    }
+    for constraint in [
+        "keep lodash out",
+        "don't use the lodash library",
+        "don't add lodash",
+    ] {
+        assert!(breaks(constraint, &bash("npm i lodash@4")), "{constraint}");
+        assert!(
+            breaks(constraint, &edit("a.ts", "import _ from 'lodash';")),
+            "{constraint}"
+        );
+        assert!(!breaks(constraint, &bash("npm i left-pad")), "{constraint}");
+    }
+    assert!(!breaks(
+        "no dependencies between crates",
+        &bash("cargo add serde")
+    ));
+    assert!(!breaks("don't change the package layout", &bash("npm i x")));
+}
+
+#[test]
+fn the_newest_instruction_forbids_and_allows() {
+    let auth = edit("src/auth.rs", "");
+    let said = ["Do not touch src/auth.rs"];
+    assert!(broken(&said, "ok, now change src/auth.rs after all", &auth).is_empty());
+    assert!(broken(&said, "now fix src/auth.rs too", &auth).is_empty());
+    assert_eq!(
+        broken(&said, "go on, and keep src/auth.rs out of it", &auth).len(),
+        1
+    );
+    let repeated = "Fix the parser. Don't touch src/auth.rs.";
+    assert_eq!(broken(&[], repeated, &auth).len(), 1);
+    assert_eq!(
+        broken(&said, repeated, &auth).len(),
+        1,
+        "to say it again lifts nothing"
+    );
+    assert!(broken(&[], repeated, &edit("src/parser.rs", "")).is_empty());
+    for story in [
+        "It doesn't change src/auth.rs, why?",
+        "I did not touch src/auth.rs.",
+        "Why don't you edit src/auth.rs?",
+    ] {
+        assert!(broken(&[], story, &auth).is_empty(), "{story}");
+    }
+    assert!(broken(&["don't push"], "push it now", &bash("git push")).is_empty());
+    assert!(!broken(&["don't push"], "don't push it now", &bash("git push")).is_empty());
+}
+
+#[test]
+fn a_reason_quotes_the_constraint() {
+    let found = broken(
+        &["Do not touch src/Auth/."],
+        "",
+        &edit("/home/me/p/src/Auth/A.rs", ""),
+    );
+    assert_eq!(
+        found[0].reason,
+        "src/Auth/A.rs was changed against \"Do not touch src/Auth/\""
+    );
+    assert_eq!(found[0].file.as_deref(), Some("src/Auth/A.rs"));
+    assert_eq!((found[0].rule, found[0].at_most), (Rule::Constraint, 3));
+}

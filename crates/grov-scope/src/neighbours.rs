@@ -1,0 +1,238 @@
+//! What is legitimately touched beside the files that the work is about.
+
+use crate::deed::Deed;
+use crate::kinds::{FileKind, is_made_by_build, is_temporary, subject_of_test};
+use crate::place::Place;
+use std::collections::HashSet;
+
+/// So many names of files are kept in mind; then none is added.
+const MOST_NAMES: usize = 2_000;
+
+/// So many lines of a text are searched for imports, which stand at its beginning.
+const MOST_LINES: usize = 300;
+
+/// Names that too many files have to tell one from another.
+#[rustfmt::skip]
+const COMMON: &[&str] = &[
+    "index", "mod", "main", "lib", "init", "__init__", "test", "tests", "utils", "util", "types", "common", "src", "super", "self", "crate", "std",
+    "react", "core", "self", "config", "constants", "helpers", "errors", "error", "app", "path", "default", "from", "import", "type", "const",
+];
+
+/// Files that the work is about, and what lies around them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Neighbourhood {
+    /// Stems of files that the work is about.
+    stems: HashSet<String>,
+    /// Folders in which they lie.
+    folders: HashSet<String>,
+    /// Names that their text imports.
+    imported: HashSet<String>,
+}
+
+/// Why a file is a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Neighbour {
+    /// The test of a file that the work is about, or what such a test tests.
+    Test,
+    /// It is imported there.
+    Imported,
+    /// It imports something from there.
+    Imports,
+    /// It ties the files of a folder together in which the work is.
+    Index,
+    /// A lock file or a manifest above the work.
+    Settings,
+    /// Documentation beside the work.
+    Docs,
+    /// It is for the moment only, or made by a build.
+    Temporary,
+}
+
+impl Neighbourhood {
+    /// Learns of a file that the work is about.
+    pub(crate) fn add(&mut self, place: &Place) {
+        if self.stems.len() < MOST_NAMES {
+            self.stems.insert(base(place).to_owned());
+            self.folders.insert(place.folder().to_owned());
+        }
+    }
+
+    /// Learns what the text of such a file imports.
+    pub(crate) fn read(&mut self, text: &str) {
+        for name in imports(text) {
+            if self.imported.len() >= MOST_NAMES {
+                return;
+            }
+            self.imported.insert(name);
+        }
+    }
+
+    /// Why a deed's file is a neighbour of what the work is about; `None` where it is none.
+    pub(crate) fn neighbour(&self, place: &Place, deed: &Deed<'_>) -> Option<Neighbour> {
+        if is_temporary(place) || is_made_by_build(place) {
+            return Some(Neighbour::Temporary);
+        }
+        let base = base(place);
+        if self.stems.contains(base) && !COMMON.contains(&base) {
+            return Some(Neighbour::Test);
+        }
+        if FileKind::Lock.is(place) {
+            return Some(Neighbour::Settings);
+        }
+        // Above the work: in a folder that holds one of its folders.
+        let folder = place.folder();
+        let above = self.folders.iter().any(|other| {
+            folder.is_empty()
+                || other
+                    .strip_prefix(folder)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if above && (FileKind::Manifest.is(place) || place.name() == ".gitignore") {
+            return Some(Neighbour::Settings);
+        }
+        if above && FileKind::Docs.is(place) {
+            return Some(Neighbour::Docs);
+        }
+        if above && FileKind::Index.is(place) {
+            return Some(Neighbour::Index);
+        }
+        if !COMMON.contains(&base) && base.len() >= 3 && self.imported.contains(base) {
+            return Some(Neighbour::Imported);
+        }
+        let imports_ours =
+            |name: String| !COMMON.contains(&name.as_str()) && name.len() >= 4 && self.stems.contains(&name);
+        if imports(deed.content()).any(imports_ours) {
+            return Some(Neighbour::Imports);
+        }
+        None
+    }
+}
+
+/// The name that a file shares with its tests: `form` of `form.test.ts`, `test_form.py`, `form.rs`.
+fn base(place: &Place) -> &str {
+    let name = place.name();
+    let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
+    let base = if base.is_empty() { name } else { base };
+    subject_of_test(base)
+}
+
+/// The names that lines of code bring in, folded: the last parts of paths and modules.
+fn imports(text: &str) -> impl Iterator<Item = String> {
+    const BEGINNINGS: &[&str] = &[
+        "import ",
+        "from ",
+        "use ",
+        "pub use ",
+        "mod ",
+        "pub mod ",
+        "require ",
+        "#include",
+        "@import",
+        "export ",
+        "\"",
+        "} from",
+        "include ",
+        "using ",
+        "const ",
+        "pub(crate) use ",
+        "pub(crate) mod ",
+        "load(",
+        "source ",
+        ". ",
+    ];
+    text.lines()
+        .take(MOST_LINES)
+        .map(str::trim)
+        .filter(|line| line.len() < 300 && BEGINNINGS.iter().any(|begin| line.starts_with(begin)))
+        .filter(|line| {
+            // A quoted line is an import of Go where it is a path alone; a constant one where it requires.
+            (!line.starts_with('"') || line.ends_with('"') && line.contains('/'))
+                && (!line.starts_with("const ") || line.contains("require(") || line.contains("import("))
+                && (!line.starts_with("export ") || line.contains(" from "))
+        })
+        .flat_map(|line| {
+            // Quoted paths tell their last part; bare modules every part.
+            let quoted: Vec<&str> = line.split(['"', '\'']).skip(1).step_by(2).collect();
+            let parts: Vec<&str> = if quoted.is_empty() {
+                line.split(|letter: char| !(letter.is_alphanumeric() || matches!(letter, '_' | '-')))
+                    .collect()
+            } else {
+                quoted.iter().filter_map(|path| path.rsplit('/').next()).collect()
+            };
+            parts
+                .into_iter()
+                .map(|part| {
+                    let part = part
+                        .rsplit_once('.')
+                        .map_or(part, |(stem, _)| if stem.is_empty() { part } else { stem });
+                    part.to_lowercase()
+                })
+                .filter(|part| part.len() >= 3)
+                .collect::<Vec<_>>()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deed::tests::edit;
+    use crate::place::Root;
+
+    fn why(work: &[&str], text: &str, path: &str, content: &str) -> Option<Neighbour> {
+        let root = Root::default();
+        let mut around = Neighbourhood::default();
+        work.iter().for_each(|path| around.add(&Place::new(&root, path)));
+        around.read(text);
+        let action = edit(path, content);
+        around.neighbour(&Place::new(&root, path), &Deed::new(&root, &action))
+    }
+
+    #[test]
+    fn neighbours_are_known() {
+        use Neighbour::*;
+        for (work, text, path, content, expected) in [
+            ("src/form.ts", "", "src/form.test.ts", "", Some(Test)),
+            ("src/form.ts", "", "tests/test_form.py", "", Some(Test)),
+            ("pkg/form_test.go", "", "pkg/form.go", "", Some(Test)),
+            (
+                "src/form.rs",
+                "use crate::lexer::Token;",
+                "src/lexer.rs",
+                "",
+                Some(Imported),
+            ),
+            (
+                "web/form.ts",
+                "import { a } from \"../shared/fields\";",
+                "shared/fields.ts",
+                "",
+                Some(Imported),
+            ),
+            (
+                "cmd/form.go",
+                "import (\n\t\"x.io/cli/paths\"\n)",
+                "cli/paths/paths.go",
+                "",
+                Some(Imported),
+            ),
+            (
+                "src/form.ts",
+                "",
+                "src/page.ts",
+                "import { Form } from './form';",
+                Some(Imports),
+            ),
+            ("src/a/form.rs", "", "src/a/mod.rs", "", Some(Index)),
+            ("src/a/form.rs", "", "src/mod.rs", "", Some(Index)),
+            ("src/a/form.rs", "", "Cargo.toml", "", Some(Settings)),
+            ("src/a/form.rs", "", "other/Cargo.lock", "", Some(Settings)),
+            ("src/a/form.rs", "", "CHANGELOG.md", "", Some(Docs)),
+            ("src/a/form.rs", "", "/tmp/try.rs", "", Some(Temporary)),
+            ("src/a/form.rs", "", "web/site.css", "a { color: red }", None),
+            ("src/a/form.rs", "", "web/docs/x.md", "", None),
+            ("src/index.ts", "", "web/index.ts", "", None),
+        ] {
+            assert_eq!(why(&[work], text, path, content), expected, "{work}: {path}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! Paths as text: written in one way, so that two spellings of a file are found to be one. No file system is asked.
+//!
+//! Comparison takes no notice of case. File systems of Windows and macOS take none either, people type paths as they
+//! remember them, and two files of a project that differ in case alone are too rare to tell apart.
+
+use crate::words::fold;
+use std::hash::{Hash, Hasher};
+
+/// Of longer paths the beginning counts; Linux allows 4,096 bytes.
+const MOST_BYTES: usize = 4096;
+
+/// The folder that relative paths are meant from, and the home that it lies in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Root {
+    /// Parts of the absolute path, folded; empty where no root is known.
+    parts: Vec<String>,
+    /// How many of the parts are somebody's home.
+    home: usize,
+}
+
+impl Root {
+    /// A root by its absolute path; anything else is no root.
+    pub fn new(path: Option<&str>) -> Self {
+        let Some(path) = path.map(unified).filter(|path| is_absolute(path)) else {
+            return Self::default();
+        };
+        let parts: Vec<String> = reduced(path.split('/'));
+        let first = parts.first().map_or("", String::as_str);
+        let drive = usize::from(is_drive(first));
+        let home = match parts.get(drive).map(String::as_str) {
+            Some("home" | "users") if parts.len() >= drive + 2 => drive + 2,
+            Some("root") => drive + 1,
+            _ => 0,
+        };
+        Self { parts, home }
+    }
+
+    /// Whether a root is known.
+    pub fn is_known(&self) -> bool {
+        !self.parts.is_empty()
+    }
+}
+
+/// A file or folder, in the one spelling that is compared: `/` between the parts, no `.` and `..`, below the root without
+/// it, folded.
+#[derive(Clone, Debug)]
+pub struct Place {
+    text: String,
+    /// The same as a person wrote it.
+    shown: String,
+    /// Where each part begins and ends.
+    bounds: Vec<(usize, usize)>,
+    relative: bool,
+}
+
+impl Place {
+    /// The place that a path names, seen from `root`.
+    pub fn new(root: &Root, path: &str) -> Self {
+        let original = path;
+        let path = unified(path);
+        let mut absolute = is_absolute(&path);
+        let mut parts: Vec<String>;
+        let rest = path.strip_prefix("~/").or_else(|| path.strip_prefix("$home/"));
+        if let Some(rest) = rest.filter(|_| root.home > 0) {
+            parts = root.parts[..root.home].to_vec();
+            extend(&mut parts, rest.split('/'), true);
+            absolute = true;
+        } else if absolute {
+            parts = reduced(path.split('/'));
+            // Shells on Windows write `/c/x` or `/mnt/c/x` for `C:\x`.
+            if root.parts.first().is_some_and(|first| is_drive(first)) {
+                let at = usize::from(parts.first().is_some_and(|part| part == "mnt"));
+                if let Some(letter) = parts.get(at).filter(|part| part.len() == 1) {
+                    let drive = format!("{letter}:");
+                    if root.parts.first() == Some(&drive) {
+                        parts.splice(..=at, [drive]);
+                    }
+                }
+            }
+        } else if path.split('/').next() == Some("..") && root.is_known() {
+            parts = root.parts.clone();
+            extend(&mut parts, path.split('/'), true);
+            absolute = true;
+        } else {
+            parts = Vec::new();
+            extend(&mut parts, path.split('/'), false);
+        }
+        if absolute && root.is_known() && parts.starts_with(&root.parts) {
+            parts.drain(..root.parts.len());
+            absolute = false;
+        }
+        // A relative path that climbs out and in again is below the root after all, if the root says so.
+        let leaves = parts.first().is_some_and(|part| part == "..");
+        let aside = parts
+            .first()
+            .is_some_and(|part| part.starts_with(['~', '$', '<']) || is_drive(part));
+        let mut text = parts.join("/");
+        if absolute && !aside {
+            text.insert(0, '/');
+        }
+        let mut end = 0;
+        let bounds = text.split('/').map(|part| {
+            let start = end;
+            end = start + part.len() + 1;
+            (start, start + part.len())
+        });
+        Self {
+            bounds: bounds.filter(|(start, end)| start < end).collect(),
+            shown: as_written(original, &text),
+            text,
+            relative: !absolute && !leaves && !aside,
+        }
+    }
+
+    /// The path, folded.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The path for people, in the case in which it was written.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Whether it lies below the root, or is told without any.
+    pub fn is_inside(&self) -> bool {
+        self.relative
+    }
+
+    /// The last part.
+    pub fn name(&self) -> &str {
+        self.text.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The name without its endings: `a` of `a.test.ts`; the name itself where it begins with the dot.
+    pub fn stem(&self) -> &str {
+        let name = self.name();
+        match name.find('.') {
+            None | Some(0) => name,
+            Some(dot) => &name[..dot],
+        }
+    }
+
+    /// What stands behind the name's last dot.
+    pub fn ending(&self) -> &str {
+        self.name().rsplit_once('.').map_or("", |(_, ending)| ending)
+    }
+
+    /// The folder that holds it; empty for a lone name.
+    pub fn folder(&self) -> &str {
+        self.text.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+
+    /// The parts, from the root on.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.bounds.iter().map(|(start, end)| &self.text[*start..*end])
+    }
+
+    /// How many parts there are.
+    pub(crate) fn depth(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// One part; empty where there is none.
+    pub(crate) fn part(&self, at: usize) -> &str {
+        self.bounds
+            .get(at)
+            .map_or("", |(start, end)| &self.text[*start..*end])
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Place {}
+
+impl Hash for Place {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+/// The folded path in the case of the original, where that ends with it.
+fn as_written(original: &str, text: &str) -> String {
+    let original = original
+        .trim()
+        .trim_matches(['"', '\'', '`'])
+        .trim_end_matches(['/', '\\'])
+        .replace('\\', "/");
+    let end = original
+        .len()
+        .checked_sub(text.len())
+        .and_then(|start| original.get(start..));
+    end.filter(|end| end.eq_ignore_ascii_case(text))
+        .unwrap_or(text)
+        .to_owned()
+}
+
+/// One spelling of separators, folded, bounded.
+fn unified(path: &str) -> String {
+    let path = path.trim().trim_matches(['"', '\'', '`']);
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let path = &path[..path.floor_char_boundary(MOST_BYTES)];
+    let folded = fold(path);
+    if !folded.contains('\\') {
+        return folded;
+    }
+    // In front of a space the stroke guards the space.
+    folded.replace("\\ ", " ").replace('\\', "/")
+}
+
+fn is_absolute(path: &str) -> bool {
+    path.starts_with('/') || path.split('/').next().is_some_and(is_drive)
+}
+
+fn is_drive(part: &str) -> bool {
+    let bytes = part.as_bytes();
+    bytes.len() == 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':'
+}
+
+fn reduced<'a>(parts: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut found = Vec::new();
+    extend(&mut found, parts, true);
+    found
+}
+
+/// Adds parts; `..` takes the last one back, and vanishes at the top of an absolute path.
+fn extend<'a>(found: &mut Vec<String>, parts: impl Iterator<Item = &'a str>, absolute: bool) {
+    for part in parts {
+        match part {
+            "" | "." => {}
+            ".." => match found.last() {
+                Some(last) if last == ".." || last.starts_with(['~', '$']) => found.push("..".to_owned()),
+                Some(last) if is_drive(last) => {}
+                Some(_) => {
+                    found.pop();
+                }
+                None if absolute => {}
+                None => found.push("..".to_owned()),
+            },
+            _ => found.push(part.to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn spellings_of_a_file_are_one() {
+        let cases = [
+            ("/home/me/p", "/home/me/p/src/a.rs", "src/a.rs"),
+            ("/home/me/p/", "src/./x/../A.rs", "src/a.rs"),
+            ("/home/me/p", "~/p/src/a.rs", "src/a.rs"),
+            ("/home/me/p", "$HOME/p/src/a.rs", "src/a.rs"),
+            ("/home/me/p", "../p/src/a.rs", "src/a.rs"),
+            ("/home/me/p", "../q/a.rs", "/home/me/q/a.rs"),
+            ("/home/me/p", "/home/me/p2/a.rs", "/home/me/p2/a.rs"),
+            ("/home/me/p", "src//a.rs/", "src/a.rs"),
+            (r"C:\w\p", r"c:\W\p\src\a.rs", "src/a.rs"),
+            (r"C:\w\p", r"src\a.rs", "src/a.rs"),
+            (r"D:\p", "/d/p/src/a.rs", "src/a.rs"),
+            (r"D:\p", "/mnt/d/p/src/a.rs", "src/a.rs"),
+            ("/home/me/p", "file:///home/me/p/a.rs", "a.rs"),
+            ("", "./src/a.rs", "src/a.rs"),
+            ("", "../a.rs", "../a.rs"),
+            ("/p", "~/x", "~/x"),
+            ("/p", "/../../etc/hosts", "/etc/hosts"),
+            ("/p", "/p", ""),
+            ("/p", "", ""),
+        ];
+        for (root, path, expected) in cases {
+            let root = Root::new(Some(root));
+            assert_eq!(Place::new(&root, path).as_str(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn people_see_what_was_written() {
+        let root = Root::new(Some("/home/me/P"));
+        assert_eq!(
+            Place::new(&root, "/home/me/p/src/UserStore.ts").shown(),
+            "src/UserStore.ts"
+        );
+        assert_eq!(Place::new(&root, "SRC/./a.rs").shown(), "src/a.rs");
+    }
+
+    #[test]
+    fn what_lies_outside_is_known() {
+        let root = Root::new(Some("/home/me/p"));
+        for (path, inside) in [
+            ("src/a.rs", true),
+            ("/home/me/p/a", true),
+            ("/tmp/a", false),
+            ("../a", false),
+            ("~/.bashrc", false),
+            ("$TMPDIR/a", false),
+            (r"C:\a", false),
+        ] {
+            assert_eq!(Place::new(&root, path).is_inside(), inside, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_have_stems() {
+        let place = Place::new(&Root::default(), "web/Form.test.tsx");
+        assert_eq!(
+            (place.name(), place.stem(), place.ending(), place.folder()),
+            ("form.test.tsx", "form", "tsx", "web")
+        );
+        assert_eq!(Place::new(&Root::default(), ".env").stem(), ".env");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_place(root in any::<String>(), path in any::<String>()) {
+            let place = Place::new(&Root::new(Some(&root)), &path);
+            let _ = (place.name(), place.stem(), place.folder(), place.parts().count());
+        }
+
+        #[test]
+        fn a_place_is_its_own_spelling(path in "[a-z./~]{0,20}") {
+            let root = Root::new(Some("/home/me/p"));
+            let once = Place::new(&root, &path);
+            if once.is_inside() {
+                let twice = Place::new(&root, once.as_str());
+                prop_assert_eq!(twice.as_str(), once.as_str());
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! One conversation, followed action by action.
+
+use crate::contract::Compiled;
+use crate::danger::{self, Surroundings};
+use crate::deed::Deed;
+use crate::history::{Activity, History, print_of};
+use crate::neighbours::{Neighbour, Neighbourhood};
+use crate::place::{Place, Root};
+use crate::{outside, repetition};
+use grov_domain::{ActionSketch, ActionType, Assessment, Finding, GoalContract, Rule};
+
+/// The score of a change that the user forbade by its path.
+const FORBIDDEN: u8 = 3;
+
+/// Follows one conversation: what the agent is held to, and what it did so far.
+///
+/// Every rule gives findings, each with the score that an action has at most because of it; the action's score is the
+/// least of them, 10 where nothing was found. What looks and changes nothing is never found.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    contract: GoalContract,
+    root: Root,
+    compiled: Compiled,
+    history: History,
+    around: Neighbourhood,
+}
+
+impl Rules {
+    /// Rules for a conversation that begins. `root` is the folder that relative paths of the contract are meant from; files
+    /// of actions below it are told by their path from there.
+    pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
+        let root = Root::new(root);
+        let compiled = Compiled::new(&root, &contract);
+        let mut rules = Self {
+            contract,
+            root,
+            compiled,
+            history: History::default(),
+            around: Neighbourhood::default(),
+        };
+        rules.learn_scope();
+        rules
+    }
+
+    /// What the agent is held to.
+    pub fn contract(&self) -> &GoalContract {
+        &self.contract
+    }
+
+    /// Holds the agent to something else from now on; what it did so far is kept in mind.
+    pub fn hold_to(&mut self, contract: GoalContract) {
+        if contract == self.contract {
+            return;
+        }
+        if contract.instructions != self.contract.instructions {
+            self.history.begin_prompt();
+        }
+        self.compiled = Compiled::new(&self.root, &contract);
+        self.contract = contract;
+        self.learn_scope();
+    }
+
+    /// Judges the next action of the conversation. `call` is its tool call, under which its result is told later.
+    pub fn assess(&mut self, action: &ActionSketch, call: Option<&str>) -> Assessment {
+        let deed = Deed::new(&self.root, action);
+        let print = print_of(&deed);
+        let mut findings = self.facts(&deed);
+        let mut repeats = false;
+        if !deed.looks() {
+            findings.extend(outside::findings(
+                &deed,
+                &self.compiled,
+                &self.around,
+                &self.history,
+            ));
+            findings.extend(repetition::findings(&deed, print.as_ref(), &self.history));
+            repeats = repetition::repeats(&deed, print.as_ref(), &self.history);
+        }
+        self.learn(&deed);
+        self.history.note(&deed, print, call, repeats);
+        assessment(findings)
+    }
+
+    /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
+    pub fn assess_delegated(&mut self, action: &ActionSketch) -> Assessment {
+        assessment(self.facts(&Deed::new(&self.root, action)))
+    }
+
+    /// How an earlier action ended.
+    pub fn ended(&mut self, call: &str, failed: bool) {
+        self.history.ended(call, failed);
+    }
+
+    /// What was done since the newest instruction.
+    pub fn activity(&self) -> Activity {
+        self.history.activity
+    }
+
+    /// Why a file that an action touches is a neighbour of what the work is about; `None` where it is none.
+    pub fn neighbour(&self, action: &ActionSketch, file: &str) -> Option<Neighbour> {
+        self.around
+            .neighbour(&Place::new(&self.root, file), &Deed::new(&self.root, action))
+    }
+
+    /// What the user forbade, and what is dangerous: matters of fact.
+    fn facts(&self, deed: &Deed<'_>) -> Vec<Finding> {
+        let looks_by_tool = matches!(
+            deed.action.action_type,
+            ActionType::Read | ActionType::Search | ActionType::Todo | ActionType::Task
+        );
+        if looks_by_tool {
+            return Vec::new();
+        }
+        let mut found: Vec<Finding> = deed
+            .changed
+            .iter()
+            .filter_map(|place| self.forbidden(place))
+            .collect();
+        found.extend(self.compiled.limits.findings(deed, &self.compiled));
+        if !deed.looks() {
+            let around = Surroundings::new(&self.root, &self.compiled, &self.history);
+            found.extend(danger::findings(deed, around));
+        }
+        found
+    }
+
+    fn forbidden(&self, place: &Place) -> Option<Finding> {
+        let entry = self.compiled.forbids(place)?;
+        Some(Finding {
+            rule: Rule::Constraint,
+            file: Some(place.shown().to_owned()),
+            reason: format!("{} was changed, and you forbade {entry}", place.shown()),
+            at_most: FORBIDDEN,
+        })
+    }
+
+    /// The scope's own files are what the work is about.
+    fn learn_scope(&mut self) {
+        for pattern in &self.compiled.scope {
+            let place = Place::new(&self.root, pattern.text());
+            if place.name().contains('.') && !pattern.text().contains('*') {
+                self.around.add(&place);
+            }
+        }
+    }
+
+    /// Files in the scope or named by the user are what the work is about, and what they import belongs to it.
+    fn learn(&mut self, deed: &Deed<'_>) {
+        let about = |place: &&Place| self.compiled.is_in_scope(place) || self.compiled.is_named(place);
+        let known: Vec<&Place> = deed.touched.iter().filter(about).collect();
+        if known.is_empty() {
+            return;
+        }
+        for place in known {
+            self.around.add(place);
+        }
+        self.around.read(deed.content());
+        if let Some(output) = &deed.action.output {
+            self.around.read(output);
+        }
+    }
+}
+
+/// The findings as an assessment: the gravest first, the least score counts.
+fn assessment(mut findings: Vec<Finding>) -> Assessment {
+    findings.sort_by_key(|finding| (finding.at_most, finding.rule));
+    let score = findings
+        .first()
+        .map_or(10, |gravest| gravest.at_most.clamp(1, 10));
+    Assessment { score, findings }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,295 @@
+//! What holds for any conversation.
+
+use super::*;
+use crate::deed::tests::{bash, edit, read};
+use grov_domain::{ActionType, EffectKind};
+use proptest::prelude::*;
+
+fn contract(scope: &[&str], allowed: &[&str], forbidden: &[&str], constraints: &[&str]) -> GoalContract {
+    let list = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
+    GoalContract {
+        goal: "Fix the parser".to_owned(),
+        scope: list(scope),
+        allowed: list(allowed),
+        forbidden: list(forbidden),
+        constraints: list(constraints),
+        ..GoalContract::default()
+    }
+}
+
+fn of(contract: GoalContract, action: &ActionSketch) -> Assessment {
+    Rules::new(contract, Some("/home/me/p")).assess(action, None)
+}
+
+#[test]
+fn forbidden_is_hard_and_allowed_beats_it() {
+    let forbidden = contract(&[], &[], &["src/auth/**"], &[]);
+    let found = of(forbidden, &edit("/home/me/p/src/auth/A.rs", ""));
+    assert_eq!(found.score, 3);
+    assert_eq!(found.findings[0].rule, Rule::Constraint);
+    assert_eq!(
+        found.findings[0].reason,
+        "src/auth/A.rs was changed, and you forbade src/auth/**"
+    );
+    let allowed = contract(
+        &["src/parser.rs"],
+        &["src/auth/a.rs"],
+        &["src/auth/**"],
+        &["do not touch src/auth/"],
+    );
+    assert_eq!(of(allowed, &edit("src/auth/a.rs", "")), Assessment::on_goal());
+}
+
+#[test]
+fn outside_of_the_scope_is_a_hint() {
+    let held = || contract(&["src/parser.rs"], &[], &[], &[]);
+    let found = of(held(), &edit("web/site.css", ""));
+    assert_eq!((found.score, found.findings[0].rule), (8, Rule::Scope));
+    for file in [
+        "src/parser.rs",
+        "tests/parser.rs",
+        "Cargo.lock",
+        "/tmp/x",
+        "SRC/Parser.rs",
+        r"src\parser.rs",
+    ] {
+        assert_eq!(of(held(), &edit(file, "")), Assessment::on_goal(), "{file}");
+    }
+    assert_eq!(
+        of(contract(&[], &[], &[], &[]), &edit("web/site.css", "")),
+        Assessment::on_goal()
+    );
+}
+
+#[test]
+fn a_subagent_is_judged_by_facts_alone() {
+    let mut rules = Rules::new(
+        contract(&["src/parser.rs"], &[], &[], &["do not touch src/auth/"]),
+        None,
+    );
+    assert_eq!(rules.assess_delegated(&edit("web/site.css", "")).score, 10);
+    assert_eq!(rules.assess_delegated(&edit("src/auth/a.rs", "")).score, 3);
+    assert_eq!(rules.assess_delegated(&bash("git reset --hard")).score, 4);
+}
+
+#[test]
+fn a_new_instruction_opens_files_and_counts_anew() {
+    let mut rules = Rules::new(
+        contract(&["src/parser.rs"], &[], &[], &["do not touch src/auth/"]),
+        None,
+    );
+    assert_eq!(rules.assess(&edit("src/auth/a.rs", "abc"), None).score, 3);
+    assert_eq!(
+        rules.activity(),
+        Activity {
+            changes: 1,
+            new_files: 1,
+            volume: 3
+        }
+    );
+    let mut newer = rules.contract().clone();
+    newer.instructions.push("now fix src/auth/a.rs too".to_owned());
+    rules.hold_to(newer);
+    assert_eq!(rules.activity(), Activity::default());
+    assert_eq!(rules.assess(&edit("src/auth/a.rs", "abd"), None).score, 10);
+    assert_eq!(rules.activity().new_files, 0, "it was touched before");
+}
+
+#[test]
+fn odd_input_is_judged() {
+    let mut rules = Rules::new(GoalContract::default(), Some("not a path"));
+    let nothing = ActionSketch {
+        files: Vec::new(),
+        ..edit("", "")
+    };
+    assert_eq!(rules.assess(&nothing, None).score, 10);
+    let huge = ActionSketch {
+        command: Some("rm -rf / ; ".repeat(10_000)),
+        ..bash("ls")
+    };
+    rules.assess(&huge, Some(""));
+    let files = ActionSketch {
+        files: (0..10_000).map(|n| format!("src/{n}.rs")).collect(),
+        ..edit("", "x")
+    };
+    assert_eq!(rules.assess(&files, None).score, 10);
+    rules.ended("unknown", true);
+}
+
+#[test]
+fn memory_is_bounded() {
+    let mut rules = Rules::new(GoalContract::default(), None);
+    for n in 0..5_000 {
+        rules.assess(
+            &edit(&format!("src/{n}.rs"), &format!("fn f{n}() {{}}")),
+            Some(&n.to_string()),
+        );
+    }
+    assert_eq!(rules.history.newest().count(), 500);
+}
+
+fn path() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a-c./~*{},]{0,12}",
+        prop::sample::select(vec![
+            "src/a.rs",
+            "/etc/hosts",
+            "~/.ssh/x",
+            r"C:\w\a.rs",
+            "tests/a.rs",
+            "Cargo.toml"
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        any::<String>(),
+        prop::sample::select(vec![
+            "don't ",
+            "do not ",
+            "touch ",
+            "src/a.rs ",
+            "only ",
+            "change ",
+            "no ",
+            "new dependencies ",
+            "run ",
+            "git push ",
+            "`",
+            "leave ",
+            "alone ",
+            "nu ",
+            "is read-only ",
+            "rm -rf ",
+            "&& ",
+            "<<EOF\n",
+            "'",
+            "\"",
+            "import ",
+            "; ",
+            "except ",
+        ])
+        .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
+}
+
+fn action() -> impl Strategy<Value = ActionSketch> {
+    let kinds = prop::sample::select(vec![
+        ActionType::Edit,
+        ActionType::Write,
+        ActionType::Bash,
+        ActionType::Read,
+        ActionType::Search,
+        ActionType::Mcp,
+        ActionType::Web,
+        ActionType::Other,
+    ]);
+    let effects = prop::sample::select(vec![
+        EffectKind::Read,
+        EffectKind::Write,
+        EffectKind::Delete,
+        EffectKind::Test,
+        EffectKind::Install,
+        EffectKind::Network,
+        EffectKind::VersionControl,
+    ]);
+    (
+        kinds,
+        prop::collection::vec(path(), 0..3),
+        prop::option::of(text()),
+        prop::collection::vec(effects, 0..3),
+        prop::option::of(any::<bool>()),
+        prop::option::of(text()),
+    )
+        .prop_map(
+            |(action_type, files, command, effects, failed, content)| ActionSketch {
+                action_type,
+                files,
+                command,
+                effects,
+                reasoning: None,
+                failed,
+                output: content.clone(),
+                content,
+            },
+        )
+}
+
+fn any_contract() -> impl Strategy<Value = GoalContract> {
+    let texts = || prop::collection::vec(text(), 0..3);
+    let paths = || prop::collection::vec(path(), 0..3);
+    (text(), texts(), paths(), paths(), paths(), texts()).prop_map(
+        |(goal, instructions, scope, allowed, forbidden, constraints)| GoalContract {
+            goal,
+            instructions,
+            scope,
+            allowed,
+            forbidden,
+            constraints,
+            keywords: Vec::new(),
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn any_conversation_is_judged_the_same_way_twice(
+        held in any_contract(),
+        newer in any_contract(),
+        root in prop::option::of(path()),
+        actions in prop::collection::vec(action(), 0..8),
+    ) {
+        let run = || {
+            let mut rules = Rules::new(held.clone(), root.as_deref());
+            let mut scores = Vec::new();
+            for (at, action) in actions.iter().enumerate() {
+                if at == 4 {
+                    rules.hold_to(newer.clone());
+                }
+                let assessment = rules.assess(action, Some("call"));
+                scores.push(assessment.clone());
+                scores.push(rules.assess_delegated(action));
+                rules.ended("call", at % 2 == 0);
+            }
+            scores
+        };
+        let first = run();
+        for assessment in &first {
+            prop_assert!((1..=10).contains(&assessment.score));
+            let least = assessment.findings.iter().map(|finding| finding.at_most).min().unwrap_or(10);
+            prop_assert_eq!(assessment.score, least);
+            let is_ordered = assessment.findings.windows(2).all(|pair| pair[0].at_most <= pair[1].at_most);
+            prop_assert!(is_ordered);
+            prop_assert!(assessment.findings.iter().all(|finding| !finding.reason.contains('\n') || finding.file.is_some() || finding.rule == Rule::Constraint));
+        }
+        prop_assert_eq!(first, run());
+    }
+
+    #[test]
+    fn reading_is_never_drift(held in any_contract(), file in path(), before in prop::collection::vec(action(), 0..4)) {
+        let mut rules = Rules::new(held, Some("/home/me/p"));
+        for action in &before {
+            rules.assess(action, None);
+        }
+        prop_assert_eq!(rules.assess(&read(&file), None).score, 10);
+        let search = ActionSketch { action_type: ActionType::Search, ..read(&file) };
+        prop_assert_eq!(rules.assess(&search, None).score, 10);
+    }
+
+    #[test]
+    fn what_is_allowed_is_in_nobodys_way(held in any_contract(), name in "[a-z]{1,6}", content in text()) {
+        let file = format!("work/{name}.rs");
+        let mut held = held;
+        held.allowed.push("work/**".to_owned());
+        let found = Rules::new(held, Some("/home/me/p")).assess(&edit(&file, &content), None);
+        let about_places = found.findings.iter().any(|finding| {
+            matches!(finding.rule, Rule::Scope | Rule::Tangent)
+                || finding.rule == Rule::Constraint && !finding.reason.starts_with("A dependency")
+        });
+        prop_assert!(!about_places, "{:?}", found);
+    }
+}

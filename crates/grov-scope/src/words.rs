@@ -1,0 +1,217 @@
+//! Words of a text that a person typed, as far as rules need them.
+
+/// A word and where it stands.
+#[derive(Clone, Debug)]
+pub struct Word<'a> {
+    /// As written, without the punctuation around it.
+    pub raw: &'a str,
+    /// Lower case, without diacritics, with straight apostrophes.
+    pub folded: String,
+    /// Offset of the first byte.
+    pub start: usize,
+    /// Offset behind the last byte.
+    pub end: usize,
+    /// The punctuation before it.
+    pub before: &'a str,
+    /// The punctuation behind it.
+    pub after: &'a str,
+}
+
+impl Word<'_> {
+    /// Whether the word is one of these (folded) words.
+    pub fn is_any(&self, words: &[&str]) -> bool {
+        words.contains(&self.folded.as_str())
+    }
+
+    /// Whether a pause is written behind it.
+    pub fn pauses(&self) -> bool {
+        self.after
+            .contains([',', ';', ':', '—', '–', ')', '(', '.', '!', '?'])
+    }
+}
+
+/// Lower case, without the diacritics of Romanian and its neighbours, with straight apostrophes.
+pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut folded = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '’' | '‘' | '`' | '´' => folded.push('\''),
+            '\u{300}'..='\u{36f}' => {}
+            _ => {
+                for lower in letter.to_lowercase() {
+                    folded.push(match lower {
+                        'ă' | 'â' | 'á' | 'à' | 'ä' | 'ã' => 'a',
+                        'î' | 'í' | 'ì' | 'ï' => 'i',
+                        'ș' | 'ş' => 's',
+                        'ț' | 'ţ' => 't',
+                        'é' | 'è' | 'ê' | 'ë' => 'e',
+                        'ó' | 'ò' | 'ô' | 'ö' => 'o',
+                        'ú' | 'ù' | 'û' | 'ü' => 'u',
+                        // Left behind where a capital letter with a mark is lowered.
+                        '\u{307}' => continue,
+                        other => other,
+                    });
+                }
+            }
+        }
+    }
+    folded
+}
+
+/// Contractions as they are typed in a hurry.
+const HURRIED: &[(&str, &str)] = &[
+    ("arent", "aren't"),
+    ("cant", "can't"),
+    ("couldnt", "couldn't"),
+    ("didnt", "didn't"),
+    ("doesnt", "doesn't"),
+    ("dont", "don't"),
+    ("hasnt", "hasn't"),
+    ("havent", "haven't"),
+    ("isnt", "isn't"),
+    ("ive", "i've"),
+    ("lets", "let's"),
+    ("mustnt", "mustn't"),
+    ("shouldnt", "shouldn't"),
+    ("thats", "that's"),
+    ("wasnt", "wasn't"),
+    ("whats", "what's"),
+    ("wont", "won't"),
+];
+
+/// A word folded, contractions with their apostrophe.
+fn fold_word(word: &str) -> String {
+    let folded = fold(word);
+    match HURRIED.iter().find(|(hurried, _)| *hurried == folded) {
+        Some((_, full)) => (*full).to_owned(),
+        None => folded,
+    }
+}
+
+/// Whether a character may begin or end a word.
+fn is_word_character(letter: char) -> bool {
+    letter.is_alphanumeric()
+        || matches!(
+            letter,
+            '_' | '/' | '*' | '#' | '@' | '$' | '%' | '+' | '~' | '<' | '>' | '='
+        )
+}
+
+/// The words of a text, in order. What stands between spaces is one word, so that a path stays whole.
+pub fn words(text: &str) -> Vec<Word<'_>> {
+    let mut found: Vec<Word<'_>> = Vec::new();
+    let mut rest = 0;
+    while rest < text.len() {
+        let tail = &text[rest..];
+        let Some(offset) = tail.find(|letter: char| !letter.is_whitespace()) else {
+            break;
+        };
+        let start = rest + offset;
+        let run = &text[start..];
+        // A dash written without spaces separates as well.
+        let stop = run
+            .char_indices()
+            .find(|(at, letter)| letter.is_whitespace() || *at > 0 && matches!(letter, '—' | '–'));
+        let end = match stop {
+            Some((at, letter)) if letter.is_whitespace() => start + at,
+            Some((at, dash)) => start + at + dash.len_utf8(),
+            None => text.len(),
+        };
+        rest = end;
+        let token = &text[start..end];
+        let first = token.find(is_word_character);
+        let last = token
+            .char_indices()
+            .rfind(|(_, letter)| is_word_character(*letter))
+            .map(|(at, letter)| at + letter.len_utf8());
+        match (first, last) {
+            (Some(first), Some(mut last)) => {
+                // The dot of `.env` and the brackets of `run()` belong to the word.
+                let mut first = first;
+                if token[..first].ends_with('.') && !token[..first].ends_with("..") {
+                    first -= 1;
+                }
+                if token[last..].starts_with("()") {
+                    last += 2;
+                }
+                found.push(Word {
+                    raw: &token[first..last],
+                    folded: fold_word(&token[first..last]),
+                    start: start + first,
+                    end: start + last,
+                    before: &token[..first],
+                    after: &token[last..],
+                });
+            }
+            _ => {
+                // Punctuation alone, a dash or a smiley: it belongs to the word before.
+                if let Some(word) = found.last_mut() {
+                    let from = word.end;
+                    word.after = &text[from..end];
+                    if token == "-" {
+                        word.after = "—";
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// How many words the phrase (folded words, one space between) takes if it stands at `at`.
+pub fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
+    // Nearly every comparison ends here.
+    if words.get(at)?.folded.as_bytes().first() != phrase.as_bytes().first() {
+        return None;
+    }
+    let mut count = 0;
+    for part in phrase.split(' ') {
+        if words.get(at + count)?.folded != part {
+            return None;
+        }
+        count += 1;
+    }
+    Some(count)
+}
+
+/// The longest of these phrases that stands at `at`, in words.
+pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<usize> {
+    phrases
+        .iter()
+        .filter_map(|phrase| phrase_at(words, at, phrase))
+        .max()
+}
+
+/// Where the first of these phrases stands.
+pub fn find_phrase(words: &[Word<'_>], phrases: &[&str]) -> Option<usize> {
+    (0..words.len()).find(|at| any_phrase_at(words, *at, phrases).is_some())
+}
+
+/// Whether one of these phrases occurs.
+pub fn has_phrase(words: &[Word<'_>], phrases: &[&str]) -> bool {
+    find_phrase(words, phrases).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_keep_paths_whole_and_know_their_pauses() {
+        let text = "Nu atinge `src/a.rs`, dar rulează run() și .env — gata!";
+        let found = words(text);
+        let folded: Vec<&str> = found.iter().map(|word| word.folded.as_str()).collect();
+        assert_eq!(
+            folded,
+            [
+                "nu", "atinge", "src/a.rs", "dar", "ruleaza", "run()", "si", ".env", "gata"
+            ]
+        );
+        assert_eq!(found[2].after, "`,");
+        assert!(found[2].pauses() && found[7].pauses() && !found[3].pauses());
+        assert_eq!(&text[found[4].start..found[4].end], "rulează");
+    }
+}
