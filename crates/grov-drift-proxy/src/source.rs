@@ -107,9 +107,9 @@ impl Drift {
 
     /// Waits until what the request answers was assessed, a little while.
     async fn wait(&self, slot: &Slot, occasion: &Occasion) {
-        let now = Instant::now();
-        let latest = occasion.deadline.checked_sub(LEFT_TO_KEEP).unwrap_or(now);
-        let until = tokio::time::Instant::from_std(latest.min(now + PATIENCE));
+        let left = occasion.deadline.saturating_duration_since(Instant::now());
+        let patience = left.saturating_sub(LEFT_TO_KEEP).min(PATIENCE);
+        let until = tokio::time::Instant::now() + patience;
         let mut has_waited = false;
         loop {
             let news = slot.news.notified();

@@ -33,6 +33,7 @@ struct Bench {
 }
 
 /// What a response did.
+#[derive(Default)]
 struct Response<'a> {
     prompts: &'a [&'a str],
     actions: Vec<ActionSketch>,
@@ -40,19 +41,6 @@ struct Response<'a> {
     begins: bool,
     ends: bool,
     answered: &'a [String],
-}
-
-impl Default for Response<'_> {
-    fn default() -> Self {
-        Self {
-            prompts: &[],
-            actions: Vec::new(),
-            agent: None,
-            begins: false,
-            ends: false,
-            answered: &[],
-        }
-    }
 }
 
 impl Bench {
