@@ -4,9 +4,9 @@
 //! what they saw, and what comes back is what was stored.
 
 use crate::{
-    ClientSessionId, DriftEvent, EmbeddingStore, ExchangeRecord, FileReasoning, LedgerStore, MemoryStore,
-    OrchestrationStore, SessionId, SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow,
-    SwitchStore, Task, TaskId,
+    ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
+    LedgerStore, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus, SessionSummary,
+    SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -257,6 +257,8 @@ pub trait Store:
     + LedgerStore
     + SwitchStore
     + DriftLogStore
+    + DriftStore
+    + GoalStore
     + FileReasoningStore
     + SpendingStore
     + MaintenanceStore
@@ -273,6 +275,8 @@ impl<T> Store for T where
         + LedgerStore
         + SwitchStore
         + DriftLogStore
+        + DriftStore
+        + GoalStore
         + FileReasoningStore
         + SpendingStore
         + MaintenanceStore

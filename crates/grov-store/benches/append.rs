@@ -1,12 +1,14 @@
 //! What recording costs: records per second and processor time per record, all threads together, with three steps a
-//! record, for batches of 1, 16 and 256 handed to the store, and for the batching writer under steady load.
+//! record, for batches of 1, 16 and 256 handed to the store, the same of sessions that are watched for drift, and for the
+//! batching writer under steady load.
 //!
 //! `cargo bench -p grov-store --bench append [-- RECORDS [BATCH]]`
 #![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 use grov_domain::{
-    Action, ActionType, ClientSessionId, Effect, EffectKind, ExchangeId, ExchangeKind, ExchangeRecord,
-    ExchangeStore, Outcome, Project, Prompt, RecordSink, Step, StepId, TaskStore, TokenUsage,
+    Action, ActionType, ClientSessionId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind,
+    ExchangeRecord, ExchangeStore, JudgedBy, Outcome, Project, Prompt, RecordSink, Step, StepId, StepVerdict,
+    TaskStore, TokenUsage,
 };
 use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
 use std::fs;
@@ -114,7 +116,26 @@ fn report(name: &str, records: usize, start: Instant, processor: Duration) {
     );
 }
 
-async fn store_in_batches(total: usize, size: usize) {
+/// An exchange that was watched: its actions are judged on goal, and it says where its session stands.
+fn watched(number: usize) -> ExchangeRecord {
+    let mut record = record(number);
+    for step in &mut record.steps {
+        step.verdict = Some(StepVerdict {
+            score: 10,
+            by: JudgedBy::Rules,
+            findings: Vec::new(),
+            level: None,
+            correction: None,
+            recovery_plan: Vec::new(),
+        });
+    }
+    if number.is_multiple_of(20) {
+        record.drift = Some(DriftState::new(record.client_session_id.clone(), record.ended_at));
+    }
+    record
+}
+
+async fn store_in_batches(name: &str, record: fn(usize) -> ExchangeRecord, total: usize, size: usize) {
     let home = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&home.path().join("grov.db"), &OpenOptions::default())
         .await
@@ -126,7 +147,7 @@ async fn store_in_batches(total: usize, size: usize) {
         store.append(batch).await.unwrap();
     }
     report(
-        &format!("store, batches of {size}"),
+        &format!("{name}, batches of {size}"),
         total - SESSIONS,
         start,
         processor,
@@ -197,7 +218,8 @@ async fn main() {
     let only: Option<usize> = numbers.next();
     for size in [1, 16, 256] {
         if only.is_none_or(|only| only == size) {
-            store_in_batches(total, size).await;
+            store_in_batches("store", record, total, size).await;
+            store_in_batches("watched", watched, total, size).await;
         }
     }
     if only.is_some() {

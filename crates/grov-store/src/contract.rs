@@ -9,6 +9,7 @@
     reason = "a test suite fails by panicking"
 )]
 
+mod drift;
 mod embeddings;
 mod exchanges;
 mod keeping;
@@ -22,7 +23,9 @@ mod switches;
 mod tasks;
 mod texts;
 mod transitions;
+mod watch;
 
+pub use drift::*;
 pub use embeddings::*;
 pub use exchanges::*;
 pub use keeping::*;
@@ -36,6 +39,7 @@ pub use switches::*;
 pub use tasks::*;
 pub use texts::*;
 pub use transitions::*;
+pub use watch::*;
 
 use async_trait::async_trait;
 use grov_domain::Store;
@@ -155,6 +159,29 @@ macro_rules! contract_tests {
             switch_that_changes_nothing_is_no_news
             prune_takes_lineages_not_seen_for_long
             prune_takes_switches_of_sessions_long_gone
+            step_off_goal_is_in_the_log_alone
+            step_off_goal_is_recorded_once
+            judged_step_keeps_its_verdict
+            later_verdict_moves_a_step
+            later_verdict_takes_back_no_correction
+            later_verdicts_find_steps_in_all_tasks
+            log_moves_with_its_exchange
+            log_is_filtered
+            judged_step_is_found_like_an_event
+            related_steps_answer_four_questions
+            related_steps_stay_within_their_limits
+            related_steps_are_of_their_session
+            drift_state_comes_back_as_saved
+            drift_state_is_replaced_by_a_newer_one
+            drift_state_is_recorded_with_its_exchange
+            task_shows_where_its_session_stands
+            correction_is_replaced
+            state_takes_back_nothing_of_its_correction
+            goal_edits_come_in_order
+            goal_edit_is_news_once
+            secrets_of_the_watch_are_redacted
+            forgotten_memory_leaves_the_watch
+            prune_takes_the_watch_after_its_sessions
         }
     };
     ($backend:expr => $($check:ident)+) => {

@@ -5,7 +5,8 @@
 //! finds what was stored.
 
 use grov_domain::{
-    Action, Correction, Effect, ExchangeRecord, RecoveryStep, SessionState, Step, StepVerdict, Task,
+    Action, Correction, DriftState, Effect, ExchangeRecord, Finding, RecoveryStep, SessionState, Step,
+    StepVerdict, Task,
 };
 use grov_redact::Redactor;
 use std::borrow::Cow;
@@ -170,28 +171,96 @@ pub(crate) fn exchange(record: &ExchangeRecord) -> ExchangeRecord {
             owned(text);
         }
     }
-    let state = record.drift.as_mut();
-    if let Some(correction) = state.and_then(|state| state.correction.as_mut()) {
-        owned_correction(correction);
+    if let Some(state) = &mut record.drift {
+        owned_state(state);
     }
     record
 }
 
-/// A verdict as it may be written.
+/// A verdict as it may be stored.
+pub(crate) fn verdict(verdict: &StepVerdict) -> StepVerdict {
+    let mut verdict = verdict.clone();
+    owned_verdict(&mut verdict);
+    verdict
+}
+
+/// Findings as they may be stored.
+pub(crate) fn findings(findings: &[Finding]) -> Vec<Finding> {
+    let mut findings = findings.to_vec();
+    owned_findings(&mut findings);
+    findings
+}
+
+/// Where a session stands, as it may be stored.
+pub(crate) fn drift_state(state: &DriftState) -> DriftState {
+    let mut state = state.clone();
+    owned_state(&mut state);
+    state
+}
+
+/// A correction as it may be stored.
+pub(crate) fn correction(correction: &Correction) -> Correction {
+    let mut correction = correction.clone();
+    owned_correction(&mut correction);
+    correction
+}
+
 fn owned_verdict(verdict: &mut StepVerdict) {
-    owned_optional(&mut verdict.correction);
-    for finding in &mut verdict.findings {
+    let StepVerdict {
+        score: _,
+        by: _,
+        findings,
+        level: _,
+        correction,
+        recovery_plan,
+    } = verdict;
+    owned_optional(correction);
+    owned_findings(findings);
+    owned_plan(recovery_plan);
+}
+
+fn owned_findings(findings: &mut [Finding]) {
+    for finding in findings {
         owned_optional(&mut finding.file);
         owned(&mut finding.reason);
     }
-    owned_plan(&mut verdict.recovery_plan);
 }
 
-/// A correction as it may be written.
+fn owned_state(state: &mut DriftState) {
+    let DriftState {
+        client_session_id: _,
+        mode: _,
+        escalation: _,
+        failed_recoveries: _,
+        correction,
+        said: _,
+        prompts: _,
+        judged_at_prompt: _,
+        updated_at: _,
+    } = state;
+    if let Some(correction) = correction {
+        owned_correction(correction);
+    }
+}
+
 fn owned_correction(correction: &mut Correction) {
-    owned(&mut correction.reason);
-    owned(&mut correction.text);
-    owned_plan(&mut correction.recovery_plan);
+    let Correction {
+        id: _,
+        client_session_id: _,
+        session_id: _,
+        step_id: _,
+        level: _,
+        score: _,
+        reason,
+        text,
+        recovery_plan,
+        made_at: _,
+        delivered_at: _,
+        outcome: _,
+    } = correction;
+    owned(reason);
+    owned(text);
+    owned_plan(recovery_plan);
 }
 
 fn owned_plan(plan: &mut [RecoveryStep]) {

@@ -4,12 +4,13 @@ use crate::files::{self, Identity};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, CallFilter, ClientSessionId, DriftEvent, DriftLogStore, Embedding, EmbeddingProgress,
-    EmbeddingStore, ExchangeRecord, ExchangeStore, FileReasoning, FileReasoningStore, HistoryKey,
-    ImportReport, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall,
-    MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, MicroUsd, NewLineage,
-    OrchestrationStore, ProjectStatus, Prompt, PruneReport, Reservation, Retention, SessionFilter, SessionId,
-    SessionState, SessionStore, SessionSummary, SpendingStore, StepRow, StoreError, StoreStats, SwitchScope,
+    Applied, CallFilter, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore,
+    DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord, ExchangeStore,
+    FileReasoning, FileReasoningStore, GoalEdit, GoalStore, HistoryKey, ImportReport, LedgerEntry,
+    LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument,
+    MemoryScope, MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt,
+    PruneReport, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore,
+    SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope,
     SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
 };
 use std::path::{Path, PathBuf};
@@ -400,6 +401,52 @@ impl DriftLogStore for ReopeningStore {
 
     async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError> {
         delegate!(self.drift_log(session))
+    }
+}
+
+#[async_trait]
+impl DriftStore for ReopeningStore {
+    async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
+        delegate!(self.drift_events(filter))
+    }
+
+    async fn drift_event(&self, id: &DriftEventId) -> Result<Option<DriftEvent>, StoreError> {
+        delegate!(self.drift_event(id))
+    }
+
+    async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError> {
+        delegate!(self.drift_state(session))
+    }
+
+    async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError> {
+        delegate!(self.save_drift_state(state, task))
+    }
+
+    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+        delegate!(self.save_correction(correction))
+    }
+
+    async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError> {
+        delegate!(self.corrections(session))
+    }
+
+    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
+        delegate!(self.judge_steps(verdicts))
+    }
+
+    async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
+        delegate!(self.related_steps(related))
+    }
+}
+
+#[async_trait]
+impl GoalStore for ReopeningStore {
+    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+        delegate!(self.edit_goal(edit))
+    }
+
+    async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
+        delegate!(self.goal_edits(session))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Keeping and letting go.
 
-use super::sample::{at, call, drift, exchange, prompt, session, state, task};
+use super::sample::{
+    at, call, correction, drift, drift_state, exchange, goal_edit, prompt, session, state, task,
+};
 use grov_domain::{
     CallFilter, Move, PruneReport, Retention, SessionFilter, SessionStatus, Store, TaskTransition,
 };
@@ -208,6 +210,12 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
     store.save_session(&state("c", "c", 1)).await.unwrap();
     store.save_task(&task("t", 1)).await.unwrap();
     store.append_drift(&drift("d", "a", 1)).await.unwrap();
+    store
+        .save_drift_state(&drift_state("a", 1), &session("a"))
+        .await
+        .unwrap();
+    store.save_correction(&correction("other", "a", 1)).await.unwrap();
+    store.edit_goal(&goal_edit("e", "a", "src/**", 1)).await.unwrap();
     store.settle(&call("l", 1)).await.unwrap();
     let counts = [
         ("session_states", 3),
@@ -216,6 +224,9 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("steps", 4),
         ("tasks", 1),
         ("drift_log", 1),
+        ("drift_states", 1),
+        ("corrections", 2),
+        ("goal_edits", 1),
         ("file_reasoning", 0),
         ("llm_calls", 1),
         ("memory_scopes", 1),

@@ -1,11 +1,12 @@
 //! Records to check with.
 
 use grov_domain::{
-    Action, ActionType, CallOutcome, ClientSessionId, Decision, DriftEvent, DriftEventId, Effect, EffectKind,
-    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, HistoryKey, LedgerEntry, Lineage,
-    LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project, Prompt, Purpose, SessionId,
-    SessionMode, SessionState, SessionStatus, Step, StepId, Task, TaskId, TaskStatus, TaskType, TokenUsage,
-    TriggerReason,
+    Action, ActionType, CallOutcome, ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision,
+    DriftEvent, DriftEventId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind, ExchangeRecord,
+    FilePin, FileReasoning, Finding, GoalEdit, GoalEditId, GoalEditKind, HistoryKey, JudgedBy, LedgerEntry,
+    Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project, Prompt, Purpose,
+    RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, StepVerdict, Task,
+    TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -276,6 +277,82 @@ pub(super) fn drift(id: &str, task: &str, seconds: i64) -> DriftEvent {
         command: None,
         findings: Vec::new(),
         judged_by: None,
+    }
+}
+
+/// A verdict of the rules with one finding; below 8 it gives rise to a correction.
+pub(super) fn verdict(score: u8) -> StepVerdict {
+    let corrects = score < 8;
+    StepVerdict {
+        score,
+        by: JudgedBy::Rules,
+        findings: vec![Finding {
+            rule: Rule::Scope,
+            file: Some("/home/dev/projects/relay/theme.css".to_owned()),
+            reason: "theme.css has nothing to do with the limit".to_owned(),
+            at_most: score,
+        }],
+        level: corrects.then_some(CorrectionLevel::Intervene),
+        correction: corrects.then(|| "Go back to the limit.".to_owned()),
+        recovery_plan: if corrects { plan() } else { Vec::new() },
+    }
+}
+
+fn plan() -> Vec<RecoveryStep> {
+    vec![
+        RecoveryStep {
+            file: Some("src/limit.rs".to_owned()),
+            action: "check the frame".to_owned(),
+        },
+        RecoveryStep {
+            file: None,
+            action: "run the tests".to_owned(),
+        },
+    ]
+}
+
+/// A correction that waits to be said.
+pub(super) fn correction(id: &str, client_session: &str, seconds: i64) -> Correction {
+    Correction {
+        id: CorrectionId::new(id),
+        client_session_id: client(client_session),
+        session_id: session(client_session),
+        step_id: Some(StepId::new("step")),
+        level: CorrectionLevel::Correct,
+        score: 5,
+        reason: "theme.css has nothing to do with the limit".to_owned(),
+        text: "Go back to the limit.".to_owned(),
+        recovery_plan: plan(),
+        made_at: at(seconds),
+        delivered_at: None,
+        outcome: None,
+    }
+}
+
+/// A session that has drifted and was told so.
+pub(super) fn drift_state(client_session: &str, seconds: i64) -> DriftState {
+    DriftState {
+        mode: SessionMode::Drifted,
+        escalation: 2,
+        failed_recoveries: 1,
+        correction: Some(Correction {
+            delivered_at: Some(at(seconds)),
+            ..correction("c", client_session, seconds - 1)
+        }),
+        said: vec![u64::MAX, 0],
+        prompts: 7,
+        judged_at_prompt: 6,
+        ..DriftState::new(client(client_session), at(seconds))
+    }
+}
+
+pub(super) fn goal_edit(id: &str, client_session: &str, text: &str, seconds: i64) -> GoalEdit {
+    GoalEdit {
+        id: GoalEditId::new(id),
+        client_session_id: client(client_session),
+        kind: GoalEditKind::Forbid,
+        text: text.to_owned(),
+        at: at(seconds),
     }
 }
 

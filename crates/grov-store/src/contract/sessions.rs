@@ -2,8 +2,8 @@
 
 use super::sample::{PROJECT, at, bash, client, edit, exchange, session, state};
 use grov_domain::{
-    ExchangeId, ExchangeRecord, Project, SessionFilter, SessionMode, SessionStatus, SessionSummary, Store,
-    TaskType,
+    ExchangeId, ExchangeRecord, Project, SessionFilter, SessionMode, SessionState, SessionStatus,
+    SessionSummary, Store, TaskType,
 };
 use std::sync::Arc;
 
@@ -220,7 +220,6 @@ pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
     saved.waiting_for_recovery = false;
     saved.last_checked_at = 9;
     saved.last_clear_at = None;
-    saved.status = SessionStatus::Abandoned;
     saved.last_update = at(30);
     store.save_session(&saved).await.unwrap();
     let summary = store.session(&session("a")).await.unwrap().unwrap();
@@ -230,7 +229,27 @@ pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
     );
     assert_eq!(summary.state.token_count, 1563, "recorded, so it is not replaced");
     saved.token_count = 1563;
+    // These are the watch's.
+    let first = state("a", "a", 10);
+    saved.escalation_count = first.escalation_count;
+    saved.session_mode = first.session_mode;
+    saved.waiting_for_recovery = first.waiting_for_recovery;
+    saved.last_checked_at = first.last_checked_at;
     assert_eq!(summary.state, saved);
+
+    saved.status = SessionStatus::Abandoned;
+    store.save_session(&saved).await.unwrap();
+    let summary = store.session(&session("a")).await.unwrap().unwrap();
+    assert_eq!(
+        summary.state,
+        SessionState {
+            escalation_count: 0,
+            session_mode: SessionMode::Normal,
+            waiting_for_recovery: false,
+            ..saved
+        },
+        "what is over needs no recovery"
+    );
 }
 
 /// A session that was read before more was recorded takes none of that back when it is saved.

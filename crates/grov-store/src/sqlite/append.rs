@@ -5,12 +5,13 @@
 
 use super::SqliteStore;
 use super::changes::{SessionChange, SessionChanges};
+use super::drift::{NewVerdict, insert_events, keep_state, take_out};
 use super::memory;
 use super::rows::{Insert, portions};
 use super::values::{integer, list, list_value, millis};
 use crate::door;
 use async_trait::async_trait;
-use grov_domain::{ExchangeRecord, ExchangeStore, Step, StoreError};
+use grov_domain::{DriftState, ExchangeRecord, ExchangeStore, Step, StoreError};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::borrow::Cow;
@@ -26,8 +27,9 @@ const INSERT_EXCHANGES: Insert = Insert {
 
 const INSERT_STEPS: Insert = Insert {
     head: "INSERT OR ROLLBACK INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
-           command, effects, reasoning, is_key_decision, keywords, timestamp)",
-    columns: 15,
+           command, effects, reasoning, is_key_decision, keywords, timestamp, drift_score, drift_type, judged_by, \
+           findings, correction_level, correction_given)",
+    columns: 21,
     tail: "ON CONFLICT (session_id, id) DO NOTHING",
 };
 
@@ -95,32 +97,39 @@ impl ExchangeStore for SqliteStore {
 /// A record on its way in, redacted and encoded.
 pub(super) struct NewExchange<'a> {
     pub(super) record: &'a ExchangeRecord,
-    id: Arc<str>,
+    pub(super) id: Arc<str>,
     pub(super) session: Arc<str>,
     steps: Vec<NewStep<'a>>,
+    /// Actions that were judged off goal at once: they go into the drift log.
+    pub(super) off_goal: Vec<NewStep<'a>>,
     pub(super) prompts: Vec<Cow<'a, str>>,
+    drift: Option<DriftState>,
 }
 
-struct NewStep<'a> {
-    step: &'a Step,
-    id: Arc<str>,
+pub(super) struct NewStep<'a> {
+    pub(super) step: &'a Step,
+    pub(super) id: Arc<str>,
     /// Kept apart for the lookup by path, where the step carries reasoning.
     paths: Vec<Cow<'a, str>>,
-    files: Option<String>,
+    pub(super) files: Option<String>,
     folders: Option<String>,
-    command: Option<Cow<'a, str>>,
+    pub(super) command: Option<Cow<'a, str>>,
     effects: Option<String>,
     reasoning: Option<Cow<'a, str>>,
     keywords: Option<String>,
+    pub(super) verdict: Option<NewVerdict>,
 }
 
 impl<'a> NewExchange<'a> {
     fn new(record: &'a ExchangeRecord) -> Result<Self, StoreError> {
+        let mut steps: Vec<_> = record.steps.iter().map(NewStep::new).collect::<Result<_, _>>()?;
         Ok(Self {
             record,
             id: Arc::from(record.id.as_str()),
             session: Arc::from(record.session_id.as_str()),
-            steps: record.steps.iter().map(NewStep::new).collect::<Result<_, _>>()?,
+            off_goal: steps.extract_if(.., |new| new.is_off_goal()).collect(),
+            steps,
+            drift: record.drift.as_ref().map(door::drift_state),
             prompts: record
                 .prompts
                 .iter()
@@ -138,7 +147,14 @@ impl<'a> NewExchange<'a> {
 
     /// Whether it holds an action of an earlier exchange. The id of its own begin with its id.
     fn reports_earlier(&self) -> bool {
-        self.steps.iter().any(|new| !new.id.starts_with(&*self.id))
+        let mut steps = self.steps.iter().chain(&self.off_goal);
+        steps.any(|new| !new.id.starts_with(&*self.id))
+    }
+}
+
+impl NewStep<'_> {
+    fn is_off_goal(&self) -> bool {
+        self.verdict.as_ref().is_some_and(NewVerdict::is_off_goal)
     }
 }
 
@@ -155,6 +171,7 @@ impl<'a> NewStep<'a> {
             effects: list(&door::effects(&action.effects))?,
             reasoning: door::optional(&step.reasoning),
             keywords: list(&door::list(&step.keywords))?,
+            verdict: step.verdict.as_ref().map(NewVerdict::new).transpose()?,
             paths: if step.reasoning.is_some() {
                 paths
             } else {
@@ -169,8 +186,14 @@ async fn append(
     batch: &mut [NewExchange<'_>],
 ) -> Result<usize, sqlx::Error> {
     let mut new_ids = insert_exchanges(connection, batch).await?;
-    for exchange in batch.iter_mut().filter(|exchange| exchange.reports_earlier()) {
-        leave_out_moved_steps(connection, exchange).await?;
+    let off_goal = off_goal(batch);
+    for exchange in batch.iter_mut() {
+        if exchange.reports_earlier() {
+            leave_out_known_steps(connection, exchange).await?;
+        }
+        if !off_goal.is_empty() {
+            exchange.steps.retain(|new| !off_goal.contains(&new.id));
+        }
     }
     // Removing as we go also passes over a record that the batch holds twice.
     let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| new_ids.remove(&*new.id)).collect();
@@ -198,7 +221,23 @@ async fn append(
         )
         .await?;
     }
+    insert_events(connection, &new).await?;
+    for exchange in &new {
+        if !exchange.off_goal.is_empty() && exchange.reports_earlier() {
+            let ids: Vec<&str> = exchange.off_goal.iter().map(|step| &*step.id).collect();
+            take_out(connection, &ids).await?;
+        }
+        if let Some(state) = &exchange.drift {
+            keep_state(connection, state, &exchange.record.session_id).await?;
+        }
+    }
     Ok(new.len())
+}
+
+/// The actions of a batch that were judged off goal.
+fn off_goal(batch: &[NewExchange<'_>]) -> HashSet<Arc<str>> {
+    let off_goal = batch.iter().flat_map(|new| &new.off_goal);
+    off_goal.map(|step| Arc::clone(&step.id)).collect()
 }
 
 /// Inserts what is not there yet and returns its ids.
@@ -234,15 +273,17 @@ async fn insert_exchanges(
     Ok(new_ids)
 }
 
-/// Leaves out the actions that were recorded with an earlier exchange which then went to another task.
-async fn leave_out_moved_steps(
+/// Leaves out the actions that were recorded with an earlier exchange which then went to another task, or that were
+/// judged off goal since.
+async fn leave_out_known_steps(
     connection: &mut SqliteConnection,
     exchange: &mut NewExchange<'_>,
 ) -> Result<(), sqlx::Error> {
     let ids: Vec<&str> = exchange.steps.iter().map(|new| &*new.id).collect();
     let rows = sqlx::query(
         "SELECT st.id FROM session_states s JOIN steps st ON st.session_id = s.session_id \
-         WHERE s.client_session_id = ? AND s.session_id <> ? AND st.id IN (SELECT value FROM json_each(?))",
+         WHERE s.client_session_id = ?1 AND s.session_id <> ?2 AND st.id IN (SELECT value FROM json_each(?3)) \
+         UNION SELECT id FROM drift_log WHERE id IN (SELECT value FROM json_each(?3))",
     )
     .bind(exchange.record.client_session_id.as_str())
     .bind(Arc::clone(&exchange.session))
@@ -284,6 +325,13 @@ async fn insert_steps(
             values.integer(i64::from(new.step.is_key_decision));
             values.optional(new.keywords.as_deref());
             values.integer(millis(new.step.timestamp));
+            let verdict = new.verdict.as_ref();
+            values.optional_integer(verdict.map(|verdict| i64::from(verdict.score)));
+            values.optional(verdict.map(|verdict| verdict.drift_type));
+            values.optional(verdict.map(|verdict| verdict.judged_by));
+            values.optional(verdict.and_then(|verdict| verdict.findings.as_deref()));
+            values.optional(verdict.and_then(|verdict| verdict.level));
+            values.optional(verdict.and_then(|verdict| verdict.correction.as_deref()));
         })?;
         inserted += query.execute(&mut *connection).await?.rows_affected();
     }
@@ -425,6 +473,8 @@ pub(super) async fn rehome(
     sqlx::query(
         "UPDATE session_states SET project_path = ?1, project_remote = ?2 \
          WHERE client_session_id = ?3 AND project_path = ''; \
+         UPDATE drift_log SET project_path = ?1 WHERE project_path = '' AND session_id IN \
+          (SELECT session_id FROM session_states WHERE client_session_id = ?3); \
          UPDATE tasks SET project_path = ?1, project_remote = coalesce(project_remote, ?2) \
          WHERE client_session_id = ?3 AND project_path = ''",
     )

@@ -21,6 +21,25 @@ macro_rules! sessions_over {
     };
 }
 
+/// Removes `?2` rows of a table, by its key, that are older than `?1` and of whose client session no task is left.
+macro_rules! watched {
+    ($table:literal, $key:literal, $time:literal) => {
+        concat!(
+            "DELETE FROM ",
+            $table,
+            " WHERE (",
+            $key,
+            ") IN (SELECT ",
+            $key,
+            " FROM ",
+            $table,
+            " WHERE ",
+            $time,
+            " < ?1 AND client_session_id NOT IN (SELECT client_session_id FROM session_states) LIMIT ?2)"
+        )
+    };
+}
+
 #[async_trait]
 impl MaintenanceStore for SqliteStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
@@ -30,6 +49,9 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'steps', count(*) FROM steps \
              UNION ALL SELECT 'tasks', count(*) FROM tasks \
              UNION ALL SELECT 'drift_log', count(*) FROM drift_log \
+             UNION ALL SELECT 'drift_states', count(*) FROM drift_states \
+             UNION ALL SELECT 'corrections', count(*) FROM corrections \
+             UNION ALL SELECT 'goal_edits', count(*) FROM goal_edits \
              UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning \
              UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls \
              UNION ALL SELECT 'memory_scopes', count(*) FROM memory_scopes \
@@ -144,6 +166,9 @@ impl SqliteStore {
             let events = remove_events(writer.connection()?, cutoffs)
                 .await
                 .map_err(fault)?;
+            let watched = remove_watched(writer.connection()?, cutoffs)
+                .await
+                .map_err(fault)?;
             let calls = remove_calls(writer.connection()?, cutoffs).await.map_err(fault)?;
             let lineages = remove_lineages(writer.connection()?, cutoffs)
                 .await
@@ -154,7 +179,7 @@ impl SqliteStore {
             report.llm_calls += calls;
             report.lineages += lineages;
             if sessions.max(lineages) < u64::from(SESSIONS_AT_ONCE)
-                && events.max(calls) < u64::from(EVENTS_AT_ONCE)
+                && events.max(calls).max(watched) < u64::from(EVENTS_AT_ONCE)
             {
                 break;
             }
@@ -241,6 +266,27 @@ async fn remove_events(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> 
         .execute(connection)
         .await?
         .rows_affected())
+}
+
+/// Removes what the watch over the goal keeps of client sessions, once it is as old as the log may get and none of their
+/// tasks is left. Returns how many rows went from the table that lost most.
+async fn remove_watched(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
+    const STATEMENTS: [&str; 3] = [
+        watched!("drift_states", "client_session_id", "updated_at"),
+        watched!("corrections", "client_session_id, id", "made_at"),
+        watched!("goal_edits", "client_session_id, id", "at"),
+    ];
+    let mut most = 0;
+    for statement in STATEMENTS {
+        let removed = sqlx::query(statement)
+            .bind(cutoffs.drift)
+            .bind(EVENTS_AT_ONCE)
+            .execute(&mut *connection)
+            .await?
+            .rows_affected();
+        most = most.max(removed);
+    }
+    Ok(most)
 }
 
 async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {

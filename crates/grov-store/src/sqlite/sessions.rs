@@ -25,6 +25,8 @@ macro_rules! step_columns {
     };
 }
 
+pub(super) use step_columns;
+
 /// A session `s` with its newest step, which is missing in a session without any.
 const SUMMARIES: &str = concat!(
     "SELECT s.*, ",
@@ -122,7 +124,8 @@ impl SessionStore for SqliteStore {
 
 /// Creates or changes a row, and gives its siblings its project. The state is redacted.
 ///
-/// What recording fills in is not taken back by a caller who read the row before, nor what is known once and for all.
+/// What recording fills in is not taken back by a caller who read the row before, nor what is known once and for all,
+/// nor what the watch over the goal says; a task that is over needs no recovery.
 pub(super) async fn upsert_session(
     connection: &mut SqliteConnection,
     state: &SessionState,
@@ -143,8 +146,9 @@ pub(super) async fn upsert_session(
          expected_scope = excluded.expected_scope, constraints = excluded.constraints, \
          keywords = excluded.keywords, \
          token_count = CASE WHEN token_count_at IS NULL THEN excluded.token_count ELSE token_count END, \
-         escalation_count = excluded.escalation_count, session_mode = excluded.session_mode, \
-         waiting_for_recovery = excluded.waiting_for_recovery, last_checked_at = excluded.last_checked_at, \
+         escalation_count = iif(excluded.status = 'active', escalation_count, 0), \
+         session_mode = iif(excluded.status = 'active', session_mode, 'normal'), \
+         waiting_for_recovery = iif(excluded.status = 'active', waiting_for_recovery, 0), \
          last_clear_at = excluded.last_clear_at, \
          judged_at = coalesce(excluded.judged_at, judged_at), start_time = min(start_time, excluded.start_time), \
          last_update = max(last_update, excluded.last_update), status = excluded.status",
@@ -188,7 +192,7 @@ impl SqliteStore {
         rows.iter().map(summary).collect()
     }
 
-    async fn step_rows(
+    pub(super) async fn step_rows(
         &self,
         query: sqlx::query::Query<'_, Sqlite, sqlx::sqlite::SqliteArguments>,
     ) -> Result<Vec<StepRow>, StoreError> {

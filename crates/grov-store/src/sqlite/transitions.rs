@@ -152,12 +152,14 @@ async fn move_exchanges(
     to: &str,
     exchanges: &[String],
 ) -> Result<(), sqlx::Error> {
-    const STATEMENTS: [&str; 7] = [
+    const STATEMENTS: [&str; 8] = [
         concat!("DELETE FROM step_files WHERE ", lookups!("IN")),
         concat!("UPDATE step_files SET session_id = ?2 WHERE ", lookups!("NOT IN")),
         "DELETE FROM steps WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3)) \
          AND id IN (SELECT id FROM steps WHERE session_id = ?2)",
         "UPDATE steps SET session_id = ?2 \
+         WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
+        "UPDATE drift_log SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
         "UPDATE prompts SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
@@ -186,10 +188,10 @@ async fn move_exchanges(
 /// Counts a task anew. One without exchanges keeps its times; its context is zero, as of the beginning of time, so that
 /// any exchange is newer.
 async fn recount(connection: &mut SqliteConnection, session: &str) -> Result<(), sqlx::Error> {
+    recount_steps(connection, session).await?;
     sqlx::query(
         "UPDATE session_states SET \
          prompt_count = (SELECT count(*) FROM prompts WHERE session_id = ?1), \
-         step_count = (SELECT count(*) FROM steps WHERE session_id = ?1), \
          (exchange_count, start_time, last_update, tokens_input, tokens_cache_read, tokens_cache_creation, \
           tokens_cache_creation_5m, tokens_cache_creation_1h, tokens_output) = \
           (SELECT count(*), coalesce(min(started_at), start_time), coalesce(max(ended_at), last_update), \
@@ -202,21 +204,29 @@ async fn recount(connection: &mut SqliteConnection, session: &str) -> Result<(),
     .execute(&mut *connection)
     .await?;
     sqlx::query(
-        "UPDATE session_states SET \
-         (last_step_id, last_step_at) = (SELECT id, timestamp FROM steps WHERE session_id = ?1 \
-          ORDER BY timestamp DESC, id DESC LIMIT 1) \
-         WHERE session_id = ?1",
-    )
-    .bind(session)
-    .execute(&mut *connection)
-    .await?;
-    sqlx::query(
         "WITH newest AS (SELECT ended_at, input + cache_read + cache_creation + output AS tokens FROM exchanges \
           WHERE session_id = ?1 AND moved_to IS NULL AND kind = 'main' \
           AND input + cache_read + cache_creation + output > 0 ORDER BY ended_at DESC, id DESC LIMIT 1) \
          UPDATE session_states SET token_count = coalesce((SELECT tokens FROM newest), 0), \
          token_count_at = coalesce((SELECT ended_at FROM newest), 0) \
          WHERE session_id = ?1 AND (token_count_at IS NOT NULL OR exchange_count > 0)",
+    )
+    .bind(session)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Counts the steps of a task anew, and finds its newest.
+pub(super) async fn recount_steps(
+    connection: &mut SqliteConnection,
+    session: &str,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "UPDATE session_states SET step_count = (SELECT count(*) FROM steps WHERE session_id = ?1), \
+         (last_step_id, last_step_at) = (SELECT id, timestamp FROM steps WHERE session_id = ?1 \
+          ORDER BY timestamp DESC, id DESC LIMIT 1) \
+         WHERE session_id = ?1",
     )
     .bind(session)
     .execute(connection)

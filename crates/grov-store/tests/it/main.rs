@@ -7,6 +7,7 @@
 )]
 
 mod contract;
+mod drift;
 mod faults;
 mod memory;
 mod memory_index;

@@ -2,10 +2,13 @@
 
 use crate::support::{Home, files_with};
 use grov_domain::{
-    ClientSessionId, Decision, DriftEvent, DriftEventId, DriftLogStore, Effect, EffectKind, ExchangeStore,
-    FilePin, FileReasoning, FileReasoningStore, HistoryKey, LedgerEntry, LedgerStore, Lineage, LineageTip,
-    MemoryScope, MemoryStore, Prompt, SessionId, SessionStore, Task, TaskId, TaskStatus, TaskStore,
+    ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId,
+    DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
+    FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
+    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemoryStore, Prompt, RecoveryStep, Rule,
+    SessionId, SessionStore, StepVerdict, Task, TaskId, TaskStatus, TaskStore,
 };
+use grov_store::SqliteStore;
 use grov_store::contract::sample_exchange;
 use sqlx::Executor;
 use time::OffsetDateTime;
@@ -176,6 +179,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             judged_by: None,
         };
         store.append_drift(&event).await.unwrap();
+        watched(&store, number, &text).await;
         let about = FileReasoning {
             id: format!("r{number}"),
             task_id: Some(TaskId::new("wanted")),
@@ -221,7 +225,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
         [TaskId::new("wanted")]
     );
     assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
-    assert_eq!(store.steps(&SessionId::new("c")).await.unwrap().len(), 122);
+    assert_eq!(store.steps(&SessionId::new("c")).await.unwrap().len(), 92);
     store.append(&[exchange("c", 100, "harmless")]).await.unwrap();
     store.close().await.unwrap();
     assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
@@ -330,4 +334,59 @@ async fn any_text_is_indexed_and_asked_for_without_an_error() {
         store.lookup(&scope("/p"), &file, 1000).await.unwrap().terms[0].frequency,
         5
     );
+}
+
+/// Brings words in by way of verdicts, corrections and edits of the task that is wanted.
+async fn watched(store: &SqliteStore, number: i64, text: &str) {
+    let correction = Correction {
+        id: CorrectionId::new(format!("k{number}")),
+        client_session_id: ClientSessionId::new("c"),
+        session_id: SessionId::new("c"),
+        step_id: None,
+        level: CorrectionLevel::Correct,
+        score: 5,
+        reason: text.to_owned(),
+        text: text.to_owned(),
+        recovery_plan: vec![RecoveryStep {
+            file: Some(text.to_owned()),
+            action: text.to_owned(),
+        }],
+        made_at: OffsetDateTime::UNIX_EPOCH,
+        delivered_at: None,
+        outcome: None,
+    };
+    let verdict = |score| StepVerdict {
+        score,
+        by: JudgedBy::Model,
+        findings: vec![Finding {
+            rule: Rule::Judge,
+            file: Some(text.to_owned()),
+            reason: text.to_owned(),
+            at_most: score,
+        }],
+        level: None,
+        correction: Some(text.to_owned()),
+        recovery_plan: correction.recovery_plan.clone(),
+    };
+    // Half of the steps stay, half go into the log.
+    let step = sample_exchange("c", number).steps[0].id.clone();
+    let score = if number % 2 == 0 { 3 } else { 6 };
+    assert_eq!(store.judge_steps(&[(step, verdict(score))]).await.unwrap(), 1);
+    let at = OffsetDateTime::UNIX_EPOCH;
+    let state = DriftState {
+        correction: Some(correction),
+        ..DriftState::new(ClientSessionId::new("c"), at)
+    };
+    store
+        .save_drift_state(&state, &SessionId::new("c"))
+        .await
+        .unwrap();
+    let edit = GoalEdit {
+        id: GoalEditId::new(format!("e{number}")),
+        client_session_id: ClientSessionId::new("c"),
+        kind: GoalEditKind::Constraint,
+        text: text.to_owned(),
+        at,
+    };
+    store.edit_goal(&edit).await.unwrap();
 }

@@ -45,6 +45,15 @@ const BLANK_BLOCKS: &str = concat!(
     quoted!()
 );
 
+/// Takes out what people changed of the goal while the work was under way.
+const DROP_EDITS: &str = concat!(
+    "DELETE FROM goal_edits WHERE (client_session_id, id) IN \
+     (SELECT e.client_session_id, e.id FROM tasks t JOIN goal_edits e \
+      ON e.client_session_id = t.client_session_id AND e.at <= t.created_at WHERE t.id IN ",
+    forgotten!(),
+    ")"
+);
+
 /// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
 /// in work goes on, what it spent stays spent, and an exchange that is recorded once more is still known. Links to what
 /// goes stay behind as they are, since an id alone says nothing.
@@ -63,13 +72,22 @@ const ERASE: &[&str] = &[
     ),
     concat!(
         "UPDATE steps SET files = NULL, folders = NULL, command = NULL, effects = NULL, reasoning = NULL, \
-         correction_given = NULL, keywords = NULL WHERE session_id IN ",
+         correction_given = NULL, keywords = NULL, findings = NULL WHERE session_id IN ",
         sessions!()
     ),
     concat!("DELETE FROM prompts WHERE session_id IN ", sessions!()),
     concat!(
-        "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL \
-         WHERE session_id IN ",
+        "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL, \
+         command = NULL, findings = NULL WHERE session_id IN ",
+        sessions!()
+    ),
+    concat!(
+        "UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE session_id IN ",
+        sessions!()
+    ),
+    concat!(
+        "UPDATE drift_states SET state = json_set(state, '$.correction', json('null')) \
+         WHERE json_extract(state, '$.correction.session_id') IN ",
         sessions!()
     ),
     concat!(
@@ -137,12 +155,12 @@ impl SqliteStore {
 }
 
 async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskId>, sqlx::Error> {
-    let blanked = sqlx::query(BLANK_BLOCKS)
-        .bind(ids)
-        .execute(&mut *connection)
-        .await?
-        .rows_affected();
-    if blanked > 0 {
+    let mut held_elsewhere = 0;
+    for statement in [BLANK_BLOCKS, DROP_EDITS] {
+        let done = sqlx::query(statement).bind(ids).execute(&mut *connection);
+        held_elsewhere += done.await?.rows_affected();
+    }
+    if held_elsewhere > 0 {
         sqlx::query(BUMP_REVISION).execute(&mut *connection).await?;
     }
     for statement in ERASE {

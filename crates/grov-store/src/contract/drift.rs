@@ -1,0 +1,470 @@
+//! Actions judged off goal, at once and later.
+
+use super::sample::{PROJECT, at, bash, client, drift, edit, exchange, session, state, verdict};
+use grov_domain::{
+    ActionType, DriftEvent, DriftEventId, DriftFilter, ExchangeRecord, Finding, JudgedBy, Move, Project,
+    RelatedSteps, Retention, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store,
+    TaskTransition,
+};
+use std::sync::Arc;
+
+const FILE: &str = "/home/dev/projects/relay/src/limit.rs";
+
+async fn summary(store: &Arc<dyn Store>, task: &str) -> SessionSummary {
+    store
+        .session(&session(task))
+        .await
+        .unwrap()
+        .expect("the session is stored")
+}
+
+async fn steps(store: &Arc<dyn Store>, task: &str) -> Vec<StepId> {
+    let rows = store.steps(&session(task)).await.unwrap();
+    rows.into_iter().map(|row| row.id).collect()
+}
+
+async fn log(store: &Arc<dyn Store>, task: &str) -> Vec<DriftEvent> {
+    store.drift_log(Some(&session(task))).await.unwrap()
+}
+
+async fn logged(store: &Arc<dyn Store>, task: &str) -> Vec<StepId> {
+    let events = log(store, task).await;
+    events
+        .into_iter()
+        .map(|event| event.step_id.expect("it was a step"))
+        .collect()
+}
+
+/// An exchange whose two actions were judged at once.
+fn judged(client_session: &str, seconds: i64, scores: [Option<u8>; 2]) -> ExchangeRecord {
+    let mut record = exchange(client_session, seconds);
+    for (step, score) in record.steps.iter_mut().zip(scores) {
+        step.verdict = score.map(verdict);
+    }
+    record
+}
+
+/// The event that the first action of an exchange becomes.
+fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
+    let step = &record.steps[0];
+    DriftEvent {
+        id: DriftEventId::new(step.id.as_str()),
+        session_id: record.session_id.clone(),
+        timestamp: step.timestamp,
+        action_type: Some(ActionType::Edit),
+        files: vec![FILE.to_owned()],
+        drift_score: Some(score),
+        level: Some("intervene".to_owned()),
+        reason: Some("theme.css has nothing to do with the limit".to_owned()),
+        correction_given: Some("Go back to the limit.".to_owned()),
+        recovery_plan: vec![
+            "src/limit.rs: check the frame".to_owned(),
+            "run the tests".to_owned(),
+        ],
+        client_session_id: Some(record.client_session_id.clone()),
+        step_id: Some(step.id.clone()),
+        command: None,
+        findings: verdict(score).findings,
+        judged_by: Some(JudgedBy::Rules),
+    }
+}
+
+/// An action judged below 5 is in the drift log with all that was found, and nowhere among the steps.
+pub async fn step_off_goal_is_in_the_log_alone(store: Arc<dyn Store>) {
+    let record = judged("a", 1, [Some(4), Some(5)]);
+    store.append(std::slice::from_ref(&record)).await.unwrap();
+    assert_eq!(steps(&store, "a").await, [record.steps[1].id.clone()]);
+    assert_eq!(log(&store, "a").await, [event_of(&record, 4)]);
+    assert_eq!(store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap(), []);
+    let summary = summary(&store, "a").await;
+    assert_eq!((summary.steps, summary.exchanges), (1, 1));
+    assert_eq!(summary.last_action.unwrap().id, record.steps[1].id);
+    assert_eq!(store.project_status(PROJECT).await.unwrap().steps, 1);
+
+    let command = judged("b", 1, [None, Some(1)]);
+    store.append(std::slice::from_ref(&command)).await.unwrap();
+    let event = log(&store, "b").await.remove(0);
+    assert_eq!(event.command, command.steps[1].action.command);
+    assert_eq!(event.action_type, Some(ActionType::Bash));
+}
+
+/// Whatever is recorded again, in whichever company, an action off goal is one event and no step.
+pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
+    let record = judged("a", 1, [Some(2), None]);
+    assert_eq!(store.append(&[record.clone(), record.clone()]).await.unwrap(), 1);
+    let before = summary(&store, "a").await;
+    assert_eq!(store.append(std::slice::from_ref(&record)).await.unwrap(), 0);
+    assert_eq!(summary(&store, "a").await, before);
+    assert_eq!(log(&store, "a").await, [event_of(&record, 2)]);
+
+    // A later exchange reports it once more, not judged.
+    let mut next = exchange("a", 2);
+    let mut again = record.steps[0].clone();
+    again.verdict = None;
+    next.steps.insert(0, again);
+    store.append(&[next]).await.unwrap();
+    assert_eq!(log(&store, "a").await.len(), 1);
+    assert_eq!(summary(&store, "a").await.steps, 3);
+    assert_eq!(steps(&store, "a").await.len(), 3);
+
+    // It was recorded as a step before a later exchange, alone or in the same batch, reports it as off goal.
+    for (name, together) in [("b", false), ("c", true)] {
+        let (first, mut next) = (exchange(name, 1), exchange(name, 2));
+        let mut again = first.steps[0].clone();
+        again.verdict = Some(verdict(3));
+        next.steps.insert(0, again);
+        if together {
+            store.append(&[first.clone(), next]).await.unwrap();
+        } else {
+            store.append(std::slice::from_ref(&first)).await.unwrap();
+            store.append(&[next]).await.unwrap();
+        }
+        assert_eq!(logged(&store, name).await, [first.steps[0].id.clone()]);
+        assert_eq!(steps(&store, name).await.len(), 3, "{name}");
+        assert_eq!(summary(&store, name).await.steps, 3, "{name}");
+    }
+}
+
+/// An action judged 5 or more stays a step, with what was found of it.
+pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
+    let record = judged("a", 1, [Some(7), Some(10)]);
+    store.append(&[record, exchange("b", 1)]).await.unwrap();
+    let rows = store.steps(&session("a")).await.unwrap();
+    let columns = |row: &StepRow| {
+        (
+            row.drift_score,
+            row.drift_type.clone(),
+            row.correction_level.clone(),
+        )
+    };
+    assert_eq!(
+        columns(&rows[0]),
+        (Some(7), Some("minor".to_owned()), Some("intervene".to_owned()))
+    );
+    assert_eq!(rows[0].correction_given.as_deref(), Some("Go back to the limit."));
+    assert_eq!(columns(&rows[1]), (Some(10), Some("none".to_owned()), None));
+    assert_eq!(rows[1].correction_given, None);
+    let unjudged = store.steps(&session("b")).await.unwrap().remove(0);
+    assert_eq!(columns(&unjudged), (None, None, None));
+    assert!(rows.iter().all(|row| row.is_validated) && unjudged.is_validated);
+    assert_eq!(store.drift_log(None).await.unwrap(), []);
+}
+
+/// A verdict that comes later does what it would have done at once; what is not there is passed over.
+pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
+    let (first, second) = (exchange("a", 1), exchange("a", 2));
+    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    let [off, on] = [&second.steps[0].id, &second.steps[1].id].map(Clone::clone);
+    let unknown = StepId::new("not recorded");
+    let judge = async |verdicts: &[(&StepId, u8)]| {
+        let verdicts: Vec<_> = verdicts
+            .iter()
+            .map(|(id, score)| ((*id).clone(), verdict(*score)))
+            .collect();
+        store.judge_steps(&verdicts).await.unwrap()
+    };
+    assert_eq!(judge(&[]).await, 0);
+    assert_eq!(judge(&[(&unknown, 1)]).await, 0);
+    assert_eq!(judge(&[(&unknown, 1), (&on, 8), (&off, 3), (&off, 3)]).await, 2);
+    assert_eq!(log(&store, "a").await, [event_of(&second, 3)]);
+    let rows = store.steps(&session("a")).await.unwrap();
+    let scores: Vec<_> = rows.iter().map(|row| (&row.id, row.drift_score)).collect();
+    assert_eq!(
+        scores,
+        [
+            (&first.steps[0].id, None),
+            (&first.steps[1].id, None),
+            (&on, Some(8))
+        ]
+    );
+    assert_eq!(summary(&store, "a").await.steps, 3);
+    let touching = store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap();
+    assert_eq!(touching.len(), 1);
+
+    assert_eq!(judge(&[(&off, 9), (&on, 4)]).await, 1, "what has moved stays");
+    let kept = summary(&store, "a").await;
+    assert_eq!(kept.steps, 2);
+    assert_eq!(kept.last_action.unwrap().id, first.steps[1].id);
+    assert_eq!(logged(&store, "a").await, [off, on]);
+    assert_eq!(store.append(&[second]).await.unwrap(), 0);
+    assert_eq!(steps(&store, "a").await.len(), 2);
+}
+
+/// What the agent was told because of an action, it was told, whatever is found of the action later.
+pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
+    let record = judged("a", 1, [Some(6), Some(6)]);
+    store.append(std::slice::from_ref(&record)).await.unwrap();
+    let by_model = |score| StepVerdict {
+        by: JudgedBy::Model,
+        findings: Vec::new(),
+        level: None,
+        correction: None,
+        recovery_plan: Vec::new(),
+        ..verdict(score)
+    };
+    let verdicts = [
+        (record.steps[0].id.clone(), by_model(9)),
+        (record.steps[1].id.clone(), by_model(2)),
+    ];
+    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 2);
+    let row = store.steps(&session("a")).await.unwrap().remove(0);
+    assert_eq!(
+        (row.drift_score, row.drift_type.as_deref()),
+        (Some(9), Some("none"))
+    );
+    assert_eq!(row.correction_level.as_deref(), Some("intervene"));
+    assert_eq!(row.correction_given.as_deref(), Some("Go back to the limit."));
+    let event = log(&store, "a").await.remove(0);
+    assert_eq!(
+        (event.drift_score, event.judged_by),
+        (Some(2), Some(JudgedBy::Model))
+    );
+    assert_eq!(event.level.as_deref(), Some("intervene"));
+    assert_eq!(event.correction_given.as_deref(), Some("Go back to the limit."));
+    assert_eq!((event.reason, event.findings), (None, Vec::<Finding>::new()));
+}
+
+/// Steps that are judged together may be of several tasks and sessions.
+pub async fn later_verdicts_find_steps_in_all_tasks(store: Arc<dyn Store>) {
+    let records = [exchange("a", 1), exchange("a", 2), exchange("b", 1)];
+    store.append(&records).await.unwrap();
+    move_to(&store, &records[1], "a2").await;
+    let verdicts: Vec<_> = records
+        .iter()
+        .map(|record| (record.steps[0].id.clone(), verdict(1)))
+        .collect();
+    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 3);
+    for (task, record) in ["a", "a2", "b"].into_iter().zip(&records) {
+        assert_eq!(logged(&store, task).await, [record.steps[0].id.clone()]);
+        assert_eq!(steps(&store, task).await, [record.steps[1].id.clone()]);
+        assert_eq!(summary(&store, task).await.steps, 1);
+    }
+}
+
+/// Moves an exchange of client session `a` to the task `to`.
+async fn move_to(store: &Arc<dyn Store>, record: &ExchangeRecord, to: &str) {
+    let transition = TaskTransition {
+        sessions: vec![state("a", to, 2)],
+        moves: Some(Move {
+            client_session_id: client("a"),
+            exchanges: vec![record.id.clone()],
+            to: session(to),
+            all_or_nothing: true,
+        }),
+        finished: Vec::new(),
+    };
+    store.apply(&transition).await.unwrap();
+}
+
+/// What was judged off goal goes to another task with its exchange, and comes back with it.
+pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
+    let (stays, moves) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
+    store.append(&[stays.clone(), moves.clone()]).await.unwrap();
+    let later = [(moves.steps[1].id.clone(), verdict(3))];
+    store.judge_steps(&later).await.unwrap();
+    move_to(&store, &moves, "a2").await;
+    let both = [moves.steps[0].id.clone(), moves.steps[1].id.clone()];
+    assert_eq!(logged(&store, "a").await, [stays.steps[0].id.clone()]);
+    assert_eq!(logged(&store, "a2").await, both);
+    assert_eq!(
+        (
+            summary(&store, "a").await.steps,
+            summary(&store, "a2").await.steps
+        ),
+        (1, 0)
+    );
+    assert_eq!(store.append(std::slice::from_ref(&moves)).await.unwrap(), 0);
+    assert_eq!(logged(&store, "a2").await, both);
+
+    move_to(&store, &moves, "a").await;
+    assert_eq!(logged(&store, "a").await.len(), 3);
+    assert_eq!(logged(&store, "a2").await, []);
+}
+
+/// The log is asked by task, client session and project, also after the sessions are gone; a limit keeps the newest.
+pub async fn log_is_filtered(store: Arc<dyn Store>) {
+    let mut elsewhere = judged("b", 4, [Some(1), None]);
+    elsewhere.project.path = Some("/elsewhere".to_owned());
+    let mut homeless = judged("c", 5, [Some(1), None]);
+    homeless.project = Project::default();
+    let (first, second) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
+    store
+        .append(&[first, second.clone(), elsewhere, homeless])
+        .await
+        .unwrap();
+    move_to(&store, &second, "a2").await;
+    // The project of the third session is known from now on.
+    store.append(&[exchange("c", 6)]).await.unwrap();
+    store.append_drift(&drift("d", "a", 3)).await.unwrap();
+
+    let all = DriftFilter::default();
+    let filters = [
+        (all.clone(), vec![1, 2, 3, 4, 5]),
+        (
+            DriftFilter {
+                session_id: Some(session("a")),
+                ..all.clone()
+            },
+            vec![1, 3],
+        ),
+        (
+            DriftFilter {
+                client_session_id: Some(client("a")),
+                ..all.clone()
+            },
+            vec![1, 2],
+        ),
+        (
+            DriftFilter {
+                project_path: Some(PROJECT.to_owned()),
+                ..all.clone()
+            },
+            vec![1, 2, 3, 5],
+        ),
+        (
+            DriftFilter {
+                project_path: Some(PROJECT.to_owned()),
+                limit: Some(2),
+                ..all.clone()
+            },
+            vec![3, 5],
+        ),
+        (
+            DriftFilter {
+                session_id: Some(session("b")),
+                client_session_id: Some(client("a")),
+                ..all
+            },
+            vec![],
+        ),
+    ];
+    let check = async || {
+        for (filter, seconds) in &filters {
+            let events = store.drift_events(filter).await.unwrap();
+            let found: Vec<_> = events.iter().map(|event| event.timestamp).collect();
+            let expected: Vec<_> = seconds.iter().map(|seconds| at(*seconds)).collect();
+            assert_eq!(found, expected, "{filter:?}");
+        }
+    };
+    check().await;
+    for mut summary in store.sessions(&Default::default()).await.unwrap() {
+        summary.state.status = SessionStatus::Completed;
+        store.save_session(&summary.state).await.unwrap();
+    }
+    let day_after = at(0) + time::Duration::hours(30);
+    let report = store
+        .prune(&Retention::default(), day_after, false)
+        .await
+        .unwrap();
+    assert_eq!((report.sessions, report.drift_events), (4, 0));
+    check().await;
+}
+
+/// What was found of a step that kept its place is told under its id, in the form of an event.
+pub async fn judged_step_is_found_like_an_event(store: Arc<dyn Store>) {
+    let record = judged("a", 1, [Some(7), None]);
+    let off = judged("a", 2, [Some(4), None]);
+    store.append(&[record.clone(), off.clone()]).await.unwrap();
+    let find = async |id: &str| store.drift_event(&DriftEventId::new(id)).await.unwrap();
+    assert_eq!(find(off.steps[0].id.as_str()).await, Some(event_of(&off, 4)));
+    let expected = DriftEvent {
+        recovery_plan: Vec::new(),
+        ..event_of(&record, 7)
+    };
+    assert_eq!(find(record.steps[0].id.as_str()).await, Some(expected));
+    assert_eq!(find(record.steps[1].id.as_str()).await, None, "never judged");
+    assert_eq!(find("nothing").await, None);
+    store.append_drift(&drift("d", "a", 3)).await.unwrap();
+    assert_eq!(find("d").await, Some(drift("d", "a", 3)));
+}
+
+fn question(limit: u32) -> RelatedSteps {
+    let of = |text: &str| vec![text.to_owned()];
+    RelatedSteps {
+        client_session_id: client("a"),
+        files: of("/p/a/wanted.rs"),
+        folders: of("/p/a"),
+        keywords: of("Limit"),
+        limit,
+    }
+}
+
+/// An exchange with one edit of `file`, found by `keyword`.
+fn editing(client_session: &str, seconds: i64, file: &str, keyword: &str, decides: bool) -> ExchangeRecord {
+    let mut record = exchange(client_session, seconds);
+    let mut step = edit(&record.id, 0, seconds, file);
+    step.keywords = vec![keyword.to_owned()];
+    step.is_key_decision = decides;
+    record.steps = vec![step];
+    record
+}
+
+async fn related(store: &Arc<dyn Store>, limit: u32) -> Vec<i64> {
+    let rows = store.related_steps(&question(limit)).await.unwrap();
+    rows.iter()
+        .map(|row| (row.timestamp - at(0)).whole_seconds())
+        .collect()
+}
+
+/// First the same files, then the same folders, then words of the goal, then decisions; the newest first, none twice,
+/// none off goal.
+pub async fn related_steps_answer_four_questions(store: Arc<dyn Store>) {
+    let mut searched = exchange("a", 4);
+    searched.steps = vec![bash(&searched.id, 0, 4)];
+    searched.steps[0].action.folders = vec!["/p/a".to_owned()];
+    let mut off_goal = editing("a", 9, "/p/a/wanted.rs", "limit", true);
+    off_goal.steps[0].verdict = Some(verdict(4));
+    let mut minor = editing("a", 8, "/p/x/decided.rs", "", true);
+    minor.steps[0].verdict = Some(verdict(5));
+    let records = [
+        editing("a", 1, "/p/a/wanted.rs", "limit", true),
+        editing("a", 2, "/p/a/wanted.rs", "", false),
+        editing("a", 3, "/p/a/neighbour.rs", "limit", false),
+        searched,
+        editing("a", 5, "/p/a/deeper/other.rs", "LIMIT", false),
+        editing("a", 6, "/p/b/other.rs", "limits", false),
+        editing("a", 7, "/p/ab/decided.rs", "", true),
+        minor,
+        off_goal,
+    ];
+    store.append(&records).await.unwrap();
+    assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8, 7]);
+    let later = [(records[6].steps[0].id.clone(), verdict(1))];
+    store.judge_steps(&later).await.unwrap();
+    assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8]);
+    let nothing = RelatedSteps {
+        files: Vec::new(),
+        folders: Vec::new(),
+        keywords: Vec::new(),
+        ..question(9)
+    };
+    let decisions = store.related_steps(&nothing).await.unwrap();
+    assert_eq!(decisions.len(), 2, "decisions need no words");
+}
+
+/// No question gives more than half of the limit, and all together no more than the limit.
+pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
+    let same_file = (0..20).map(|seconds| editing("a", seconds, "/p/a/wanted.rs", "", false));
+    let with_word = (20..40).map(|seconds| editing("a", seconds, "/p/x.rs", "limit", false));
+    let decisions = (40..60).map(|seconds| editing("a", seconds, "/p/x.rs", "", true));
+    let records: Vec<_> = same_file.chain(with_word).chain(decisions).collect();
+    store.append(&records).await.unwrap();
+    assert_eq!(related(&store, 4).await, [19, 18, 39, 38]);
+    assert_eq!(related(&store, 7).await, [19, 18, 17, 39, 38, 37, 59]);
+    assert_eq!(related(&store, 1).await, [19]);
+    assert!(related(&store, 0).await.is_empty());
+}
+
+/// All tasks of the client session are asked, and no other session.
+pub async fn related_steps_are_of_their_session(store: Arc<dyn Store>) {
+    let records = [
+        editing("a", 1, "/p/a/wanted.rs", "", false),
+        editing("a", 2, "/p/a/wanted.rs", "", false),
+        editing("b", 3, "/p/a/wanted.rs", "limit", true),
+    ];
+    store.append(&records).await.unwrap();
+    move_to(&store, &records[0], "a2").await;
+    assert_eq!(related(&store, 10).await, [2, 1]);
+    let rows = store.related_steps(&question(10)).await.unwrap();
+    assert_eq!(rows[1], store.steps(&session("a2")).await.unwrap()[0]);
+}

@@ -1,0 +1,462 @@
+//! Where sessions stand, what the agent was told, and what people changed of goals.
+
+use super::sample::{
+    at, client, correction, drift_state, exchange, goal_edit, session, state, task, verdict,
+};
+use grov_domain::{
+    ClientSessionId, Correction, CorrectionOutcome, DriftState, GoalEdit, GoalEditKind, MemoryStore,
+    Retention, SessionMode, SessionState, SessionStatus, Store, Task, TaskTransition,
+};
+use std::sync::Arc;
+
+async fn save(store: &Arc<dyn Store>, state: &DriftState) {
+    let task = session(state.client_session_id.as_str());
+    store.save_drift_state(state, &task).await.unwrap();
+}
+
+async fn kept(store: &Arc<dyn Store>, client_session: &str) -> Option<DriftState> {
+    store.drift_state(&client(client_session)).await.unwrap()
+}
+
+async fn told(store: &Arc<dyn Store>, client_session: &str) -> Vec<Correction> {
+    store.corrections(&client(client_session)).await.unwrap()
+}
+
+/// The four columns that tell of drift.
+async fn shown(store: &Arc<dyn Store>, task: &str) -> (SessionMode, u32, bool, u64) {
+    let state = store.session(&session(task)).await.unwrap().unwrap().state;
+    (
+        state.session_mode,
+        state.escalation_count,
+        state.waiting_for_recovery,
+        state.last_checked_at,
+    )
+}
+
+const NORMAL: (SessionMode, u32, bool, u64) = (SessionMode::Normal, 0, false, 0);
+const DRIFTED: (SessionMode, u32, bool, u64) = (SessionMode::Drifted, 2, true, 6);
+
+/// A session stands where it was said to stand, to the last bit, whether or not anything else is known of it.
+pub async fn drift_state_comes_back_as_saved(store: Arc<dyn Store>) {
+    assert_eq!(kept(&store, "a").await, None);
+    let mut full = drift_state("a", 1);
+    full.updated_at += time::Duration::nanoseconds(123_456_789);
+    save(&store, &full).await;
+    assert_eq!(kept(&store, "a").await.as_ref(), Some(&full));
+    assert_eq!(told(&store, "a").await, [full.correction.unwrap()]);
+    let empty = DriftState::new(client("b"), at(1));
+    save(&store, &empty).await;
+    assert_eq!(kept(&store, "b").await, Some(empty));
+    assert_eq!(told(&store, "b").await, []);
+}
+
+/// Of two states the newer one counts, in whichever order they arrive; the corrections of both were made.
+pub async fn drift_state_is_replaced_by_a_newer_one(store: Arc<dyn Store>) {
+    let (mut older, newer) = (drift_state("a", 1), drift_state("a", 2));
+    older.correction = Some(correction("older", "a", 1));
+    save(&store, &newer).await;
+    save(&store, &older).await;
+    assert_eq!(kept(&store, "a").await.as_ref(), Some(&newer));
+    let mut ids: Vec<_> = told(&store, "a").await.into_iter().map(|told| told.id).collect();
+    ids.sort();
+    assert_eq!(
+        ids.iter().map(|id| id.as_str()).collect::<Vec<_>>(),
+        ["c", "older"]
+    );
+    let same_time = DriftState {
+        mode: SessionMode::Forced,
+        ..newer
+    };
+    save(&store, &same_time).await;
+    assert_eq!(kept(&store, "a").await, Some(same_time));
+}
+
+/// A record carries the state with it; recording it again, late or not at all new, takes nothing back.
+pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
+    let with_state = |seconds, state: DriftState| {
+        let mut record = exchange("a", seconds);
+        record.drift = Some(state);
+        record
+    };
+    let calm = DriftState {
+        mode: SessionMode::Normal,
+        escalation: 1,
+        correction: None,
+        judged_at_prompt: 9,
+        ..drift_state("a", 3)
+    };
+    let (drifted, calmed) = (with_state(2, drift_state("a", 2)), with_state(3, calm.clone()));
+    store.append(std::slice::from_ref(&drifted)).await.unwrap();
+    assert_eq!(kept(&store, "a").await, drifted.drift);
+    assert_eq!(shown(&store, "a").await, DRIFTED);
+    store.append(&[calmed, drifted]).await.unwrap();
+    assert_eq!(kept(&store, "a").await.as_ref(), Some(&calm));
+    assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
+    let late = with_state(1, drift_state("a", 1));
+    assert_eq!(store.append(&[late]).await.unwrap(), 1);
+    assert_eq!(kept(&store, "a").await.as_ref(), Some(&calm));
+    assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
+    assert_eq!(told(&store, "a").await.len(), 1);
+
+    // Two of one batch, the older one behind the newer.
+    let (newer, older) = (with_state(5, drift_state("a", 5)), with_state(4, calm));
+    store.append(&[newer.clone(), older]).await.unwrap();
+    assert_eq!(kept(&store, "a").await, newer.drift);
+    assert_eq!(shown(&store, "a").await, DRIFTED);
+}
+
+/// The task in work shows where its session stands; whoever saves the task with what was read before changes nothing
+/// of that. Other tasks begin as normal, and those that are over end so.
+pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
+    store.append(&[exchange("a", 1)]).await.unwrap();
+    assert_eq!(shown(&store, "a").await, NORMAL);
+    let stale = store.session(&session("a")).await.unwrap().unwrap().state;
+    save(&store, &drift_state("a", 2)).await;
+    assert_eq!(shown(&store, "a").await, DRIFTED);
+    let before = store.session(&session("a")).await.unwrap().unwrap();
+    store.save_session(&stale).await.unwrap();
+    assert_eq!(store.session(&session("a")).await.unwrap().unwrap(), before);
+    let next = SessionState {
+        session_mode: SessionMode::Normal,
+        escalation_count: 0,
+        waiting_for_recovery: false,
+        last_checked_at: 0,
+        ..state("a", "a2", 3)
+    };
+    let transition = |sessions| TaskTransition {
+        sessions,
+        ..TaskTransition::default()
+    };
+    store.apply(&transition(vec![stale.clone(), next])).await.unwrap();
+    assert_eq!(shown(&store, "a").await, DRIFTED);
+    assert_eq!(shown(&store, "a2").await, NORMAL);
+    store.append(&[exchange("a", 4)]).await.unwrap();
+    assert_eq!(
+        shown(&store, "a").await,
+        DRIFTED,
+        "recording says nothing about it"
+    );
+
+    let over = SessionState {
+        status: SessionStatus::Completed,
+        ..stale
+    };
+    store.apply(&transition(vec![over])).await.unwrap();
+    let (mode, escalation, waiting, _) = shown(&store, "a").await;
+    assert_eq!((mode, escalation, waiting), (SessionMode::Normal, 0, false));
+
+    // A way back that is not said yet, or was gone, is not waited for.
+    let mut state = drift_state("a", 9);
+    for (seconds, delivered, outcome, waits) in [
+        (9, true, None, true),
+        (10, false, None, false),
+        (11, true, Some(CorrectionOutcome::Ignored), false),
+    ] {
+        let told = state.correction.as_mut().unwrap();
+        told.delivered_at = delivered.then(|| at(8));
+        told.outcome = outcome;
+        state.updated_at = at(seconds);
+        store.save_drift_state(&state, &session("a2")).await.unwrap();
+        assert_eq!(shown(&store, "a2").await.2, waits, "{seconds}");
+    }
+    assert_eq!(
+        store.save_drift_state(&state, &session("never seen")).await.ok(),
+        Some(())
+    );
+    assert_eq!(store.session(&session("never seen")).await.unwrap(), None);
+}
+
+/// Corrections come back in the order in which they were made, the one of an id as it was saved last.
+pub async fn correction_is_replaced(store: Arc<dyn Store>) {
+    let (late, mut early) = (correction("1", "a", 9), correction("2", "a", 1));
+    let other = correction("1", "b", 5);
+    for one in [&late, &early, &other] {
+        store.save_correction(one).await.unwrap();
+    }
+    assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
+    assert_eq!(told(&store, "b").await, [other]);
+    for outcome in [
+        CorrectionOutcome::Followed,
+        CorrectionOutcome::Ignored,
+        CorrectionOutcome::Overtaken,
+    ] {
+        early.delivered_at = Some(at(2));
+        early.outcome = Some(outcome);
+        store.save_correction(&early).await.unwrap();
+        assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
+    }
+    // Words that were taken out of the request again.
+    early.delivered_at = None;
+    early.outcome = None;
+    early.step_id = None;
+    early.recovery_plan.clear();
+    store.save_correction(&early).await.unwrap();
+    assert_eq!(told(&store, "a").await, [early, late]);
+    assert_eq!(told(&store, "c").await, []);
+}
+
+/// A state that is written late takes nothing back of what has become of its correction since.
+pub async fn state_takes_back_nothing_of_its_correction(store: Arc<dyn Store>) {
+    let mut state = drift_state("a", 5);
+    let mut told_since = state.correction.clone().unwrap();
+    told_since.delivered_at = Some(at(6));
+    told_since.outcome = Some(CorrectionOutcome::Followed);
+    store.save_correction(&told_since).await.unwrap();
+    save(&store, &state).await;
+    assert_eq!(told(&store, "a").await, [told_since]);
+    // And adds what was not known.
+    let waiting = correction("new", "a", 9);
+    store.save_correction(&waiting).await.unwrap();
+    let said = Correction {
+        delivered_at: Some(at(10)),
+        outcome: Some(CorrectionOutcome::Ignored),
+        ..waiting
+    };
+    state.correction = Some(said.clone());
+    state.updated_at = at(10);
+    save(&store, &state).await;
+    assert_eq!(told(&store, "a").await[1], said);
+}
+
+/// Edits come back oldest first, each session's own.
+pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
+    let edits = async |name: &str| store.goal_edits(&ClientSessionId::new(name)).await.unwrap();
+    assert_eq!(edits("a").await, []);
+    let kinds = [
+        GoalEditKind::Set,
+        GoalEditKind::Allow,
+        GoalEditKind::Forbid,
+        GoalEditKind::Constraint,
+    ];
+    let made: Vec<GoalEdit> = (1..)
+        .zip(kinds)
+        .map(|(seconds, kind)| GoalEdit {
+            kind,
+            ..goal_edit(
+                &format!("e{}", 9 - seconds),
+                "a",
+                &format!("text {seconds}"),
+                seconds,
+            )
+        })
+        .collect();
+    for edit in made.iter().rev() {
+        store.edit_goal(edit).await.unwrap();
+    }
+    let other = goal_edit("e1", "b", "src/**", 0);
+    store.edit_goal(&other).await.unwrap();
+    assert_eq!(edits("a").await, made);
+    assert_eq!(edits("b").await, [other]);
+    let at_once = [
+        goal_edit("x1", "c", "first", 1),
+        goal_edit("x2", "c", "second", 1),
+    ];
+    for edit in &at_once {
+        store.edit_goal(edit).await.unwrap();
+    }
+    assert_eq!(edits("c").await, at_once);
+}
+
+/// Running programs hear of an edit, once.
+pub async fn goal_edit_is_news_once(store: Arc<dyn Store>) {
+    let revision = async || store.revision().await.unwrap();
+    let before = revision().await;
+    let edit = goal_edit("e", "a", "src/**", 1);
+    store.edit_goal(&edit).await.unwrap();
+    let after = revision().await;
+    assert_ne!(after, before);
+    store.edit_goal(&edit).await.unwrap();
+    assert_eq!(revision().await, after);
+    assert_eq!(store.goal_edits(&client("a")).await.unwrap(), [edit]);
+    save(&store, &drift_state("a", 1)).await;
+    assert_eq!(revision().await, after, "where a session stands is nobody's news");
+}
+
+/// Put together here so that no scanner takes this file for a leak.
+fn leaky(text: &str) -> String {
+    format!(
+        "{text} ghp_{} <private>my own words</private> {text}",
+        "a1B2c3D4e5F6".repeat(3)
+    )
+}
+
+fn leaky_correction(id: &str) -> Correction {
+    let mut leaks = correction(id, "a", 1);
+    leaks.reason = leaky("reason");
+    leaks.text = leaky("text");
+    leaks.recovery_plan[0].file = Some(leaky("/src"));
+    leaks.recovery_plan[0].action = leaky("action");
+    leaks
+}
+
+/// No secret and nothing private gets in by way of verdicts, states, corrections or edits.
+pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
+    let leaky_verdict = |score| {
+        let mut leaks = verdict(score);
+        leaks.correction = Some(leaky("correction"));
+        leaks.findings[0].file = Some(leaky("/src"));
+        leaks.findings[0].reason = leaky("because");
+        leaks.recovery_plan = leaky_correction("x").recovery_plan;
+        leaks
+    };
+    let mut record = exchange("a", 1);
+    record.steps[0].verdict = Some(leaky_verdict(1));
+    record.steps[0].action.files = vec![leaky("/src")];
+    record.steps[1].verdict = Some(leaky_verdict(7));
+    record.drift = Some(DriftState {
+        correction: Some(leaky_correction("recorded")),
+        ..drift_state("a", 1)
+    });
+    let later = exchange("a", 2);
+    store.append(&[record.clone(), later.clone()]).await.unwrap();
+    let verdicts = [
+        (later.steps[0].id.clone(), leaky_verdict(6)),
+        (later.steps[1].id.clone(), leaky_verdict(2)),
+    ];
+    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 2);
+    let saved = DriftState {
+        correction: Some(leaky_correction("saved")),
+        ..drift_state("b", 1)
+    };
+    save(&store, &saved).await;
+    store.save_correction(&leaky_correction("direct")).await.unwrap();
+    store
+        .edit_goal(&goal_edit("e", "a", &leaky("edit"), 1))
+        .await
+        .unwrap();
+    let mut event = super::sample::drift("d", "a", 1);
+    event.command = Some(leaky("command"));
+    event.findings = leaky_verdict(1).findings;
+    store.append_drift(&event).await.unwrap();
+
+    let kept_step = grov_domain::DriftEventId::new(record.steps[1].id.as_str());
+    let everything = format!(
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        store.steps(&session("a")).await.unwrap(),
+        store.drift_log(None).await.unwrap(),
+        store.drift_event(&kept_step).await.unwrap(),
+        kept(&store, "a").await,
+        kept(&store, "b").await,
+        told(&store, "a").await,
+        store.goal_edits(&client("a")).await.unwrap(),
+    );
+    for words in [
+        "reason",
+        "text",
+        "action",
+        "correction",
+        "because",
+        "command",
+        "edit",
+        "/src",
+    ] {
+        assert!(
+            everything.contains(&format!("\"{words} ")),
+            "{words}: {everything}"
+        );
+    }
+    assert!(!everything.contains("a1B2c3"), "{everything}");
+    assert!(!everything.contains("my own words"), "{everything}");
+    assert_eq!(store.drift_log(None).await.unwrap().len(), 3);
+}
+
+/// With a memory go the findings, corrections and edits of its task; another task's stay, and running programs hear
+/// of it.
+pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
+    for name in ["c", "other"] {
+        let mut record = exchange(name, 1);
+        record.steps[0].verdict = Some(verdict(2));
+        record.steps[1].verdict = Some(verdict(6));
+        record.drift = Some(drift_state(name, 1));
+        store.append(&[record]).await.unwrap();
+        store.edit_goal(&goal_edit("e", name, "src/**", 2)).await.unwrap();
+        let saved = Task {
+            client_session_id: Some(client(name)),
+            session_id: Some(session(name)),
+            ..task(name, 3)
+        };
+        store.save_task(&saved).await.unwrap();
+    }
+    let later = goal_edit("later", "c", "docs/**", 4);
+    store.edit_goal(&later).await.unwrap();
+    let revision = store.revision().await.unwrap();
+    let untouched = async || {
+        format!(
+            "{:?} {:?} {:?} {:?} {:?}",
+            store.drift_log(Some(&session("other"))).await.unwrap(),
+            store.steps(&session("other")).await.unwrap(),
+            kept(&store, "other").await,
+            told(&store, "other").await,
+            store.goal_edits(&client("other")).await.unwrap()
+        )
+    };
+    let before = untouched().await;
+    let ids = [task("c", 3).id];
+    MemoryStore::forget(store.as_ref(), &ids).await.unwrap();
+
+    assert_eq!(untouched().await, before);
+    let event = store.drift_log(Some(&session("c"))).await.unwrap().remove(0);
+    assert_eq!((event.command, event.reason), (None, None));
+    assert!(event.findings.is_empty());
+    assert_eq!(event.drift_score, Some(2));
+    let row = store.steps(&session("c")).await.unwrap().remove(0);
+    assert_eq!((row.drift_score, row.correction_given), (Some(6), None));
+    let found = grov_domain::DriftEventId::new(row.id.as_str());
+    let found = store.drift_event(&found).await.unwrap().unwrap();
+    assert!(found.findings.is_empty());
+    let expected = DriftState {
+        correction: None,
+        ..drift_state("c", 1)
+    };
+    assert_eq!(kept(&store, "c").await, Some(expected));
+    let told = told(&store, "c").await;
+    assert_eq!((told[0].reason.as_str(), told[0].text.as_str()), ("", ""));
+    assert!(told[0].recovery_plan.is_empty() && told[0].delivered_at.is_some());
+    assert_eq!(store.goal_edits(&client("c")).await.unwrap(), [later]);
+    assert_ne!(store.revision().await.unwrap(), revision);
+}
+
+/// States, corrections and edits stay as long as a task of their session does, and at least as long as the log.
+pub async fn prune_takes_the_watch_after_its_sessions(store: Arc<dyn Store>) {
+    const HOUR: i64 = 3600;
+    let hours = |hours: u64| std::time::Duration::from_secs(hours * HOUR as u64);
+    let retention = Retention {
+        completed_sessions: hours(24),
+        drift_log: hours(48),
+        idle_sessions: hours(100),
+        spending: hours(200),
+        ledger: hours(300),
+    };
+    let watched = async |name: &str, age: i64, with_session: bool| {
+        let seconds = -age * HOUR;
+        if with_session {
+            store.append(&[exchange(name, seconds)]).await.unwrap();
+        }
+        save(&store, &drift_state(name, seconds)).await;
+        store
+            .edit_goal(&goal_edit("e", name, "src/**", seconds))
+            .await
+            .unwrap();
+    };
+    watched("gone", 49, false).await;
+    watched("recent", 47, false).await;
+    watched("in-work", 99, true).await;
+    watched("idle", 101, true).await;
+    let prune = async |dry_run| store.prune(&retention, at(0), dry_run).await.unwrap();
+    prune(true).await;
+    assert!(kept(&store, "gone").await.is_some(), "a dry run removes nothing");
+    prune(false).await;
+    for (name, stays) in [
+        ("gone", false),
+        ("recent", true),
+        ("in-work", true),
+        ("idle", false),
+    ] {
+        let left = (
+            kept(&store, name).await.is_some(),
+            told(&store, name).await.len(),
+            store.goal_edits(&client(name)).await.unwrap().len(),
+        );
+        assert_eq!(left, (stays, usize::from(stays), usize::from(stays)), "{name}");
+    }
+}

@@ -1,0 +1,97 @@
+//! Drift: the log of actions judged off goal, later verdicts, where sessions stand, what the agent was told, and what
+//! people changed of goals.
+
+mod edits;
+mod log;
+mod related;
+mod states;
+mod verdicts;
+
+pub(super) use log::insert_events;
+pub(super) use states::keep_state;
+pub(super) use verdicts::{NewVerdict, take_out};
+
+use super::{SqliteStore, StoreError};
+use async_trait::async_trait;
+use grov_domain::{
+    ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore, DriftState,
+    DriftStore, GoalEdit, GoalStore, JudgedBy, RelatedSteps, SessionId, StepId, StepRow, StepVerdict,
+};
+
+#[async_trait]
+impl DriftLogStore for SqliteStore {
+    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
+        self.add_event(event).await
+    }
+
+    async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError> {
+        let filter = DriftFilter {
+            session_id: session.cloned(),
+            ..DriftFilter::default()
+        };
+        self.events(&filter).await
+    }
+}
+
+#[async_trait]
+impl DriftStore for SqliteStore {
+    async fn drift_events(&self, filter: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
+        self.events(filter).await
+    }
+
+    async fn drift_event(&self, id: &DriftEventId) -> Result<Option<DriftEvent>, StoreError> {
+        self.event(id).await
+    }
+
+    async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError> {
+        self.state_of(session).await
+    }
+
+    async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError> {
+        self.save_state(state, task).await
+    }
+
+    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+        self.replace_correction(correction).await
+    }
+
+    async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError> {
+        self.corrections_of(session).await
+    }
+
+    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
+        self.judge(verdicts).await
+    }
+
+    async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
+        self.steps_related_to(related).await
+    }
+}
+
+#[async_trait]
+impl GoalStore for SqliteStore {
+    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+        self.keep_edit(edit).await
+    }
+
+    async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
+        self.edits_of(session).await
+    }
+}
+
+/// The name under which it is stored who judged.
+fn judge_name(by: JudgedBy) -> &'static str {
+    match by {
+        JudgedBy::Model => "model",
+        JudgedBy::Rules => "rules",
+    }
+}
+
+/// Who judged, by that name.
+fn judge_of_name(name: &str) -> Option<JudgedBy> {
+    match name {
+        "model" => Some(JudgedBy::Model),
+        "rules" => Some(JudgedBy::Rules),
+        _ => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Steps that bear on the actions to be judged.
+
+use crate::door;
+use crate::sqlite::sessions::step_columns;
+use crate::sqlite::values::list;
+use crate::sqlite::{SqliteStore, StoreError};
+use grov_domain::{RelatedSteps, StepRow};
+
+/// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
+macro_rules! question {
+    ($number:literal, $column:literal) => {
+        concat!(
+            "SELECT ",
+            $number,
+            " AS question, * FROM (SELECT session_id, id FROM candidates WHERE ",
+            $column,
+            " ORDER BY timestamp DESC, id DESC LIMIT ?5)"
+        )
+    };
+}
+
+/// Asks all four questions of the steps of client session `?1`, none of which is off goal: with files `?2`, in folders
+/// `?3` (a file lies in the one that its path names), with words `?4`. Of the answers together `?6`.
+const SQL: &str = concat!(
+    "WITH candidates AS MATERIALIZED (SELECT st.session_id, st.id, st.timestamp, st.is_key_decision AS decides, \
+     EXISTS (SELECT 1 FROM json_each(st.files) f WHERE f.value IN (SELECT value FROM json_each(?2))) AS same_file, \
+     EXISTS (SELECT 1 FROM json_each(st.folders) f WHERE f.value IN (SELECT value FROM json_each(?3))) OR \
+     EXISTS (SELECT 1 FROM json_each(st.files) f WHERE rtrim(f.value, replace(f.value, '/', '')) \
+      IN (SELECT rtrim(value, '/') || '/' FROM json_each(?3))) AS same_folder, \
+     EXISTS (SELECT 1 FROM json_each(st.keywords) k WHERE k.value COLLATE NOCASE \
+      IN (SELECT value FROM json_each(?4))) AS same_word \
+     FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
+     WHERE s.client_session_id = ?1 AND st.is_validated = 1), \
+     found AS (",
+    question!("1", "same_file"),
+    " UNION ALL ",
+    question!("2", "same_folder"),
+    " UNION ALL ",
+    question!("3", "same_word"),
+    " UNION ALL ",
+    question!("4", "decides"),
+    ") SELECT ",
+    step_columns!(),
+    " FROM (SELECT session_id, id, min(question) AS question FROM found GROUP BY session_id, id) answers \
+     CROSS JOIN steps st ON st.session_id = answers.session_id AND st.id = answers.id \
+     ORDER BY answers.question, st.timestamp DESC, st.id DESC LIMIT ?6"
+);
+
+impl SqliteStore {
+    pub(super) async fn steps_related_to(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
+        let half = (related.limit / 2).max(1);
+        let query = sqlx::query(SQL)
+            .bind(related.client_session_id.as_str())
+            .bind(list(&door::list(&related.files))?)
+            .bind(list(&door::list(&related.folders))?)
+            .bind(list(&door::list(&related.keywords))?)
+            .bind(half)
+            .bind(related.limit);
+        self.step_rows(query).await
+    }
+}
