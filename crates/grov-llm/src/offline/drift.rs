@@ -1,189 +1,110 @@
 //! How well actions serve the goal.
 
-use super::claims::{changes, proves};
 use super::clean::clean;
-use super::limits::{Breach, Limits};
-use super::scope;
-use super::text::{fold, push_new, shorten};
-use grov_domain::{ActionSketch, DriftQuestion, DriftType, DriftVerdict, RecoveryStep};
+use super::text::{push_new, shorten};
+use super::{constraints, scope};
+use grov_domain::{
+    ActionSketch, DriftQuestion, DriftType, DriftVerdict, Finding, GoalContract, OFF_GOAL_BELOW,
+    RecoveryStep, Rule,
+};
+use grov_scope::Rules;
 
-/// So many earlier actions are looked at for repetition.
-const THREAD: usize = 5;
+/// So many earlier actions are followed: circles are shorter.
+const THREAD: usize = 100;
 
-/// A file changed so often within the thread is repetition.
-const REPEATED: usize = 3;
+/// So many actions are judged, the newest.
+const MOST_ACTIONS: usize = 500;
 
-/// The score of a change that a constraint forbids; each further file costs one more.
-const BREACH: usize = 3;
+/// So many entries of a scope, and so many constraints, are looked at.
+const MOST_ENTRIES: usize = 200;
 
-/// How well actions serve the goal, 1 to 10. Only actions that change something count: all of them in scope is 10, all of
-/// them outside at most 3, mixed in between; each file changed three times within the last five costs 2. A file changed
-/// against a constraint that names it ("do not touch X", "only change Y") makes it 3 at most.
+/// How well actions serve the goal, 1 to 10: the rules follow the earlier actions and these, in order, and the worst of
+/// these counts. What merely looks, and what nothing was found of, is 10.
 pub fn check_drift(question: &DriftQuestion) -> DriftVerdict {
-    let judged: Vec<&ActionSketch> = question
-        .actions
-        .iter()
-        .filter(|action| changes(action) && !proves(action) && !action.files.is_empty())
-        .collect();
-    let newest = clean(&question.newest_instruction);
-    let mut scope: Vec<String> = question.scope.iter().take(200).cloned().collect();
-    // Where no scope is told, naming a file gives none: everything is in scope.
-    if !scope.is_empty() {
-        scope.extend(scope::paths(&newest.whole));
-        scope.extend(scope::paths(&clean(&question.goal).whole));
+    let mut rules = Rules::new(contract(question), None);
+    let thread = question.earlier.len().saturating_sub(THREAD);
+    for action in &question.earlier[thread..] {
+        rules.assess(action, None);
     }
-    let mut outside: Vec<String> = Vec::new();
-    let mut out = 0;
-    for action in &judged {
-        let all_in = scope.is_empty() || action.files.iter().take(50).all(|file| is_inside(file, &scope));
-        if !all_in {
-            out += 1;
-            for file in action.files.iter().filter(|file| !is_inside(file, &scope)) {
-                push_new(&mut outside, file.clone(), 20);
+    let newest = question.actions.len().saturating_sub(MOST_ACTIONS);
+    let mut findings: Vec<Finding> = Vec::new();
+    let mut score = 10;
+    for action in &question.actions[newest..] {
+        let assessment = rules.assess(action, None);
+        score = score.min(assessment.score);
+        for finding in assessment.findings {
+            if findings.len() < MOST_ENTRIES && !findings.contains(&finding) {
+                findings.push(finding);
             }
         }
     }
-    let limits = Limits::new(&question.constraints, &newest);
-    let mut breaches: Vec<Breach> = Vec::new();
-    for file in judged.iter().flat_map(|action| action.files.iter().take(50)) {
-        let known = breaches.iter().any(|breach| breach.file == *file);
-        if !known && breaches.len() < BREACH {
-            breaches.extend(limits.breach(file));
-        }
-    }
-    // What is told as a breach is not told once more.
-    outside.retain(|file| !breaches.iter().any(|breach| breach.file == *file));
-    let total = judged.len();
-    let base = if out == 0 {
-        10
-    } else if out == total {
-        4_usize.saturating_sub(out).max(1)
-    } else {
-        let within = total - out;
-        (2 + (16 * within + total) / (2 * total))
-            .saturating_sub(out)
-            .max(1)
-    };
-    let repeated = repeated(question);
-    let most = match breaches.len() {
-        0 => 10,
-        count => BREACH + 1 - count,
-    };
-    let score = base.saturating_sub(2 * repeated.len()).clamp(1, most);
-    let score = u8::try_from(score).unwrap_or(10);
+    findings.sort_by_key(|finding| (finding.at_most, finding.rule));
     let drift_type = DriftType::of_score(score);
-    if drift_type == DriftType::None {
-        let diagnostic = if total == 0 {
-            "Nothing was changed."
-        } else {
-            "The changes are within the scope of the goal."
-        };
-        return DriftVerdict {
-            score,
-            drift_type,
-            diagnostic: diagnostic.to_owned(),
-            recovery_plan: Vec::new(),
-        };
-    }
+    let recovery_plan = if drift_type == DriftType::None {
+        Vec::new()
+    } else {
+        plan(question, &findings)
+    };
     DriftVerdict {
         score,
         drift_type,
-        diagnostic: diagnostic(&breaches, &outside, &repeated),
-        recovery_plan: plan(question, &breaches, &outside, &repeated, &scope),
+        diagnostic: diagnostic(&findings, &question.actions),
+        recovery_plan,
     }
 }
 
-/// Whether a file is what an entry of the scope names, or lies in it.
-fn is_inside(file: &str, scope: &[String]) -> bool {
-    let file = fold(file);
-    let name = file.rsplit('/').next().unwrap_or(&file);
-    let stem = name.split('.').next().unwrap_or(name);
-    scope.iter().any(|entry| {
-        let entry = fold(entry);
-        let entry = entry
-            .trim_end_matches(['/', '*', '(', ')'])
-            .trim_start_matches("./");
-        let glob = entry.split('*').next().unwrap_or(entry).trim_end_matches('/');
-        !entry.is_empty()
-            && (file.contains(entry)
-                || entry.contains(name)
-                || (entry.contains('*') && !glob.is_empty() && file.contains(glob))
-                || (stem.len() >= 4 && entry.split(['/', ':', '.']).any(|part| part == stem)))
-    })
+/// What the agent is held to, as the question tells it. The newest instruction may hold constraints of its own.
+fn contract(question: &DriftQuestion) -> GoalContract {
+    let newest = clean(&question.newest_instruction);
+    let mut limits: Vec<String> = question
+        .constraints
+        .iter()
+        .take(constraints::MOST * 2)
+        .cloned()
+        .collect();
+    constraints::find(&newest.sentences(), &mut limits);
+    GoalContract {
+        goal: clean(&question.goal).whole,
+        instructions: vec![newest.whole],
+        scope: question.scope.iter().take(MOST_ENTRIES).cloned().collect(),
+        constraints: limits,
+        ..GoalContract::default()
+    }
 }
 
-/// Files changed again and again.
-fn repeated(question: &DriftQuestion) -> Vec<String> {
-    let thread: Vec<&ActionSketch> = question
-        .earlier
+/// One sentence: the gravest finding, or that there is none.
+fn diagnostic(findings: &[Finding], actions: &[ActionSketch]) -> String {
+    match findings.first() {
+        Some(gravest) => format!("{}.", shorten(&gravest.reason, 400)),
+        None if actions.iter().any(super::claims::changes) => {
+            "The changes are within the scope of the goal.".to_owned()
+        }
+        None => "Nothing was changed.".to_owned(),
+    }
+}
+
+/// The way back: what was found is put right, and the work goes on.
+fn plan(question: &DriftQuestion, findings: &[Finding]) -> Vec<RecoveryStep> {
+    let mut steps: Vec<RecoveryStep> = Vec::new();
+    for finding in findings
         .iter()
-        .chain(&question.actions)
-        .rev()
-        .take(THREAD)
-        .filter(|action| changes(action))
-        .collect();
-    let mut found = Vec::new();
-    for action in &thread {
-        for file in action.files.iter().take(50) {
-            let times = thread.iter().filter(|other| other.files.contains(file)).count();
-            if times >= REPEATED {
-                push_new(&mut found, file.clone(), 4);
-            }
+        .filter(|finding| finding.at_most < OFF_GOAL_BELOW || finding.rule != Rule::Scope)
+    {
+        let step = RecoveryStep {
+            file: finding.file.clone(),
+            action: way_back(finding),
+        };
+        if steps.len() < MOST_STEPS && !steps.contains(&step) {
+            steps.push(step);
         }
     }
-    found
-}
-
-fn diagnostic(breaches: &[Breach], outside: &[String], repeated: &[String]) -> String {
-    let listed =
-        |files: &[String]| shorten(&files.iter().take(3).cloned().collect::<Vec<_>>().join(", "), 160);
-    if let Some(first) = breaches.first() {
-        let files: Vec<String> = breaches.iter().map(|breach| breach.file.clone()).collect();
-        let constraint = shorten(&first.constraint, 160);
-        return format!(
-            "Changed against a constraint (\"{constraint}\"): {}.",
-            listed(&files)
-        );
+    let mut named: Vec<String> = question.scope.iter().take(MOST_ENTRIES).cloned().collect();
+    for text in [&question.newest_instruction, &question.goal] {
+        for path in scope::paths(&clean(text).whole) {
+            push_new(&mut named, path, MOST_ENTRIES);
+        }
     }
-    match (outside.is_empty(), repeated.is_empty()) {
-        (false, true) => format!("Changed outside the scope of the goal: {}.", listed(outside)),
-        (true, _) => format!("Changed again and again: {}.", listed(repeated)),
-        (false, false) => format!(
-            "Changed outside the scope of the goal: {}; changed again and again: {}.",
-            listed(outside),
-            listed(repeated)
-        ),
-    }
-}
-
-fn plan(
-    question: &DriftQuestion,
-    breaches: &[Breach],
-    outside: &[String],
-    repeated: &[String],
-    scope: &[String],
-) -> Vec<RecoveryStep> {
-    let mut steps = Vec::new();
-    for Breach { file, constraint } in breaches {
-        let constraint = shorten(constraint, 160);
-        steps.push(RecoveryStep {
-            file: Some(file.clone()),
-            action: format!("Undo the change of {file}: \"{constraint}\""),
-        });
-    }
-    for file in outside.iter().take(3) {
-        steps.push(RecoveryStep {
-            file: Some(file.clone()),
-            action: format!("Check whether the change of {file} is needed for the goal, and undo it if not"),
-        });
-    }
-    for file in repeated.iter().take(2) {
-        steps.push(RecoveryStep {
-            file: Some(file.clone()),
-            action: format!("Read {file} as it is now before it is changed again, and find the cause first"),
-        });
-    }
-    let target = scope.iter().find(|entry| scope::is_path(entry));
+    let target = named.iter().find(|entry| scope::is_path(entry));
     let goal = shorten(&question.goal, 200);
     steps.push(RecoveryStep {
         file: target.cloned(),
@@ -195,6 +116,27 @@ fn plan(
         },
     });
     steps
+}
+
+/// So many things are put right before the work goes on.
+const MOST_STEPS: usize = 3;
+
+/// How one finding is put right.
+fn way_back(finding: &Finding) -> String {
+    let reason = shorten(&finding.reason, 200);
+    match (finding.rule, &finding.file) {
+        (Rule::Constraint, Some(file)) => format!("Undo the change of {file}: {reason}"),
+        (Rule::Constraint, None) => format!("Undo what was done, as far as that is possible: {reason}"),
+        (Rule::Danger, _) => format!("Tell the user what was done before anything else: {reason}"),
+        (Rule::Repetition, Some(file)) => {
+            format!("Read {file} as it is now before it is changed again, and find the cause first")
+        }
+        (Rule::Repetition, None) => "Find out why the command fails before it is run again".to_owned(),
+        (_, Some(file)) => {
+            format!("Check whether the change of {file} is needed for the goal, and undo it if not")
+        }
+        (_, None) => format!("Check whether this is needed for the goal, and undo it if not: {reason}"),
+    }
 }
 
 #[cfg(test)]
@@ -223,49 +165,74 @@ mod tests {
         }
     }
 
-    fn score(scope: &[&str], newest: &str, actions: Vec<ActionSketch>) -> u8 {
+    fn verdict(
+        scope: &[&str],
+        constraints: &[&str],
+        newest: &str,
+        actions: Vec<ActionSketch>,
+    ) -> DriftVerdict {
+        let list = |entries: &[&str]| entries.iter().map(|entry| (*entry).to_owned()).collect();
         let question = DriftQuestion {
             goal: "Fix the parser".to_owned(),
             newest_instruction: newest.to_owned(),
-            scope: scope.iter().map(|entry| (*entry).to_owned()).collect(),
+            scope: list(scope),
+            constraints: list(constraints),
             actions,
             ..DriftQuestion::default()
         };
         let verdict = check_drift(&question);
         assert_eq!(verdict.drift_type, DriftType::of_score(verdict.score));
         assert_eq!(verdict.recovery_plan.is_empty(), verdict.score >= 8);
-        verdict.score
+        verdict
+    }
+
+    fn score(scope: &[&str], newest: &str, actions: Vec<ActionSketch>) -> u8 {
+        verdict(scope, &[], newest, actions).score
     }
 
     #[test]
-    fn scores_follow_the_rules() {
+    fn a_scope_is_a_hint() {
         let parser = || edit("src/parser.rs");
         let other = || edit("web/site.css");
         assert_eq!(score(&[], "", vec![other()]), 10, "no scope, everything is in it");
         assert_eq!(score(&["src/parser.rs"], "", vec![]), 10);
-        assert_eq!(score(&["src/parser.rs"], "", vec![parser()]), 10);
-        assert_eq!(score(&["src/"], "", vec![parser()]), 10);
-        assert_eq!(score(&["src/*.rs"], "", vec![parser()]), 10);
-        assert_eq!(score(&["crate::parser"], "", vec![parser()]), 10);
-        assert_eq!(score(&["src/parser.rs"], "", vec![other()]), 3);
-        assert_eq!(score(&["src/parser.rs"], "", vec![other(), edit("web/b.css")]), 2);
+        for scope in ["src/parser.rs", "src/", "src/*.rs", "crate::parser"] {
+            assert_eq!(score(&[scope], "", vec![parser()]), 10, "{scope}");
+        }
+        let outside = verdict(&["src/parser.rs"], &[], "", vec![parser(), other()]);
+        assert_eq!(outside.score, 8);
         assert_eq!(
-            score(
-                &["src/parser.rs"],
-                "",
-                vec![other(), edit("c/b"), edit("c/c"), edit("c/d")]
-            ),
-            1
+            outside.diagnostic,
+            "web/site.css is outside of what the work is expected to touch."
         );
-        assert_eq!(score(&["src/parser.rs"], "", vec![parser(), other()]), 5);
         assert_eq!(
             score(&["src/parser.rs"], "fix web/site.css too", vec![other()]),
             10
         );
-        assert_eq!(
-            score(&["src/parser.rs"], "", vec![parser(), parser(), parser()]),
-            8
-        );
+    }
+
+    #[test]
+    fn going_in_circles_is_off_goal() {
+        let same = || ActionSketch {
+            content: Some("fn parse(input: &str) -> Tree { lex(input).tree() }".to_owned()),
+            ..edit("src/parser.rs")
+        };
+        let circle = verdict(&["src/parser.rs"], &[], "", vec![same(), same(), same()]);
+        assert_eq!(circle.score, 4);
+        assert_eq!(circle.recovery_plan[0].file.as_deref(), Some("src/parser.rs"));
+        let different = (0..10).map(|n| ActionSketch {
+            content: Some(format!(
+                "fn parse_{n}(input: &str) -> Tree_{n} {{ lex_{n}(input) }}"
+            )),
+            ..same()
+        });
+        assert_eq!(score(&["src/parser.rs"], "", different.collect()), 10);
+        let begun = DriftQuestion {
+            earlier: vec![same(), same()],
+            actions: vec![same()],
+            ..DriftQuestion::default()
+        };
+        assert_eq!(check_drift(&begun).score, 4, "what was done before counts");
     }
 
     #[test]
@@ -281,58 +248,41 @@ mod tests {
 
     #[test]
     fn a_forbidden_change_is_off_goal_whatever_the_scope() {
-        let with = |constraints: &[&str], newest: &str, actions| {
-            check_drift(&DriftQuestion {
-                goal: "Fix the parser".to_owned(),
-                newest_instruction: newest.to_owned(),
-                constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
-                actions,
-                ..DriftQuestion::default()
-            })
-        };
         let parser = || edit("src/parser.rs");
         let forbids = ["Do not touch src/auth/"];
-        let verdict = with(&forbids, "", vec![parser(), edit("src/auth/a.rs")]);
-        assert_eq!(verdict.score, 3);
+        let broken = verdict(&[], &forbids, "", vec![parser(), edit("src/auth/a.rs")]);
+        assert_eq!(broken.score, 3);
         assert_eq!(
-            verdict.diagnostic,
-            "Changed against a constraint (\"Do not touch src/auth/\"): src/auth/a.rs."
+            broken.diagnostic,
+            "src/auth/a.rs was changed against \"Do not touch src/auth/\"."
         );
-        assert_eq!(verdict.recovery_plan[0].file.as_deref(), Some("src/auth/a.rs"));
-        let two = vec![
-            edit("src/auth/a.rs"),
-            edit("src/auth/b.rs"),
-            edit("src/auth/a.rs"),
-        ];
-        assert_eq!(with(&forbids, "", two).score, 2);
-        assert_eq!(with(&forbids, "", vec![parser()]).score, 10);
+        assert_eq!(broken.recovery_plan[0].file.as_deref(), Some("src/auth/a.rs"));
+        assert_eq!(verdict(&[], &forbids, "", vec![parser()]).score, 10);
+        let only = ["only change src/parser.rs"];
+        assert_eq!(verdict(&[], &only, "", vec![parser(), edit("a.rs")]).score, 3);
+        let said = "Fix src/parser.rs. Don't touch src/auth.rs.";
+        assert_eq!(score(&[], said, vec![edit("src/auth.rs")]), 3);
+        assert_eq!(score(&[], said, vec![parser()]), 10);
+        let read = with(ActionType::Read, EffectKind::Read, "src/auth/a.rs");
         assert_eq!(
-            with(&["only change src/parser.rs"], "", vec![parser(), edit("a.rs")]).score,
-            3
-        );
-        assert_eq!(
-            with(
-                &[],
-                "Fix src/parser.rs. Don't touch src/auth.rs.",
-                vec![edit("src/auth.rs")]
-            )
-            .score,
-            3
-        );
-        let read = ActionSketch {
-            action_type: ActionType::Read,
-            effects: vec![EffectKind::Read],
-            ..edit("src/auth/a.rs")
-        };
-        assert_eq!(
-            with(&forbids, "", vec![read]).score,
+            verdict(&[], &forbids, "", vec![read]).score,
             10,
             "reading changes nothing"
         );
-        assert_eq!(
-            with(&forbids, "now fix src/auth/a.rs too", vec![edit("src/auth/a.rs")]).score,
-            10
+        let lifted = verdict(
+            &[],
+            &forbids,
+            "now fix src/auth/a.rs too",
+            vec![edit("src/auth/a.rs")],
         );
+        assert_eq!(lifted.score, 10);
+    }
+
+    #[test]
+    fn the_newest_instruction_forbids_in_words_that_hide_it() {
+        // Only the search for constraints in prompts knows that this "only" is an order.
+        let newest = "Please fix the flaky test and change only src/parser.rs";
+        assert_eq!(score(&[], newest, vec![edit("src/lexer.rs")]), 3);
     }
 
     #[test]
@@ -340,13 +290,10 @@ mod tests {
         let verdict = check_drift(&DriftQuestion {
             goal: "Fix src/parser.rs".to_owned(),
             scope: vec!["src/parser.rs".to_owned()],
+            constraints: vec!["leave web/ alone".to_owned()],
             actions: vec![edit("web/site.css")],
             ..DriftQuestion::default()
         });
-        assert_eq!(
-            verdict.diagnostic,
-            "Changed outside the scope of the goal: web/site.css."
-        );
         let files: Vec<_> = verdict
             .recovery_plan
             .iter()

@@ -12,7 +12,6 @@ mod drift;
 mod goal;
 mod intent;
 mod lexicon;
-mod limits;
 mod material;
 mod prompt;
 mod reasoning;
