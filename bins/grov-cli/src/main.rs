@@ -10,6 +10,7 @@ mod context;
 mod daemon_health;
 mod embedder;
 mod failure;
+mod hook;
 mod judge;
 mod lines;
 mod output;
@@ -29,6 +30,10 @@ fn main() -> ExitCode {
             output::print(concat!("grov ", env!("CARGO_PKG_VERSION"), "\n")),
             false,
         );
+    }
+    // Before anything that has opinions about the words: a hook always succeeds.
+    if let Some(asked) = hook::Asked::of(&arguments) {
+        return hook::run(&asked);
     }
     match arguments::parse(arguments) {
         Invocation::Command(command) => {

@@ -16,6 +16,9 @@ fn version_and_help_go_to_standard_output() {
     let help = scene.run(&["--help"]);
     assert_eq!(help.code, 0);
     for command in [
+        "init",
+        "unregister",
+        "uninstall",
         "proxy",
         "proxy-status",
         "status",
@@ -58,6 +61,8 @@ fn bad_usage_ends_with_64() {
         &["completions", "csh"],
         &["status", "--color", "sometimes"],
         &["proxy-status", "--limit", "-1"],
+        &["init", "--scope", "world"],
+        &["unregister", "here"],
         &["usage", "--by", "weather"],
         &["usage", "--since", "yesterday"],
         &["proxy", "--detach", "--own-session"],

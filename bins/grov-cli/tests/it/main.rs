@@ -4,10 +4,12 @@
 mod command_line;
 mod demo;
 mod drift_replay;
+mod hooks;
 mod memory;
 mod memory_changes;
 mod memory_import;
 mod proxy;
+mod registration;
 mod scene;
 mod spending;
 mod stored;

@@ -201,7 +201,7 @@ impl Registry {
                 None
             }
             None => {
-                let folder = folder_for(path)?;
+                let folder = folder_for(path, &self.records.files)?;
                 let backup = plan.file.exists().then(|| backup_of(path));
                 if let Some(backup) = &backup {
                     copy(&plan.file, backup)?;
@@ -306,13 +306,19 @@ fn backup_of(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Makes the folder of a file unless it is there; says if it was made.
-fn folder_for(path: &Path) -> Result<Option<PathBuf>, SettingsError> {
-    let Some(folder) = path.parent().filter(|folder| !folder.exists()) else {
+/// Makes the folder of a file unless it is there; says if it was made, for this file or for another one.
+fn folder_for(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, SettingsError> {
+    let Some(folder) = path.parent() else {
         return Ok(None);
     };
-    std::fs::create_dir_all(folder).map_err(|error| not_writable(folder, error))?;
-    Ok(Some(folder.to_owned()))
+    if !folder.exists() {
+        std::fs::create_dir_all(folder).map_err(|error| not_writable(folder, error))?;
+        return Ok(Some(folder.to_owned()));
+    }
+    let made = known
+        .iter()
+        .any(|record| record.folder.as_deref() == Some(folder));
+    Ok(made.then(|| folder.to_owned()))
 }
 
 /// Copies a file as it was read, mode included.

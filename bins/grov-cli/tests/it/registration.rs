@@ -1,0 +1,252 @@
+//! `grov init`, `grov unregister` and `grov uninstall`.
+
+use crate::scene::{Scene, json};
+use serde_json::{Value, json as object};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+const USER: &str = "home/.claude/settings.json";
+/// With all that makes a file hard to edit.
+const ODD: &str = "\u{feff}{\r\n\t// mine\r\n\t\"env\": {\"A\": \"1\"}, /* why not */\r\n\t\"hooks\": {\"Stop\": [{\"hooks\": \
+    [{\"type\": \"command\", \"command\": \"mine\"}]},]},\r\n\t\"model\" : \"opus\",\r\n}\r\n";
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap()
+}
+
+fn settings(path: &Path) -> Value {
+    serde_json::from_str(&text(path)).unwrap()
+}
+
+fn command(settings: &Value, event: &str) -> String {
+    let command = &settings["hooks"][event][0]["hooks"][0]["command"];
+    command
+        .as_str()
+        .unwrap_or_else(|| panic!("{settings}"))
+        .to_owned()
+}
+
+#[test]
+fn what_init_does_unregister_takes_back() {
+    let scene = Scene::new();
+    let path = scene.write(USER, ODD);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let ended = scene.run(&["init", "--proxy"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let edited = text(&path);
+    assert!(edited.contains(" hook UserPromptSubmit") && edited.contains("\"ENABLE_TOOL_SEARCH\": \"true\""));
+    for part in [
+        "\u{feff}{\r\n\t// mine\r\n",
+        "/* why not */",
+        "\"command\": \"mine\"",
+        "\"model\" : \"opus\"",
+    ] {
+        assert!(edited.contains(part), "{part}: {edited}");
+    }
+    assert_eq!(text(&path.with_file_name("settings.json.grov-backup")), ODD);
+
+    let again = scene.ask(&["init", "--proxy"]);
+    assert_eq!(again["files"][0]["changed"], false);
+    assert_eq!(text(&path), edited, "a second time changes nothing");
+
+    let ended = scene.run(&["unregister"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(text(&path), ODD);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o640
+    );
+    assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    assert_eq!(scene.ask(&["unregister"])["files"], object!([]));
+}
+
+#[test]
+fn a_dry_run_shows_and_changes_nothing() {
+    let scene = Scene::new();
+    let path = scene.write(USER, "{\n  \"model\": \"opus\"\n}\n");
+    let ended = scene.run(&["init", "--dry-run"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    for line in [
+        "would be changed",
+        "-  \"model\": \"opus\"\n",
+        "+  \"model\": \"opus\",\n",
+        "+  \"hooks\": {\n",
+    ] {
+        assert!(ended.stdout.contains(line), "{line}: {}", ended.stdout);
+    }
+    assert_eq!(text(&path), "{\n  \"model\": \"opus\"\n}\n");
+    assert!(!scene.path("home/.grov").exists());
+
+    scene.run(&["init"]);
+    let edited = text(&path);
+    let shown = scene.ask(&["unregister", "--dry-run"]);
+    assert_eq!(shown["files"][0]["changed"], true);
+    assert!(
+        shown["files"][0]["diff"]
+            .as_str()
+            .unwrap()
+            .contains("-  \"hooks\": {")
+    );
+    assert_eq!(text(&path), edited);
+}
+
+#[test]
+fn a_file_that_is_made_goes_again() {
+    let scene = Scene::new();
+    let answer = scene.ask(&["init"]);
+    let path = scene.path(USER);
+    assert_eq!(answer["files"][0]["path"], path.to_str().unwrap());
+    assert_eq!(answer["files"][0]["backup"], Value::Null);
+    let hook = command(&settings(&path), "SessionStart");
+    assert_eq!(
+        hook.strip_suffix(" hook SessionStart").map(Path::new),
+        Some(Path::new(env!("CARGO_BIN_EXE_grov")))
+    );
+    assert_eq!(scene.ask(&["unregister"])["files"][0]["removed"], true);
+    assert!(!path.parent().unwrap().exists());
+}
+
+#[test]
+fn the_clients_own_directory_is_found_as_the_client_finds_it() {
+    let scene = Scene::new();
+    let folder = scene.folder("elsewhere");
+    let scene = scene.env("CLAUDE_CONFIG_DIR", folder.to_str().unwrap());
+    scene.ask(&["init"]);
+    assert!(folder.join("settings.json").exists() && !scene.path(USER).exists());
+    let homeless = Scene::new().without("HOME").env("GROV_HOME", "/nonexistent");
+    let ended = homeless.run(&["init"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("CLAUDE_CONFIG_DIR"), "{ended:?}");
+}
+
+#[test]
+fn a_shared_file_says_nothing_that_holds_on_one_machine_alone() {
+    let scene = Scene::new();
+    let answer = scene.ask(&["init", "--scope", "project", "--proxy"]);
+    let shared = settings(&scene.path("work/.claude/settings.json"));
+    assert_eq!(command(&shared, "UserPromptSubmit"), "grov hook UserPromptSubmit");
+    assert_eq!(shared["env"], Value::Null);
+    let local = settings(&scene.path("work/.claude/settings.local.json"));
+    assert_eq!(local["hooks"], Value::Null);
+    assert_eq!(local["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:8080");
+    assert_eq!(answer["proxy"], "http://127.0.0.1:8080");
+    let project = scene.path("work");
+    assert_eq!(
+        local["env"]["ANTHROPIC_CUSTOM_HEADERS"],
+        format!("x-grov-project: {}", project.to_str().unwrap())
+    );
+    assert_eq!(scene.ask(&["unregister"])["files"].as_array().unwrap().len(), 2);
+    assert!(!scene.path("work/.claude").exists());
+
+    scene.ask(&["init", "--scope", "local"]);
+    let local = settings(&scene.path("work/.claude/settings.local.json"));
+    assert!(command(&local, "SessionStart").starts_with('/'));
+}
+
+#[test]
+fn a_gateway_is_chained_and_comes_back() {
+    let scene = Scene::new();
+    let before = r#"{"env": {"ANTHROPIC_BASE_URL": "https://gateway.example/v9"}}"#;
+    let path = scene.write(USER, before);
+    let answer = scene.ask(&["init", "--proxy"]);
+    assert_eq!(answer["gateway"], "https://gateway.example/v9");
+    assert_eq!(
+        settings(&path)["env"]["ANTHROPIC_BASE_URL"],
+        "http://127.0.0.1:8080"
+    );
+    let upstream = scene.ask(&["config", "explain", "proxy.upstream"]);
+    assert_eq!(upstream["value"], "https://gateway.example/v9", "{upstream}");
+    assert_eq!(scene.ask(&["init", "--proxy"])["files"][0]["changed"], false);
+    scene.ask(&["unregister"]);
+    assert_eq!(text(&path), before);
+    assert_eq!(
+        scene.ask(&["config", "explain", "proxy.upstream"])["value"],
+        "https://api.anthropic.com"
+    );
+
+    let scene = scene.env("ANTHROPIC_TARGET", "https://other.example");
+    let ended = scene.run(&["init", "--proxy"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended.stderr.contains("other.example") && ended.stderr.contains("hint:"),
+        "{ended:?}"
+    );
+    assert_eq!(text(&path), before);
+}
+
+#[test]
+fn where_a_proxy_is_set_up_this_machine_is_left_out_of_it() {
+    let scene = Scene::new().env("HTTPS_PROXY", "http://proxy.example:3128");
+    scene.ask(&["init", "--proxy"]);
+    assert_eq!(
+        settings(&scene.path(USER))["env"]["NO_PROXY"],
+        "127.0.0.1,localhost"
+    );
+}
+
+#[test]
+fn a_broken_file_is_left_alone_and_the_place_told() {
+    let scene = Scene::new();
+    let broken = "{\n  \"model\": \"opus\"\n  \"env\": {}\n}\n";
+    let path = scene.write(USER, broken);
+    for words in [&["init"][..], &["init", "--dry-run"], &["unregister"]] {
+        let ended = scene.run(words);
+        assert_eq!(ended.code, 2, "{ended:?}");
+        assert!(ended.stderr.contains("line 3, column 3"), "{ended:?}");
+    }
+    let ended = scene.run(&["init", "--json"]);
+    assert_eq!(json(&ended)["error"]["kind"], "settings");
+    assert_eq!(text(&path), broken);
+}
+
+#[test]
+fn links_are_followed_and_stay() {
+    let scene = Scene::new();
+    let real = scene.write("dotfiles/claude.json", "{}\n");
+    std::fs::create_dir_all(scene.path("home/.claude")).unwrap();
+    symlink(&real, scene.path(USER)).unwrap();
+    scene.ask(&["init"]);
+    assert!(text(&real).contains("hook SessionStart"));
+    scene.ask(&["unregister"]);
+    assert_eq!(text(&real), "{}\n");
+    assert!(std::fs::symlink_metadata(scene.path(USER)).unwrap().is_symlink());
+}
+
+#[test]
+fn what_cannot_be_written_is_an_error_that_names_it() {
+    let scene = Scene::new();
+    let path = scene.write(USER, "{}");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
+    let ended = scene.run(&["init"]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(
+        ended.stderr.contains("settings.json cannot be written"),
+        "{ended:?}"
+    );
+    assert_eq!(text(&path), "{}");
+
+    let scene = Scene::new();
+    scene.write("file", "");
+    let home = scene.path("file/home");
+    let ended = scene.run(&["init", "--home", home.to_str().unwrap()]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(!scene.path(USER).exists());
+}
+
+#[test]
+fn a_home_of_its_own_is_told_to_the_hooks() {
+    let scene = Scene::new();
+    let home = scene.path("own");
+    scene.ask(&["init", "--home", home.to_str().unwrap()]);
+    assert_eq!(
+        settings(&scene.path(USER))["env"],
+        object!({"GROV_HOME": home.to_str().unwrap()})
+    );
+    let ended = scene.run(&["uninstall", "--home", home.to_str().unwrap()]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.stderr.contains(home.to_str().unwrap()),
+        "what stays is named: {ended:?}"
+    );
+    assert!(!scene.path("home/.claude").exists());
+}

@@ -1,0 +1,140 @@
+//! Which memories a session was told of, kept in a small file for each session.
+//!
+//! What a hook says stands in the client's own history, so it is said once. The files are the hook path's alone.
+
+use grov_domain::{ClientSessionId, TaskId};
+use std::collections::HashSet;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The most that is read of a file; nobody is told of so many memories.
+const LONGEST_FILE: u64 = 256 * 1024;
+/// A session that was quiet for so long is not resumed.
+const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The memories that one session was told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldList {
+    path: PathBuf,
+}
+
+impl ToldList {
+    /// The list of a session, below Grov's home; `None` if the session's name can be no file's.
+    pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
+        let name = session.as_str();
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let is_name = !name.is_empty() && name.len() <= 128 && name.bytes().all(plain);
+        is_name.then(|| Self {
+            path: folder(home).join(name),
+        })
+    }
+
+    /// The memories on it; none if it cannot be read.
+    pub fn read(&self) -> HashSet<TaskId> {
+        let mut text = String::new();
+        let read = File::open(&self.path).and_then(|file| file.take(LONGEST_FILE).read_to_string(&mut text));
+        match read {
+            Ok(_) => text.lines().map(TaskId::new).collect(),
+            Err(_) => HashSet::new(),
+        }
+    }
+
+    /// Adds memories.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn add(&self, memories: &[TaskId]) -> io::Result<()> {
+        if let Some(folder) = self.path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let mut lines = String::new();
+        for memory in memories {
+            lines.push_str(memory.as_str());
+            lines.push('\n');
+        }
+        // One write, so that two hooks at one instant do not mix their lines.
+        OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.path)?
+            .write_all(lines.as_bytes())
+    }
+
+    /// Empties it: the history is gone.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn clear(&self) -> io::Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes the lists of sessions that nobody will resume.
+    pub fn remove_old(home: &Path, now: SystemTime) {
+        let entries = std::fs::read_dir(folder(home));
+        for entry in entries.into_iter().flatten().flatten() {
+            let modified = entry.metadata().and_then(|metadata| metadata.modified());
+            let age = modified
+                .ok()
+                .and_then(|modified| now.duration_since(modified).ok());
+            if age.is_some_and(|age| age > KEPT_FOR) {
+                // Another hook may have been faster.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn folder(home: &Path) -> PathBuf {
+    home.join("hooks/told")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(home: &Path, session: &str) -> Option<ToldList> {
+        ToldList::of(home, &ClientSessionId::new(session))
+    }
+
+    #[test]
+    fn a_session_remembers_what_it_was_told() {
+        let home = tempfile::tempdir().unwrap();
+        let one = list(home.path(), "0199-a").unwrap();
+        assert_eq!(one.read(), HashSet::new());
+        one.clear().unwrap();
+        one.add(&[TaskId::new("a"), TaskId::new("b")]).unwrap();
+        one.add(&[TaskId::new("c")]).unwrap();
+        assert_eq!(one.read(), ["a", "b", "c"].map(TaskId::new).into());
+        assert_eq!(list(home.path(), "0199-b").unwrap().read(), HashSet::new());
+        one.clear().unwrap();
+        assert_eq!(one.read(), HashSet::new());
+    }
+
+    #[test]
+    fn no_name_leads_out_of_the_folder() {
+        let home = Path::new("/h");
+        for name in ["", "..", "a/b", "../x", "a\0", "ü", &"a".repeat(129)] {
+            assert_eq!(list(home, name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn lists_of_old_sessions_go() {
+        let home = tempfile::tempdir().unwrap();
+        let old = list(home.path(), "old").unwrap();
+        old.add(&[TaskId::new("a")]).unwrap();
+        let now = SystemTime::now();
+        ToldList::remove_old(home.path(), now + KEPT_FOR / 2);
+        assert_eq!(old.read().len(), 1);
+        ToldList::remove_old(home.path(), now + KEPT_FOR * 2);
+        assert_eq!(old.read().len(), 0);
+        ToldList::remove_old(Path::new("/nonexistent"), now);
+    }
+}
