@@ -7,8 +7,9 @@ use crate::recording::Recording;
 use crate::remembering;
 use crate::signals::Signals;
 use crate::understanding::{self, Understanding};
+use crate::watching;
 use anyhow::{Context, anyhow};
-use grov_proxy_core::{HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
+use grov_proxy_core::{ContextSource, HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
@@ -147,13 +148,24 @@ async fn serve(
     )
     .map_err(|error| Stop::usage(error, None))?;
     let judge = understanding.judge();
-    let recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
+    let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
         .with_tasks(understanding.tasks);
     let mut stopping = tasks.shutdown();
     let judging = async move { understanding.work.run(stopping.requested()).await };
     tasks.spawn("task orchestration", judging);
+    let watch = watching::watch(settings.drift(), Arc::clone(&judge) as Arc<_>, recording.store());
+    let drift = watch.map(|(drift, work)| {
+        let mut stopping = tasks.shutdown();
+        tasks.spawn("drift", async move { work.run(stopping.requested()).await });
+        drift
+    });
+    if let Some(drift) = &drift {
+        recorder = recorder.with_watch(Arc::clone(drift) as Arc<_>);
+    }
+    let drift_counters = drift.as_ref().map(|drift| drift.counters());
+    let corrections = drift.map(|drift| drift as Arc<dyn ContextSource>);
     // A connection of its own: a request must not wait behind records that are being written.
-    let (injection, keeping) = remembering::injection(opened_apart(home), settings.memory());
+    let (injection, keeping) = remembering::injection(opened_apart(home), corrections, settings.memory());
     let mut stopping = tasks.shutdown();
     tasks.spawn("injection ledger", async move {
         keeping.run(stopping.requested()).await;
@@ -186,6 +198,7 @@ async fn serve(
             let judge = Arc::clone(&judge);
             move || understanding::state(&judge.status())
         })
+        .health_section("drift", move || watching::state(drift_counters.as_deref()))
         .health_section("context", move || remembering::state(&counters))
         .health_section("embedder", move || embedding::state(embedding_state.as_ref()))
         .version(VERSION)

@@ -10,6 +10,7 @@ mod recording;
 mod remembering;
 mod signals;
 mod understanding;
+mod watching;
 
 use arguments::Arguments;
 use clap::Parser;

@@ -1,4 +1,4 @@
-//! What is said to the agent: the injection ledger, and team memory as what it tells.
+//! What is said to the agent: the injection ledger, and what it tells: corrections first, then team memory.
 
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{ContextSource, Injection, InjectionCounters, InjectionWork, MemorySource};
@@ -6,9 +6,13 @@ use grov_runtime::MemorySettings;
 use grov_store::ReopeningStore;
 use std::sync::Arc;
 
-/// The policy and its work. Where memory is off nothing new is said; what histories hold already is said again.
-pub(crate) fn injection(store: Arc<ReopeningStore>, settings: MemorySettings) -> (Injection, InjectionWork) {
-    let mut sources: Vec<Arc<dyn ContextSource>> = Vec::new();
+/// The policy and its work. Where nobody has anything to say, what histories hold already is said again.
+pub(crate) fn injection(
+    store: Arc<ReopeningStore>,
+    corrections: Option<Arc<dyn ContextSource>>,
+    settings: MemorySettings,
+) -> (Injection, InjectionWork) {
+    let mut sources: Vec<Arc<dyn ContextSource>> = corrections.into_iter().collect();
     if settings.enabled {
         let budget = Budget {
             tokens: settings.budget_tokens,
