@@ -93,25 +93,20 @@ impl Agreement {
         self.fresh = 0;
     }
 
-    /// The task in work, with what was typed for it as far as it was recorded, oldest first.
-    pub(crate) fn work_on(&mut self, task: TaskGoal, prompts: &[String]) {
+    /// The task in work, with its [`instructions`] as far as they were recorded.
+    pub(crate) fn work_on(&mut self, task: TaskGoal, recorded: Vec<String>) {
+        self.task = task;
+        if recorded.is_empty() {
+            // Not recorded yet, or the records are gone: what is in memory stands.
+            self.build();
+            return;
+        }
         let fresh = self
             .instructions
             .split_off(self.instructions.len().saturating_sub(self.fresh));
-        let had = std::mem::take(&mut self.instructions);
-        self.task = task;
-        self.intent = Intent::default();
-        let surplus = prompts.len().saturating_sub(MOST_INSTRUCTIONS);
-        for prompt in prompts.iter().skip(surplus).map(|prompt| bounded(prompt)) {
-            // What is known to say something needs no second look.
-            let is_known = had.contains(&prompt) || fresh.contains(&prompt);
-            let is_new = !self.instructions.contains(&prompt) && !fresh.contains(&prompt);
-            if is_new && (is_known || self.says_something(&prompt)) {
-                self.instructions.push(prompt);
-            }
-        }
-        self.fresh = fresh.len();
-        self.instructions.extend(fresh);
+        let recorded = recorded.into_iter().filter(|prompt| !fresh.contains(prompt));
+        let instructions: Vec<String> = recorded.chain(fresh.iter().cloned()).collect();
+        self.instructions = instructions;
         self.forget_oldest();
         self.read_all();
         self.build();
@@ -123,13 +118,6 @@ impl Agreement {
             self.edits = edits;
             self.build();
         }
-    }
-
-    fn says_something(&self, prompt: &str) -> bool {
-        let mut prompts = self.instructions.clone();
-        let before = self.intent_of(&prompts);
-        prompts.push(prompt.to_owned());
-        self.instructions.is_empty() || is_more(&before, &self.intent_of(&prompts))
     }
 
     fn read_with(&self, prompt: &str) -> (PromptKind, Intent) {
@@ -216,6 +204,29 @@ impl Agreement {
             .collect();
         !newest.goal.is_empty() && telling.len() >= WORDS_OF_A_TURN && telling.is_disjoint(&known)
     }
+}
+
+/// Of prompts, oldest first, those that say something, as they are kept in a contract.
+pub(crate) fn instructions(read: &IntentReader, prompts: &[String]) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut before = Intent::default();
+    let surplus = prompts.len().saturating_sub(MOST_INSTRUCTIONS);
+    for prompt in prompts.iter().skip(surplus).map(|prompt| bounded(prompt)) {
+        if prompt.trim().is_empty() || kept.contains(&prompt) {
+            continue;
+        }
+        kept.push(prompt);
+        let after = read(&IntentQuestion {
+            prompts: kept.clone(),
+            first_files: Vec::new(),
+        });
+        if kept.len() > 1 && !is_more(&before, &after) {
+            kept.pop();
+        } else {
+            before = after;
+        }
+    }
+    kept
 }
 
 /// Whether an intent says something that the other one does not.
@@ -307,13 +318,14 @@ mod tests {
             "Fix the token refresh in src/auth/token.ts".to_owned(),
             "yes".to_owned(),
         ];
-        agreement.work_on(task.clone(), &recorded);
+        let recorded = instructions(&agreement.read, &recorded);
+        agreement.work_on(task.clone(), recorded.clone());
         assert_eq!(agreement.contract().goal, "Make the token refresh robust");
         assert_eq!(agreement.contract().constraints, ["no new dependencies"]);
         assert_eq!(agreement.contract().instructions.len(), 1);
 
         agreement.prompted("Translate README.md into French");
-        agreement.work_on(task, &recorded);
+        agreement.work_on(task, recorded);
         assert_eq!(agreement.contract().goal, "Translate README.md into French");
         assert_eq!(agreement.contract().instructions.len(), 2);
     }
@@ -327,7 +339,7 @@ mod tests {
             goal: "Translate the readme".to_owned(),
             ..TaskGoal::default()
         };
-        agreement.work_on(task, &["Translate README.md into French".to_owned()]);
+        agreement.work_on(task, vec!["Translate README.md into French".to_owned()]);
         let contract = agreement.contract();
         assert_eq!(contract.goal, "Translate the readme");
         assert_eq!(contract.instructions, ["Translate README.md into French"]);

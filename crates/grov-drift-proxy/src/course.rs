@@ -394,10 +394,12 @@ impl Course {
         true
     }
 
-    /// Takes over what was known of the session before this program saw it.
-    pub fn resume(&mut self, stored: DriftState) {
+    /// Takes over what was known of the session before this program saw it. Whether the result is another state than the
+    /// stored one, because something happened meanwhile.
+    pub fn resume(&mut self, stored: DriftState) -> bool {
         let live = &mut self.state;
         let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
+        let differs = !is_untouched || live.prompts > 0;
         live.prompts = live.prompts.saturating_add(stored.prompts);
         live.judged_at_prompt = live.judged_at_prompt.max(stored.judged_at_prompt);
         live.escalation = live.escalation.max(stored.escalation);
@@ -414,6 +416,9 @@ impl Course {
                 self.offence.files = files.filter_map(|step| step.file.clone()).collect();
             }
         }
+        let at = self.state.updated_at;
+        self.touch(differs, at);
+        differs
     }
 }
 
@@ -562,7 +567,7 @@ impl Course {
         progress: &mut Progress,
     ) {
         let score = action.assessment.score;
-        let replaces = self.state.correction.is_some();
+        let replaces = self.pending().is_some();
         let was_raised = replaces && self.has_raised;
         let escalation = self.state.escalation.saturating_sub(u8::from(was_raised));
         let Some(level) = level(score, escalation) else {
@@ -576,11 +581,9 @@ impl Course {
             plan = vec![demanded(contract, &self.offence)];
             self.demands = self.demands.saturating_add(1);
         }
-        if replaces {
-            // Nobody has read it yet.
-            self.end(CorrectionOutcome::Overtaken, progress);
-            progress.expired += 1;
-        }
+        // Nobody has read a pending one yet; of one that was said nobody will know any more whether it was followed.
+        self.end(CorrectionOutcome::Overtaken, progress);
+        progress.expired += usize::from(replaces);
         let after = raised(escalation, level);
         self.has_raised = after > escalation;
         self.state.escalation = after;

@@ -1,6 +1,6 @@
 //! What the parts share, and how they are put together.
 
-use crate::contract::IntentReader;
+use crate::contract::{IntentReader, instructions};
 use crate::counters::{Counters, count};
 use crate::course::{Moment, Policy, Progress};
 use crate::judging::Inquiry;
@@ -175,6 +175,11 @@ impl Shared {
     /// Has a judge asked.
     pub(crate) fn request_judgement(&self, inquiry: Inquiry) -> bool {
         self.ask(Job::Judge(Box::new(inquiry)))
+    }
+
+    /// Prompts that say something.
+    pub(crate) fn instructions(&self, prompts: &[String]) -> Vec<String> {
+        instructions(&self.reader, prompts)
     }
 
     pub(crate) fn ask(&self, job: Job) -> bool {

@@ -79,6 +79,7 @@ pub(crate) struct Stored {
 /// What a session is held to by what is stored.
 pub(crate) struct Terms {
     pub(crate) task: TaskGoal,
+    /// Those that say something, oldest first.
     pub(crate) prompts: Vec<String>,
     pub(crate) edits: Vec<GoalEdit>,
 }
@@ -133,8 +134,8 @@ impl Slot {
     }
 
     /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
-    /// has to wait for it.
-    pub(crate) fn load(&self, stored: Stored) {
+    /// has to wait for it. Whether the state is another one than the stored one now.
+    pub(crate) fn load(&self, stored: Stored) -> bool {
         let Stored { state, steps, terms } = stored;
         let (contract, root) = {
             let mut session = self.session();
@@ -155,12 +156,14 @@ impl Slot {
         }
         rules.hold_to(session.agreement.contract().clone());
         session.rules = Some(rules);
-        if let Some(state) = state {
-            session.course.resume(state);
-        }
+        let differs = match state {
+            Some(state) => session.course.resume(state),
+            None => true,
+        };
         session.loading = Loading::Done;
         drop(session);
         self.news.notify_waiters();
+        differs
     }
 }
 
@@ -179,7 +182,7 @@ impl Session {
 
     /// Takes over what is stored about what the session is held to.
     pub(crate) fn take_over(&mut self, terms: Terms) {
-        self.agreement.work_on(terms.task, &terms.prompts);
+        self.agreement.work_on(terms.task, terms.prompts);
         self.agreement.edited(terms.edits);
     }
 

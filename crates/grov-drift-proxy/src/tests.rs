@@ -282,7 +282,7 @@ async fn until(condition: impl Fn() -> bool) {
 const GOAL: &str = "Fix the token refresh in src/auth/token.ts";
 
 #[tokio::test(start_paused = true)]
-async fn a_tangent_is_caught_at_the_action_and_corrected_at_the_next_request() {
+async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_request() {
     let bench = Bench::new();
     bench.begin(GOAL).await;
 

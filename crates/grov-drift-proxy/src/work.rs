@@ -87,7 +87,17 @@ impl Shared {
             Job::Load(slot) => {
                 let (id, task) = slot.whose();
                 match self.stored(&id, &task).await {
-                    Ok(stored) => slot.load(stored),
+                    Ok(stored) => {
+                        let differs = slot.load(stored);
+                        let mut session = slot.session();
+                        if differs && session.is_followed {
+                            self.save_state(&session);
+                        }
+                        // Whoever asked may not have known the task.
+                        if session.task != task {
+                            self.request_refresh(&slot, &mut session);
+                        }
+                    }
                     Err(error) => {
                         tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
                         slot.session().loading = Loading::No;
@@ -143,9 +153,10 @@ impl Shared {
             constraints: row.state.constraints,
             keywords: row.state.keywords,
         });
+        let prompts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
         Ok(Terms {
             task: task.unwrap_or_default(),
-            prompts: prompts.into_iter().map(|prompt| prompt.text).collect(),
+            prompts: self.instructions(&prompts),
             edits,
         })
     }
