@@ -98,6 +98,17 @@ impl PathLimits {
             self.only.push(limit(targets));
             return;
         }
+        // "Nothing in src/ may change"
+        let nothing = rule
+            .first()
+            .is_some_and(|word| word.is_any(&["nothing", "nimic"]));
+        if nothing && rule.iter().any(is_change) {
+            let targets = object_of(root, &rule[1..]);
+            if !targets.is_empty() {
+                self.forbidden.push(limit(targets));
+            }
+            return;
+        }
         if let Some(behind) = stays_away(rule) {
             let targets = object_of(root, &rule[behind..]);
             if !targets.is_empty() {
@@ -107,7 +118,15 @@ impl PathLimits {
         }
         if let Some(verb) = forbidden(rule, is_change) {
             let object = &rule[verb + 1..];
-            let targets = object_of(root, object);
+            let mut targets = object_of(root, object);
+            // "src/db/ is another team's, do not change it"
+            if targets.is_empty()
+                && object
+                    .first()
+                    .is_some_and(|word| word.is_any(&["it", "them", "those", "there"]))
+            {
+                targets = paths_in(root, &rule[..verb]);
+            }
             if !targets.is_empty() {
                 self.forbidden.push(limit(targets));
             } else if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
@@ -214,7 +233,7 @@ const FILLERS: &[&str] = &[
 
 #[rustfmt::skip]
 const KEEPING: &[&str] = &[
-    "keep", "leave", "keeping", "leaving", "pastreaza", "pastrati", "lasa", "lasati", "preserve", "freeze",
+    "keep", "leave", "keeping", "leaving", "pastreaza", "pastrati", "lasa", "lasati", "preserve", "freeze", "treat", "consider",
 ];
 
 #[rustfmt::skip]
@@ -226,6 +245,9 @@ const UNCHANGED: &[&str] = &[
 /// States in which a file is not to be changed, behind its name.
 #[rustfmt::skip]
 const STATES: &[&str] = &[
+    "is not allowed", "are not allowed", "isn't allowed", "aren't allowed", "is prohibited", "are prohibited",
+    "should be left", "must be left", "has to be left", "have to be left", "is to be left", "are to be left",
+    "needs to remain", "need to remain",
     "is frozen", "are frozen", "is read-only", "are read-only", "is readonly", "are readonly", "is read only",
     "are read only", "is off limits", "are off limits", "is off-limits", "are off-limits", "is out of scope",
     "are out of scope", "is out of bounds", "are out of bounds", "is locked", "are locked", "is protected",
@@ -243,7 +265,7 @@ const STATES: &[&str] = &[
 #[rustfmt::skip]
 const AWAY: &[&str] = &[
     "hands off", "stay out of", "keep out of", "stay away from", "keep away from", "steer clear of", "stay clear of", "keep your hands off",
-    "freeze", "stai departe de", "feri-te de", "fereste-te de", "nu te atinge de", "nu te lega de", "off limits",
+    "freeze", "exclude", "stai departe de", "feri-te de", "fereste-te de", "nu te atinge de", "nu te lega de", "off limits",
     "off-limits", "out of scope", "out of bounds", "do not go into", "don't go into", "do not go near", "don't go near",
 ];
 
@@ -321,6 +343,7 @@ fn subject_of_state(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     let targets = object_of(root, subject);
     let whole = subject.iter().all(|word| {
         is_path(word.raw)
+            || is_change(word)
             || word.is_any(FILLERS)
             || word.is_any(GO_ON)
             || named_kind(word).is_some()

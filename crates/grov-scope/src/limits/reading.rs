@@ -25,7 +25,7 @@ const REMOVALS: &[&str] = &["delet", "remov", "renam", "mov", "sterg", "elimin",
 #[rustfmt::skip]
 const NEGATIONS: &[&str] = &[
     "don't", "not", "never", "without", "avoid", "no", "nu", "fara", "mustn't", "shouldn't", "can't", "cannot",
-    "evita", "w/o", "zero", "n-ai",
+    "evita", "forbidden", "prohibited", "w/o", "zero", "n-ai",
 ];
 
 /// Words that a person asks for a change with.
@@ -53,6 +53,7 @@ fn has_stem(word: &Word<'_>, stems: &[&str]) -> bool {
 /// Whether a verb or noun means a change.
 pub(super) fn is_change(word: &Word<'_>) -> bool {
     has_stem(word, CHANGES) && !word.is_any(&["alternative", "editor"])
+        || word.is_any(&["modification", "modifications", "modificari", "modificare"])
 }
 
 /// Whether a verb means that something is gone afterwards.
