@@ -17,8 +17,8 @@ const REVISION_PAUSE: Duration = Duration::from_secs(1);
 const MOST_FOLLOWED: usize = 64;
 /// Stored steps by which rules are brought up to date, the newest.
 const MOST_STEPS: usize = 500;
-/// Jobs at once.
-const MOST_RUNNING: usize = 16;
+/// Jobs at once. Most of them wait for a model, and loading a session must not wait for those.
+const MOST_RUNNING: usize = 64;
 /// How long saving may take when everything stops.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
