@@ -17,6 +17,9 @@ const MOST_NAMES: usize = 4_000;
 /// Of longer texts the beginning is compared.
 const MOST_BYTES: usize = 16 * 1024;
 
+/// Texts that begin with the same so many bytes are variations of one another, within a circle.
+const BEGINNING: usize = 24;
+
 /// So many of the smallest hashes of a text's words stand for it.
 const SKETCH: usize = 32;
 
@@ -24,6 +27,8 @@ const SKETCH: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Print {
     exact: u64,
+    /// The first letters.
+    beginning: u64,
     smallest: Vec<u32>,
     pub(crate) bytes: usize,
 }
@@ -42,6 +47,7 @@ impl Print {
         smallest.shrink_to_fit();
         Some(Self {
             exact: hash(&text),
+            beginning: hash(&&text[..text.floor_char_boundary(BEGINNING)]),
             smallest,
             bytes: text.len(),
         })
@@ -50,6 +56,11 @@ impl Print {
     /// Whether it is the same text.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.exact == other.exact
+    }
+
+    /// Whether it begins in the same way, for long enough that this is no accident.
+    pub(crate) fn begins_as(&self, other: &Self) -> bool {
+        self.beginning == other.beginning && self.bytes.min(other.bytes) > BEGINNING
     }
 
     /// Whether nearly all words are the same.
