@@ -60,7 +60,7 @@ fn main() {
             for finding in assessment.findings.iter().filter(|_| explains) {
                 println!("{} {at} {} {}", sequence.seq_id, finding.at_most, finding.reason);
             }
-            scores.push(assessment.score);
+            scores.push(f64::from(rules.fine_score()) / 100.0);
         }
         if !explains {
             println!(
@@ -94,6 +94,6 @@ fn sketch(recorded: &Recorded) -> ActionSketch {
         reasoning: None,
         failed: Some(recorded.error),
         output: None,
-        content: recorded.text.clone().filter(|_| action_type.modifies_files()),
+        content: recorded.text.clone(),
     }
 }

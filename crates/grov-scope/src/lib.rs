@@ -18,6 +18,7 @@ mod neighbours;
 mod outside;
 mod pattern;
 mod place;
+mod relatedness;
 mod repetition;
 mod rules;
 pub mod words;

@@ -1,0 +1,74 @@
+//! How near a file lies to what the work is expected to touch.
+
+use super::subject::{Subject, folder, is_folder};
+use crate::pattern::Pattern;
+use crate::place::{Place, Root};
+
+/// Below a listed folder, but not directly in it.
+const DEEPER: f64 = 0.5;
+
+/// An entry of the told scope.
+#[derive(Clone, Debug)]
+enum Entry {
+    /// A file or folder by its path.
+    Path(String),
+    /// A glob, or the name of something.
+    Pattern(Pattern),
+}
+
+/// The told scope, prepared.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Expected(Vec<Entry>);
+
+impl Expected {
+    pub(super) fn new(root: &Root, scope: &[Pattern]) -> Self {
+        let entry = |pattern: &Pattern| {
+            let text = pattern.text();
+            let bare = text
+                .trim_end_matches("/**")
+                .trim_end_matches("/*")
+                .trim_end_matches('/');
+            let place = Place::new(root, bare);
+            let is_name = !bare.contains(['/', '.']) && bare.contains(|letter: char| letter.is_uppercase());
+            if is_name || bare.contains(['*', '?', '{', ':', '(']) || place.as_str().is_empty() {
+                Entry::Pattern(pattern.clone())
+            } else {
+                Entry::Path(place.as_str().to_owned())
+            }
+        };
+        Self(scope.iter().map(entry).collect())
+    }
+
+    /// Whether nobody said anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// 1 for what is listed, lies directly in a listed folder or beside a listed file; a half deeper below; else 0.
+    pub(super) fn nearness(&self, file: &Subject) -> f64 {
+        let mut best = 0.0;
+        for entry in &self.0 {
+            match entry {
+                Entry::Path(path) => {
+                    let beside = !is_folder(path) && file.folder() == folder(path);
+                    if file.path == *path || file.folder() == path || beside {
+                        return 1.0;
+                    }
+                    if file
+                        .path
+                        .strip_prefix(path.as_str())
+                        .is_some_and(|rest| rest.starts_with('/'))
+                    {
+                        best = DEEPER;
+                    }
+                }
+                Entry::Pattern(pattern) => {
+                    if pattern.expects(&Place::new(&Root::default(), &file.path)) {
+                        return 1.0;
+                    }
+                }
+            }
+        }
+        best
+    }
+}

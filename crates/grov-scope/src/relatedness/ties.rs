@@ -1,0 +1,319 @@
+//! What a line of work touched and talked about, and where each word of it came from.
+//!
+//! The sources are kept because a file must not vouch for itself: a word is known only if something else said it too.
+
+use super::memory::Seen;
+use super::subject::Subject;
+use super::text::{Heard, weight};
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// So many files are kept in mind.
+const MOST_FILES: usize = 4_000;
+/// So many words (and identifiers, and names) are kept in mind.
+const MOST_WORDS: usize = 20_000;
+/// Of files of the same name so many are compared.
+const MOST_NAMESAKES: usize = 64;
+/// So many sources of a word are told apart.
+const MOST_SOURCES: usize = 4;
+/// A word of every path says this much less than a word of one.
+const COMMON: f64 = 0.8;
+
+/// A file by its number.
+pub(super) type FileId = u32;
+/// What the user said, and commands that touch no file.
+pub(super) const USER: FileId = 0;
+
+/// Numbers for the files of a conversation.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Files(HashMap<String, FileId>);
+
+impl Files {
+    /// The number of a file. `None` once there are too many.
+    pub(super) fn number(&mut self, path: &str) -> Option<FileId> {
+        if let Some(id) = self.0.get(path) {
+            return Some(*id);
+        }
+        if self.0.len() >= MOST_FILES {
+            return None;
+        }
+        let id = FileId::try_from(self.0.len() + 1).ok()?;
+        self.0.insert(path.to_owned(), id);
+        Some(id)
+    }
+}
+
+/// Files that a word came with.
+#[derive(Clone, Debug)]
+enum Sources {
+    Few(Vec<FileId>),
+    Many,
+}
+
+impl Sources {
+    fn add(&mut self, more: &[FileId]) {
+        for id in more {
+            match self {
+                Self::Few(few) if few.contains(id) => {}
+                Self::Few(few) if few.len() < MOST_SOURCES => few.push(*id),
+                Self::Few(_) => *self = Self::Many,
+                Self::Many => return,
+            }
+        }
+    }
+
+    fn has_other_than(&self, own: &BTreeSet<FileId>) -> bool {
+        match self {
+            Self::Few(few) => few.iter().any(|id| !own.contains(id)),
+            Self::Many => true,
+        }
+    }
+}
+
+/// Words with their sources.
+#[derive(Clone, Debug, Default)]
+struct Vocabulary(HashMap<String, Sources>);
+
+impl Vocabulary {
+    fn add(&mut self, word: &str, sources: &[FileId]) {
+        if let Some(known) = self.0.get_mut(word) {
+            known.add(sources);
+        } else if self.0.len() < MOST_WORDS {
+            let mut few = Sources::Few(Vec::new());
+            few.add(sources);
+            self.0.insert(word.to_owned(), few);
+        }
+    }
+
+    /// Whether something else than these files said the word.
+    fn knows(&self, word: &str, own: &BTreeSet<FileId>) -> bool {
+        self.0
+            .get(word)
+            .is_some_and(|sources| sources.has_other_than(own))
+    }
+}
+
+/// Files by something that they have in common.
+#[derive(Clone, Debug, Default)]
+struct Groups(HashMap<String, BTreeSet<FileId>>);
+
+impl Groups {
+    fn add(&mut self, key: &str, id: FileId) {
+        if let Some(group) = self.0.get_mut(key) {
+            group.insert(id);
+        } else {
+            self.0.insert(key.to_owned(), BTreeSet::from([id]));
+        }
+    }
+
+    fn has_other_than(&self, key: &str, own: &BTreeSet<FileId>) -> bool {
+        self.0
+            .get(key)
+            .is_some_and(|group| group.iter().any(|id| !own.contains(id)))
+    }
+
+    fn count_without(&self, key: &str, own: &BTreeSet<FileId>) -> usize {
+        self.0.get(key).map_or(0, |group| count_without(group, own))
+    }
+}
+
+fn count_without(group: &BTreeSet<FileId>, own: &BTreeSet<FileId>) -> usize {
+    group.len() - own.intersection(group).count()
+}
+
+/// A file with its number.
+#[derive(Clone, Debug)]
+pub(super) struct Numbered {
+    pub(super) id: FileId,
+    pub(super) subject: Subject,
+}
+
+/// What a line of work touched and talked about.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ties {
+    files: BTreeSet<FileId>,
+    edited: HashSet<FileId>,
+    /// When a file was looked at first, as the number of the action.
+    read: HashMap<FileId, u64>,
+    names: HashMap<String, Vec<Numbered>>,
+    stems: Groups,
+    folders: Groups,
+    parts: Groups,
+    endings: Groups,
+    path_words: Groups,
+    said: Vocabulary,
+    identifiers: Vocabulary,
+    said_names: Vocabulary,
+    edit_words: HashSet<String>,
+    edited_stems: HashSet<String>,
+}
+
+impl Ties {
+    /// Hears a text that came with some files.
+    pub(super) fn hear(&mut self, heard: &Heard, sources: &[FileId]) {
+        for word in &heard.words {
+            self.said.add(word, sources);
+        }
+        for identifier in &heard.identifiers {
+            self.identifiers.add(identifier, sources);
+        }
+        for name in &heard.names {
+            self.said_names.add(name, sources);
+        }
+    }
+
+    /// Takes over files that were changed or looked at, and the text that came with them.
+    pub(super) fn add(&mut self, seen: &Seen) {
+        let Seen {
+            files,
+            changes,
+            is_edit,
+            heard,
+            at,
+            ..
+        } = seen;
+        let (changes, is_edit) = (*changes, *is_edit);
+        for Numbered { id, subject } in files {
+            if changes {
+                self.edited.insert(*id);
+                self.edited_stems.insert(subject.stem.clone());
+            } else {
+                self.read.entry(*id).or_insert(*at);
+            }
+            self.files.insert(*id);
+            if subject.is_folder() && !is_edit {
+                self.folders.add(&subject.path, *id);
+            }
+            if changes || !subject.is_folder() {
+                self.folders.add(subject.folder(), *id);
+            }
+            self.stems.add(&subject.stem, *id);
+            self.parts.add(subject.part(), *id);
+            self.endings.add(subject.ending(), *id);
+            for word in &subject.words {
+                self.said.add(word, &[*id]);
+                self.path_words.add(word, *id);
+            }
+            let namesakes = self.names.entry(subject.name().to_owned()).or_default();
+            if namesakes.len() < MOST_NAMESAKES && namesakes.iter().all(|known| known.id != *id) {
+                namesakes.push(Numbered {
+                    id: *id,
+                    subject: subject.clone(),
+                });
+            }
+        }
+        if changes {
+            for word in &heard.words {
+                if self.edit_words.len() < MOST_WORDS {
+                    self.edit_words.insert(word.clone());
+                }
+            }
+        }
+        let sources: Vec<FileId> = files.iter().map(|file| file.id).collect();
+        self.hear(heard, &sources);
+    }
+
+    /// The files under which one is known already.
+    pub(super) fn forms(&self, file: &Subject) -> impl Iterator<Item = FileId> {
+        let namesakes = self.names.get(file.name()).map_or(&[][..], Vec::as_slice);
+        namesakes
+            .iter()
+            .filter(|known| file.is_form_of(&known.subject.path))
+            .map(|known| known.id)
+    }
+
+    /// Whether there is no room for more words: then what is unknown proves nothing.
+    pub(super) fn is_full(&self) -> bool {
+        [&self.said, &self.identifiers, &self.said_names]
+            .iter()
+            .any(|words| words.0.len() >= MOST_WORDS)
+            || self.edit_words.len() >= MOST_WORDS
+            || self.files.len() >= MOST_FILES
+    }
+
+    pub(super) fn has_edited(&self, id: FileId) -> bool {
+        self.edited.contains(&id)
+    }
+
+    pub(super) fn read_at(&self, id: FileId) -> Option<u64> {
+        self.read.get(&id).copied()
+    }
+
+    /// Whether anything was touched.
+    pub(super) fn has_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+
+    /// How much of a text the work talks about already, 0 to 1: the mean of what was said anywhere else and what earlier
+    /// edits said. `None` for a text that says nothing.
+    pub(super) fn talk(&self, heard: &Heard, own: &BTreeSet<FileId>) -> Option<f64> {
+        let (mut total, mut known) = (0.0, 0.0);
+        for word in &heard.words {
+            let weight = weight(word);
+            total += weight;
+            known += if self.said.knows(word, own) { weight } else { 0.0 };
+            known += if self.edit_words.contains(word) {
+                weight
+            } else {
+                0.0
+            };
+        }
+        (total > 0.0).then(|| known / total / 2.0)
+    }
+
+    /// The share of a path's words that something else said, 0 to 1.
+    pub(super) fn path_words(&self, words: &BTreeSet<&str>, own: &BTreeSet<FileId>) -> Option<f64> {
+        let others = count_without(&self.files, own);
+        let (mut total, mut known) = (0.0, 0.0);
+        for word in words {
+            let rarity = if others >= 2 {
+                1.0 - COMMON * ratio(self.path_words.count_without(word, own), others)
+            } else {
+                1.0
+            };
+            total += rarity;
+            known += if self.said.knows(word, own) { rarity } else { 0.0 };
+        }
+        (total > 0.0).then(|| known / total)
+    }
+
+    /// How many of the compound identifiers something else said.
+    pub(super) fn identifiers(&self, heard: &Heard, own: &BTreeSet<FileId>) -> usize {
+        heard
+            .identifiers
+            .iter()
+            .filter(|identifier| self.identifiers.knows(identifier, own))
+            .count()
+    }
+
+    /// Whether something else named the file.
+    pub(super) fn names(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+        self.said_names.knows(&file.stem, own)
+            || self.identifiers.knows(&file.stem.replace(['_', '-'], ""), own)
+    }
+
+    pub(super) fn knows_folder(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+        self.folders.has_other_than(file.folder(), own)
+    }
+
+    pub(super) fn knows_stem(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+        self.stems.has_other_than(&file.stem, own)
+    }
+
+    pub(super) fn knows_part(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+        self.parts.has_other_than(file.part(), own)
+    }
+
+    pub(super) fn knows_ending(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+        self.endings.has_other_than(file.ending(), own)
+    }
+
+    pub(super) fn edited_stem(&self, name: &str) -> bool {
+        self.edited_stems.contains(name)
+    }
+}
+
+/// Two counts as a share.
+pub(super) fn ratio(part: usize, whole: usize) -> f64 {
+    let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    number(part) / number(whole.max(1))
+}
