@@ -20,6 +20,9 @@ pub struct Replay {
 pub struct Replayed {
     /// 1 to 10, as it would be recorded.
     pub score: u8,
+    /// The same with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look that goes on
+    /// with a drift has less than 500 here, though it is recorded as on the goal.
+    pub fine: u16,
     /// Why, the gravest first.
     pub findings: Vec<Finding>,
     /// What the agent would be told before its next action.
@@ -34,6 +37,14 @@ impl Replay {
     /// The scores.
     pub fn scores(&self) -> Vec<u8> {
         self.actions.iter().map(|action| action.score).collect()
+    }
+
+    /// The scores with their fractions.
+    pub fn fine_scores(&self) -> Vec<f64> {
+        self.actions
+            .iter()
+            .map(|action| f64::from(action.fine) / 100.0)
+            .collect()
     }
 
     /// The corrections, each with the place of the action it is about.
@@ -55,6 +66,7 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
     for (place, action) in actions.iter().enumerate() {
         let call = place.to_string();
         let assessment = rules.assess(action, Some(&call));
+        let fine = rules.fine_score();
         let response = [Assessed {
             action: action.clone(),
             step: None,
@@ -79,6 +91,11 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
         let [Assessed { assessment, .. }] = response;
         let is_followed = !progress.followed.is_empty();
         replay.actions.push(Replayed {
+            fine: if is_followed {
+                fine.max(u16::from(FOLLOWS) * 100)
+            } else {
+                fine
+            },
             score: if is_followed {
                 assessment.score.max(FOLLOWS)
             } else {

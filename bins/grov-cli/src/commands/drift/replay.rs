@@ -20,8 +20,8 @@ const MOST_TOLD: u64 = 20;
 #[derive(Serialize)]
 struct Answer {
     seq_id: serde_json::Value,
-    /// One for each action, 1 to 10.
-    scores: Vec<u8>,
+    /// One for each action, 1 to 10, with a fraction that ranks them.
+    scores: Vec<f64>,
     corrections: Vec<CorrectionView>,
 }
 
@@ -96,14 +96,17 @@ fn answer(sequence: Sequence) -> Answer {
         reason: correction.reason.clone(),
     });
     Answer {
-        scores: replay.scores(),
+        scores: replay.fine_scores(),
         corrections: corrections.collect(),
         seq_id: sequence.seq_id,
     }
 }
 
 fn text(answer: &Answer) -> String {
-    let off = answer.scores.iter().filter(|score| **score < OFF_GOAL_BELOW);
+    let off = answer
+        .scores
+        .iter()
+        .filter(|score| **score < f64::from(OFF_GOAL_BELOW));
     format!(
         "{}  {}, {} off goal, {}\n",
         answer.seq_id,
