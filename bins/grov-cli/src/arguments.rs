@@ -56,6 +56,12 @@ pub(crate) enum Command {
     Unregister(UnregisterArguments),
     /// The same, and stop the proxy; what was recorded stays
     Uninstall(UnregisterArguments),
+    /// Look whether everything works, and say what follows if it does not and how to mend it
+    Doctor {
+        /// Mend what can be mended without asking: permissions, hooks that call a Grov that is gone, a proxy that is down
+        #[arg(long)]
+        fix: bool,
+    },
     /// Run the proxy (grov-proxyd), in the foreground or detached
     Proxy(ProxyArguments),
     /// Show whether the proxy runs, and the sessions that were recorded

@@ -3,6 +3,7 @@
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod drift;
 mod memory;
 mod proxy;
@@ -24,6 +25,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Init(arguments) => registration::init(&common, &arguments, terminal),
         Command::Unregister(arguments) => registration::unregister(&common, &arguments, terminal),
         Command::Uninstall(arguments) => registration::uninstall(&common, &arguments, terminal),
+        Command::Doctor { fix } => doctor::run(&common, fix, terminal),
         Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
         Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
         Command::Status => status::run(&common, terminal),

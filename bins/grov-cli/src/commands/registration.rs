@@ -4,6 +4,7 @@ mod gateway;
 mod init;
 mod unregister;
 
+pub(crate) use gateway::shown;
 pub(crate) use init::run as init;
 pub(crate) use unregister::{run as unregister, uninstall};
 
@@ -79,7 +80,7 @@ fn without_controls(line: &str) -> String {
 }
 
 /// The client's directory for the user.
-fn clients_folder(environment: &Environment) -> Result<PathBuf, Failure> {
+pub(crate) fn clients_folder(environment: &Environment) -> Result<PathBuf, Failure> {
     let folder = user_folder(|name| environment.get(name));
     let folder = folder.ok_or_else(|| {
         let hint = Some("set HOME, or CLAUDE_CONFIG_DIR to the client's directory");

@@ -92,6 +92,24 @@ pub fn shell_word(word: &str) -> String {
     }
 }
 
+/// The first word of a command line, as [`shell_word`] writes it or between quotation marks.
+pub(super) fn shell_words_first(command: &str) -> String {
+    let command = command.trim();
+    let mut word = String::new();
+    let mut quote = None;
+    let mut characters = command.chars();
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (None, '\\') => word.extend(characters.next()),
+            (None, '\'' | '"') => quote = Some(character),
+            (None, space) if space.is_whitespace() => break,
+            (Some(open), close) if open == close => quote = None,
+            (_, other) => word.push(other),
+        }
+    }
+    word
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::scan::Document;

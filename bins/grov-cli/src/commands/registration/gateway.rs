@@ -73,7 +73,7 @@ fn without(text: &str) -> String {
 }
 
 /// An address as it may be shown: without a user's name and password.
-pub(super) fn shown(url: &str) -> String {
+pub(crate) fn shown(url: &str) -> String {
     match (url.find("://"), url.find('@')) {
         (Some(scheme), Some(at)) if scheme < at => format!("{}{}", &url[..scheme + 3], &url[at + 1..]),
         _ => url.to_owned(),

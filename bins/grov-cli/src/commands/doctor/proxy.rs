@@ -1,0 +1,131 @@
+//! The proxy, and whether the client's requests reach it.
+
+use super::client::Found;
+use super::{Check, Remedy};
+use crate::commands::registration::shown;
+use crate::context::Context;
+use crate::daemon_health;
+use crate::failure::Failure;
+use grov_hooks::settings::{Route, route};
+use grov_runtime::{Environment, Url};
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+const PROXY: &str = "proxy";
+const BASE_URL: &str = "base address";
+const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
+
+pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
+    let process = Environment::of_process();
+    let variables = Found::here(context, &process)?.environment(&process);
+    let running = daemon_health::ask(&context.home);
+    let settings = context.settings.proxy();
+    let listener = match (&running.url, running.running) {
+        (Some(url), true) => url.clone(),
+        _ => format!("http://{}", SocketAddr::new(settings.host, settings.port)),
+    };
+    let set = variables.get("ANTHROPIC_BASE_URL").filter(|set| !set.is_empty());
+    let is_sent_here = set.is_some_and(|set| is_same_port(set, &listener));
+
+    let mut checks = vec![match (running.running, is_sent_here) {
+        (true, _) => Check::well(PROXY, format!("it answers at {listener}")),
+        (false, false) => Check::well(PROXY, "it is not running, and the client does not need it"),
+        (false, true) if is_taken(&listener) => Check::ill(
+            PROXY,
+            format!("another program listens at {listener}"),
+            "the client sends its requests to that program",
+            "stop that program, or set proxy.port and run `grov init --proxy` again",
+        ),
+        (false, true) => Check::ill(
+            PROXY,
+            format!("nobody listens at {listener}"),
+            "the client tries for three minutes and then gives up",
+            "grov proxy --detach",
+        )
+        .with(Remedy::StartProxy),
+    }];
+    match set {
+        Some(set) if is_sent_here => {
+            checks.push(Check::well(
+                BASE_URL,
+                format!("the client sends its requests to {set}"),
+            ));
+            checks.extend(around(&variables, &listener));
+        }
+        Some(set) if running.running => checks.push(Check::ill(
+            BASE_URL,
+            format!("the client sends its requests to {}", shown(set)),
+            "the proxy runs and sees none of them",
+            "grov init --proxy",
+        )),
+        Some(set) => {
+            let evidence = format!("the client sends its requests to {}", shown(set));
+            checks.push(Check::well(BASE_URL, evidence));
+        }
+        None if running.running => checks.push(Check::ill(
+            BASE_URL,
+            "the client sends its requests straight to the API",
+            "the proxy runs and sees none of them",
+            "grov init --proxy",
+        )),
+        None => checks.push(Check::well(
+            BASE_URL,
+            "the client sends its requests straight to the API",
+        )),
+    }
+    Ok(checks)
+}
+
+/// What else the client's environment must say: what `grov init --proxy` would still set.
+fn around(variables: &BTreeMap<String, String>, listener: &str) -> Vec<Check> {
+    let to = Route {
+        url: listener,
+        project: None,
+    };
+    // An empty file always can be read.
+    let routed = route("", |name| variables.get(name).cloned(), &[], to).unwrap_or_default();
+    let wanted = |name: &str| {
+        routed
+            .environment
+            .iter()
+            .find(|(known, _)| known.eq_ignore_ascii_case(name))
+    };
+    let is_on = variables
+        .get("ENABLE_TOOL_SEARCH")
+        .is_some_and(|value| value == "true");
+    let tool_search = match is_on {
+        true => Check::well("tool search", "ENABLE_TOOL_SEARCH is true"),
+        false => Check::ill(
+            "tool search",
+            "ENABLE_TOOL_SEARCH is not true",
+            "behind a base address of one's own the client sends every tool in full with each request",
+            "grov init --proxy, or set ENABLE_TOOL_SEARCH to true",
+        ),
+    };
+    let loopback = match wanted("NO_PROXY") {
+        None => Check::well("no_proxy", "requests to this machine go nowhere else"),
+        Some((name, value)) => Check::ill(
+            "no_proxy",
+            format!("there is a proxy for everything, and {name} does not leave out this machine"),
+            "the client sends requests for grov-proxyd to that proxy",
+            format!("grov init --proxy, or set {name}={value}"),
+        ),
+    };
+    vec![tool_search, loopback]
+}
+
+fn is_same_port(one: &str, other: &str) -> bool {
+    match (Url::parse(one), Url::parse(other)) {
+        (Ok(one), Ok(other)) => {
+            one.is_loopback() && other.is_loopback() && one.port() == other.port() && !one.is_secure()
+        }
+        _ => false,
+    }
+}
+
+fn is_taken(listener: &str) -> bool {
+    let url = Url::parse(listener).ok();
+    let address = url.and_then(|url| Some(SocketAddr::new(url.host().parse().ok()?, url.port())));
+    address.is_some_and(|address| TcpStream::connect_timeout(&address, CONNECT_PATIENCE).is_ok())
+}
