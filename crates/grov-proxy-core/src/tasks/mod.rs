@@ -10,6 +10,7 @@ mod exchange;
 mod location;
 mod outcomes;
 mod persist;
+mod review;
 mod session;
 mod turn;
 mod verdict;
@@ -23,7 +24,8 @@ pub(crate) use board::TaskBoard;
 pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, end_from, outcomes, sketch};
 
 use grov_domain::{
-    ClientSessionId, Clock, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus, SessionStore,
+    ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
+    SessionStore,
 };
 use session::Session;
 use std::collections::HashMap;
@@ -34,9 +36,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What task orchestration needs of a store.
-pub trait TaskLedger: SessionStore + OrchestrationStore {}
+pub trait TaskLedger: SessionStore + OrchestrationStore + DriftStore {}
 
-impl<T: SessionStore + OrchestrationStore> TaskLedger for T {}
+impl<T: SessionStore + OrchestrationStore + DriftStore> TaskLedger for T {}
 
 /// Sessions followed at once. More are recorded, but not divided into tasks.
 const MAX_SESSIONS: usize = 1024;

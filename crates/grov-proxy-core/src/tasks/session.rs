@@ -5,13 +5,15 @@ use super::exchange::RecordedExchange;
 use super::location::{Location, ignored, locate, pinned};
 use super::outcomes::Outcomes;
 use super::persist::{patiently, persist};
+use super::review::{Review, review};
 use super::turn::OpenTurn;
 use super::verdict::{Known, Target};
 use super::{Context, Event};
 use crate::identity;
 use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, ExchangeId, Intent, IntentQuestion, Move, SessionId, SessionMode,
-    SessionState, SessionStatus, StoreError, TaskAnalysis, TaskContextQuestion, TaskTransition, TaskType,
+    ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, SessionId,
+    SessionMode, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
+    TaskTransition, TaskType,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -460,6 +462,7 @@ impl Session {
             let now = self.context.clock.now();
             let remote = self.remote.clone();
             let task = material.task(&state, remote, reasoning, ending, location.head, now);
+            let task = self.review(&state, &steps, until).await?.marked(task);
             transition
                 .finished
                 .push(pinned(without_ignored(task, &ignore), location.root).await);
@@ -474,6 +477,25 @@ impl Session {
             self.current = known.after(&state);
         }
         Ok(())
+    }
+
+    /// What drift leaves with a task that ends.
+    async fn review(
+        &self,
+        state: &SessionState,
+        steps: &[StepRow],
+        until: Option<OffsetDateTime>,
+    ) -> Result<Review, StoreError> {
+        let filter = DriftFilter {
+            session_id: Some(state.session_id.clone()),
+            ..DriftFilter::default()
+        };
+        let store = &self.context.store;
+        let mut events = patiently(|| store.drift_events(&filter)).await?;
+        let mut corrections = patiently(|| store.corrections(&self.id)).await?;
+        events.retain(|event| until.is_none_or(|until| event.timestamp <= until));
+        corrections.retain(|correction| until.is_none_or(|until| correction.made_at <= until));
+        Ok(review(steps, &events, &corrections, state.escalation_count))
     }
 
     /// Nobody was heard of for long: what there is of the task is saved.

@@ -899,3 +899,56 @@ async fn idle_sessions_take_no_places_from_live_ones() {
         sessions.mailboxes.len()
     );
 }
+
+/// What was found of a step that left the goal.
+fn off_goal(score: u8, level: CorrectionLevel) -> StepVerdict {
+    StepVerdict {
+        score,
+        by: JudgedBy::Rules,
+        findings: vec![Finding {
+            rule: Rule::Tangent,
+            file: None,
+            reason: "theme.css has nothing to do with the login".to_owned(),
+            at_most: score,
+        }],
+        level: Some(level),
+        correction: Some("Go back.".to_owned()),
+        recovery_plan: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_not() {
+    let mut work = Work::begin().await;
+    let (mut record, told) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
+    record.steps[1].verdict = Some(off_goal(2, CorrectionLevel::Halt));
+    work.store.append(&[record]).await.unwrap();
+    work.session.recorded(&told).await.unwrap();
+    let done = verdict(TaskAction::TaskComplete);
+    work.judge.verdicts.lock().unwrap().push_back(done);
+    work.hears(None, &[], true).await;
+    let mut next = verdict(TaskAction::NewTask);
+    next.finished = true;
+    work.turn("rename the button", "button.rs", next).await;
+
+    let mut memory = work.memory().await;
+    memory.sort_by_key(|task| task.created_at);
+    assert_eq!(memory[0].tags, ["had-drift", "needs-review"]);
+    assert_eq!(memory[0].status, TaskStatus::Partial);
+    assert_eq!(
+        memory[0].reasoning_trace,
+        [
+            "login.rs",
+            "Warning (halt): theme.css has nothing to do with the login"
+        ]
+    );
+    assert_eq!(memory[0].files_touched, ["login.rs"]);
+    assert_eq!(
+        (memory[1].tags.as_slice(), memory[1].status),
+        (&[][..], TaskStatus::Complete)
+    );
+    assert_eq!(
+        work.overview().await[0],
+        row("fix the login", "main", "completed", (2, 1, 1))
+    );
+}

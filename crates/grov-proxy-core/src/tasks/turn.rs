@@ -104,16 +104,18 @@ impl OpenTurn {
 
 /// Whether an action changes files or the repository.
 pub(super) fn changes(sketch: &ActionSketch) -> bool {
-    sketch.action_type.modifies_files()
-        || sketch.effects.iter().any(|effect| {
-            matches!(
-                effect,
-                EffectKind::Write
-                    | EffectKind::Modify
-                    | EffectKind::Delete
-                    | EffectKind::Move
-                    | EffectKind::Copy
-                    | EffectKind::VersionControl
-            )
-        })
+    sketch.action_type.modifies_files() || sketch.effects.iter().copied().any(is_change)
+}
+
+/// Whether an effect of a command changes files or the repository.
+pub(super) fn is_change(effect: EffectKind) -> bool {
+    matches!(
+        effect,
+        EffectKind::Write
+            | EffectKind::Modify
+            | EffectKind::Delete
+            | EffectKind::Move
+            | EffectKind::Copy
+            | EffectKind::VersionControl
+    )
 }

@@ -1,0 +1,195 @@
+use super::*;
+use crate::tasks::testing::saved;
+use grov_domain::{ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId};
+use time::{Duration, OffsetDateTime};
+
+fn step(id: &str, action_type: ActionType, score: Option<u8>) -> StepRow {
+    StepRow {
+        id: StepId::new(id),
+        session_id: SessionId::new("s1"),
+        exchange_id: ExchangeId::new("x"),
+        agent_id: None,
+        tool: "Edit".to_owned(),
+        tool_use_id: None,
+        action_type,
+        files: vec!["/p/a".to_owned()],
+        folders: Vec::new(),
+        command: None,
+        effects: Vec::new(),
+        reasoning: None,
+        drift_score: score,
+        drift_type: None,
+        is_key_decision: false,
+        is_validated: true,
+        correction_given: None,
+        correction_level: None,
+        keywords: Vec::new(),
+        timestamp: OffsetDateTime::UNIX_EPOCH,
+    }
+}
+
+fn event(id: &str, score: u8, level: Option<CorrectionLevel>) -> DriftEvent {
+    DriftEvent {
+        id: DriftEventId::new(id),
+        session_id: SessionId::new("s1"),
+        timestamp: OffsetDateTime::UNIX_EPOCH,
+        action_type: Some(ActionType::Edit),
+        files: vec!["/p/theme.css".to_owned()],
+        drift_score: Some(score),
+        level: level.map(|level| level.as_str().to_owned()),
+        reason: Some(format!("{id} is off")),
+        correction_given: None,
+        recovery_plan: Vec::new(),
+        client_session_id: Some(ClientSessionId::new("s1")),
+        step_id: Some(StepId::new(id)),
+        command: None,
+        findings: Vec::new(),
+        judged_by: None,
+    }
+}
+
+fn correction(step: &str, level: CorrectionLevel, is_told: bool) -> Correction {
+    let made_at = OffsetDateTime::UNIX_EPOCH + Duration::seconds(1);
+    Correction {
+        id: CorrectionId::new(format!("about {step}")),
+        client_session_id: ClientSessionId::new("s1"),
+        session_id: SessionId::new("s1"),
+        step_id: Some(StepId::new(step)),
+        level,
+        score: 4,
+        reason: format!("{step} leaves the goal"),
+        text: String::new(),
+        recovery_plan: Vec::new(),
+        made_at,
+        delivered_at: is_told.then_some(made_at),
+        outcome: None,
+    }
+}
+
+/// Tags, status and trace of a finished task.
+fn marked(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
+    let task = review.marked(saved(TaskStatus::Complete));
+    (task.tags, task.status, task.reasoning_trace)
+}
+
+const EDIT: ActionType = ActionType::Edit;
+
+#[test]
+fn work_on_its_goal_is_left_alone() {
+    let steps = [
+        step("a", EDIT, Some(10)),
+        step("b", EDIT, None),
+        step("c", EDIT, Some(5)),
+    ];
+    let found = review(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
+    assert_eq!(found, Review::default());
+    assert_eq!(marked(&found), (Vec::new(), TaskStatus::Complete, Vec::new()));
+}
+
+#[test]
+fn one_action_off_goal_is_noted_and_no_more() {
+    let steps: Vec<_> = (0..5).map(|id| step(&id.to_string(), EDIT, Some(10))).collect();
+    let found = review(&steps, &[event("off", 4, None)], &[], 1);
+    assert_eq!(
+        marked(&found),
+        (vec!["had-drift".to_owned()], TaskStatus::Complete, Vec::new())
+    );
+}
+
+#[test]
+fn three_warnings_are_reason_for_a_review() {
+    let steps = [
+        step("a", EDIT, Some(7)),
+        step("b", EDIT, Some(7)),
+        step("c", EDIT, Some(7)),
+    ];
+    let told = |number: usize| -> Vec<Correction> {
+        let each = steps.iter().enumerate();
+        each.map(|(place, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, place < number))
+            .collect()
+    };
+    assert!(!review(&steps, &[], &told(2), 0).needs_review);
+    let found = review(&steps, &[], &told(3), 0);
+    assert_eq!(
+        marked(&found),
+        (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
+    );
+    // Of another task of the session.
+    assert!(!review(&steps[..2], &[], &told(3), 0).needs_review);
+}
+
+#[test]
+fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_read() {
+    let reads: Vec<_> = (0..50)
+        .map(|id| step(&format!("r{id}"), ActionType::Read, Some(10)))
+        .collect();
+    let low = [event("off", 4, None), event("too", 4, None)];
+    let found = review(&reads, &low, &[], 0);
+    assert_eq!(
+        marked(&found),
+        (
+            vec!["had-drift".to_owned(), "needs-review".to_owned()],
+            TaskStatus::Partial,
+            Vec::new()
+        )
+    );
+    assert!(
+        !review(&reads, &low[..1], &[], 0).needs_review,
+        "one score is no mean"
+    );
+    let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(8))];
+    assert!(!review(&steps, &low, &[], 0).needs_review, "a mean of 6");
+    let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(7))];
+    assert!(review(&steps, &low, &[], 0).needs_review);
+}
+
+#[test]
+fn a_halt_leaves_a_warning() {
+    let steps = [step("a", EDIT, Some(10)), step("b", EDIT, Some(10))];
+    let events = [
+        event("off", 1, Some(CorrectionLevel::Halt)),
+        event("kept", 2, Some(CorrectionLevel::Forced)),
+    ];
+    let corrections = [
+        correction("off", CorrectionLevel::Halt, true),
+        correction("elsewhere", CorrectionLevel::Halt, true),
+    ];
+    let (tags, status, trace) = marked(&review(&steps, &events, &corrections, 0));
+    assert_eq!(tags, ["had-drift", "needs-review"]);
+    assert_eq!(status, TaskStatus::Partial);
+    assert_eq!(
+        trace,
+        [
+            "Warning (halt): kept is off",
+            "Warning (halt): off leaves the goal",
+        ]
+    );
+}
+
+#[test]
+fn many_halts_are_counted() {
+    let events: Vec<_> = (0..9)
+        .map(|id| event(&id.to_string(), 1, Some(CorrectionLevel::Halt)))
+        .collect();
+    let (.., trace) = marked(&review(&[], &events, &[], 0));
+    assert_eq!(trace.len(), 4);
+    assert!(trace[3].ends_with("6 more times"), "{trace:?}");
+}
+
+#[test]
+fn escalation_is_reason_for_a_review() {
+    assert!(!review(&[], &[], &[], 1).needs_review);
+    assert!(review(&[], &[], &[], 2).needs_review);
+}
+
+#[test]
+fn what_was_abandoned_stays_abandoned_and_tags_are_not_doubled() {
+    let found = Review {
+        had_drift: true,
+        needs_review: true,
+        halts: Vec::new(),
+    };
+    let once = found.marked(saved(TaskStatus::Abandoned));
+    assert_eq!(once.status, TaskStatus::Abandoned);
+    assert_eq!(found.marked(once.clone()), once);
+}
