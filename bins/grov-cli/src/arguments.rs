@@ -2,7 +2,7 @@
 
 mod drift;
 
-pub(crate) use drift::DriftCommand;
+pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand};
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;
@@ -86,11 +86,14 @@ pub(crate) enum Command {
         /// A session's id as the client knows it, a task's id, or an unmistakable beginning of one
         session: String,
     },
-    /// Judge whether actions stay on their goal
+    /// See and change what the agent is held to: its goal, what it may touch and what not
+    Goal(GoalArguments),
+    /// See where the agent left its goal, what it was told, and whether it came back
     Drift {
         #[command(subcommand)]
         command: DriftCommand,
     },
+    DriftTest(DriftTestArguments),
     /// Search, fill and empty team memory: what was done in finished tasks
     Memory {
         #[command(subcommand)]

@@ -5,6 +5,8 @@ mod config;
 mod demo;
 mod doctor;
 mod drift;
+mod drift_test;
+mod goal;
 mod memory;
 mod proxy;
 mod proxy_status;
@@ -31,7 +33,9 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Status => status::run(&common, terminal),
         Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),
-        Command::Drift { command } => drift::run(&command, terminal),
+        Command::Goal(arguments) => goal::run(&common, &arguments, terminal),
+        Command::Drift { command } => drift::run(&common, &command, terminal),
+        Command::DriftTest(arguments) => drift_test::run(&common, &arguments, terminal),
         Command::Memory { command } => memory::run(&common, command, terminal),
         Command::Off(arguments) => switch::run(&common, &arguments, false, terminal),
         Command::On(arguments) => switch::run(&common, &arguments, true, terminal),

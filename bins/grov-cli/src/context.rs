@@ -94,6 +94,11 @@ impl Context {
         Some(place.work_tree().unwrap_or(place.root()).to_owned())
     }
 
+    /// The directory that the command is about; `None` where a project is named by its key alone.
+    pub(crate) fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
     pub(crate) fn database(&self) -> PathBuf {
         self.home.database()
     }
@@ -159,6 +164,11 @@ impl Context {
             let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
             work(store).await.map(Some)
         })
+    }
+
+    /// Waits for something that needs no store.
+    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        self.with(|_| async { Ok::<_, Failure>(work.await) })
     }
 
     fn with<T, E, F>(&self, work: impl FnOnce(PathBuf) -> F) -> Result<T, Failure>

@@ -5,14 +5,17 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod chosen;
 mod commands;
 mod context;
 mod daemon_health;
 mod embedder;
 mod failure;
+mod held;
 mod hook;
 mod judge;
 mod lines;
+mod model_judge;
 mod output;
 mod progress;
 mod show;

@@ -1,12 +1,24 @@
 //! `grov drift …`
 
+mod explain;
+mod log;
 mod replay;
+mod status;
+mod view;
 
-use crate::arguments::DriftCommand;
+use crate::arguments::{Common, DriftCommand};
+use crate::context::Context;
 use crate::output::{Outcome, Terminal};
 
-pub(crate) fn run(command: &DriftCommand, terminal: Terminal) -> Outcome {
+pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -> Outcome {
+    let context = || Context::load(common);
     match command {
-        DriftCommand::Replay { file } => replay::file(file, terminal),
+        DriftCommand::Status { session } => status::run(&context()?, session.as_deref(), terminal),
+        DriftCommand::Log { session, limit } => log::run(&context()?, session.as_deref(), *limit, terminal),
+        DriftCommand::Explain { event } => explain::run(&context()?, event, terminal),
+        DriftCommand::Replay { file: Some(file), .. } => replay::file(file, terminal),
+        DriftCommand::Replay { session, file: None } => {
+            replay::session(&context()?, session.as_deref(), terminal)
+        }
     }
 }

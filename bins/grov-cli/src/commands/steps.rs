@@ -125,12 +125,15 @@ fn text(answer: &Answer, style: Style) -> String {
     if answer.steps.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["TIME", "ACTION", "TOOL", "AGENT", "SUBJECT"]);
+    let mut table = Table::new(&["TIME", "ACTION", "SCORE#", "TOOL", "AGENT", "SUBJECT"]);
     let groups = by_task(&answer.steps);
     for step in groups.iter().flatten() {
         table.row([
             moment(step.timestamp),
             step.action_type.to_owned(),
+            step.drift_score
+                .map(|score| score.to_string())
+                .unwrap_or_default(),
             step.tool.clone(),
             step.agent_id.clone().unwrap_or_default(),
             step.subject(),

@@ -3,7 +3,9 @@
 
 mod command_line;
 mod demo;
+mod drift;
 mod drift_replay;
+mod drift_test;
 mod hooks;
 mod memory;
 mod memory_changes;

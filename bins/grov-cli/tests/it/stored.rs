@@ -29,7 +29,13 @@ pub(crate) fn fill<T, F: Future<Output = T>>(scene: &Scene, work: impl FnOnce(Sq
     runtime.block_on(async { work(SqliteStore::open(&path, &OpenOptions::default()).await.unwrap()).await })
 }
 
-fn exchange(client: &str, task: &str, project: &str, minute: i64, steps: Vec<Step>) -> ExchangeRecord {
+pub(crate) fn exchange(
+    client: &str,
+    task: &str,
+    project: &str,
+    minute: i64,
+    steps: Vec<Step>,
+) -> ExchangeRecord {
     let id = ExchangeId::fresh();
     let steps = steps.into_iter().enumerate().map(|(index, step)| Step {
         id: StepId::of(&id, index),
@@ -68,7 +74,13 @@ fn exchange(client: &str, task: &str, project: &str, minute: i64, steps: Vec<Ste
     }
 }
 
-fn step(tool: &str, action_type: ActionType, files: &[&str], command: Option<&str>, minute: i64) -> Step {
+pub(crate) fn step(
+    tool: &str,
+    action_type: ActionType,
+    files: &[&str],
+    command: Option<&str>,
+    minute: i64,
+) -> Step {
     let effect = Effect {
         kind: EffectKind::Delete,
         paths: vec!["x".to_owned()],

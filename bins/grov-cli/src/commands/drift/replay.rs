@@ -1,6 +1,7 @@
 //! `grov drift replay`: recorded work, judged by today's rules.
 
 mod sequence;
+mod stored;
 
 use crate::failure::Failure;
 use crate::lines::Lines;
@@ -12,6 +13,7 @@ use grov_drift_proxy::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
 use std::path::Path;
+pub(super) use stored::run as session;
 
 /// Bad lines that are told one by one.
 const MOST_TOLD: u64 = 20;

@@ -1,0 +1,145 @@
+//! The session that a command is about.
+
+use crate::failure::Failure;
+use crate::output::say;
+use crate::show::ago;
+use crate::table::harmless;
+use grov_domain::{
+    ClientSessionId, Clock, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
+    SessionSummary, StoreError, SystemClock,
+};
+use std::collections::BTreeSet;
+
+/// Sessions that are listed where a name means several.
+const LISTED: usize = 5;
+
+/// A client session and its tasks.
+pub(crate) struct Chosen {
+    pub(crate) id: ClientSessionId,
+    /// Oldest first; there is one at least.
+    pub(crate) tasks: Vec<SessionSummary>,
+    /// The task that was named, where it was a task.
+    pub(crate) named: Option<SessionId>,
+}
+
+impl Chosen {
+    /// The task that was named, else the one in work: of the open ones the one that got the newest turn.
+    pub(crate) fn task(&self) -> Option<&SessionState> {
+        let states = || self.tasks.iter().map(|task| &task.state);
+        let named = states().find(|state| Some(&state.session_id) == self.named.as_ref());
+        let is_open = |state: &&SessionState| state.status != SessionStatus::Completed;
+        named
+            .or_else(|| {
+                states()
+                    .filter(is_open)
+                    .max_by_key(|state| (state.judged_at, state.last_update))
+            })
+            .or_else(|| states().max_by_key(|state| state.last_update))
+    }
+}
+
+/// The session that `wanted` names: a client session or a task by its id, or by an unmistakable beginning of it. Without
+/// it the newest active session of the project, which is told.
+///
+/// # Errors
+/// A negative result when there is none, bad usage when several are meant.
+pub(crate) async fn chosen(
+    store: &dyn SessionStore,
+    wanted: Option<&str>,
+    project: &str,
+) -> Result<Chosen, Failure> {
+    match wanted {
+        Some(wanted) => named(store, wanted).await,
+        None => newest(store, project).await,
+    }
+}
+
+/// That there is no such session.
+pub(crate) fn none(wanted: Option<&str>) -> Failure {
+    let message = match wanted {
+        Some(wanted) => format!("there is no session {:?}", harmless(wanted)),
+        None => "this project has no active session".to_owned(),
+    };
+    Failure::negative(
+        "no_session",
+        message,
+        Some("`grov proxy-status` lists sessions; name one with --session S"),
+    )
+}
+
+async fn newest(store: &dyn SessionStore, project: &str) -> Result<Chosen, Failure> {
+    let filter = SessionFilter {
+        project_path: Some(project.to_owned()),
+        status: Some(SessionStatus::Active),
+        limit: Some(1),
+        ..SessionFilter::default()
+    };
+    let found = store.sessions(&filter).await?;
+    let newest = found.first().ok_or_else(|| none(None))?;
+    let id = newest.state.client_session_id.clone();
+    say(&format!(
+        "session {id}, the newest active one of this project ({})",
+        ago(newest.state.last_update, SystemClock.now())
+    ));
+    let tasks = store.client_session(&id).await?;
+    Ok(Chosen {
+        id,
+        tasks,
+        named: None,
+    })
+}
+
+async fn named(store: &dyn SessionStore, wanted: &str) -> Result<Chosen, Failure> {
+    if wanted.is_empty() {
+        return Err(Failure::usage("--session must name a session"));
+    }
+    if let Some(chosen) = exact(store, wanted).await? {
+        return Ok(chosen);
+    }
+    let sessions = store.sessions(&SessionFilter::default()).await?;
+    let beginning = |id: fn(&SessionState) -> &str| -> BTreeSet<String> {
+        let ids = sessions.iter().map(|session| id(&session.state));
+        ids.filter(|id| id.starts_with(wanted))
+            .map(str::to_owned)
+            .collect()
+    };
+    let mut ids = beginning(|state| state.client_session_id.as_str());
+    if ids.is_empty() {
+        ids = beginning(|state| state.session_id.as_str());
+    }
+    match (ids.len(), ids.first()) {
+        (1, Some(id)) => exact(store, id).await?.ok_or_else(|| none(Some(wanted))),
+        (0, _) | (_, None) => Err(none(Some(wanted))),
+        (number, _) => {
+            let some: Vec<&str> = ids.iter().take(LISTED).map(String::as_str).collect();
+            let more = if number > LISTED { ", …" } else { "" };
+            let wanted = harmless(wanted);
+            Err(Failure::usage(format!(
+                "{number} sessions begin with {wanted:?}: {}{more}",
+                some.join(", ")
+            )))
+        }
+    }
+}
+
+/// A client's session id names the session; the id of one of its tasks names that task.
+async fn exact(store: &dyn SessionStore, id: &str) -> Result<Option<Chosen>, StoreError> {
+    let client = ClientSessionId::new(id);
+    let tasks = store.client_session(&client).await?;
+    if !tasks.is_empty() {
+        return Ok(Some(Chosen {
+            id: client,
+            tasks,
+            named: None,
+        }));
+    }
+    let Some(task) = store.session(&SessionId::new(id)).await? else {
+        return Ok(None);
+    };
+    let client = task.state.client_session_id;
+    Ok(Some(Chosen {
+        tasks: store.client_session(&client).await?,
+        id: client,
+        named: Some(task.state.session_id),
+    }))
+}

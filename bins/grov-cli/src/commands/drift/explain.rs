@@ -1,0 +1,266 @@
+//! `grov drift explain EVENT`
+
+use super::view::{CorrectionView, EventView};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::held::Held;
+use crate::output::{Outcome, Style, Terminal, Verdict};
+use crate::show::moment;
+use crate::table::{harmless, shortened};
+use grov_domain::{
+    Clock, Correction, DriftEvent, DriftEventId, DriftFilter, DriftStore, DriftType, GoalContract, Rule,
+    SessionStore, SystemClock,
+};
+use grov_store::SqliteStore;
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Events that are listed where a name means several.
+const LISTED: usize = 8;
+/// Characters of one line.
+const LINE: usize = 240;
+/// Commands that are proposed.
+const MOST_WAYS: usize = 3;
+
+#[derive(Serialize)]
+struct Answer {
+    event: EventView,
+    drift_type: Option<&'static str>,
+    /// What the agent was held to then; `None` where the session is not kept any more.
+    held_to: Option<HeldView>,
+    /// What the agent was told because of it.
+    correction: Option<CorrectionView>,
+    /// Commands that would allow it.
+    allow: Vec<String>,
+}
+
+/// What the agent was held to.
+#[derive(Serialize)]
+struct HeldView {
+    goal: String,
+    newest_instruction: String,
+    scope: Vec<String>,
+    allowed: Vec<String>,
+    forbidden: Vec<String>,
+    constraints: Vec<String>,
+}
+
+pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome {
+    let wanted = event.to_owned();
+    let answer = context
+        .look(|store| async move {
+            let event = one(&store, &wanted).await?;
+            let correction = correction(&store, &event).await?;
+            let task = store.session(&event.session_id).await?;
+            let held_to = match task {
+                Some(task) => {
+                    let held = Held::of(&store, &task.state, Some(event.timestamp)).await?;
+                    Some(HeldView::from(held.contract))
+                }
+                None => None,
+            };
+            Ok(Answer {
+                allow: ways(&event),
+                drift_type: event.drift_score.map(|score| DriftType::of_score(score).as_str()),
+                held_to,
+                correction: correction.as_ref().map(CorrectionView::from),
+                event: EventView::from(event),
+            })
+        })?
+        .ok_or_else(|| unknown(event))?;
+    terminal.answer(answer, text)?;
+    Ok(Verdict::Found)
+}
+
+impl From<GoalContract> for HeldView {
+    fn from(contract: GoalContract) -> Self {
+        Self {
+            newest_instruction: contract.newest_instruction().to_owned(),
+            goal: contract.goal,
+            scope: contract.scope,
+            allowed: contract.allowed,
+            forbidden: contract.forbidden,
+            constraints: contract.constraints,
+        }
+    }
+}
+
+/// The event that `name` means: by its id, by its step's id, or by a beginning or end of one.
+async fn one(store: &SqliteStore, name: &str) -> Result<DriftEvent, Failure> {
+    if let Some(event) = store.drift_event(&DriftEventId::new(name)).await? {
+        return Ok(event);
+    }
+    if name.is_empty() {
+        return Err(unknown(name));
+    }
+    let is_meant = |id: &str| id.starts_with(name) || id.ends_with(name);
+    let mut events = store.drift_events(&DriftFilter::default()).await?;
+    events.retain(|event| {
+        is_meant(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| is_meant(id.as_str()))
+    });
+    match (events.len(), events.pop()) {
+        (1, Some(event)) => Ok(event),
+        (_, None) => Err(unknown(name)),
+        (number, Some(newest)) => {
+            let shown = [&newest].into_iter().chain(events.iter().rev()).take(LISTED);
+            let ids: Vec<&str> = shown.map(|event| event.id.as_str()).collect();
+            let more = if number > LISTED { "\n  …" } else { "" };
+            let name = harmless(name);
+            Err(Failure::usage(format!(
+                "more than one event is meant by {name:?}:\n  {}{more}",
+                ids.join("\n  ")
+            )))
+        }
+    }
+}
+
+fn unknown(name: &str) -> Failure {
+    Failure::negative(
+        "unknown_event",
+        format!("there is no event {:?}", harmless(name)),
+        Some("`grov drift log` lists those of this project"),
+    )
+}
+
+/// The correction that is about the event's action.
+async fn correction(store: &SqliteStore, event: &DriftEvent) -> Result<Option<Correction>, Failure> {
+    let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
+        return Ok(None);
+    };
+    let corrections = store.corrections(session).await?;
+    Ok(corrections
+        .into_iter()
+        .rev()
+        .find(|correction| correction.step_id.as_ref() == Some(step)))
+}
+
+/// Commands that would allow what was done. What is no matter of files is allowed by asking the agent for it.
+fn ways(event: &DriftEvent) -> Vec<String> {
+    let Some(session) = &event.client_session_id else {
+        return Vec::new();
+    };
+    let mut files: Vec<&str> = Vec::new();
+    let told = event
+        .findings
+        .iter()
+        .filter(|finding| finding.rule != Rule::Repetition)
+        .filter_map(|finding| finding.file.as_deref());
+    for file in told {
+        if !files.contains(&file) && files.len() < MOST_WAYS {
+            files.push(file);
+        }
+    }
+    let way = |file: &str| format!("grov goal allow {} --session {session}", quoted(file));
+    files.into_iter().map(way).collect()
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,@:%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+fn text(answer: &Answer, style: Style) -> String {
+    let event = &answer.event;
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let mut line = |name: &str, words: &str| {
+        let _ = writeln!(text, "{name:<10} {}", shortened(&harmless(words), LINE));
+    };
+    line("event", &event.id);
+    line("when", &moment(event.timestamp));
+    line(
+        "session",
+        event.client_session_id.as_deref().unwrap_or(&event.session_id),
+    );
+    let score = event.drift_score.map_or_else(
+        || "unknown".to_owned(),
+        |score| format!("{score} of 10 ({})", answer.drift_type.unwrap_or_default()),
+    );
+    let by = event.judged_by.map(|by| format!(", judged by {by}"));
+    line("score", &format!("{score}{}", by.unwrap_or_default()));
+    match &answer.held_to {
+        Some(held) => {
+            line(
+                "goal",
+                if held.goal.is_empty() {
+                    "not known"
+                } else {
+                    &held.goal
+                },
+            );
+            if !held.newest_instruction.is_empty() {
+                line("asked last", &held.newest_instruction);
+            }
+            for (name, list) in [
+                ("scope", &held.scope),
+                ("allowed", &held.allowed),
+                ("forbidden", &held.forbidden),
+                ("constraint", &held.constraints),
+            ] {
+                if !list.is_empty() {
+                    line(name, &list.join(", "));
+                }
+            }
+        }
+        None => line("goal", "not known any more: the session is not kept"),
+    }
+    for finding in &event.findings {
+        let words = format!(
+            "{} (score at most {}): {}",
+            finding.rule.as_str(),
+            finding.at_most,
+            finding.reason
+        );
+        line("found", &words);
+    }
+    if event.findings.is_empty()
+        && let Some(reason) = &event.reason
+    {
+        line("found", reason);
+    }
+    match (&answer.correction, &event.correction_given) {
+        (Some(correction), _) => {
+            line("told", &format!("{}: {}", correction.level, correction.reason));
+            line("", &correction.fate(SystemClock.now()));
+            correction.text.lines().for_each(|words| line("  |", words));
+        }
+        (None, Some(given)) => {
+            line("told", event.level.as_deref().unwrap_or("a correction"));
+            given.lines().for_each(|words| line("  |", words));
+        }
+        (None, None) => line("told", "nothing"),
+    }
+    for step in &event.recovery_plan {
+        line("way back", step);
+    }
+    for way in &answer.allow {
+        line("allow it", way);
+    }
+    if answer.allow.is_empty() {
+        line(
+            "allow it",
+            "ask the agent for it: what a prompt asks for is on goal",
+        );
+    }
+    let action = event.action_type.unwrap_or("action");
+    let heading = shortened(&harmless(&format!("{action} {}", event.subject())), LINE);
+    format!("{}\n{text}", style.bold(heading.trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proposed_command_survives_the_shell() {
+        assert_eq!(quoted("src/a-b.rs"), "src/a-b.rs");
+        assert_eq!(quoted("my file's.rs"), r"'my file'\''s.rs'");
+        assert_eq!(quoted("src/**"), "'src/**'");
+        assert_eq!(quoted(""), "''");
+    }
+}
