@@ -18,6 +18,7 @@ fn version_and_help_go_to_standard_output() {
     for command in [
         "init",
         "unregister",
+        "doctor",
         "uninstall",
         "proxy",
         "proxy-status",

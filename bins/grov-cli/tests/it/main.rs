@@ -3,6 +3,7 @@
 
 mod command_line;
 mod demo;
+mod doctor;
 mod drift;
 mod drift_replay;
 mod drift_test;

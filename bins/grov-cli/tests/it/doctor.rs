@@ -1,0 +1,151 @@
+//! `grov doctor`: what is well is said to be, what is not is told with its consequence and the way to mend it.
+
+use crate::scene::{Scene, json};
+use serde_json::Value;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+const USER: &str = "home/.claude/settings.json";
+
+/// A check of that name; those that are ill have all that a person needs.
+fn check(answer: &Value, name: &str) -> Value {
+    let checks = answer["checks"].as_array().unwrap();
+    for check in checks {
+        let told = check["consequence"].is_string() && check["fix"].is_string();
+        assert!(check["ok"] == true || told, "{check}");
+    }
+    let found = checks.iter().find(|check| check["name"] == name);
+    found.unwrap_or_else(|| panic!("no {name} in {answer}")).clone()
+}
+
+fn doctor(scene: &Scene, words: &[&str]) -> (i32, Value) {
+    let ended = scene.run(&[&["doctor", "--json"], words].concat());
+    (ended.code, json(&ended))
+}
+
+/// What a check says of a scene: whether it is well, and what was seen.
+fn said(scene: &Scene, name: &str) -> (bool, String) {
+    let check = check(&doctor(scene, &[]).1, name);
+    (
+        check["ok"] == true,
+        check["evidence"].as_str().unwrap().to_owned(),
+    )
+}
+
+#[test]
+fn a_new_registration_is_well() {
+    let scene = Scene::new();
+    let (code, answer) = doctor(&scene, &[]);
+    assert_eq!(
+        (code, &answer["ok"]),
+        (1, &Value::Bool(false)),
+        "no hooks yet: {answer}"
+    );
+    assert_eq!(check(&answer, "hooks")["fix"], "grov init");
+    scene.ask(&["init"]);
+    let (code, answer) = doctor(&scene, &[]);
+    assert_eq!((code, &answer["ok"]), (0, &Value::Bool(true)), "{answer}");
+    let ended = scene.run(&["doctor"]);
+    assert!(
+        !ended.stdout.contains("ILL") && ended.stdout.contains("ok    hooks: registered"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_file_that_is_broken_is_told_with_its_place() {
+    let scene = Scene::new();
+    scene.write(USER, "{\n  \"a\" 1\n}");
+    let (ok, evidence) = said(&scene, "client settings");
+    assert!(!ok && evidence.contains("line 2, column 7"), "{evidence}");
+    scene.write("home/.grov/config.toml", "[proxy\n");
+    let (ok, evidence) = said(&scene, "configuration");
+    assert!(!ok && evidence.contains("config.toml"), "{evidence}");
+}
+
+#[test]
+fn a_hook_that_calls_a_grov_that_is_gone_is_registered_anew() {
+    let scene = Scene::new();
+    let gone = r#"{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "/opt/gone/grov hook SessionStart"}]}]}}"#;
+    let path = scene.write(USER, gone);
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("/opt/gone/grov"), "{evidence}");
+    let (code, answer) = doctor(&scene, &["--fix"]);
+    assert_eq!(
+        (code, &answer["fixed"]),
+        (0, &serde_json::json!(["hooks"])),
+        "{answer}"
+    );
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("/opt/gone"));
+    scene.ask(&["unregister"]);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), gone);
+}
+
+#[test]
+fn a_home_that_others_may_look_into_is_closed() {
+    let scene = Scene::new();
+    scene.ask(&["init"]);
+    let home = scene.path("home/.grov");
+    std::fs::set_permissions(&home, std::fs::Permissions::from_mode(0o755)).unwrap();
+    scene.write("home/.grov/.env", "A=1\n");
+    let (ok, evidence) = said(&scene, "home");
+    assert!(!ok && evidence.contains(".env"), "{evidence}");
+    let (_, answer) = doctor(&scene, &["--fix"]);
+    assert_eq!(answer["fixed"], serde_json::json!(["home"]));
+    assert!(said(&scene, "home").0);
+    assert_eq!(
+        std::fs::metadata(&home).unwrap().permissions().mode() & 0o777,
+        0o700
+    );
+}
+
+#[test]
+fn a_proxy_that_the_client_needs_and_that_is_down_is_told() {
+    let scene = Scene::new();
+    assert!(said(&scene, "proxy").0, "nobody needs it");
+    // A port that somebody else has, and one that nobody has any more.
+    let taken = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port();
+    scene.write("home/.grov/config.toml", &format!("[proxy]\nport = {port}\n"));
+    scene.ask(&["init", "--proxy"]);
+    let (ok, evidence) = said(&scene, "proxy");
+    assert!(!ok && evidence.contains("another program"), "{evidence}");
+    drop(taken);
+    let (ok, evidence) = said(&scene, "proxy");
+    assert!(!ok && evidence.contains("nobody listens"), "{evidence}");
+    assert!(said(&scene, "base address").0 && said(&scene, "tool search").0);
+}
+
+#[test]
+fn what_the_clients_environment_lacks_is_told() {
+    let scene = Scene::new()
+        .env("ANTHROPIC_BASE_URL", "http://localhost:8080")
+        .env("HTTPS_PROXY", "http://proxy.example:3128");
+    assert!(!said(&scene, "tool search").0);
+    let (ok, evidence) = said(&scene, "no_proxy");
+    assert!(!ok && evidence.contains("NO_PROXY"), "{evidence}");
+    scene.ask(&["init", "--proxy"]);
+    assert!(said(&scene, "tool search").0 && said(&scene, "no_proxy").0);
+}
+
+#[test]
+fn a_damaged_database_and_faults_of_hooks_are_told() {
+    let scene = Scene::new();
+    scene.write("home/.grov/grov.db", &"no database at all ".repeat(1000));
+    scene.write(
+        "home/.grov/logs/hooks.log",
+        "1 panic at x.rs:1\n2 the store is busy\n",
+    );
+    assert!(!said(&scene, "database").0);
+    let (ok, evidence) = said(&scene, "hook faults");
+    assert!(!ok && evidence.contains("the store is busy"), "{evidence}");
+}
+
+#[test]
+fn a_judge_without_a_key_is_told() {
+    let scene = Scene::new();
+    assert!(said(&scene, "judge").0, "rules need no key");
+    let scene = scene.env("GROV_LLM_PROVIDER", "anthropic");
+    let (ok, evidence) = said(&scene, "judge");
+    assert!(!ok, "{evidence}");
+}
