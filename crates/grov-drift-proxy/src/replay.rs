@@ -20,8 +20,9 @@ pub struct Replay {
 pub struct Replayed {
     /// 1 to 10, as it would be recorded.
     pub score: u8,
-    /// The same with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look that goes on
-    /// with a drift has less than 500 here, though it is recorded as on the goal.
+    /// What the rules alone say, with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look
+    /// that goes on with a drift has less than 500 here, though it is recorded as on the goal; and nothing is added for
+    /// following a correction, of which the agent of a recorded sequence never heard.
     pub fine: u16,
     /// Why, the gravest first.
     pub findings: Vec<Finding>,
@@ -91,11 +92,7 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
         let [Assessed { assessment, .. }] = response;
         let is_followed = !progress.followed.is_empty();
         replay.actions.push(Replayed {
-            fine: if is_followed {
-                fine.max(u16::from(FOLLOWS) * 100)
-            } else {
-                fine
-            },
+            fine,
             score: if is_followed {
                 assessment.score.max(FOLLOWS)
             } else {
