@@ -39,7 +39,7 @@ fn every_line_is_answered_in_order_with_a_score_for_each_action() {
             .as_array()
             .unwrap()
             .iter()
-            .all(|score| score.as_u64().unwrap() >= 8),
+            .all(|score| score.as_f64().unwrap() >= 8.0),
         "{answers:?}"
     );
     assert_eq!(answers[0]["corrections"], object!([]));
