@@ -9,7 +9,7 @@ use grov_hooks::ToldList;
 use grov_hooks::event::{self, Input, LONGEST_INPUT};
 use grov_hooks::memory::{Prompt, is_worth_asking, remembered};
 use grov_memory::Budget;
-use grov_runtime::{Environment, Home, Inputs, Settings, Url};
+use grov_runtime::{Environment, Home, Inputs, Settings, Url, daemon};
 use grov_store::{OpenOptions, SqliteStore};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal, Read, Write};
@@ -166,8 +166,10 @@ fn prompt_arrives(input: &Input, home: &Home, environment: &Environment) -> Resu
     let (Some(directory), Some(list)) = (directory, told_list(input, home)) else {
         return Ok(None);
     };
-    let memory = settings(home, environment, Some(directory))?.memory();
-    if !memory.enabled {
+    let settings = settings(home, environment, Some(directory))?;
+    let memory = settings.memory();
+    // What goes through the proxy hears it from there: two that know nothing of one another would say it twice.
+    if !memory.enabled || own_proxy(home, environment, &settings).is_some() {
         return Ok(None);
     }
     let session = input.session_id.as_deref().map(ClientSessionId::new);
@@ -206,16 +208,14 @@ fn ask(database: &Path, prompt: &Prompt<'_>) -> Result<Option<grov_hooks::memory
 
 /// Starts the proxy if the client is about to talk to it and it is down: a client without it tries for minutes.
 fn start_proxy(asked: &Asked, home: &Home, environment: &Environment) -> Result<(), String> {
-    let url = environment.get("ANTHROPIC_BASE_URL").and_then(OsStr::to_str);
-    let Some(url) = url.and_then(|url| Url::parse(url).ok()).filter(Url::is_loopback) else {
+    if environment.get("ANTHROPIC_BASE_URL").is_none() {
+        return Ok(());
+    }
+    let settings = settings(home, environment, None)?;
+    let Some(proxy) = own_proxy(home, environment, &settings) else {
         return Ok(());
     };
-    let settings = settings(home, environment, None)?;
-    let proxy = settings.proxy();
-    let is_ours = url.port() == proxy.port && !url.is_secure();
-    if !is_ours
-        || TcpStream::connect_timeout(&SocketAddr::new(proxy.host, proxy.port), CONNECT_PATIENCE).is_ok()
-    {
+    if TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok() {
         return Ok(());
     }
     let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
@@ -223,7 +223,10 @@ fn start_proxy(asked: &Asked, home: &Home, environment: &Environment) -> Result<
     if let Some(home) = &asked.home {
         command.arg("--home").arg(home);
     }
-    command.args(["proxy", "--detach"]);
+    // Where the client looks for it, which the settings may have been changed from since.
+    command
+        .args(["proxy", "--detach", "--port"])
+        .arg(proxy.port().to_string());
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -239,6 +242,22 @@ fn start_proxy(asked: &Asked, home: &Home, environment: &Environment) -> Result<
         }
     }
     Err("the proxy did not start in time".to_owned())
+}
+
+/// Where Grov's proxy listens, if that is where the client sends its requests: the port of the settings, or that of the
+/// daemon that was started last.
+fn own_proxy(home: &Home, environment: &Environment, settings: &Settings) -> Option<SocketAddr> {
+    let url = environment.get("ANTHROPIC_BASE_URL").and_then(OsStr::to_str)?;
+    let url = Url::parse(url)
+        .ok()
+        .filter(|url| url.is_loopback() && !url.is_secure())?;
+    let configured = settings.proxy();
+    let is_last = || {
+        let last = daemon::read(home).and_then(|record| Url::parse(&record.url).ok());
+        last.is_some_and(|last| last.port() == url.port())
+    };
+    let is_own = url.port() == configured.port || is_last();
+    is_own.then(|| SocketAddr::new(configured.host, url.port()))
 }
 
 /// Writes down a fault for whoever looks after it later.

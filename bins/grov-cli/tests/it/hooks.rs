@@ -162,6 +162,20 @@ fn what_is_turned_off_says_nothing() {
 }
 
 #[test]
+fn a_session_that_goes_through_the_proxy_hears_it_from_there() {
+    let through = |url: &str| remembering().env("ANTHROPIC_BASE_URL", url);
+    assert_eq!(prompt(&through("http://localhost:8080"), "s1", PROMPT), "");
+    assert_ne!(prompt(&through("https://gateway.example"), "s1", PROMPT), "");
+    let scene = through("http://127.0.0.1:4321");
+    assert_ne!(prompt(&scene, "s1", PROMPT), "", "somebody else's port");
+    scene.write(
+        "home/.grov/daemon.json",
+        r#"{"schema":1,"pid":1,"url":"http://127.0.0.1:4321","version":"9","started_at":"2026-01-02T03:04:05Z"}"#,
+    );
+    assert_eq!(prompt(&scene, "s2", PROMPT), "");
+}
+
+#[test]
 fn bad_input_is_answered_with_nothing() {
     let scene = remembering();
     let inputs: [&[u8]; 8] = [
