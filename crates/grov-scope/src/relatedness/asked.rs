@@ -66,6 +66,11 @@ impl Asked {
         Heard::of(texts.map(|text| (text.as_str(), MOST_LETTERS)))
     }
 
+    /// Whether these words stand in what the user said.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        self.folded.contains(&fold(text))
+    }
+
     /// Whether the user named the file.
     pub(super) fn names(&self, file: &Subject) -> bool {
         file.is_named_in(&self.folded)

@@ -63,6 +63,17 @@ impl Related {
     }
 }
 
+/// The told scope without what the user's own words name: a name in a sentence is a tie of its own, and says nothing of where
+/// the rest of the work lies.
+fn beyond_words(asked: &Asked, compiled: &Compiled, root: &Root) -> Expected {
+    let told = compiled.scope.iter();
+    let told: Vec<_> = told
+        .filter(|entry| !asked.mentions(entry.text()))
+        .cloned()
+        .collect();
+    Expected::new(root, &told)
+}
+
 /// Follows one conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Relatedness {
@@ -78,8 +89,8 @@ impl Relatedness {
         let mut memory = Memory::default();
         memory.on.hear(&asked.heard(), &[USER]);
         Self {
+            expected: beyond_words(&asked, compiled, root),
             asked,
-            expected: Expected::new(root, &compiled.scope),
             memory,
         }
     }
@@ -87,8 +98,8 @@ impl Relatedness {
     /// Goes on under another contract. What the user says anew is on the goal at once, and nothing that was done before is
     /// held against it.
     pub(crate) fn hold_to(&mut self, contract: &GoalContract, compiled: &Compiled, root: &Root) {
-        self.expected = Expected::new(root, &compiled.scope);
         let asked = Asked::new(contract);
+        self.expected = beyond_words(&asked, compiled, root);
         if !self.asked.says_the_same(&asked) {
             self.memory.reopen(&asked.heard(), self.asked.is_new_task(&asked));
             self.asked = asked;

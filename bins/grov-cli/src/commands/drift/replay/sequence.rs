@@ -48,8 +48,8 @@ impl Sequence {
             first_files: Vec::new(),
         });
         GoalContract {
-            goal: intent.goal,
-            instructions: vec![self.goal.clone()],
+            // Nobody typed it: it is the goal, whole, and no instruction that lifts what was said before.
+            goal: self.goal.clone(),
             scope: merged(intent.scope, self.expected_scope.as_deref()),
             constraints: merged(intent.constraints, self.constraints.as_deref()),
             keywords: intent.keywords,
@@ -122,11 +122,11 @@ mod tests {
             contract.constraints,
             ["Do not touch the docs", "no new dependencies"]
         );
-        assert!(contract.goal.starts_with("Fix the login"), "{}", contract.goal);
         assert_eq!(
-            contract.newest_instruction(),
+            contract.goal,
             "Fix the login in src/auth.rs. Do not touch the docs."
         );
+        assert_eq!(contract.newest_instruction(), "");
     }
 
     #[test]
