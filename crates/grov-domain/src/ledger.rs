@@ -46,7 +46,7 @@ pub struct LedgerLineage {
     pub entries: Vec<LedgerEntry>,
     /// An edited request was refused while the original was taken: this lineage is edited no more.
     pub barred: bool,
-    /// The history up to the last thing that the assistant had said at the newest request; of a lineage that was taken
+    /// The history up to the last thing that the assistant had said at the newest request, `None` if it had not; of a lineage that was taken
     /// over, the latest tip that stands in the history. What was added behind it may never have been cached.
     pub tip: Option<HistoryKey>,
 }
@@ -58,7 +58,7 @@ pub struct NewLineage {
     pub lineage: Lineage,
     /// The project's key, `""` while unknown: a lineage is only continued in the same project.
     pub project_path: String,
-    /// The model: only its own cache can be lost.
+    /// The model: its own cache is the one that can be lost first.
     pub model: String,
     /// The keys of the history that it arrives with, from the first part to the last; empty without one.
     pub history: Vec<HistoryKey>,
@@ -75,7 +75,8 @@ pub struct LineageTip {
     pub project_path: String,
     /// The model asked.
     pub model: String,
-    /// The history up to the last thing that the assistant said; `None` before it said anything.
+    /// The history up to the last thing that the assistant said; `None` before it said anything, also where the user went
+    /// back there.
     pub tip: Option<HistoryKey>,
     /// Decisions that nothing is added, not yet kept.
     pub nothing_at: Vec<HistoryKey>,
@@ -106,11 +107,13 @@ pub struct LedgerUse {
 pub trait LedgerStore: Send + Sync {
     /// What is kept of a lineage; `None`: it was never seen.
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError>;
-    /// Makes a lineage known. Where its history contains a tip of another lineage of the same project and model, it
-    /// takes over that one's decisions for the places that are in this history, and is barred if that one is: of
-    /// several, of the one whose tip stands latest in the history, of equals the one whose latest decision does, and of
-    /// equals then the one last seen. Returns what is kept of the lineage now; one that is known already is left as it
-    /// is.
+    /// Makes a lineage known. Where its history contains a tip of another lineage of the same project, it takes over that
+    /// one's decisions for the places that are in this history, and is barred if that one is: of several, of one that
+    /// stood there with the same model, since that model's cache holds what was said; of these of the one whose tip stands
+    /// latest in the history, of equals the one whose latest decision does, and of equals then the one last seen. With
+    /// another model nothing is cached yet, but the two meet when one of them changes its model. An implementation may
+    /// leave out older tips than one that it found. Returns what is kept of the lineage now; one that is known already is
+    /// left as it is.
     async fn adopt(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError>;
     /// Keeps a decision, unless one is kept for that place already. Waits until `until` and begins no commit
     /// after it. `false`: nothing was kept, because something is kept there already, because the time was over or
@@ -149,7 +152,7 @@ pub trait SwitchStore: Send + Sync {
     async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError>;
     /// Everything that is turned off.
     async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError>;
-    /// A number that changes whenever another process may have changed what a long-running one holds in memory: text
-    /// taken out of the ledger, a switch.
+    /// A number that changes whenever another process may have changed what a long-running one holds in memory: a memory
+    /// that was forgotten, text taken out of the ledger, a switch.
     async fn revision(&self) -> Result<i64, StoreError>;
 }

@@ -147,10 +147,10 @@ macro_rules! contract_tests {
             deepest_tip_is_continued
             of_equal_tips_the_one_last_seen_is_continued
             of_equal_tips_the_one_with_the_latest_decision_is_continued
-            lineage_is_continued_with_the_model_it_stood_there_with
+            lineage_that_stood_there_with_the_same_model_is_continued
             lineage_tells_where_it_stood_last
             adoption_takes_only_what_is_in_the_history
-            adoption_stays_in_the_project_and_model
+            adoption_stays_in_the_project
             adoption_leaves_a_known_lineage_as_it_is
             adoption_takes_over_that_edits_were_refused
             lineage_grows_apart_from_the_one_it_continues

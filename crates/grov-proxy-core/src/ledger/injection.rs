@@ -1,6 +1,6 @@
 //! The policy: what was said before is said again, and sources are asked for new text.
 
-use super::lineage::{Decision, Place, stored};
+use super::lineage::{CachedPrefix, Decision, Place, stored};
 use super::reach::Reach;
 use super::scribe::{Note, Scribe, Writing};
 use super::shared::{Shared, model};
@@ -12,7 +12,7 @@ use crate::prompts;
 use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
-use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Role};
+use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Role, Skeleton};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -53,8 +53,10 @@ struct Prepared {
     lineage: Lineage,
     /// The newest place was decided when the replay was put together, so the replay has it.
     newest_is_replayed: bool,
-    /// A place whose block this request brings into the prompt cache, if it is taken.
-    caches: Option<Key128>,
+    /// Places whose blocks this request brings into the prompt cache, if it is taken.
+    caches: Vec<Key128>,
+    /// The prefix that it caches then.
+    prefix: Option<CachedPrefix>,
     /// The place that was decided for this request.
     decided_here: Option<Key128>,
 }
@@ -164,7 +166,8 @@ impl RequestPolicy for Injection {
                 slot: Arc::clone(&slot),
                 lineage,
                 newest_is_replayed: false,
-                caches: None,
+                caches: Vec::new(),
+                prefix: None,
                 decided_here: None,
             });
         }
@@ -179,7 +182,7 @@ impl RequestPolicy for Injection {
         };
         let replay = prepared.slot.state().replay(index, skeleton);
         let counters = &self.shared.counters;
-        if let Some(key) = replay.withdrawn {
+        for key in replay.withdrawn {
             counters.withdrawn.fetch_add(1, Ordering::Relaxed);
             self.shared
                 .scribe
@@ -188,7 +191,7 @@ impl RequestPolicy for Injection {
         let repeated = u64::try_from(replay.edits.len()).unwrap_or(u64::MAX);
         counters.repeated.fetch_add(repeated, Ordering::Relaxed);
         prepared.newest_is_replayed = replay.newest_is_decided;
-        prepared.caches = replay.caches;
+        (prepared.caches, prepared.prefix) = (replay.caches, replay.prefix);
         request.extensions().insert(prepared);
         replay.edits
     }
@@ -256,9 +259,8 @@ impl RequestPolicy for Injection {
     }
 
     fn accepted(&self, request: &MessagesRequest) {
-        let prepared = prepared(request);
-        if let Some((slot, key)) = prepared.and_then(|prepared| Some((prepared.slot, prepared.caches?))) {
-            slot.state().cached(key);
+        if let Some(prepared) = prepared(request) {
+            prepared.slot.state().cached(&prepared.caches, prepared.prefix);
         }
     }
 
@@ -347,7 +349,8 @@ impl Injection {
             return Opened::Nothing;
         };
         let told = teller.subscribe();
-        let note = prepared.tip(request, None, vec![stored(link.key)]);
+        let stood_at = request.skeleton().and_then(Skeleton::tip_at_last_assistant);
+        let note = prepared.tip(request, stood_at.map(stored), vec![stored(link.key)]);
         let shared = Arc::clone(&self.shared);
         let (slot, key) = (Arc::clone(slot), link.key);
         // Not on this request's own time: when it can wait no longer, what was kept has to be taken back.

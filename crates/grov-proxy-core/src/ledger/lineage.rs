@@ -8,6 +8,9 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use tokio::sync::watch;
 
+/// Parts of a history in which the last breakpoint is looked for.
+const LOOKED_AT: usize = 16;
+
 /// A decision: the block that is added, or nothing.
 pub(super) type Decision = Option<Bytes>;
 
@@ -20,8 +23,11 @@ pub(super) struct LineageState {
     quoted: HashMap<Key128, Vec<TaskId>>,
     /// Places that somebody is deciding about right now.
     deciding: HashMap<Key128, watch::Receiver<Option<Decision>>>,
-    /// The block that was added last, until it stands in a cached prefix.
-    fresh: Option<Fresh>,
+    /// Blocks that stand in no cached prefix yet, in their order: the one that was added last, and those before it whose
+    /// requests were turned away.
+    fresh: Vec<Fresh>,
+    /// How far the prefix reaches that the newest request that was taken has cached.
+    cached: Option<CachedPrefix>,
     /// Just loaded, and where it stood before: a block behind that may be fresh.
     stood_at: Option<Option<Key128>>,
     /// Where it stood, and the model asked there, when that was last noted.
@@ -36,15 +42,25 @@ struct Fresh {
     tail: usize,
 }
 
+/// A cached prefix, by the last part of the history in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CachedPrefix {
+    anchor: Key128,
+    /// Blocks of the prefix behind that part.
+    behind: usize,
+}
+
 /// What is to be added to a request, and what came to light on the way.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     /// The blocks.
     pub(super) edits: Vec<Edit>,
-    /// A place whose block was taken back: it would cost the cached prefix.
-    pub(super) withdrawn: Option<Key128>,
-    /// A place whose block stands in the prefix that this request caches, if it is taken.
-    pub(super) caches: Option<Key128>,
+    /// Places whose blocks were taken back: they would cost the cached prefix.
+    pub(super) withdrawn: Vec<Key128>,
+    /// Places whose blocks stand in the prefix that this request caches, if it is taken.
+    pub(super) caches: Vec<Key128>,
+    /// That prefix.
+    pub(super) prefix: Option<CachedPrefix>,
     /// The newest place is among those decided.
     pub(super) newest_is_decided: bool,
 }
@@ -129,13 +145,10 @@ impl LineageState {
         if self.barred {
             return replay;
         }
-        match self.fresh_is_pushed_out(index, skeleton) {
-            Some((anchor, true)) => {
-                self.take_back(anchor);
-                replay.withdrawn = Some(anchor);
-            }
-            Some((anchor, false)) => replay.caches = Some(anchor),
-            None => {}
+        (replay.caches, replay.withdrawn) = self.fresh_in_front(index, skeleton);
+        replay.prefix = prefix_of(index, skeleton);
+        for anchor in &replay.withdrawn {
+            self.take_back(*anchor);
         }
         let newest = skeleton.newest_user_link();
         for link in skeleton.links() {
@@ -163,21 +176,42 @@ impl LineageState {
         replay
     }
 
-    /// Whether the block that was added last is about to stand in a cached prefix, and if so, whether it would push the prefix
-    /// before it out of sight. Then it is taken back: it was never cached, so nothing is lost without it.
-    fn fresh_is_pushed_out(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Option<(Key128, bool)> {
-        if let Some(stood_at) = self.stood_at.take() {
-            self.fresh = self.fresh.or_else(|| self.fresh_since(stood_at, index, skeleton));
+    /// The blocks that are about to stand in a cached prefix, and those of them that would push the prefix before them out of
+    /// sight. These are taken back: they were never cached, so nothing is lost without them.
+    fn fresh_in_front(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> (Vec<Key128>, Vec<Key128>) {
+        if let Some(stood_at) = self.stood_at.take()
+            && self.fresh.is_empty()
+        {
+            self.fresh.extend(self.fresh_since(stood_at, index, skeleton));
         }
-        let fresh = self.fresh?;
-        let link = skeleton.find(fresh.anchor)?;
-        let is_pushed_out = Reach::of(index, link).is_pushed_out(fresh.tail)?;
-        Some((fresh.anchor, is_pushed_out))
+        // Where the user went back, what was added behind is no more.
+        self.fresh.retain(|fresh| skeleton.find(fresh.anchor).is_some());
+        let reach = |anchor: Key128| skeleton.find(anchor).map(|link| Reach::of(index, link));
+        let cached = self
+            .cached
+            .and_then(|prefix| Some(reach(prefix.anchor)?.block_behind(prefix.behind)));
+        let mut in_front: Vec<Key128> = Vec::new();
+        let mut first = None;
+        for fresh in &self.fresh {
+            if let Some(reach) = reach(fresh.anchor).filter(Reach::is_in_front) {
+                in_front.push(fresh.anchor);
+                // After a restart nobody knows whether that request was taken; most are.
+                first = first.or_else(|| Some((reach, cached.or(reach.cached_then(fresh.tail))?)));
+            }
+        }
+        let too_many = first.map_or(0, |(reach, cached)| reach.too_many(cached, in_front.len()));
+        let pushed_out = in_front.split_off(in_front.len().saturating_sub(too_many));
+        (in_front, pushed_out)
     }
 
-    /// The block at this place stands in a cached prefix from now on.
-    pub(super) fn cached(&mut self, anchor: Key128) {
-        self.fresh = self.fresh.filter(|fresh| fresh.anchor != anchor);
+    /// A request was taken: the prefix up to its breakpoint is cached, and the blocks at these places stand in it.
+    pub(super) fn cached(&mut self, anchors: &[Key128], prefix: Option<CachedPrefix>) {
+        self.forget_fresh(anchors);
+        self.cached = prefix.or(self.cached);
+    }
+
+    fn forget_fresh(&mut self, anchors: &[Key128]) {
+        self.fresh.retain(|fresh| !anchors.contains(&fresh.anchor));
     }
 
     /// The block that was added last before this lineage was loaded, if no answer followed it yet.
@@ -211,7 +245,7 @@ impl LineageState {
     pub(super) fn take_back(&mut self, anchor: Key128) {
         self.decided.insert(anchor, None);
         self.quoted.remove(&anchor);
-        self.fresh = self.fresh.filter(|fresh| fresh.anchor != anchor);
+        self.forget_fresh(&[anchor]);
     }
 
     /// Who decides about a place. Whoever gets it open has to tell, whatever comes of it.
@@ -235,10 +269,26 @@ impl LineageState {
 
     /// The block behind this part goes out for the first time.
     pub(super) fn sent(&mut self, index: &RequestIndex, link: &Link) {
-        let tail = Reach::of(index, link).uncached_tail();
-        self.fresh = tail.map(|tail| Fresh {
-            anchor: link.key,
-            tail,
-        });
+        self.forget_fresh(&[link.key]);
+        if let Some(tail) = Reach::of(index, link).uncached_tail() {
+            self.fresh.push(Fresh {
+                anchor: link.key,
+                tail,
+            });
+        }
     }
+}
+
+/// The prefix up to the last breakpoint.
+fn prefix_of(index: &RequestIndex, skeleton: &Skeleton) -> Option<CachedPrefix> {
+    // The client sets the breakpoint on the newest parts: further back nobody looks.
+    let newest = skeleton.links().iter().rev().take(LOOKED_AT);
+    let mut prefixes = newest.filter_map(|link| {
+        let behind = Reach::of(index, link).breakpoint_behind()?;
+        Some(CachedPrefix {
+            anchor: link.key,
+            behind,
+        })
+    });
+    prefixes.next()
 }

@@ -78,13 +78,35 @@ impl Reach {
             .and_then(|breakpoint| self.anchor.checked_sub(breakpoint))
     }
 
-    /// For a later request: whether the added block would stand in a cached prefix from now on (`tail` as it was when the
-    /// block was added), and if so, whether the prefix cached then is in sight only without it. `None`: it still stands
-    /// behind the last breakpoint.
-    pub(super) fn is_pushed_out(&self, tail: usize) -> Option<bool> {
-        let breakpoint = self.breakpoint.filter(|breakpoint| *breakpoint > self.anchor)?;
-        let cached = self.anchor.checked_sub(tail)?;
-        Some(breakpoint - cached == LOOK_BACK - 1)
+    /// For a later request: whether the added block would stand in a cached prefix from now on.
+    pub(super) fn is_in_front(&self) -> bool {
+        self.breakpoint.is_some_and(|breakpoint| breakpoint > self.anchor)
+    }
+
+    /// By how many blocks the last breakpoint stands behind the part; `None`: it does not.
+    pub(super) fn breakpoint_behind(&self) -> Option<usize> {
+        self.breakpoint?.checked_sub(self.anchor)
+    }
+
+    /// The block so many behind the part.
+    pub(super) fn block_behind(&self, blocks: usize) -> usize {
+        self.anchor + blocks
+    }
+
+    /// The last block of the prefix that was cached by the request that added something here, if that was taken: `tail` as
+    /// it was then.
+    pub(super) fn cached_then(&self, tail: usize) -> Option<usize> {
+        self.anchor.checked_sub(tail)
+    }
+
+    /// Where a prefix is cached up to this block, and `added` blocks of ours stand between it and the last breakpoint: how
+    /// many of them have to go for it to be in sight. None where it is out of sight anyway.
+    pub(super) fn too_many(&self, cached: usize, added: usize) -> usize {
+        let distance = self.breakpoint.and_then(|at| at.checked_sub(cached));
+        match distance {
+            Some(distance) if distance < LOOK_BACK => (distance + added).saturating_sub(LOOK_BACK - 1),
+            _ => 0,
+        }
     }
 }
 
@@ -138,14 +160,15 @@ mod tests {
 
     #[test]
     fn only_at_the_very_edge_a_block_pushes_the_cached_prefix_out_of_sight() {
-        assert_eq!(later(18).1.is_pushed_out(0), Some(false));
-        assert_eq!(later(19).1.is_pushed_out(0), Some(true));
-        assert_eq!(later(20).1.is_pushed_out(0), Some(false), "out of sight anyway");
-        assert_eq!(
-            newest(&later(19).0).is_pushed_out(0),
-            None,
-            "still behind the breakpoint"
-        );
+        let too_many = |wide: usize, added: usize| {
+            let reach = later(wide).1;
+            reach.too_many(reach.cached_then(0).unwrap(), added)
+        };
+        assert_eq!([too_many(18, 1), too_many(19, 1)], [0, 1]);
+        assert_eq!(too_many(20, 1), 0, "out of sight anyway");
+        assert_eq!([too_many(17, 2), too_many(18, 2), too_many(19, 2)], [0, 1, 2]);
+        assert!(later(19).1.is_in_front());
+        assert!(!newest(&later(19).0).is_in_front(), "still behind the breakpoint");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use grov_proxy_core::MessagesRequest;
 use grov_sim::cache::{CacheAudit, Comparison, LOOK_BACK, PromptCache, RenderedPrompt};
 use grov_sim::history::{DIRECTORY, MODELS, Operation, Sent};
 use grov_sim::request::{self, Purpose};
-use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, Message, RequestIndex, Skeleton, Splice};
+use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, Link, Message, RequestIndex, Skeleton, Splice};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -28,8 +28,7 @@ pub(crate) struct Tally {
     pub(crate) adopted: usize,
     /// Taken back because they would have cost cached prompt.
     pub(crate) withdrawn: usize,
-    /// Requests in which the client itself broke its prefix, and the older prefix that is left is out of sight because
-    /// of blocks that were cached long before.
+    /// Requests for which a cached prefix was lost anyway, and the older one that is left is out of sight.
     pub(crate) out_of_sight: usize,
     /// Requests that read something.
     pub(crate) hits: usize,
@@ -60,7 +59,7 @@ struct Saying {
 /// A text where it stands.
 struct Said {
     text: String,
-    /// Blocks between the breakpoint and the anchor when it was said first; `None`: the breakpoint was behind it.
+    /// Blocks between the breakpoint and the anchor when it was the newest; `None`: the breakpoint was behind it.
     tail: Option<usize>,
     /// It stood in a prefix that was cached.
     cached: bool,
@@ -83,8 +82,6 @@ struct Known {
     /// The edited body before, for failures.
     before: Vec<u8>,
     bodies: HashSet<Bytes>,
-    /// The client's blocks that its newest request left in the cache.
-    cached: usize,
     /// The history that it arrived with, if the assistant had said something in it.
     arrived_with: Option<HashSet<Key128>>,
     /// Those who share a cache with it; decided when it is first seen.
@@ -100,6 +97,8 @@ pub(crate) struct Judge {
     sayings: HashMap<String, Saying>,
     /// Histories up to something that the assistant said: the families that they were seen in, and whose cache that was.
     tips: HashMap<Key128, HashMap<usize, usize>>,
+    /// The client's blocks that requests left in the cache, by household and history up to the last breakpoint.
+    left: HashMap<(usize, Key128), usize>,
     pub(crate) tally: Tally,
 }
 
@@ -143,6 +142,7 @@ impl Judge {
             lineages: HashMap::new(),
             sayings: HashMap::new(),
             tips: HashMap::new(),
+            left: HashMap::new(),
             tally: Tally::default(),
         }
     }
@@ -222,13 +222,15 @@ impl Judge {
         self.tally.hits += usize::from(compared.cached_as_sent > 0);
         let known = self.lineages.entry(lineage.clone()).or_default();
         known.before = edited.bytes;
-        if sent.began && !matches!(sent.purpose, Purpose::Title | Purpose::WebSearch) {
-            known.cached = compared.left_as_sent;
-        }
         Ok(())
     }
 
     /// No miss is caused by what was added.
+    ///
+    /// One kind is none of the ledger's making: an earlier request of this very history had cached more of it than could be
+    /// read now without us (the client wrote it in another form since, changed the model, or was away for five minutes), and
+    /// the older prefix that is left is there, word for word, but out of sight: the blocks between it and the breakpoint are
+    /// 20 with ours. Which older prefix is left only the API knows.
     fn compare(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<Comparison, String> {
         let household = self.household(sent, lineage, edited.skeleton);
         let audit = self
@@ -236,16 +238,21 @@ impl Judge {
             .entry(household)
             .or_insert_with(|| CacheAudit::starting_with(eager_cache()));
         let compared = observe(audit, sent, &edited.bytes)?;
+        let links = edited.skeleton.links().iter();
+        let left = links.filter_map(|link| self.left.get(&(household, link.key)));
+        let before = left.max().copied().unwrap_or(0);
+        if let Some(cached) = edited.cached_history().filter(|_| sent.began) {
+            self.left.insert((household, cached), compared.left_as_sent);
+        }
         if !compared.caused_a_miss() {
             return Ok(compared);
         }
-        let cached = self.lineages.get(lineage).map_or(0, |known| known.cached);
-        let broken_by_client = compared.cached_as_sent < cached;
-        if broken_by_client && compared.within_any_reach >= compared.cached_as_sent {
+        let is_lost_anyway = compared.cached_as_sent < before;
+        if is_lost_anyway && compared.within_any_reach >= compared.cached_as_sent {
             self.tally.out_of_sight += 1;
             return Ok(compared);
         }
-        Err(format!("a miss was caused: {compared:?}, cached before {cached}"))
+        Err(format!("a miss was caused: {compared:?}, cached before {before}"))
     }
 
     /// Who shares a cache with a lineage: its family. One that arrives with a history that was never seen up to anything
@@ -295,6 +302,22 @@ impl Judge {
             })
             .map(|(key, _)| *key)
             .collect();
+        // Taken back before they were ever cached: as many as have to go for the cached prefix to be in sight.
+        let mut uncached: Vec<(usize, usize)> = known
+            .said
+            .iter()
+            .filter(|(key, said)| history.contains(key) && !said.cached)
+            .filter_map(|(key, said)| Some((edited.anchor(*key).ok()?, said.tail?)))
+            .filter(|(anchor, _)| breakpoint.is_some_and(|breakpoint| breakpoint > *anchor))
+            .collect();
+        uncached.sort_unstable();
+        let distance = uncached
+            .first()
+            .zip(breakpoint)
+            .map(|((anchor, tail), breakpoint)| (breakpoint + tail).saturating_sub(*anchor));
+        let may_be_withdrawn = distance.is_some_and(|distance| {
+            distance < LOOK_BACK && distance + uncached.len() == LOOK_BACK - 1 + missing.len()
+        });
         for key in missing {
             let known = self.lineages.entry(lineage.clone()).or_default();
             let Some(said) = known.said.remove(&key) else {
@@ -310,14 +333,9 @@ impl Judge {
             if said.cached {
                 return Err(format!("{text} was said and is missing"));
             }
-            // Taken back before it was ever cached: right where the cached prefix is in sight only without it.
-            let anchor = edited.anchor(key)?;
-            let distance = breakpoint
-                .zip(said.tail)
-                .map(|(at, tail)| (at + tail).saturating_sub(anchor));
-            if distance != Some(LOOK_BACK - 1) {
+            if !may_be_withdrawn {
                 return Err(format!(
-                    "{text} was said and is missing; the breakpoints are {distance:?} blocks apart"
+                    "{text} was said and is missing; blocks in no cached prefix: {uncached:?}, breakpoint: {breakpoint:?}"
                 ));
             }
             known.withdrawn.insert(key);
@@ -336,8 +354,11 @@ impl Judge {
                 tail,
                 cached: false,
             });
-            // Who goes back to a place leaves the branch in which it was cached.
-            said.cached = is_cached || (said.cached && (tail.is_none() || sent.purpose != Purpose::Step));
+            if tail.is_some() && sent.purpose == Purpose::Step {
+                // Who goes back to a place leaves the branch in which it was cached.
+                (said.tail, said.cached) = (tail, false);
+            }
+            said.cached |= is_cached;
             if !is_new {
                 self.tally.repeated += 1;
                 continue;
@@ -489,6 +510,13 @@ impl Edited<'_> {
             };
         }
         Ok(places)
+    }
+
+    /// The history up to the last breakpoint.
+    fn cached_history(&self) -> Option<Key128> {
+        let breakpoint = breakpoint(self.index)?;
+        let anchored = |link: &&Link| self.anchor(link.key).is_ok_and(|anchor| anchor <= breakpoint);
+        self.skeleton.links().iter().rfind(anchored).map(|link| link.key)
     }
 
     /// The block that something at this place would stand behind, counted over all messages.

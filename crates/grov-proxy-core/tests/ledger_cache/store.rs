@@ -38,6 +38,31 @@ impl MemoryLedger {
     }
 }
 
+impl Kept {
+    /// What a new lineage takes over.
+    fn continued_by(&self, new: &NewLineage) -> LedgerLineage {
+        let place = |key: HistoryKey| new.history.iter().position(|known| *known == key);
+        let known = |lineage: &Lineage| self.lineages.get(lineage).cloned().unwrap_or_default();
+        let parent = self
+            .tips
+            .iter()
+            .enumerate()
+            .filter(|(_, tip)| tip.project_path == new.project_path)
+            .filter_map(|(age, tip)| Some((place(tip.tip?)?, age, tip)))
+            .max_by_key(|(at, age, tip)| {
+                let entries = known(&tip.lineage).entries;
+                let decided = entries.iter().filter_map(|entry| place(entry.anchor));
+                (tip.model == new.model, *at, decided.max(), *age)
+            });
+        parent.map_or_else(LedgerLineage::default, |(at, _, parent)| {
+            let mut adopted = known(&parent.lineage);
+            adopted.tip = new.history.get(at).copied();
+            adopted.entries.retain(|entry| place(entry.anchor).is_some());
+            adopted
+        })
+    }
+}
+
 fn nothing(anchor: HistoryKey, at: time::OffsetDateTime) -> LedgerEntry {
     LedgerEntry {
         anchor,
@@ -51,10 +76,7 @@ fn nothing(anchor: HistoryKey, at: time::OffsetDateTime) -> LedgerEntry {
 impl LedgerStore for MemoryLedger {
     async fn lineage(&self, lineage: &Lineage) -> Result<Option<LedgerLineage>, StoreError> {
         let kept = self.kept();
-        let newest = kept
-            .tips
-            .iter()
-            .rfind(|tip| tip.lineage == *lineage && tip.tip.is_some());
+        let newest = kept.tips.iter().rfind(|tip| tip.lineage == *lineage);
         Ok(kept.lineages.get(lineage).map(|known| LedgerLineage {
             tip: newest.and_then(|newest| newest.tip),
             ..known.clone()
@@ -66,31 +88,10 @@ impl LedgerStore for MemoryLedger {
         if let Some(known) = kept.lineages.get(&new.lineage) {
             return Ok(known.clone());
         }
-        let place = |key: HistoryKey| new.history.iter().position(|known| *known == key);
-        let parent = kept
-            .tips
-            .iter()
-            .enumerate()
-            .filter(|(_, tip)| {
-                tip.project_path == new.project_path && tip.model == new.model && !self.stranger
-            })
-            .filter_map(|(age, tip)| Some((place(tip.tip?)?, age, tip.lineage.clone())))
-            .max_by_key(|(at, age, lineage)| {
-                let of_it = kept.lineages.get(lineage).map(|known| known.entries.as_slice());
-                let decided = of_it
-                    .unwrap_or_default()
-                    .iter()
-                    .filter_map(|entry| place(entry.anchor));
-                (*at, decided.max(), *age)
-            });
-        let mut adopted = LedgerLineage::default();
-        if let Some((at, _, parent)) = parent {
-            adopted.tip = new.history.get(at).copied();
-            let of_parent = kept.lineages.get(&parent).cloned().unwrap_or_default();
-            adopted.barred = of_parent.barred;
-            let shared = of_parent.entries.into_iter();
-            adopted.entries = shared.filter(|entry| place(entry.anchor).is_some()).collect();
-        }
+        let adopted = match self.stranger {
+            true => LedgerLineage::default(),
+            false => kept.continued_by(new),
+        };
         kept.lineages.insert(new.lineage.clone(), adopted.clone());
         Ok(adopted)
     }

@@ -20,14 +20,16 @@ macro_rules! kept {
     };
 }
 
-/// The lineages whose tip stands latest among the keys `?1`, of project `?2` and model `?3`, last seen first, with the
-/// places decided in each; one row without a place where there is none.
-const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at \
-     FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
+/// The lineages of project `?2` whose tip stands latest among the keys `?1`, of those that stand there with model `?3`
+/// if any does, last seen first, with the places decided in each; one row without a place where there is none.
+const CONTINUED: &str = "WITH found AS MATERIALIZED (SELECT h.key AS place, h.value AS tip, l.id, l.seen_at, \
+     max(t.model = ?3) AS of_model FROM json_each(?1) h CROSS JOIN ledger_tips t ON t.tip = unhex(h.value) \
      CROSS JOIN ledger_lineages l ON l.id = t.lineage \
-     WHERE l.project_path = ?2 AND t.model = ?3 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5)) \
+     WHERE l.project_path = ?2 AND NOT (l.client_session_id = ?4 AND l.agent_id = ?5) GROUP BY h.key, l.id) \
      SELECT f.id, unhex(f.tip) AS tip, e.anchor FROM found f LEFT JOIN ledger_entries e ON e.lineage = f.id \
-     WHERE f.place = (SELECT max(place) FROM found) ORDER BY f.seen_at DESC, f.id DESC";
+     WHERE (f.of_model, f.place) = \
+     (SELECT of_model, place FROM found ORDER BY of_model DESC, place DESC LIMIT 1) \
+     ORDER BY f.seen_at DESC, f.id DESC";
 
 /// Makes lineage `?1`, `?2` known and, if it was not, gives it what lineage `?5`, which stands at `?8`, has at the
 /// places `?7`. What is kept of it.
@@ -52,7 +54,7 @@ const ADOPT: &str = concat!(
 const NOTE_TIP: &str = "\
      INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
      VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
-     tip = coalesce(excluded.tip, tip), \
+     tip = excluded.tip, \
      project_path = iif(excluded.project_path = '', project_path, excluded.project_path), \
      model = excluded.model, seen_at = max(seen_at, excluded.seen_at); \
      INSERT INTO ledger_tips (tip, lineage, model) SELECT ?6, id, ?4 FROM ledger_lineages \
@@ -61,7 +63,8 @@ const NOTE_TIP: &str = "\
      SELECT l.id, unhex(a.value), NULL, ?5 FROM ledger_lineages l, json_each(?7) a \
      WHERE l.client_session_id = ?1 AND l.agent_id = ?2 ON CONFLICT DO NOTHING";
 
-/// So many of the newest keys are looked up first: a session that goes on where another stood is found there.
+/// So many of the newest keys are looked up first: a session that goes on where another stood is found there, and a cached
+/// prefix that ends before them is out of the API's sight.
 const NEWEST: usize = 64;
 
 impl SqliteStore {
