@@ -26,6 +26,9 @@ pub struct TaskTransition {
     pub moves: Option<Move>,
     /// Tasks for team memory, saved as by [`crate::TaskStore::save_task`].
     pub finished: Vec<Task>,
+    /// The store's revision ([`crate::SwitchStore::revision`]) from before the texts in here were read. Once it is another
+    /// one, some of them may have been forgotten. `None`: there are no texts in here.
+    pub judged_under: Option<i64>,
 }
 
 /// What became of a transition.
@@ -36,6 +39,8 @@ pub enum Applied {
         /// Exchanges that are not stored.
         missing: Vec<ExchangeId>,
     },
+    /// Nothing was done, because the store's revision is not [`TaskTransition::judged_under`] any more.
+    Outdated,
     /// Nothing was done, because these exchanges are not stored yet.
     NotYet {
         /// Exchanges that are not stored.

@@ -105,6 +105,7 @@ macro_rules! contract_tests {
             exchanges_move_on_and_back
             step_of_an_earlier_exchange_stays_with_its_task
             late_exchange_is_counted_in_a_task_that_was_emptied
+            transition_judged_before_a_memory_was_forgotten_is_refused
             prompts_come_in_order
             call_comes_back_as_settled
             calls_are_listed_oldest_first

@@ -82,9 +82,12 @@ impl Material {
         }
     }
 
-    /// Whether there is anything to remember.
+    /// Whether there is nothing to remember. Of what was forgotten actions without a word are left.
     pub(super) fn is_empty(&self) -> bool {
-        self.prompts.is_empty() && self.actions.is_empty()
+        let is_wordless = |action: &ActionSketch| {
+            action.files.is_empty() && action.command.is_none() && action.reasoning.is_none()
+        };
+        self.prompts.is_empty() && self.actions.iter().all(is_wordless)
     }
 
     /// The question for the judge.

@@ -25,7 +25,7 @@ pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, end_from, o
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
-    SessionStore,
+    SessionStore, SwitchStore,
 };
 use session::Session;
 use std::collections::HashMap;
@@ -36,9 +36,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What task orchestration needs of a store.
-pub trait TaskLedger: SessionStore + OrchestrationStore + DriftStore {}
+pub trait TaskLedger: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
 
-impl<T: SessionStore + OrchestrationStore + DriftStore> TaskLedger for T {}
+impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskLedger for T {}
 
 /// Sessions followed at once. More are recorded, but not divided into tasks.
 const MAX_SESSIONS: usize = 1024;

@@ -40,8 +40,9 @@ where
 }
 
 /// Applies a transition, again and again while the store is busy or the records it is about are still on their way.
-/// What is not there in the end is passed over.
-pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -> Result<(), StoreError> {
+/// What is not there in the end is passed over. `false`: it was not applied, because something may have been forgotten
+/// since it was judged.
+pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -> Result<bool, StoreError> {
     let start = Instant::now();
     // Since when records are missed while the store works.
     let mut missed_since = None;
@@ -55,8 +56,9 @@ pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -
                         "exchanges of a turn never reached the store"
                     );
                 }
-                return Ok(());
+                return Ok(true);
             }
+            Ok(Applied::Outdated) => return Ok(false),
             Ok(Applied::NotYet { missing }) => {
                 let since = *missed_since.get_or_insert_with(Instant::now);
                 if since.elapsed() >= PATIENCE

@@ -32,6 +32,9 @@ const MAX_GOAL: usize = 200;
 /// Constraints kept per task.
 const MAX_CONSTRAINTS: usize = 40;
 
+/// How often a turn is judged anew because something was forgotten meanwhile.
+const MAX_JUDGED_ANEW: usize = 5;
+
 /// Subagents whose task is remembered.
 const MAX_AGENTS: usize = 256;
 
@@ -41,6 +44,8 @@ pub(super) struct Session {
     id: ClientSessionId,
     /// What was before this process is known.
     loaded: bool,
+    /// The store's revision that the texts in here stand for.
+    revision: i64,
     tasks: Vec<SessionState>,
     /// The task in work.
     current: Option<SessionId>,
@@ -74,6 +79,7 @@ impl Session {
             context,
             id,
             loaded: false,
+            revision: 0,
             tasks: Vec::new(),
             current: None,
             unborn: false,
@@ -156,11 +162,18 @@ impl Session {
         Ok(())
     }
 
-    /// Learns from the store what was before this process.
+    /// Learns from the store what was before this process, and what another one took away.
     async fn load(&mut self) -> Result<(), StoreError> {
+        // The number first: what changes in between is looked at again.
+        let revision = patiently(|| self.context.store.revision()).await?;
         if self.loaded {
+            if revision != self.revision {
+                self.reload().await?;
+                self.revision = revision;
+            }
             return Ok(());
         }
+        self.revision = revision;
         let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
         self.tasks = stored.into_iter().map(|summary| summary.state).collect();
         // Recording makes the first row before anybody has looked at the work in it. What was there before this process
@@ -188,6 +201,21 @@ impl Session {
         Ok(())
     }
 
+    /// Lets go of all texts that may have been forgotten. The turn that is open is younger than any memory.
+    async fn reload(&mut self) -> Result<(), StoreError> {
+        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        let mut states: HashMap<SessionId, SessionState> = stored
+            .into_iter()
+            .map(|summary| (summary.state.session_id.clone(), summary.state))
+            .collect();
+        let known = std::mem::take(&mut self.tasks).into_iter();
+        self.tasks = known.filter_map(|task| states.remove(&task.session_id)).collect();
+        self.first_intent = None;
+        self.outcomes = Outcomes::default();
+        self.endings.clear();
+        Ok(())
+    }
+
     fn show_current(&self) {
         // With none in work, records go where they last went until the next verdict.
         if let Some(task) = &self.current {
@@ -212,7 +240,7 @@ impl Session {
             moves: Some(self.moves(exchanges, to)),
             ..TaskTransition::default()
         };
-        persist(&self.context, transition).await
+        persist(&self.context, transition).await.map(drop)
     }
 
     fn moves(&self, exchanges: Vec<ExchangeId>, to: SessionId) -> Move {
@@ -247,10 +275,16 @@ impl Session {
         self.first_intent = Some(intent);
         let transition = TaskTransition {
             sessions: vec![state],
+            judged_under: Some(self.revision),
             ..TaskTransition::default()
         };
-        if let Err(error) = persist(&self.context, transition).await {
-            tracing::warn!(session = %self.id, %error, "the goal of a session is not known before its first turn ends");
+        match persist(&self.context, transition).await {
+            Ok(true) => {}
+            // It is asked for again when the turn ends.
+            Ok(false) => self.first_intent = None,
+            Err(error) => {
+                tracing::warn!(session = %self.id, %error, "the goal of a session is not known before its first turn ends");
+            }
         }
     }
 
@@ -288,8 +322,20 @@ impl Session {
         }
     }
 
-    /// The turn has come to rest: which task was it, and is that done?
+    /// The turn has come to rest. It is judged anew while somebody forgets what was shown to the judge.
     async fn judge(&mut self, turn: OpenTurn, exchange: &RecordedExchange) -> Result<(), StoreError> {
+        for _ in 0..MAX_JUDGED_ANEW {
+            if self.judged(&turn, exchange).await? {
+                return Ok(());
+            }
+            self.load().await?;
+        }
+        tracing::warn!(session = %self.id, "memories are forgotten again and again: a turn stays where it was recorded");
+        Ok(())
+    }
+
+    /// Which task was it, and is that done? `false`: nothing came of it, because something was forgotten meanwhile.
+    async fn judged(&mut self, turn: &OpenTurn, exchange: &RecordedExchange) -> Result<bool, StoreError> {
         // A conversation that begins anew under the same id has left its tasks behind.
         let current = self.current.clone().filter(|_| !turn.begins);
         let location = locate(exchange.working_directory.as_deref()).await;
@@ -321,12 +367,12 @@ impl Session {
         let state = match &plan.target {
             Target::New { task_type, parent } => {
                 let begun = (*task_type, parent.clone());
-                Some(self.begin(begun, exchange, &turn, &analysis).await)
+                Some(self.begin(begun, exchange, turn, &analysis).await)
             }
             Target::Existing(id) => self.fresh(id).await?,
         };
         let Some(mut state) = state else {
-            return Ok(());
+            return Ok(true);
         };
         for constraint in &analysis.constraints {
             if state.constraints.len() < MAX_CONSTRAINTS && !state.constraints.contains(constraint) {
@@ -345,10 +391,13 @@ impl Session {
             sessions: vec![state.clone()],
             moves: Some(self.moves(turn.exchanges.clone(), id.clone())),
             finished: Vec::new(),
+            judged_under: Some(self.revision),
         };
-        persist(&self.context, transition).await?;
+        if !persist(&self.context, transition).await? {
+            return Ok(false);
+        }
         self.keep(state);
-        self.remember_agents(&turn, &id);
+        self.remember_agents(turn, &id);
         let ending = TurnEnding {
             answer,
             head: location.head.clone(),
@@ -361,7 +410,7 @@ impl Session {
             self.current = Some(id);
         }
         self.show_current();
-        Ok(())
+        Ok(true)
     }
 
     /// A task that begins with this turn.
@@ -433,8 +482,25 @@ impl Session {
 
     /// Saves a task to team memory and closes it, in one transaction. `location` is where it ended.
     async fn finish(&mut self, id: &SessionId, ending: Ending, location: Location) -> Result<(), StoreError> {
+        for _ in 0..MAX_JUDGED_ANEW {
+            if self.finished(id, ending, &location).await? {
+                return Ok(());
+            }
+            self.load().await?;
+        }
+        tracing::warn!(session = %self.id, "memories are forgotten again and again: a task that is done stays open");
+        Ok(())
+    }
+
+    /// `false`: it was not saved, because something was forgotten while the judge was asked.
+    async fn finished(
+        &mut self,
+        id: &SessionId,
+        ending: Ending,
+        location: &Location,
+    ) -> Result<bool, StoreError> {
         let Some(mut state) = self.fresh(id).await? else {
-            return Ok(());
+            return Ok(true);
         };
         // What came later belongs to a turn that is not judged yet, and was only recorded here for the time being.
         let until = (ending == Ending::Complete).then_some(self.heard_until);
@@ -451,6 +517,7 @@ impl Session {
         state.status = ending.session_status();
         let mut transition = TaskTransition {
             sessions: vec![state.clone()],
+            judged_under: Some(self.revision),
             ..TaskTransition::default()
         };
         // A conversation without a name of its own is no work that a team could come back to.
@@ -461,13 +528,15 @@ impl Session {
             let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
             let now = self.context.clock.now();
             let remote = self.remote.clone();
-            let task = material.task(&state, remote, reasoning, ending, location.head, now);
+            let task = material.task(&state, remote, reasoning, ending, location.head.clone(), now);
             let task = self.review(&state, &steps, until).await?.marked(task);
             transition
                 .finished
-                .push(pinned(without_ignored(task, &ignore), location.root).await);
+                .push(pinned(without_ignored(task, &ignore), location.root.clone()).await);
         }
-        persist(&self.context, transition).await?;
+        if !persist(&self.context, transition).await? {
+            return Ok(false);
+        }
         self.keep(state.clone());
         if ending == Ending::Complete && self.current.as_ref().is_none_or(|current| current == id) {
             let known = Known {
@@ -476,7 +545,7 @@ impl Session {
             };
             self.current = known.after(&state);
         }
-        Ok(())
+        Ok(true)
     }
 
     /// What drift leaves with a task that ends.

@@ -15,6 +15,33 @@ struct Script {
     verdicts: Mutex<VecDeque<TaskAnalysis>>,
     asked: Mutex<Vec<TaskContextQuestion>>,
     remembered: Mutex<Vec<ReasoningQuestion>>,
+    /// What somebody forgets while the next question of this kind is answered.
+    forgotten_meanwhile: Mutex<Option<Forgotten>>,
+}
+
+struct Forgotten {
+    at: Question,
+    tasks: Vec<TaskId>,
+    store: Arc<SqliteStore>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    WhichTask,
+    WhatToRemember,
+}
+
+impl Script {
+    async fn time_passes(&self, question: Question) {
+        let meanwhile = self
+            .forgotten_meanwhile
+            .lock()
+            .unwrap()
+            .take_if(|forgotten| forgotten.at == question);
+        if let Some(Forgotten { tasks, store, .. }) = meanwhile {
+            assert_eq!(MemoryStore::forget(&*store, &tasks).await.unwrap(), tasks);
+        }
+    }
 }
 
 fn rules<T>(answer: T) -> Judged<T> {
@@ -40,6 +67,7 @@ impl Judge for Script {
         question: &TaskContextQuestion,
     ) -> Judged<TaskAnalysis> {
         self.asked.lock().unwrap().push(question.clone());
+        self.time_passes(Question::WhichTask).await;
         rules(
             self.verdicts
                 .lock()
@@ -55,6 +83,7 @@ impl Judge for Script {
         question: &ReasoningQuestion,
     ) -> Judged<Reasoning> {
         self.remembered.lock().unwrap().push(question.clone());
+        self.time_passes(Question::WhatToRemember).await;
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
         rules(Reasoning {
             reasoning_trace: trace.collect(),
@@ -951,4 +980,53 @@ async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_n
         work.overview().await[0],
         row("fix the login", "main", "completed", (2, 1, 1))
     );
+}
+
+#[tokio::test]
+async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
+    for question in [Question::WhichTask, Question::WhatToRemember] {
+        let mut work = Work::begin().await;
+        let done = || TaskAnalysis {
+            task_id: Some(SessionId::new("s1")),
+            ..verdict(TaskAction::TaskComplete)
+        };
+        work.turn(
+            "about the aardvark",
+            "aardvark.rs",
+            verdict(TaskAction::TaskComplete),
+        )
+        .await;
+        work.hears(Some("more of the aardvark"), &["aardvark_too.rs"], false)
+            .await;
+        let memory: Vec<TaskId> = work.memory().await.into_iter().map(|task| task.id).collect();
+        assert_eq!(memory.len(), 1);
+        *work.judge.forgotten_meanwhile.lock().unwrap() = Some(Forgotten {
+            at: question,
+            tasks: memory,
+            store: Arc::clone(&work.store),
+        });
+        let verdicts = if question == Question::WhichTask { 2 } else { 1 };
+        let asked = work.judge.asked.lock().unwrap().len();
+        work.judge
+            .verdicts
+            .lock()
+            .unwrap()
+            .extend(std::iter::repeat_with(done).take(verdicts));
+        work.hears(None, &[], true).await;
+        assert!(work.judge.forgotten_meanwhile.lock().unwrap().is_none());
+        assert_eq!(
+            work.judge.asked.lock().unwrap().len(),
+            asked + verdicts,
+            "{question:?}"
+        );
+
+        assert_eq!(work.memory().await, [], "{question:?}");
+        for file in ["grov.db", "grov.db-wal"] {
+            let bytes = std::fs::read(work.home.path().join(file)).unwrap_or_default();
+            let holds_it = bytes
+                .windows(8)
+                .any(|word| word.eq_ignore_ascii_case(b"aardvark"));
+            assert!(!holds_it, "{question:?}: {file} holds it");
+        }
+    }
 }

@@ -251,7 +251,7 @@ async fn move_to(store: &Arc<dyn Store>, record: &ExchangeRecord, to: &str) {
             to: session(to),
             all_or_nothing: true,
         }),
-        finished: Vec::new(),
+        ..TaskTransition::default()
     };
     store.apply(&transition).await.unwrap();
 }

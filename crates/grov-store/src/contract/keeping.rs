@@ -169,7 +169,7 @@ pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
             to: to.session_id.clone(),
             all_or_nothing: true,
         }),
-        finished: Vec::new(),
+        ..TaskTransition::default()
     };
     store.apply(&transition).await.unwrap();
     let kept = Retention {

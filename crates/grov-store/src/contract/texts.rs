@@ -188,8 +188,8 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     ended.decisions[0].reason = leaky("reason");
     let transition = TaskTransition {
         sessions: vec![moved],
-        moves: None,
         finished: vec![ended],
+        ..TaskTransition::default()
     };
     store.apply(&transition).await.unwrap();
     let mut call = call("l", 1);

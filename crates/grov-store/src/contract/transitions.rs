@@ -3,7 +3,7 @@
 use super::sample::{PROJECT, at, client, edit, exchange, prompt, session, state, task};
 use grov_domain::{
     Applied, ExchangeId, ExchangeKind, ExchangeRecord, Move, SessionStatus, SessionSummary, SideRequest,
-    Store, StoreError, Task, TaskTransition, TokenUsage,
+    Store, StoreError, Task, TaskId, TaskTransition, TokenUsage,
 };
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn begin(to: &str, seconds: i64, exchanges: &[&ExchangeRecord]) -> TaskTransitio
     TaskTransition {
         sessions: vec![state("a", to, seconds)],
         moves: Some(moving(exchanges, to)),
-        finished: Vec::new(),
+        ..TaskTransition::default()
     }
 }
 
@@ -100,6 +100,7 @@ pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
         sessions: vec![old, state("a", "new", 35)],
         moves: Some(moving(&[&title, &third], "new")),
         finished: vec![finished.clone()],
+        ..TaskTransition::default()
     };
     done(&store, &transition).await;
 
@@ -171,6 +172,7 @@ pub async fn transition_is_idempotent(store: Arc<dyn Store>) {
         sessions: vec![old.clone(), state("a", "new", 35)],
         moves: Some(moving(&all, "new")),
         finished: vec![of(id)],
+        ..TaskTransition::default()
     };
     done(&store, &transition("t")).await;
     let once = everything(&store).await;
@@ -242,6 +244,7 @@ pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>
             sessions: vec![state("a", "other", 5)],
             moves: Some(moving(&[&first], to)),
             finished: vec![task("t", 1)],
+            ..TaskTransition::default()
         };
         let error = store.apply(&transition).await.unwrap_err();
         assert!(matches!(error, StoreError::Other(_)), "{error}");
@@ -377,4 +380,32 @@ pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
     assert_eq!(texts, ["first", "second", "third", "fourth"]);
     assert_eq!(prompts[1..3], queued.prompts);
     assert_eq!(store.prompts(&session("b"), None).await.unwrap(), []);
+}
+
+/// What was judged before a memory was forgotten may hold its words: nothing of it is applied.
+pub async fn transition_judged_before_a_memory_was_forgotten_is_refused(store: Arc<dyn Store>) {
+    let first = exchange("a", 10);
+    store.append(std::slice::from_ref(&first)).await.unwrap();
+    store.save_task(&task("t", 1)).await.unwrap();
+    store.save_task(&task("other", 2)).await.unwrap();
+    let before = store.revision().await.unwrap();
+    let judged = |id: &str, judged_under| TaskTransition {
+        finished: vec![task(id, 3)],
+        judged_under: Some(judged_under),
+        ..begin("new", 5, &[&first])
+    };
+    assert_eq!(store.forget(&[TaskId::new("nothing")]).await.unwrap(), []);
+    assert_eq!(store.revision().await.unwrap(), before, "nothing went");
+    done(&store, &judged("other", before)).await;
+
+    let gone = [TaskId::new("t")];
+    assert_eq!(store.forget(&gone).await.unwrap(), gone);
+    let untouched = everything(&store).await;
+    let late = judged("t", before);
+    assert_eq!(store.apply(&late).await.unwrap(), Applied::Outdated);
+    assert_eq!(everything(&store).await, untouched);
+    assert_eq!(store.task(&gone[0]).await.unwrap(), None);
+    // What holds no texts is applied.
+    done(&store, &only(moving(&[&first], "a"))).await;
+    done(&store, &judged("other", store.revision().await.unwrap())).await;
 }

@@ -1,5 +1,6 @@
 //! What a verdict changes in the tasks of a client session.
 
+use super::ledger::REVISION;
 use super::sessions::upsert_session;
 use super::tasks::save;
 use super::values::{Columns, list_value, millis};
@@ -23,6 +24,14 @@ impl OrchestrationStore for SqliteStore {
         let finished: Vec<Task> = transition.finished.iter().map(door::task).collect();
         let mut writer = self.writer().await?;
         let connection = writer.connection()?;
+        if let Some(judged_under) = transition.judged_under {
+            let row = sqlx::query(REVISION).fetch_optional(&mut *connection).await;
+            let revision = row.and_then(|row| row.map(|row| row.try_get::<i64, _>(0)).transpose());
+            if revision.map_err(fault)?.unwrap_or(0) != judged_under {
+                writer.roll_back().await.map_err(fault)?;
+                return Ok(Applied::Outdated);
+            }
+        }
         let (mut found, mut missing) = (Places::new(), Vec::new());
         if let Some(moves) = &transition.moves {
             (found, missing) = places(connection, moves).await.map_err(fault)?;

@@ -254,7 +254,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
                 to: SessionId::new("a2"),
                 all_or_nothing: true,
             }),
-            finished: Vec::new(),
+            ..TaskTransition::default()
         };
         assert_eq!(
             store.apply(&transition).await.unwrap(),

@@ -63,6 +63,7 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
             created_at: old.last_update,
         }],
         sessions: vec![old, new],
+        judged_under: None,
     }
 }
 

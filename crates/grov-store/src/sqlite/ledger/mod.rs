@@ -68,6 +68,9 @@ impl SwitchStore for SqliteStore {
     }
 }
 
+/// The number that [`BUMP_REVISION`] raises.
+pub(super) const REVISION: &str = "SELECT number FROM revisions WHERE id = 1";
+
 /// Tells running daemons to look again.
 pub(super) const BUMP_REVISION: &str = "UPDATE revisions SET number = number + 1 WHERE id = 1";
 

@@ -1,6 +1,6 @@
 //! Switches, and the number that tells of changes.
 
-use super::BUMP_REVISION;
+use super::{BUMP_REVISION, REVISION};
 use crate::sqlite::values::Columns;
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{ClientSessionId, SwitchScope};
@@ -55,7 +55,7 @@ impl SqliteStore {
     }
 
     pub(super) async fn current_revision(&self) -> Result<i64, StoreError> {
-        let query = sqlx::query("SELECT number FROM revisions WHERE id = 1");
+        let query = sqlx::query(REVISION);
         let rows = self.reader().await?.rows(self, query).await?;
         rows.first().map_or(Ok(0), |row| Columns(row).get("number"))
     }

@@ -160,9 +160,6 @@ async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskI
         let done = sqlx::query(statement).bind(ids).execute(&mut *connection);
         held_elsewhere += done.await?.rows_affected();
     }
-    if held_elsewhere > 0 {
-        sqlx::query(BUMP_REVISION).execute(&mut *connection).await?;
-    }
     for statement in ERASE {
         sqlx::query(*statement)
             .bind(ids)
@@ -177,6 +174,10 @@ async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskI
     .bind(ids)
     .fetch_all(&mut *connection)
     .await?;
+    // Running programs hold these texts as well: in what they say again, and in the work that they follow.
+    if held_elsewhere > 0 || !gone.is_empty() {
+        sqlx::query(BUMP_REVISION).execute(&mut *connection).await?;
+    }
     gone.iter()
         .map(|row| row.try_get::<String, _>(0).map(TaskId::new))
         .collect()
