@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// Notes that may wait. Behind that many, further ones are lost: a session that is forked later may then not be
-/// recognised.
+/// Notes of where lineages stand that may wait. More than that are lost: a session that is forked later may then not be
+/// recognised. That something is not to be said any more is never lost.
 const MAX_WAITING: usize = 4096;
 
 /// Notes of about so long are written together.
@@ -33,29 +33,41 @@ pub(super) enum Note {
     Barred(Lineage),
 }
 
+impl Note {
+    fn may_be_lost(&self) -> bool {
+        matches!(self, Self::Tip(_))
+    }
+}
+
 /// Takes notes. Returns at once.
 #[derive(Clone, Debug)]
 pub(super) struct Scribe {
-    notes: mpsc::Sender<Note>,
+    tips: mpsc::Sender<Note>,
+    /// There is one for a text that was said, at most, so there are few.
+    others: mpsc::UnboundedSender<Note>,
     counters: Arc<Counters>,
 }
 
 /// Writes notes down.
 pub(super) struct Writing {
-    notes: mpsc::Receiver<Note>,
+    tips: mpsc::Receiver<Note>,
+    others: mpsc::UnboundedReceiver<Note>,
     store: Arc<dyn LedgerBackend>,
     counters: Arc<Counters>,
 }
 
 impl Scribe {
     pub(super) fn new(store: Arc<dyn LedgerBackend>, counters: Arc<Counters>) -> (Self, Writing) {
-        let (sender, notes) = mpsc::channel(MAX_WAITING);
+        let (tip_sender, tips) = mpsc::channel(MAX_WAITING);
+        let (sender, others) = mpsc::unbounded_channel();
         let scribe = Self {
-            notes: sender,
+            tips: tip_sender,
+            others: sender,
             counters: Arc::clone(&counters),
         };
         let writing = Writing {
-            notes,
+            tips,
+            others,
             store,
             counters,
         };
@@ -63,7 +75,11 @@ impl Scribe {
     }
 
     pub(super) fn note(&self, note: Note) {
-        if self.notes.try_send(note).is_err() {
+        let is_taken = match note.may_be_lost() {
+            true => self.tips.try_send(note).is_ok(),
+            false => self.others.send(note).is_ok(),
+        };
+        if !is_taken {
             self.counters.notes_lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -76,8 +92,11 @@ impl Writing {
         tokio::pin!(stop);
         loop {
             tokio::select! {
-                received = self.notes.recv_many(&mut batch, BATCH) => if received == 0 {
-                    return;
+                // What could not be written is tried again, whether there is more or not.
+                () = std::future::ready(()), if !batch.is_empty() => {}
+                Some(note) = self.others.recv() => batch.push(note),
+                received = self.tips.recv_many(&mut batch, BATCH) => if received == 0 {
+                    break;
                 },
                 () = &mut stop => break,
             }
@@ -99,8 +118,11 @@ impl Writing {
     }
 
     fn take_more(&mut self, batch: &mut Vec<Note>) {
+        while let Ok(note) = self.others.try_recv() {
+            batch.push(note);
+        }
         while batch.len() < MAX_WAITING {
-            match self.notes.try_recv() {
+            match self.tips.try_recv() {
                 Ok(note) => batch.push(note),
                 Err(_) => return,
             }
@@ -143,12 +165,22 @@ impl Writing {
             Ok(()) => true,
             Err(error) => {
                 tracing::warn!(%error, waiting = batch.len(), "the injection ledger is behind; trying again");
-                let over = batch.len().saturating_sub(MAX_WAITING);
-                batch.drain(..over);
-                let over = u64::try_from(over).unwrap_or(u64::MAX);
-                self.counters.notes_lost.fetch_add(over, Ordering::Relaxed);
+                self.lose_the_oldest(batch);
                 false
             }
         }
+    }
+
+    /// Tips that are too many.
+    fn lose_the_oldest(&self, batch: &mut Vec<Note>) {
+        let waiting = batch.len();
+        let mut over = waiting.saturating_sub(MAX_WAITING);
+        batch.retain(|note| {
+            let is_lost = over > 0 && note.may_be_lost();
+            over -= usize::from(is_lost);
+            !is_lost
+        });
+        let lost = u64::try_from(waiting - batch.len()).unwrap_or(u64::MAX);
+        self.counters.notes_lost.fetch_add(lost, Ordering::Relaxed);
     }
 }
