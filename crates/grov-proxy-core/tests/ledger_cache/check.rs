@@ -7,7 +7,7 @@ use grov_proxy_core::MessagesRequest;
 use grov_sim::cache::{CacheAudit, Comparison, LOOK_BACK, PromptCache, RenderedPrompt};
 use grov_sim::history::{DIRECTORY, MODELS, Operation, Sent};
 use grov_sim::request::{self, Purpose};
-use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, Link, Message, RequestIndex, Skeleton, Splice};
+use grov_wire::{BlockKind, Chunks, Content, Edit, Key128, Message, RequestIndex, Skeleton, Splice};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -77,6 +77,13 @@ struct Place {
 struct Known {
     /// What stands where.
     said: HashMap<Key128, Said>,
+    /// The prefix that its newest request that was taken has cached: the last part of the history in it, and how many
+    /// blocks it reaches further.
+    prefix: Option<(Key128, usize)>,
+    /// Its newest request was refused.
+    refused: bool,
+    /// It was, and the daemon that saw it is gone.
+    refused_unseen: bool,
     /// Where it was taken back.
     withdrawn: HashSet<Key128>,
     /// The edited body before, for failures.
@@ -186,6 +193,14 @@ impl Judge {
         })
     }
 
+    /// The daemon is another one from now on.
+    pub(crate) fn restarted(&mut self) {
+        self.tally.restarts += 1;
+        for known in self.lineages.values_mut() {
+            known.refused_unseen |= known.refused;
+        }
+    }
+
     fn examine(
         &mut self,
         sent: &Sent,
@@ -230,7 +245,8 @@ impl Judge {
     /// One kind is none of the ledger's making: an earlier request of this very history had cached more of it than could be
     /// read now without us (the client wrote it in another form since, changed the model, or was away for five minutes), and
     /// the older prefix that is left is there, word for word, but out of sight: the blocks between it and the breakpoint are
-    /// 20 with ours. Which older prefix is left only the API knows.
+    /// 20 with ours. Which older prefix is left only the API knows. The same where a daemon begins right after a request was
+    /// refused: it takes that for cached, as most are.
     fn compare(&mut self, sent: &Sent, lineage: &Lineage, edited: &Edited<'_>) -> Result<Comparison, String> {
         let household = self.household(sent, lineage, edited.skeleton);
         let audit = self
@@ -241,14 +257,21 @@ impl Judge {
         let links = edited.skeleton.links().iter();
         let left = links.filter_map(|link| self.left.get(&(household, link.key)));
         let before = left.max().copied().unwrap_or(0);
-        if let Some(cached) = edited.cached_history().filter(|_| sent.began) {
+        let known = self.lineages.entry(lineage.clone()).or_default();
+        let refused_unseen = known.refused_unseen;
+        if !matches!(sent.purpose, Purpose::Title | Purpose::WebSearch) {
+            known.refused = !sent.began;
+            known.refused_unseen &= known.refused;
+        }
+        if let Some((cached, behind)) = edited.cached_history().filter(|_| sent.began) {
             self.left.insert((household, cached), compared.left_as_sent);
+            self.lineages.entry(lineage.clone()).or_default().prefix = Some((cached, behind));
         }
         if !compared.caused_a_miss() {
             return Ok(compared);
         }
         let is_lost_anyway = compared.cached_as_sent < before;
-        if is_lost_anyway && compared.within_any_reach >= compared.cached_as_sent {
+        if (is_lost_anyway || refused_unseen) && compared.within_any_reach >= compared.cached_as_sent {
             self.tally.out_of_sight += 1;
             return Ok(compared);
         }
@@ -311,10 +334,13 @@ impl Judge {
             .filter(|(anchor, _)| breakpoint.is_some_and(|breakpoint| breakpoint > *anchor))
             .collect();
         uncached.sort_unstable();
-        let distance = uncached
-            .first()
-            .zip(breakpoint)
-            .map(|((anchor, tail), breakpoint)| (breakpoint + tail).saturating_sub(*anchor));
+        let prefix = known
+            .prefix
+            .and_then(|(key, behind)| Some(edited.anchor(key).ok()? + behind))
+            .or(uncached.first().map(|(anchor, tail)| anchor - tail));
+        let distance = breakpoint
+            .zip(prefix)
+            .map(|(breakpoint, prefix)| breakpoint.saturating_sub(prefix));
         let may_be_withdrawn = distance.is_some_and(|distance| {
             distance < LOOK_BACK && distance + uncached.len() == LOOK_BACK - 1 + missing.len()
         });
@@ -512,11 +538,11 @@ impl Edited<'_> {
         Ok(places)
     }
 
-    /// The history up to the last breakpoint.
-    fn cached_history(&self) -> Option<Key128> {
+    /// The history up to the last breakpoint, and how many blocks that stands behind its last part.
+    fn cached_history(&self) -> Option<(Key128, usize)> {
         let breakpoint = breakpoint(self.index)?;
-        let anchored = |link: &&Link| self.anchor(link.key).is_ok_and(|anchor| anchor <= breakpoint);
-        self.skeleton.links().iter().rfind(anchored).map(|link| link.key)
+        let mut links = self.skeleton.links().iter().rev();
+        links.find_map(|link| Some((link.key, breakpoint.checked_sub(self.anchor(link.key).ok()?)?)))
     }
 
     /// The block that something at this place would stand behind, counted over all messages.

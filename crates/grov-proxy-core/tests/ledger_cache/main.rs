@@ -58,7 +58,7 @@ async fn live(
                     store = new_store().await;
                 }
                 daemon = Daemon::start(Arc::clone(&store), Arc::clone(&talker));
-                judge.tally.restarts += 1;
+                judge.restarted();
             }
         }
         tokio::time::sleep(A_WHILE).await;
@@ -95,7 +95,7 @@ fn histories() -> Option<u32> {
 #[test]
 fn no_miss_is_ever_caused() {
     let config = ProptestConfig {
-        cases: histories().unwrap_or(100),
+        cases: histories().unwrap_or(400),
         max_shrink_iters: 3000,
         failure_persistence: None,
         ..ProptestConfig::default()
