@@ -7,6 +7,7 @@
 )]
 
 mod command_line;
+mod hooks;
 mod judge;
 mod load;
 mod local_model;
