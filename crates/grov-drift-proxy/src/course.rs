@@ -8,8 +8,8 @@
 //!
 //! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
 //! - A score up to [`Policy::at_once`] is said at once.
-//! - Other scores below 5 are said when off-goal changes come in a row: when the session is drifted already, or at
-//!   the second of the last three changing responses, or when a model agrees.
+//! - Other scores below 5 are said when off-goal changes come in a row: at the third of the last four changing
+//!   responses, or when a model agrees.
 //! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
 //!   escalated, and then not within four changing responses of the last correction.
 //! - After a correction that was not followed, the next one comes at once and stronger, up to forced. An action is
@@ -534,7 +534,7 @@ impl Course {
             newest.filter(|score| **score < below).count()
         };
         if score < OFF_GOAL_BELOW {
-            return is_ignored || score <= self.policy.at_once || count(3, OFF_GOAL_BELOW) >= 2;
+            return is_ignored || score <= self.policy.at_once || count(WINDOW, OFF_GOAL_BELOW) >= 3;
         }
         let persists = self.state.escalation > 0 || count(WINDOW, ON_GOAL_FROM) >= 3;
         persists && self.since >= PAUSE

@@ -185,7 +185,7 @@ fn being_on_goal_again_is_a_recovery() {
 }
 
 #[test]
-fn one_doubtful_change_is_not_spoken_of_a_second_is() {
+fn doubtful_changes_are_spoken_of_when_there_are_three_of_them() {
     let mut session = Session::new();
     assert_eq!(level_of(&session.change("a.rs", Rule::Scope, 4)), None);
     assert_eq!(session.mode(), SessionMode::Drifted);
@@ -194,8 +194,9 @@ fn one_doubtful_change_is_not_spoken_of_a_second_is() {
         None
     );
     assert_eq!(session.mode(), SessionMode::Normal);
+    assert_eq!(level_of(&session.change("b.rs", Rule::Scope, 4)), None);
     assert_eq!(
-        level_of(&session.change("b.rs", Rule::Scope, 4)),
+        level_of(&session.change("c.rs", Rule::Scope, 4)),
         Some(CorrectionLevel::Intervene)
     );
 }
