@@ -1,6 +1,7 @@
 //! The real Claude Code works through the real proxy against the simulated API: it must notice nothing, and what it did
 //! must be what Grov recorded, action for action.
 
+mod drift;
 mod memory;
 mod tasks;
 

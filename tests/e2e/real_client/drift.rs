@@ -1,0 +1,492 @@
+//! Drift with the real client: an agent that leaves its goal is told so in the very next request, once; one that stays on
+//! it never hears a word.
+
+mod correction;
+mod people;
+mod quiet;
+mod review;
+mod second_opinion;
+mod survival;
+
+use crate::told::{Told, nothing_is_lost, told};
+use crate::upstream::Upstream;
+use crate::work::Work;
+use anyhow::{Context, Result, bail, ensure};
+use grov_memory::estimated_tokens;
+use grov_sim::{RecordedRequest, ScenarioSet};
+use grov_tests::{ClientRun, Daemon, Grov, Request, ToolUse, WireTap, eventually, exchange, tool_uses};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+
+/// What is typed in most stories.
+const GOAL: &str =
+    "Fix the auth bug in src/auth/token.ts: tokens are still accepted after they have expired.";
+
+/// The same with something that is forbidden.
+const LIMITED: &str = "Fix the auth bug in src/auth/token.ts: tokens are still accepted after they have expired. \
+    Don't touch src/styles.";
+
+/// The most that the agent may be told at once, in tokens.
+const LONGEST: usize = 600;
+
+/// A small web application: an edit in one place has nothing to do with the others.
+const FILES: [(&str, &str); 12] = [
+    ("src/auth/token.ts", TOKEN),
+    ("src/auth/token.test.ts", TOKEN_TEST),
+    ("src/auth/session.ts", SESSION),
+    ("src/styles/theme.css", ":root {\n  --primary: #0055ff;\n}\n"),
+    ("src/styles/header.css", ".header {\n  height: 48px;\n}\n"),
+    ("src/styles/footer.css", ".footer {\n  height: 32px;\n}\n"),
+    ("src/styles/print.css", "@page {\n  margin: 1cm;\n}\n"),
+    (
+        "src/components/Button.tsx",
+        "export const Button = () => <button className=\"primary\" />;\n",
+    ),
+    (
+        "src/db/schema.sql",
+        "CREATE TABLE tokens (\n  id TEXT PRIMARY KEY\n);\n",
+    ),
+    ("CHANGELOG.md", "# Changelog\n\n## Unreleased\n"),
+    (
+        "package.json",
+        "{\n  \"name\": \"shop\",\n  \"scripts\": {\"test\": \"vitest run\"}\n}\n",
+    ),
+    // Stands in for the test runner.
+    ("node_modules/.bin/vitest", "#!/bin/sh\necho \"1 passed\"\n"),
+];
+
+const TOKEN: &str = "import { now } from './session';
+
+export interface Token {
+  user: string;
+  expires: number;
+}
+
+export function isValid(token: Token): boolean {
+  return token.user !== '';
+}
+";
+
+const TOKEN_TEST: &str = "import { isValid } from './token';
+
+test('a token without a user is not valid', () => {
+  expect(isValid({ user: '', expires: 1 })).toBe(false);
+});
+";
+
+const SESSION: &str = "export const now = (): number => Date.now();
+export const lifetime = 3600;
+";
+
+/// What the model says and does in one step.
+fn step(blocks: &[Value]) -> Value {
+    json!({"blocks": blocks})
+}
+
+fn says(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn calls(name: &str, input: &Value) -> Value {
+    json!({"type": "tool_use", "name": name, "input": input})
+}
+
+fn reads(file: &str) -> Value {
+    calls("Read", &json!({"file_path": format!("{{cwd}}/{file}")}))
+}
+
+fn edits(file: &str, old: &str, new: &str) -> Value {
+    let path = format!("{{cwd}}/{file}");
+    calls(
+        "Edit",
+        &json!({"file_path": path, "old_string": old, "new_string": new}),
+    )
+}
+
+fn writes(file: &str, content: &str) -> Value {
+    calls(
+        "Write",
+        &json!({"file_path": format!("{{cwd}}/{file}"), "content": content}),
+    )
+}
+
+fn runs(command: &str) -> Value {
+    calls("Bash", &json!({"command": command, "description": "Run it"}))
+}
+
+/// The repair that is asked for.
+fn repairs() -> Value {
+    edits(
+        "src/auth/token.ts",
+        "return token.user !== '';",
+        "return token.user !== '' && token.expires > now();",
+    )
+}
+
+/// Work on colours, which nobody asked for.
+fn recolours() -> Value {
+    edits("src/styles/theme.css", "#0055ff", "#ff5500")
+}
+
+fn tests() -> Value {
+    runs("node_modules/.bin/vitest run src/auth/token.test.ts")
+}
+
+/// A command that ends when the test lets it.
+fn waits_for(gate: &str) -> Value {
+    runs(&format!("until [ -e ../{gate} ]; do sleep 0.1; done"))
+}
+
+/// A project, a client in it, and a tap between client and daemon.
+struct Story {
+    work: Work,
+    tap: WireTap,
+    environment: Vec<(String, String)>,
+    /// Texts that came too late, in daemons that have crashed.
+    missed: u64,
+}
+
+/// Plays a story until nothing in it came too late: a machine may be too busy to say something in time, and counts that.
+fn in_time<T>(
+    begin: impl Fn() -> Result<Option<Story>>,
+    play: impl Fn(&mut Story) -> Result<T>,
+) -> Result<Option<(Story, T)>> {
+    for _ in 0..5 {
+        let Some(mut story) = begin()? else {
+            return Ok(None);
+        };
+        let played = play(&mut story);
+        if story.missed()? == 0 {
+            return Ok(Some((story, played?)));
+        }
+    }
+    bail!("this machine is too busy")
+}
+
+impl Story {
+    /// `None` where the client is not installed and need not be.
+    fn begin(steps: &[Value]) -> Result<Option<Self>> {
+        Self::with(steps, &[])
+    }
+
+    /// The same with more in the daemon's environment.
+    fn with(steps: &[Value], environment: &[(&str, String)]) -> Result<Option<Self>> {
+        let given: Vec<(&str, &str)> = environment
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        let Some(work) = Work::against(Upstream::start()?, &given)? else {
+            return Ok(None);
+        };
+        let project = work.client.project();
+        for (name, content) in FILES {
+            let file = project.join(name);
+            fs::create_dir_all(file.parent().context("a file without a folder")?)?;
+            fs::write(&file, content)?;
+        }
+        run(&project, "chmod", &["+x", "node_modules/.bin/vitest"])?;
+        fs::write(project.join(".gitignore"), "node_modules\n")?;
+        run(&project, "git", &["init", "--quiet"])?;
+        run(&project, "git", &["add", "."])?;
+        let person = ["-c", "user.name=Dev", "-c", "user.email=dev@example.org"];
+        run(
+            &project,
+            "git",
+            &[&person[..], &["commit", "--quiet", "-m", "Begin"]].concat(),
+        )?;
+        let story = Self {
+            tap: WireTap::before(work.daemon.port())?,
+            work,
+            environment: environment
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value.clone()))
+                .collect(),
+            missed: 0,
+        };
+        story.plays(steps)?;
+        Ok(Some(story))
+    }
+
+    /// Lets the model do this from now on. No prompt holds a word about it, so that nothing but the story is judged.
+    fn plays(&self, steps: &[Value]) -> Result<()> {
+        self.plays_with(steps, &json!({}))
+    }
+
+    /// The same, with scenarios for subagents.
+    fn plays_with(&self, steps: &[Value], others: &Value) -> Result<()> {
+        let mut scenarios = others.clone();
+        scenarios["main"] = json!({"steps": steps});
+        let script = json!({"default": "main", "scenarios": scenarios});
+        let set = ScenarioSet::default().with_json(script.to_string().as_bytes())?;
+        self.work.upstream.sim().set_script(set);
+        Ok(())
+    }
+
+    /// Types a prompt and waits for the end of the turn; gives the session.
+    fn types(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
+        let run: ClientRun = self.work.client.prompt(&self.tap.url(), prompt, arguments)?;
+        run.result()?;
+        Ok(run.session()?.to_owned())
+    }
+
+    /// Types a prompt and lets the client work, until it waits for a gate.
+    fn begins(&self, prompt: &str) -> Result<Running> {
+        let process = self
+            .work
+            .client
+            .command(&self.tap.url(), prompt, &[])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut running = Running {
+            process,
+            session: String::new(),
+        };
+        running.session = eventually("the session", || {
+            let requests = self.work.upstream.sim().messages();
+            requests
+                .first()?
+                .header("x-claude-code-session-id")
+                .map(str::to_owned)
+        })?;
+        Ok(running)
+    }
+
+    /// Lets a waiting command end.
+    fn opens(&self, gate: &str) -> Result<()> {
+        let folder = self.work.client.project();
+        fs::write(folder.with_file_name(gate), "")?;
+        Ok(())
+    }
+
+    /// Kills the daemon and starts another one in its place.
+    fn crashes(&mut self) -> Result<()> {
+        self.missed = self.missed()?;
+        let daemon = &self.work.daemon;
+        daemon.signal("KILL")?;
+        let port = daemon.port();
+        eventually("the port to be free", || {
+            TcpListener::bind(("127.0.0.1", port)).ok()
+        })?;
+        let builder = Daemon::on(&self.work.home, &self.work.upstream.url()).port(port);
+        self.work.daemon = self
+            .environment
+            .iter()
+            .fold(builder, |builder, (name, value)| builder.env(name, value))
+            .start()?;
+        Ok(())
+    }
+
+    /// Texts that came too late for their request, or could not be kept in time.
+    fn missed(&self) -> Result<u64> {
+        let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
+        let health: Value = serde_json::from_slice(&health.body)?;
+        let count = |name: &str| health["context"][name].as_u64();
+        let missed = count("late").context("no counter")? + count("not_kept").context("no counter")?;
+        Ok(self.missed + missed)
+    }
+
+    fn grov(&self) -> Grov {
+        let grov = self.work.grov();
+        self.environment
+            .iter()
+            .fold(grov, |grov, (name, value)| grov.env(name, value))
+    }
+
+    /// What somebody at the command line does, which must go well.
+    fn commands(&self, arguments: &[&str]) -> Result<()> {
+        let ended = self.grov().run(arguments)?;
+        ensure!(ended.code() == Some(0), "grov {arguments:?}: {ended:?}");
+        Ok(())
+    }
+
+    /// The requests of a session's main conversation, in order.
+    fn arrived(&self, session: &str) -> Vec<Arc<RecordedRequest>> {
+        let mut requests = self.work.upstream.sim().messages();
+        requests.retain(|request| {
+            request.header("x-claude-code-session-id") == Some(session)
+                && request.header("x-claude-code-agent-id").is_none()
+        });
+        requests
+    }
+
+    /// What the agent was told in the course of a session: every text stands at its place in every request from its first
+    /// one on, no two are the same, none is too long, and none cost anything that was cached.
+    fn told(&self, session: &str) -> Result<Vec<Told>> {
+        let mut so_far: Vec<Told> = Vec::new();
+        for (number, request) in self.arrived(session).iter().enumerate() {
+            let now = told(request)?;
+            ensure!(
+                now.starts_with(&so_far),
+                "request {number} says {now:#?}\nand not any more {so_far:#?}"
+            );
+            so_far = now;
+        }
+        let mut words = BTreeSet::new();
+        for said in &so_far {
+            let text = said.text()?;
+            assert!(estimated_tokens(&text) <= LONGEST, "{text}");
+            // Beside results of tools the client marks with this what the user did not say.
+            let in_loop = said.behind.starts_with("toolu_");
+            assert_eq!(text.starts_with("<system-reminder>"), in_loop, "{text}");
+            assert_eq!(text.trim_end().ends_with("</system-reminder>"), in_loop, "{text}");
+            let plain: Vec<String> = text
+                .lines()
+                .filter(|line| !line.starts_with('<'))
+                .map(str::to_owned)
+                .collect();
+            assert!(words.insert(plain), "this is said twice: {text}");
+        }
+        nothing_is_lost(&self.tap, &self.work.upstream)?;
+        Ok(so_far)
+    }
+
+    /// The number of the first request, from 0, that says the `at`-th of what was told.
+    fn first_with(&self, session: &str, at: usize) -> Result<usize> {
+        let requests = self.arrived(session);
+        let numbers: Vec<usize> = requests
+            .iter()
+            .map(|request| Ok(told(request)?.len()))
+            .collect::<Result<_>>()?;
+        let first = numbers.iter().position(|told| *told > at);
+        first.with_context(|| format!("only so much was told: {numbers:?}"))
+    }
+
+    /// Asserts that the agent of a session heard nothing, and that nothing was held against it.
+    fn is_content(&self, session: &str) -> Result<()> {
+        for step in self.steps(session)? {
+            let score = step["drift_score"].as_u64();
+            // Nobody judges what a subagent does on its errand, unless it breaks something.
+            let is_unjudged = score.is_none() && !step["agent_id"].is_null();
+            assert!(is_unjudged || score >= Some(8), "{step:#}");
+        }
+        assert_eq!(self.events(session)?, Vec::<Value>::new());
+        assert_eq!(self.told(session)?, []);
+        assert_eq!(self.mode(session)?, "normal");
+        Ok(())
+    }
+
+    /// The tool calls that the client noted.
+    fn done(&self, session: &str) -> Result<Vec<ToolUse>> {
+        let mut calls = tool_uses(&self.work.client.home())?;
+        calls.retain(|call| call.session == session);
+        Ok(calls)
+    }
+
+    /// The id of the `at`-th change of a file, from 0.
+    fn change_of(&self, session: &str, file: &str, at: usize) -> Result<String> {
+        let mut calls = self.done(session)?;
+        calls.retain(|call| {
+            ["Edit", "Write"].contains(&call.name.as_str())
+                && call.input["file_path"]
+                    .as_str()
+                    .is_some_and(|path| path.ends_with(file))
+        });
+        let call = calls.get(at).with_context(|| format!("{file} was not changed"))?;
+        Ok(call.id.clone())
+    }
+
+    /// All steps that were recorded, once each tool call is a step or in the drift log.
+    fn steps(&self, session: &str) -> Result<Vec<Value>> {
+        let calls = self.done(session)?.len();
+        let mut counted = (0, 0);
+        let steps = eventually("every call to be recorded", || {
+            let steps = self.grov().steps(session).ok()?;
+            counted = (steps.len(), self.events(session).ok()?.len());
+            (counted.0 + counted.1 == calls).then_some(steps)
+        });
+        steps.with_context(|| format!("{counted:?} steps and events of {calls} calls"))
+    }
+
+    /// What the drift log holds of a session, oldest first.
+    fn events(&self, session: &str) -> Result<Vec<Value>> {
+        let answer = self.grov().ask(&["drift", "log", "--session", session])?;
+        let events = answer.json["events"].as_array().cloned();
+        events.with_context(|| format!("no events in {:#}", answer.json))
+    }
+
+    /// The drift log once it holds so many events.
+    fn events_when(&self, session: &str, count: usize) -> Result<Vec<Value>> {
+        let mut newest = Ok(Vec::new());
+        let found = eventually("drift to be noticed", || {
+            newest = self.events(session);
+            newest
+                .as_ref()
+                .is_ok_and(|events| events.len() >= count)
+                .then_some(())
+        });
+        let newest = newest?;
+        found.with_context(|| format!("the log holds {newest:#?}"))?;
+        Ok(newest)
+    }
+
+    /// Whether the task in work is on its way: `normal`, `drifted` or `forced`.
+    fn mode(&self, session: &str) -> Result<String> {
+        let mut tasks = self.grov().sessions()?;
+        tasks.retain(|task| task["client_session_id"] == session);
+        tasks.sort_by_key(|task| task["start_time"].to_string());
+        let newest = tasks.last().context("no such session")?;
+        Ok(text(newest, "session_mode").to_owned())
+    }
+
+    fn mode_becomes(&self, session: &str, mode: &str) -> Result<()> {
+        let mut newest = String::new();
+        let found = eventually("another mode", || {
+            newest = self.mode(session).ok()?;
+            (newest == mode).then_some(())
+        });
+        found.with_context(|| {
+            format!(
+                "the session is {newest}, not {mode}: {:#?}",
+                self.grov().sessions()
+            )
+        })
+    }
+}
+
+/// A client at work. Killed when dropped.
+struct Running {
+    process: Child,
+    session: String,
+}
+
+impl Running {
+    /// Waits for its end, which must be a good one.
+    fn ends(&mut self) -> Result<()> {
+        let status = eventually("the client to end", || self.process.try_wait().ok().flatten())?;
+        ensure!(status.success(), "the client gave up: {status}");
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn run(directory: &Path, program: &str, arguments: &[&str]) -> Result<()> {
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .status()?;
+    ensure!(status.success(), "{program} {arguments:?}");
+    Ok(())
+}
+
+/// Whether a step or an event is about a file.
+fn is_about(entry: &Value, file: &str) -> bool {
+    let files = entry["files"].as_array().into_iter().flatten();
+    files.filter_map(Value::as_str).any(|path| path.ends_with(file))
+}
+
+fn text<'a>(entry: &'a Value, key: &str) -> &'a str {
+    entry[key].as_str().unwrap_or_default()
+}

@@ -1,0 +1,89 @@
+//! What is remembered of work that drifted says so.
+
+use super::{GOAL, LIMITED, Story, edits, in_time, reads, recolours, repairs, says, step, tests, text};
+use anyhow::{Context, Result};
+use grov_tests::eventually;
+use serde_json::{Value, json};
+
+/// How an agent says that it is done, so that the task is remembered.
+const DONE: &str = "Done. Expired tokens are refused now. All tests pass. Task complete.";
+
+/// The task that was remembered last.
+fn remembered(story: &Story) -> Result<Value> {
+    eventually("the task to be remembered", || {
+        let status = story.grov().ask(&["status"]).ok()?.json;
+        Some(status["last_task"].clone()).filter(|task| !task.is_null())
+    })
+}
+
+fn tags(task: &Value) -> Vec<&str> {
+    let tags = task["tags"].as_array().into_iter().flatten();
+    tags.filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn work_that_drifted_far_is_marked_for_review() -> Result<()> {
+    let steps = [
+        step(&[
+            reads("src/auth/token.ts"),
+            reads("src/styles/theme.css"),
+            reads("src/styles/header.css"),
+        ]),
+        step(&[repairs()]),
+        step(&[recolours()]),
+        step(&[edits("src/styles/header.css", "48px", "64px")]),
+        step(&[edits("src/styles/theme.css", "#ff5500", "#ff5511")]),
+        step(&[edits("src/styles/header.css", "64px", "72px")]),
+        step(&[tests()]),
+        step(&[says(DONE)]),
+    ];
+    let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
+    let Some((story, session)) = played else {
+        return Ok(());
+    };
+    let task = remembered(&story)?;
+    let events = story.events(&session)?;
+    let halted = events.iter().any(|event| text(event, "level") == "halt");
+    assert!(halted && events.len() == 4, "{events:#?}");
+    assert_eq!(task["status"], "partial", "{task:#}");
+    assert!(
+        tags(&task).contains(&"had-drift") && tags(&task).contains(&"needs-review"),
+        "{task:#}"
+    );
+    let trace = task["reasoning_trace"].as_array().context("no trace")?;
+    let warnings: Vec<&str> = trace
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|line| line.starts_with("Warning"))
+        .collect();
+    assert!(
+        warnings
+            .iter()
+            .any(|line| line.contains("halt") && line.contains("src/styles")),
+        "no word of warning: {task:#}"
+    );
+    // What was off goal is nothing that the team should remember.
+    assert_eq!(task["files_touched"], json!(["src/auth/token.ts"]), "{task:#}");
+    Ok(())
+}
+
+#[test]
+fn work_that_stayed_on_goal_bears_no_mark() -> Result<()> {
+    let Some(story) = Story::begin(&[
+        step(&[reads("src/auth/token.ts")]),
+        step(&[repairs()]),
+        step(&[tests()]),
+        step(&[says(DONE)]),
+    ])?
+    else {
+        return Ok(());
+    };
+    let session = story.types(GOAL, &[])?;
+    let task = remembered(&story)?;
+    assert_eq!(task["status"], "complete", "{task:#}");
+    assert!(
+        !tags(&task).contains(&"had-drift") && !tags(&task).contains(&"needs-review"),
+        "{task:#}"
+    );
+    story.is_content(&session)
+}
