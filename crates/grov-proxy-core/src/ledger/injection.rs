@@ -3,7 +3,7 @@
 use super::lineage::{CachedPrefix, Decision, Place, stored};
 use super::reach::Reach;
 use super::scribe::{Note, Scribe, Writing};
-use super::shared::{Shared, model};
+use super::shared::{Limits, Shared, model};
 use super::slot::{Loading, Slot};
 use super::{ContextSource, Counters, LedgerBackend, Occasion};
 use crate::places::Places;
@@ -19,13 +19,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{OnceCell, mpsc, watch};
 use tokio::task::JoinSet;
-
-/// How long the first request of a lineage waits for what was said in it before. Missing that, the cached prompt is
-/// billed again, which costs more than the wait.
-const LOAD_LIMIT: Duration = Duration::from_secs(1);
-
-/// Time for new text, a little less than all policies have together: what is kept must also be used.
-const TEXT_LIMIT: Duration = Duration::from_millis(8);
 
 /// Decisions that may wait to be begun.
 const MAX_JOBS: usize = 256;
@@ -83,9 +76,19 @@ impl Prepared {
 impl Injection {
     /// The policy, and the work to be run. Sources are asked in this order, and what they say stands in this order.
     pub fn new(store: Arc<dyn LedgerBackend>, sources: Vec<Arc<dyn ContextSource>>) -> (Self, InjectionWork) {
+        Self::within(Limits::default(), store, sources)
+    }
+
+    /// The same with other limits.
+    pub(super) fn within(
+        limits: Limits,
+        store: Arc<dyn LedgerBackend>,
+        sources: Vec<Arc<dyn ContextSource>>,
+    ) -> (Self, InjectionWork) {
         let counters = Arc::new(Counters::default());
         let (scribe, writing) = Scribe::new(Arc::clone(&store), Arc::clone(&counters));
         let shared = Arc::new(Shared {
+            limits,
             store,
             sources,
             scribe,
@@ -312,7 +315,7 @@ impl Injection {
             return false;
         }
         let waiting = loading.wait_for(|state| *state != Loading::UnderWay);
-        match tokio::time::timeout(LOAD_LIMIT, waiting).await {
+        match tokio::time::timeout(self.shared.limits.load, waiting).await {
             Ok(ended) => ended.is_ok_and(|state| *state == Loading::Done),
             Err(_) => {
                 slot.wait_no_more();
@@ -415,7 +418,7 @@ impl Injection {
             prompt: prompts.join("\n"),
             answered: answered(index),
             quoted: prepared.slot.state().quoted_in(request.skeleton()?),
-            deadline: Instant::now() + TEXT_LIMIT,
+            deadline: Instant::now() + self.shared.limits.text,
         };
         let applies = self.shared.sources.iter().any(|source| source.applies(&occasion));
         (applies && Reach::of(index, link).allows_new()).then_some(occasion)

@@ -17,8 +17,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OnceCell, watch};
 
-/// How long a request waits for its directory to be looked at.
-const LOCATE_LIMIT: Duration = Duration::from_millis(20);
+/// How long a request waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// For its directory to be looked at.
+    pub(super) locate: Duration,
+    /// For what was said in its lineage before, if that is not in memory. Missing that, the cached prompt is billed again,
+    /// which costs more than the wait.
+    pub(super) load: Duration,
+    /// For new text: a little less than all policies have together, for what is kept must also be used.
+    pub(super) text: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            locate: Duration::from_millis(20),
+            load: Duration::from_secs(1),
+            text: Duration::from_millis(8),
+        }
+    }
+}
 
 /// Requests of a lineage that wait for that: a file system that does not answer must not hold up every one.
 const MAX_LOOKS: u8 = 5;
@@ -30,6 +49,7 @@ const MAX_LINEAGES: usize = 512;
 const REVISION_PAUSE: Duration = Duration::from_secs(1);
 
 pub(super) struct Shared {
+    pub(super) limits: Limits,
     pub(super) store: Arc<dyn LedgerBackend>,
     pub(super) sources: Vec<Arc<dyn ContextSource>>,
     pub(super) scribe: Scribe,
@@ -73,7 +93,7 @@ impl Shared {
             return;
         };
         // A directory that does not answer: nothing new is said until it does.
-        let located = tokio::time::timeout(LOCATE_LIMIT, self.places.locate(&directory)).await;
+        let located = tokio::time::timeout(self.limits.locate, self.places.locate(&directory)).await;
         if let Ok(Some(location)) = located {
             *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
         }

@@ -1,5 +1,6 @@
 //! The policy on a real store: what is said, when, and that it is said again.
 
+use super::shared::Limits;
 use super::*;
 use crate::policy::RequestPolicy;
 use crate::request::MessagesRequest;
@@ -17,6 +18,13 @@ use tempfile::TempDir;
 use time::OffsetDateTime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+
+/// For tests that are not about time.
+const PATIENT: Limits = Limits {
+    locate: Duration::from_secs(30),
+    load: Duration::from_secs(30),
+    text: Duration::from_secs(30),
+};
 
 /// Says something about every prompt, numbered.
 #[derive(Default)]
@@ -74,7 +82,13 @@ impl Home {
     async fn daemon(&self, talker: Talker) -> Daemon {
         let talker = Arc::new(talker);
         let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
-        let (policy, work) = Injection::new(self.store().await, vec![source]);
+        // What is quick is not given up because the machine is busy; what is slow is late.
+        let limits = if talker.takes.is_zero() {
+            PATIENT
+        } else {
+            Limits::default()
+        };
+        let (policy, work) = Injection::within(limits, self.store().await, vec![source]);
         let (stop, stopped) = oneshot::channel();
         #[allow(clippy::disallowed_methods, reason = "awaited in stop")]
         let work = tokio::spawn(work.run(async {
@@ -502,7 +516,7 @@ async fn a_memory_is_told_once_in_a_history() {
         grov_memory::Ranking::for_injection(),
         grov_memory::Budget::default(),
     );
-    let (policy, work) = Injection::new(store, vec![Arc::new(source)]);
+    let (policy, work) = Injection::within(PATIENT, store, vec![Arc::new(source)]);
     let mut turns = Vec::new();
     let sending = async {
         for part in 0..3 {
@@ -561,7 +575,7 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
         OpenOptions::default(),
         grov_store::OnCorruption::Fail,
     ));
-    let (policy, _work) = Injection::new(store, vec![talker.clone()]);
+    let (policy, _work) = Injection::within(PATIENT, store, vec![talker.clone()]);
     let request = home.request("s", &first());
     policy.prepare(&request).await;
     assert!(policy.replay(&request).is_empty());
