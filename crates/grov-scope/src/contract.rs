@@ -24,14 +24,17 @@ pub(crate) struct Compiled {
     pub(crate) scope: Vec<Pattern>,
     /// What the user named, in the goal or in any instruction.
     pub(crate) named: Vec<Pattern>,
+    /// What the agent's words name that the user said yes to.
+    agreed: Vec<Pattern>,
     pub(crate) limits: Limits,
     /// The words of what was asked for.
     pub(crate) asked: Asked,
 }
 
 impl Compiled {
-    /// Prepares a contract whose relative paths are meant from `root`.
-    pub(crate) fn new(root: &Root, contract: &GoalContract) -> Self {
+    /// Prepares a contract whose relative paths are meant from `root`. What the user said yes to is asked for, and forbids
+    /// nothing.
+    pub(crate) fn new(root: &Root, contract: &GoalContract, consents: &[String]) -> Self {
         let patterns = |entries: &[String]| -> Vec<Pattern> {
             entries
                 .iter()
@@ -44,21 +47,18 @@ impl Compiled {
             .chain(newest_first)
             .map(|text| bounded(text))
             .collect();
-        let mut names = Vec::new();
-        for text in &texts {
-            let mut entries = paths(text);
-            named(text, &mut entries);
-            names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
-        }
-        names.truncate(MOST_ENTRIES);
+        let mut names = patterns_in(root, texts.iter().copied());
+        let agreed = patterns_in(root, consents.iter().map(String::as_str));
+        names.extend(agreed.iter().cloned());
         let newest = contract.newest_instruction();
         Self {
             allowed: patterns(&contract.allowed),
             forbidden: patterns(&contract.forbidden),
             scope: patterns(&contract.scope),
             named: names,
+            agreed,
             limits: Limits::new(root, &contract.constraints, newest),
-            asked: Asked::new(&texts),
+            asked: Asked::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
         }
     }
 
@@ -78,10 +78,27 @@ impl Compiled {
         self.named.iter().any(|pattern| pattern.expects(place))
     }
 
+    /// Whether the user said yes to words of the agent that name the place.
+    pub(crate) fn is_agreed(&self, place: &Place) -> bool {
+        self.agreed.iter().any(|pattern| pattern.expects(place))
+    }
+
     /// Whether the place is in the told scope.
     pub(crate) fn is_in_scope(&self, place: &Place) -> bool {
         self.scope.iter().any(|pattern| pattern.expects(place))
     }
+}
+
+/// What texts name.
+fn patterns_in<'a>(root: &Root, texts: impl Iterator<Item = &'a str>) -> Vec<Pattern> {
+    let mut names = Vec::new();
+    for text in texts {
+        let mut entries = paths(text);
+        named(text, &mut entries);
+        names.extend(entries.iter().map(|entry| Pattern::new(root, entry)));
+    }
+    names.truncate(MOST_ENTRIES);
+    names
 }
 
 fn bounded(text: &str) -> &str {
@@ -93,7 +110,7 @@ fn bounded(text: &str) -> &str {
 pub(crate) struct Asked(HashSet<String>);
 
 impl Asked {
-    fn new(texts: &[&str]) -> Self {
+    fn new<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut all = HashSet::new();
         for text in texts {
             for word in words(text) {
@@ -136,7 +153,7 @@ mod tests {
             forbidden: vec!["src/auth/**".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract);
+        let compiled = Compiled::new(&root, &contract, &[]);
         let place = |path: &str| Place::new(&root, path);
         assert_eq!(
             compiled.forbids(&place("/home/me/p/src/auth/b.rs")),
@@ -154,7 +171,7 @@ mod tests {
             instructions: vec!["look at `src/db/*.rs` too".to_owned(), "go on".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract);
+        let compiled = Compiled::new(&root, &contract, &[]);
         assert!(compiled.is_named(&Place::new(&root, "lib/UserStore.ts")));
         assert!(compiled.is_named(&Place::new(&root, "src/db/pool.rs")));
         assert!(!compiled.is_named(&Place::new(&root, "src/web.rs")));

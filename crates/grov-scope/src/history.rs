@@ -157,8 +157,10 @@ impl History {
     }
 
     /// A new instruction: what is counted since the newest one begins anew.
+    /// Whoever said something may have changed something as well: what was done before is no part of a circle.
     pub(crate) fn begin_prompt(&mut self) {
         self.activity = Activity::default();
+        self.entries.clear();
     }
 
     /// Keeps an action in mind.

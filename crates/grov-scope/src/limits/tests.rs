@@ -11,7 +11,7 @@ fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Find
         constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
         ..GoalContract::default()
     };
-    let compiled = Compiled::new(&root, &contract);
+    let compiled = Compiled::new(&root, &contract, &[]);
     compiled.limits.findings(&Deed::new(&root, action), &compiled)
 }
 

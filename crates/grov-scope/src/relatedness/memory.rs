@@ -2,6 +2,7 @@
 
 use super::text::Heard;
 use super::ties::{FileId, Files, Numbered, Ties, USER};
+use super::told::Told;
 use std::collections::{BTreeSet, HashSet};
 
 /// So many actions wait to be explained by later ones, of each kind.
@@ -35,6 +36,8 @@ pub(super) struct Memory {
     pub(super) files: Files,
     /// The goal and everything that was accepted.
     pub(super) on: Ties,
+    /// What the agent was shown.
+    pub(super) told: Told,
     /// Words of what went off in the present drift.
     off: HashSet<String>,
     drifting: bool,
@@ -59,6 +62,7 @@ impl Default for Memory {
         Self {
             files: Files::default(),
             on: Ties::default(),
+            told: Told::default(),
             off: HashSet::new(),
             drifting: false,
             odd: 0,
@@ -91,6 +95,12 @@ impl Memory {
             self.first_edit = None;
             self.begin = self.now;
         }
+    }
+
+    /// The drift, if there is one, is let be.
+    pub(super) fn forgive(&mut self) {
+        self.recover();
+        self.waiting.clear();
     }
 
     /// How many actions of the task lie behind.

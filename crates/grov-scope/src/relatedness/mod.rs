@@ -15,6 +15,7 @@ mod score;
 mod subject;
 mod text;
 mod ties;
+mod told;
 mod weights;
 
 use crate::contract::Compiled;
@@ -106,6 +107,16 @@ impl Relatedness {
         }
     }
 
+    /// The user said something that asks for nothing new, as "yes": nothing that was done before is held against the agent.
+    pub(crate) fn prompted(&mut self) {
+        self.memory.forgive();
+    }
+
+    /// The agent was shown a text.
+    pub(crate) fn overhear(&mut self, root: &Root, text: &str) {
+        self.memory.told.hear(root, text);
+    }
+
     /// Passes over an action that is off the goal as a matter of fact: nothing is learned from it.
     pub(crate) fn pass_over(&mut self) -> Related {
         self.memory.next();
@@ -165,8 +176,10 @@ impl Relatedness {
             Some(Neighbour::Settings | Neighbour::Index | Neighbour::Imports | Neighbour::Imported) => true,
             Some(Neighbour::Docs | Neighbour::Temporary) | None => false,
         };
-        let is_named =
-            seen.files.iter().any(|file| self.asked.names(&file.subject)) || places.iter().any(is_neighbour);
+        let is_named = seen.files.iter().any(|file| self.asked.names(&file.subject))
+            || places
+                .iter()
+                .any(|place| is_neighbour(place) || compiled.is_agreed(place));
         // What the user named is never off by being unrelated.
         let excess = if is_named {
             (weighed.sum - flag).min(-0.1)

@@ -94,6 +94,7 @@ pub(super) fn weigh(touch: Touch<'_>, asked: &Asked, expected: &Expected, memory
     );
     add(weight::COMMAND, is_command);
     add(weight::READING, looks);
+    add(weight::TOLD, any(&|file| memory.told.names(&file.subject)));
     add(weight::DRIFTING, memory.is_drifting());
 
     let nearness = files
@@ -104,6 +105,7 @@ pub(super) fn weigh(touch: Touch<'_>, asked: &Asked, expected: &Expected, memory
     add(weight::OUT_OF_SCOPE, is_out_of_scope);
     sum += weight::IN_SCOPE * nearness;
     sum += weight::EARLY * (-memory.age() / EARLY_FADES).exp();
+    sum += weight::TOLD_WORDS * ratio(memory.told.count(all.iter().copied()), all.len());
     sum += weight::LIKE_DRIFT * ratio(memory.count_off(all.iter().copied()), all.len());
     sum += weight::WAITING * memory.waiting();
     Weighed {

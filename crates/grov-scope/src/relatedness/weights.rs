@@ -38,6 +38,10 @@ pub(super) const EXPLORED: f64 = -1.0;
 pub(super) const FIRST_EDIT: f64 = -1.5;
 /// Little is known yet; fades over the first actions.
 pub(super) const EARLY: f64 = -0.7;
+/// Something the agent was shown (a log, a plan) tells something of the file, and the share of the words that it uses.
+/// Policy: the recorded sequences have no outputs to fit it with.
+pub(super) const TOLD: f64 = -2.0;
+pub(super) const TOLD_WORDS: f64 = -1.0;
 /// The changes before were off the goal. Policy, not fit: a fit learns to trust it so much that one false alarm brings the next.
 pub(super) const DRIFTING: f64 = 0.4;
 /// The share of its words that what went off the goal uses. Policy, as [`DRIFTING`].

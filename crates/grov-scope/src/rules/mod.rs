@@ -16,6 +16,13 @@ const ON_GOAL: u16 = 1000;
 /// The score of a change that the user forbade by its path.
 const FORBIDDEN: u8 = 3;
 
+/// So many words of the agent that the user said yes to are kept, the newest, and so much of each.
+const MOST_CONSENTS: usize = 8;
+const CONSENT_BYTES: usize = 4 * 1024;
+
+/// So much is heard of one text that the agent was shown.
+const HEARD_BYTES: usize = 4 * 1024;
+
 /// Follows one conversation: what the agent is held to, and what it did so far.
 ///
 /// Every rule gives findings, each with the score that an action has at most because of it; the action's score is the
@@ -25,6 +32,8 @@ pub struct Rules {
     contract: GoalContract,
     root: Root,
     compiled: Compiled,
+    /// The agent's own words that the user said yes to.
+    consents: Vec<String>,
     history: History,
     around: Neighbourhood,
     related: Relatedness,
@@ -37,12 +46,13 @@ impl Rules {
     /// of actions below it are told by their path from there.
     pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
         let root = Root::new(root);
-        let compiled = Compiled::new(&root, &contract);
+        let compiled = Compiled::new(&root, &contract, &[]);
         let related = Relatedness::new(&contract, &compiled, &root);
         let mut rules = Self {
             contract,
             root,
             compiled,
+            consents: Vec::new(),
             history: History::default(),
             around: Neighbourhood::default(),
             related,
@@ -65,7 +75,10 @@ impl Rules {
         if contract.instructions != self.contract.instructions {
             self.history.begin_prompt();
         }
-        self.compiled = Compiled::new(&self.root, &contract);
+        if is_another_task(&self.contract, &contract) {
+            self.consents.clear();
+        }
+        self.compiled = Compiled::new(&self.root, &contract, &self.consents);
         self.related.hold_to(&contract, &self.compiled, &self.root);
         self.contract = contract;
         self.learn_scope();
@@ -112,6 +125,34 @@ impl Rules {
     /// How an earlier action ended.
     pub fn ended(&mut self, call: &str, failed: bool) {
         self.history.ended(call, failed);
+    }
+
+    /// The user said something, were it a mere "yes": what was repeated before may be repeated again.
+    pub fn prompted(&mut self) {
+        self.history.begin_prompt();
+        self.related.prompted();
+    }
+
+    /// The agent was shown a text: what a command or a tool put out. What it says ties later changes to the work, as a plan
+    /// or a log that names files does. Of long texts both ends count.
+    pub fn heard(&mut self, text: &str) {
+        self.related.overhear(&self.root, &both_ends(text, HEARD_BYTES));
+    }
+
+    /// The user said yes to a question or a plan of the agent, whose words these are: what they speak of is asked for, as
+    /// far as danger and named files go. They constrain nothing, and hold until another task is begun.
+    pub fn consented(&mut self, words: &str) {
+        if words.trim().is_empty() {
+            return;
+        }
+        if self.consents.len() >= MOST_CONSENTS {
+            self.consents.remove(0);
+        }
+        self.consents.push(both_ends(words, CONSENT_BYTES));
+        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents);
+        self.related.prompted();
+        self.related
+            .overhear(&self.root, &both_ends(words, CONSENT_BYTES));
     }
 
     /// What was done since the newest instruction.
@@ -194,6 +235,26 @@ impl Rules {
             self.around.read(output);
         }
     }
+}
+
+/// Whether nothing of what was asked for before is asked for now.
+fn is_another_task(before: &GoalContract, now: &GoalContract) -> bool {
+    before.goal != now.goal
+        && !before
+            .instructions
+            .iter()
+            .any(|instruction| now.instructions.contains(instruction))
+}
+
+/// A text, of a long one both ends.
+fn both_ends(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let half = most / 2;
+    let head = &text[..text.floor_char_boundary(half)];
+    let tail = &text[text.ceil_char_boundary(text.len() - half)..];
+    format!("{head}\n{tail}")
 }
 
 /// Whether something was found that puts the action off the goal.

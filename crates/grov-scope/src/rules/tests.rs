@@ -293,3 +293,46 @@ proptest! {
         prop_assert!(!about_places, "{:?}", found);
     }
 }
+
+#[test]
+fn what_failed_before_a_prompt_may_be_run_again() {
+    let failing = ActionSketch {
+        failed: Some(true),
+        ..bash("cargo test")
+    };
+    let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
+    let run = |rules: &mut Rules| rules.assess(&failing, None).score;
+    assert_eq!((run(&mut rules), run(&mut rules)), (10, 10));
+    rules.prompted();
+    assert_eq!((run(&mut rules), run(&mut rules)), (10, 10));
+    assert_eq!(run(&mut rules), 4);
+}
+
+#[test]
+fn what_the_user_said_yes_to_is_asked_for() {
+    let publish = bash("cargo publish");
+    let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
+    assert_eq!(rules.assess(&publish, None).score, 3);
+    rules.consented("The parser is fixed. Shall I publish the crate and remove web/old.css?");
+    assert_eq!(rules.assess(&publish, None).score, 10);
+    assert_eq!(
+        rules.assess(&edit("web/old.css", ".a { color: red }"), None),
+        Assessment::on_goal()
+    );
+    // It holds while the work goes on, and no longer.
+    let mut held = contract(&["src/parser.rs"], &[], &[], &[]);
+    held.instructions.push("also fix the lexer".to_owned());
+    rules.hold_to(held.clone());
+    assert_eq!(rules.assess(&publish, None).score, 10);
+    held.goal = "Write a guide".to_owned();
+    held.instructions = vec!["Write a guide".to_owned()];
+    rules.hold_to(held);
+    assert_eq!(rules.assess(&publish, None).score, 3);
+}
+
+#[test]
+fn an_agents_question_forbids_nothing() {
+    let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
+    rules.consented("I will not touch src/lib.rs. Do not change src/parser.rs by hand?");
+    assert_eq!(rules.assess(&edit("src/parser.rs", "x"), None).score, 10);
+}

@@ -1,0 +1,139 @@
+//! What the agent was shown: a plan, a log, the comments of a review. The files that it tells something about, and its words.
+//!
+//! A listing tells nothing: it names every file alike. So a name counts only in a line that says more than the name.
+
+use super::subject::{Subject, is_telling};
+use super::text::Heard;
+use crate::names::paths;
+use crate::place::{Place, Root};
+use std::collections::HashSet;
+
+/// So many names and words are kept in mind; then none is added.
+const MOST_NAMES: usize = 2_000;
+const MOST_WORDS: usize = 6_000;
+/// Of a text so many lines are looked at for names.
+const MOST_LINES: usize = 200;
+
+/// What was shown so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    /// Paths, folded, `/` between the parts, without what leads to them.
+    files: HashSet<String>,
+    words: HashSet<String>,
+}
+
+impl Told {
+    /// Hears a text.
+    pub(super) fn hear(&mut self, root: &Root, text: &str) {
+        let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
+        for (at, line) in lines.iter().enumerate() {
+            let is_listed = line.split_whitespace().nth(1).is_none();
+            // Linters write the name above what they say of the file.
+            let is_headed = lines.get(at + 1).is_some_and(|next| is_remark(next));
+            if is_listed && !is_headed && !has_number(line) || is_status(line) {
+                continue;
+            }
+            for path in paths(line) {
+                if self.files.len() < MOST_NAMES {
+                    self.files.insert(Place::new(root, &path).as_str().to_owned());
+                }
+            }
+            for word in Heard::of([(*line, line.len())]).words {
+                if self.words.len() < MOST_WORDS {
+                    self.words.insert(word);
+                }
+            }
+        }
+    }
+
+    /// Whether something was told about the file.
+    pub(super) fn names(&self, file: &Subject) -> bool {
+        if self.files.is_empty() {
+            return false;
+        }
+        let is_lone = !file.path.contains('/') || is_telling(&file.stem);
+        let mut rest = file.path.as_str();
+        loop {
+            if (rest.contains('/') || is_lone) && self.files.contains(rest) {
+                return true;
+            }
+            match rest.split_once('/') {
+                Some((_, shorter)) => rest = shorter,
+                None => return false,
+            }
+        }
+    }
+
+    /// How many of these words were told.
+    pub(super) fn count<'a>(&self, words: impl Iterator<Item = &'a str>) -> usize {
+        if self.words.is_empty() {
+            return 0;
+        }
+        words.filter(|word| self.words.contains(*word)).count()
+    }
+}
+
+/// `12:3  warning …`: something is said of the file above.
+fn is_remark(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with(|letter: char| letter.is_ascii_digit())
+        && line.split_once(':').is_some_and(|(line, column)| {
+            line.bytes().all(|byte| byte.is_ascii_digit())
+                && column.starts_with(|letter: char| letter.is_ascii_digit())
+        })
+}
+
+/// `src/a.rs:12:3`: a place in a file.
+fn has_number(line: &str) -> bool {
+    line.as_bytes()
+        .windows(2)
+        .any(|pair| pair[0] == b':' && pair[1].is_ascii_digit())
+}
+
+/// ` M src/a.rs`, `-rw-r--r-- … a.rs`: lists as well.
+fn is_status(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    let mode = first.len() == 10 && first.starts_with(['-', 'd', 'l']) && first[1..].starts_with(['r', '-']);
+    let letters = first.len() <= 2
+        && first
+            .bytes()
+            .all(|byte| byte.is_ascii_uppercase() || byte == b'?');
+    mode || letters && words.next().is_some() && words.next().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str, file: &str) -> bool {
+        let mut told = Told::default();
+        let root = Root::new(Some("/home/me/p"));
+        told.hear(&root, text);
+        told.names(&Subject::new(&Place::new(&root, file)).unwrap())
+    }
+
+    #[test]
+    fn files_of_which_something_is_said_are_named() {
+        assert!(told("error: x\n  --> src/ws/chat.rs:10:5\n", "src/ws/chat.rs"));
+        assert!(told(
+            "/home/me/p/web/page.tsx\n  12:3  warning  unused",
+            "web/page.tsx"
+        ));
+        assert!(told(
+            "3. Send it by mail in `src/mail/send.ts`",
+            "src/mail/send.ts"
+        ));
+    }
+
+    #[test]
+    fn a_listing_names_nothing() {
+        assert!(!told("src/a.rs\nsrc/chat.rs\nweb/x.css\n", "src/chat.rs"));
+        assert!(!told(" M src/chat.rs\n?? web/x.css", "src/chat.rs"));
+        assert!(!told(
+            "-rw-r--r-- 1 me me 12 Jan 1 10:00 src/chat.rs",
+            "src/chat.rs"
+        ));
+        assert!(!told("error in src/chat.rs:1", "web/other.rs"));
+    }
+}
