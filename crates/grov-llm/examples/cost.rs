@@ -5,17 +5,20 @@
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
 //! "text": "why", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every question is rendered for the default
 //! model, its size is noted where money for it would be set aside, and rules answer it. What they answer decides which
-//! tasks begin and end, and so which further questions there are.
+//! tasks begin and end, and so which further questions there are. Drift is asked about as the daemon does: at the first
+//! change after every third prompt, and at most twice a prompt where the rules are suspicious.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the measures are what it is for")]
 
 use async_trait::async_trait;
 use grov_domain::{
-    ActionSketch, ActionType, CallFilter, EffectKind, Intent, IntentQuestion, Judge, LlmCall, MicroUsd,
-    Purpose, ReasoningQuestion, Reservation, SessionId, SpendingStore, StoreError, SystemClock, TaskAction,
-    TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType,
+    ActionSketch, ActionType, CallFilter, DriftQuestion, EffectKind, GoalContract, Intent, IntentQuestion,
+    Judge, LlmCall, MicroUsd, OFF_GOAL_BELOW, Purpose, ReasoningQuestion, Reservation, SessionId,
+    SpendingStore, StoreError, SystemClock, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
+    TaskType,
 };
-use grov_llm::{DEFAULT_ANTHROPIC_MODEL, JudgeSettings, ModelJudge, Provider};
+use grov_llm::{DEFAULT_ANTHROPIC_MODEL, JudgeSettings, ModelJudge, Provider, offline};
+use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -146,9 +149,91 @@ impl Asked {
         Ok(answer)
     }
 
+    async fn drift(&self, question: &DriftQuestion) -> Result<(), serde_json::Error> {
+        let answer = self.judge.check_drift(None, question).await.answer;
+        let shown = serde_json::json!({
+            "score": answer.score, "diagnostic": answer.diagnostic, "recovery_plan": answer.recovery_plan,
+        });
+        self.ledger.answered(Purpose::CheckDrift, &shown)
+    }
+
     async fn reasoning(&self, question: &ReasoningQuestion) -> Result<(), serde_json::Error> {
         let answer = self.judge.extract_reasoning(None, question).await.answer;
         self.ledger.answered(Purpose::ExtractReasoning, &answer)
+    }
+}
+
+/// Prompts between two looks at drift, and suspicions for which a judge is asked in one prompt: the daemon's defaults.
+const CHECK_INTERVAL: usize = 3;
+const MOST_SUSPICIONS: usize = 2;
+
+/// Earlier actions that a question about drift holds.
+const EARLIER: usize = 10;
+
+/// Follows a session's drift.
+struct Watch {
+    rules: Rules,
+    prompts: Vec<String>,
+    judged_at: usize,
+    earlier: Vec<ActionSketch>,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            rules: Rules::new(GoalContract::default(), None),
+            prompts: Vec::new(),
+            judged_at: 0,
+            earlier: Vec::new(),
+        }
+    }
+}
+
+impl Watch {
+    async fn turn(
+        &mut self,
+        asked: &Asked,
+        prompt: &str,
+        actions: &[ActionSketch],
+    ) -> Result<(), serde_json::Error> {
+        self.prompts.push(prompt.to_owned());
+        let intent = offline::extract_intent(&IntentQuestion {
+            prompts: self.prompts.clone(),
+            first_files: Vec::new(),
+        });
+        self.rules.hold_to(GoalContract {
+            goal: intent.goal.clone(),
+            instructions: self.prompts.clone(),
+            scope: intent.scope.clone(),
+            constraints: intent.constraints.clone(),
+            keywords: intent.keywords,
+            ..GoalContract::default()
+        });
+        let mut suspicions = 0;
+        for action in actions {
+            let assessment = self.rules.assess(action, None);
+            let is_hard = assessment.findings.iter().any(|finding| finding.rule.is_hard());
+            let is_suspicious = assessment.score < OFF_GOAL_BELOW && !is_hard && suspicions < MOST_SUSPICIONS;
+            let changes = action.action_type.modifies_files();
+            let is_due = changes && self.prompts.len() - self.judged_at >= CHECK_INTERVAL;
+            if is_due || is_suspicious {
+                suspicions += usize::from(!is_due);
+                self.judged_at = self.prompts.len();
+                let question = DriftQuestion {
+                    goal: intent.goal.clone(),
+                    newest_instruction: prompt.to_owned(),
+                    constraints: intent.constraints.clone(),
+                    scope: intent.scope.clone(),
+                    earlier: self.earlier.clone(),
+                    actions: vec![action.clone()],
+                };
+                asked.drift(&question).await?;
+            }
+            self.earlier.push(action.clone());
+            let surplus = self.earlier.len().saturating_sub(EARLIER);
+            self.earlier.drain(..surplus);
+        }
+        Ok(())
     }
 }
 
@@ -161,6 +246,7 @@ struct Task {
 /// A client session, replayed.
 #[derive(Default)]
 struct Session {
+    watch: Watch,
     tasks: Vec<Task>,
     current: Option<usize>,
 }
@@ -169,6 +255,7 @@ impl Session {
     async fn turn(&mut self, asked: &Asked, turn: Turn) -> Result<(), serde_json::Error> {
         let prompts = vec![turn.prompt];
         let actions: Vec<ActionSketch> = turn.actions.into_iter().map(Action::sketch).collect();
+        self.watch.turn(asked, &prompts[0], &actions).await?;
         let read = actions
             .iter()
             .filter(|action| !action.action_type.modifies_files());
