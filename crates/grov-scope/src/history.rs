@@ -1,5 +1,6 @@
 //! What the agent did so far, compact and bounded.
 
+use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::place::Place;
 use std::collections::{HashSet, VecDeque};
@@ -102,6 +103,62 @@ pub(crate) struct Entry {
     pub(crate) repeats: bool,
 }
 
+/// Where commands are run, as far as their `cd` tells; a shell of an agent stays where the last command left it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Here {
+    /// At the root.
+    #[default]
+    Root,
+    /// In that folder.
+    Folder(String),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl Here {
+    /// Longer paths are no folders that anybody went to.
+    const MOST_BYTES: usize = 1024;
+
+    /// Goes where a command goes.
+    pub(crate) fn follow(&mut self, command: &SimpleCommand) {
+        match command.program() {
+            "cd" | "pushd" => {
+                let path = command.operands().next().unwrap_or("~");
+                *self = match self.path(path) {
+                    Some(path)
+                        if path.len() <= Self::MOST_BYTES
+                            && command.words.last().is_none_or(|word| word != "-") =>
+                    {
+                        Self::Folder(path)
+                    }
+                    _ => Self::Unknown,
+                };
+            }
+            "popd" => *self = Self::Unknown,
+            _ => {}
+        }
+    }
+
+    /// A path that is meant from here, as it is meant from the root. `None` where nobody knows.
+    pub(crate) fn path(&self, path: &str) -> Option<String> {
+        let is_home = path == "$HOME"
+            || path == "${HOME}"
+            || path.starts_with("$HOME/")
+            || path.starts_with("${HOME}/");
+        if path.contains(['$', '`']) && !is_home {
+            return None;
+        }
+        let is_rooted =
+            is_home || path.starts_with(['/', '~', '\\']) || path.as_bytes().get(1) == Some(&b':');
+        match self {
+            _ if is_rooted => Some(path.replace("${HOME}", "$HOME")),
+            Self::Root => Some(path.to_owned()),
+            Self::Folder(folder) => Some(format!("{}/{path}", folder.trim_end_matches('/'))),
+            Self::Unknown => None,
+        }
+    }
+}
+
 /// What the agent did since the newest instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Activity {
@@ -120,6 +177,7 @@ pub(crate) struct History {
     touched: HashSet<u64>,
     changed: HashSet<u64>,
     words: HashSet<u64>,
+    here: Here,
     pub(crate) activity: Activity,
 }
 
@@ -149,6 +207,11 @@ impl History {
     /// Whether a file was changed before.
     pub(crate) fn has_changed(&self, place: &Place) -> bool {
         self.changed.contains(&hash(place))
+    }
+
+    /// Where commands are run.
+    pub(crate) fn here(&self) -> &Here {
+        &self.here
     }
 
     /// Whether an earlier command had this word.
@@ -189,6 +252,7 @@ impl History {
             .flat_map(|command| &command.words)
             .flat_map(|word| names_in(word));
         keep(&mut self.words, words.map(|word| hash(&word)));
+        self.follow(deed);
         if self.entries.len() >= MOST_ENTRIES {
             self.entries.pop_front();
         }
@@ -206,6 +270,19 @@ impl History {
             failed: deed.action.failed,
             repeats,
         });
+    }
+
+    fn follow(&mut self, deed: &Deed<'_>) {
+        let moves = |command: &&SimpleCommand| matches!(command.program(), "cd" | "pushd" | "popd");
+        let line = deed.action.command.as_deref().unwrap_or_default();
+        if deed.commands.iter().any(|command| moves(&command)) && line.contains('(') {
+            // What is done in parentheses leaves the shell where it is.
+            self.here = Here::Unknown;
+            return;
+        }
+        for command in deed.commands.iter().filter(moves) {
+            self.here.follow(command);
+        }
     }
 
     /// How an earlier action ended.

@@ -1,11 +1,14 @@
 //! What destroys files, history and data.
 
-use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, ROUGH, Surroundings, finding};
 use crate::command_line::SimpleCommand;
-use crate::kinds::{is_made_by_build, is_temporary};
+use crate::kinds::{FileKind, is_made_by_build, is_temporary};
 use crate::limits::pushes_by_force;
 use crate::place::Place;
 use grov_domain::Finding;
+
+/// So many operands of a removal are looked at.
+const MOST_OPERANDS: usize = 64;
 
 /// What of a command destroys.
 pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
@@ -25,8 +28,18 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
             places.into_iter().find_map(|place| beyond(&place, around))
         }
         "git" => git(command, around),
-        "dropdb" if !speaks_of_data(around) => {
+        "dropdb"
+            if !speaks_of_data(around)
+                && !around.makes_database
+                && !command.operands().last().is_some_and(is_for_trial) =>
+        {
             finding(DESTRUCTIVE, None, "A database is dropped; nobody asked for it")
+        }
+        "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
+        | "clickhouse-client" | "duckdb"
+            if command.operands().any(|word| is_trial_database(word, around)) =>
+        {
+            None
         }
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
         | "clickhouse-client" | "duckdb" => command
@@ -46,13 +59,17 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
         }
         "terraform" | "tofu" | "pulumi" | "cdk" if command.operands().next() == Some("destroy") => unless(
             around,
-            &["destroy", "teardown", "tear", "remov", "delet"],
+            &[
+                "destroy", "teardown", "tear", "remov", "delet", "distrug", "sterg",
+            ],
             DESTRUCTIVE,
             "Infrastructure is destroyed; nobody asked for it",
         ),
         "kubectl" | "oc" if command.operands().next() == Some("delete") => unless(
             around,
-            &["delet", "remov", "restart", "clean"],
+            &[
+                "delet", "remov", "restart", "clean", "sterg", "elimin", "reporn", "curat",
+            ],
             DESTRUCTIVE,
             "Something in a cluster is deleted; nobody asked for it",
         ),
@@ -62,7 +79,10 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
             if prunes {
                 return unless(
                     around,
-                    &["prun", "clean", "volume", "disk", "space"],
+                    &[
+                        "prun", "clean", "volume", "disk", "space", "delet", "remov", "sterg", "curat",
+                        "spatiu",
+                    ],
                     RISKY,
                     "Docker's data is removed; nobody asked for it",
                 );
@@ -78,7 +98,7 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
             if deletes {
                 return unless(
                     around,
-                    &["delet", "remov"],
+                    REMOVING,
                     DESTRUCTIVE,
                     "Something on GitHub is deleted; nobody asked for it",
                 );
@@ -92,7 +112,9 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
         {
             unless(
                 around,
-                &["delet", "remov", "terminat"],
+                &[
+                    "delet", "remov", "terminat", "clean", "empty", "sterg", "elimin", "goleste", "curat",
+                ],
                 DESTRUCTIVE,
                 "Something in the cloud is deleted; nobody asked for it",
             )
@@ -108,39 +130,37 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
     if !recursive {
         return None;
     }
-    command.operands().find_map(|path| {
-        // What a variable holds is not known.
-        if path.starts_with('$')
-            && !path.starts_with("$HOME")
-            && path != "$HOME"
-            && !path.starts_with("${HOME}")
-        {
+    let operands = command.operands().take(MOST_OPERANDS);
+    operands.into_iter().find_map(|path| {
+        // What is made anew at once was the agent's own.
+        if around.made_anew.contains(&path) {
             return None;
         }
-        let plain = path.replace("${HOME}", "$HOME");
-        let everything = matches!(
-            plain.trim_end_matches('/'),
-            "" | "/*" | "~" | "$HOME" | "~/*" | "$HOME/*" | "." | "./*" | "*" | ".." | "../*" | "./"
-        );
-        if everything
-            && !(matches!(path, "*" | "./*")
-                && around
-                    .compiled
-                    .asked
-                    .speaks_of(&["clean", "empty", "delet", "remov"]))
-        {
+        // What a variable holds is not known, nor what a path means in a folder that nobody knows.
+        let from_root = around.here.path(path)?;
+        let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
+        let place = Place::new(around.root, if folder == "*" { "." } else { folder });
+        if is_everything(&from_root, &place) {
+            let cleans = matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(&["empty"]);
+            let asked = cleans || matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(REMOVING);
+            if asked {
+                return None;
+            }
             return finding(GRAVE, None, format!("`rm -r {path}` removes everything"));
-        }
-        let place = Place::new(around.root, path.trim_end_matches("/*"));
-        // In another folder a relative path is not what it seems; what is made anew at once was the agent's own.
-        if place.is_inside() && around.moved || around.made_anew.contains(&path) {
-            return None;
         }
         if place.is_inside() && place.name() == ".git" && place.parts().count() == 1 {
             return finding(GRAVE, Some(".git"), "The project's history is removed");
         }
         beyond(&place, around).or_else(|| beside(&place, around))
     })
+}
+
+/// Whether a path, meant from the root, is all that there is: the machine, somebody's home, the project.
+fn is_everything(path: &str, place: &Place) -> bool {
+    let bare = path.trim_end_matches("/*").trim_end_matches('/');
+    matches!(bare, "" | "~" | "$HOME" | "." | "./" | "*" | "..")
+        || place.as_str().is_empty()
+        || place.as_str() == "/"
 }
 
 /// A removal outside of the project.
@@ -162,6 +182,13 @@ fn beyond(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
     )
 }
 
+/// Stems of words that ask for work in the course of which files go: another layout, a plan written elsewhere.
+#[rustfmt::skip]
+const REARRANGING: &[&str] = &[
+    "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
+    "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
+];
+
 /// A removal inside of the project where the work is not, as far as that is told.
 fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
     let told = !around.compiled.scope.is_empty();
@@ -170,18 +197,17 @@ fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
         || is_temporary(place)
         || is_made_by_build(place)
         || is_ours(place, around)
+        || FileKind::Lock.is(place)
         || around.compiled.is_in_scope(place)
         || place.as_str().contains(['*', '$'])
-        || around
-            .compiled
-            .asked
-            .speaks_of(&["delet", "remov", "clean", "sterg", "drop"]);
+        || around.compiled.asked.speaks_of(REMOVING)
+        || around.compiled.asked.speaks_of(REARRANGING);
     if fine {
         return None;
     }
     let name = place.shown();
     finding(
-        RISKY,
+        ROUGH,
         Some(name),
         format!("{name} is removed, and has nothing to do with what was asked for"),
     )
@@ -204,11 +230,7 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
         "push" if pushes_by_force(command) => {
             let leased = rest.iter().any(|word| word.starts_with("--force-with-lease"));
             // What was rebased or amended before can go out in no other way; the lease guards what others pushed.
-            if leased
-                && ["rebase", "--amend", "reset"]
-                    .iter()
-                    .any(|word| around.history.has_run(word))
-            {
+            if leased && around.has_rewritten() {
                 return None;
             }
             unless(
@@ -224,10 +246,22 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
         {
             unless(
                 around,
-                &["delet", "remov", "clean", "prun"],
+                REMOVING,
                 DESTRUCTIVE,
                 "`git push --delete` removes a branch for everybody; nobody asked for it",
             )
+        }
+        // To be where the others are is what "update my branch" asks for.
+        "reset"
+            if has(&["--hard"])
+                && rest
+                    .iter()
+                    .any(|word| word.contains('/') || word.contains("@{") || word == "FETCH_HEAD")
+                && around.compiled.asked.speaks_of(&[
+                    "updat", "latest", "upstream", "pull", "fetch", "actualiz", "align", "match",
+                ]) =>
+        {
+            None
         }
         "reset" if has(&["--hard"]) && !around.keeps_copy => unless(
             around,
@@ -312,7 +346,10 @@ pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Find
     let destroys = words.iter().enumerate().find_map(|(at, word)| {
         let next = words.get(at + 1).copied().unwrap_or_default();
         match (*word, next) {
-            ("drop", "table" | "database" | "schema" | "view" | "collection") => Some("DROP"),
+            // What the same statement makes anew is set up, not thrown away.
+            ("drop", "table" | "database" | "schema" | "view" | "collection") => {
+                (!words[at..].contains(&"create")).then_some("DROP")
+            }
             ("truncate", "table") => Some("TRUNCATE"),
             ("delete", "from") if !words[at..].contains(&"where") => Some("DELETE without WHERE"),
             ("flushall" | "flushdb" | "dropdatabase", _) => Some("a flush"),
@@ -327,6 +364,34 @@ pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Find
         None,
         format!("Stored data is removed ({destroys}); nobody asked for it"),
     )
+}
+
+/// Whether a database's name says that it is there to be thrown away: `app_test`.
+fn is_for_trial(name: &str) -> bool {
+    name.to_ascii_lowercase()
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .any(|part| {
+            matches!(
+                part,
+                "test" | "tests" | "testing" | "tmp" | "temp" | "scratch" | "ci" | "spec" | "e2e"
+            )
+        })
+}
+
+/// Whether an argument names a database that is there to be thrown away: a file for a time, a name for tests.
+fn is_trial_database(word: &str, around: &Surroundings<'_>) -> bool {
+    if word == ":memory:" {
+        return true;
+    }
+    // A statement is no name.
+    if word.contains(char::is_whitespace) {
+        return false;
+    }
+    let is_file = around
+        .here
+        .path(word)
+        .is_some_and(|path| is_temporary(&Place::new(around.root, &path)));
+    is_file || is_for_trial(word)
 }
 
 fn speaks_of_data(around: &Surroundings<'_>) -> bool {

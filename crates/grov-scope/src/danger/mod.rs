@@ -12,24 +12,36 @@ pub(crate) use outward::publishes;
 use crate::command_line::SimpleCommand;
 use crate::contract::Compiled;
 use crate::deed::Deed;
-use crate::history::History;
-use crate::place::{Place, Root};
+use crate::history::{Here, History};
+use crate::place::Root;
 use grov_domain::{Finding, Rule};
 
 /// The scores: what cannot be undone and reaches beyond the project; what destroys or goes out; what is merely rough.
 const GRAVE: u8 = 1;
 const DESTRUCTIVE: u8 = 3;
 const RISKY: u8 = 4;
+/// A rough thing that deserves a word and no more.
+const ROUGH: u8 = 7;
+
+/// Stems of words that ask for something to be taken away, English and Romanian.
+#[rustfmt::skip]
+const REMOVING: &[&str] = &[
+    "delet", "remov", "clean", "prun", "purg", "drop", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
+];
 
 /// What an action is seen against.
 pub(crate) struct Surroundings<'a> {
     pub(crate) root: &'a Root,
     pub(crate) compiled: &'a Compiled,
     pub(crate) history: &'a History,
-    /// An earlier command of the same line went to a folder outside of the project.
-    pub(crate) moved: bool,
+    /// Where the next command is run.
+    pub(crate) here: Here,
+    /// An earlier command of the same line gave commits another history, which then goes out by force alone.
+    pub(crate) rewrites: bool,
     /// An earlier command of the same line keeps what there is: a branch, a stash, a commit.
     pub(crate) keeps_copy: bool,
+    /// The same line makes a database.
+    pub(crate) makes_database: bool,
     /// Folders that the same line makes.
     pub(crate) made_anew: Vec<&'a str>,
 }
@@ -41,20 +53,30 @@ impl<'a> Surroundings<'a> {
             root,
             compiled,
             history,
-            moved: false,
+            here: history.here().clone(),
+            rewrites: false,
             keeps_copy: false,
+            makes_database: false,
             made_anew: Vec::new(),
         }
     }
 
+    /// Whether commits were given another history, in this line or before.
+    fn has_rewritten(&self) -> bool {
+        self.rewrites
+            || ["rebase", "--amend", "reset"]
+                .iter()
+                .any(|word| self.history.has_run(word))
+    }
+
     /// Goes on behind a command of the line.
     fn pass(&mut self, command: &SimpleCommand) {
-        if matches!(command.program(), "cd" | "pushd") {
-            self.moved = !command
-                .operands()
-                .next()
-                .is_some_and(|path| Place::new(self.root, path).is_inside());
-        }
+        self.here.follow(command);
+        self.rewrites |= match command.git() {
+            ("rebase" | "reset", _) => true,
+            ("commit", rest) => rest.iter().any(|word| word == "--amend"),
+            _ => false,
+        };
         self.keeps_copy |= matches!(command.git().0, "branch" | "stash" | "commit" | "tag");
     }
 }
@@ -67,6 +89,10 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         .iter()
         .filter(|command| command.program() == "mkdir");
     around.made_anew = makes.flat_map(SimpleCommand::operands).collect();
+    around.makes_database = deed
+        .commands
+        .iter()
+        .any(|command| command.program() == "createdb");
     let mut before = None;
     for command in &deed.commands {
         let danger = destroying::of_command(command, &around)

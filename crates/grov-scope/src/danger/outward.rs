@@ -16,8 +16,9 @@ pub(super) fn of_command(
     let asked = &around.compiled.asked;
     if publishes(command)
         && !asked.speaks_of(&[
-            "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz",
+            "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz", "livr",
         ])
+        && !is_spoken(command, around)
     {
         return finding(
             DESTRUCTIVE,
@@ -30,7 +31,10 @@ pub(super) fn of_command(
         // With an argument it runs that, and reads the download as data.
         && command.arguments().iter().all(|word| matches!(word.as_str(), "-" | "-s" | "--") || word.starts_with("-s"))
         && before.is_some_and(|before| matches!(before.program(), "curl" | "wget"));
-    if runs_download && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"]) {
+    if runs_download
+        && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"])
+        && !(asked.names("set") && asked.names("up"))
+    {
         return finding(
             RISKY,
             None,
@@ -38,6 +42,23 @@ pub(super) fn of_command(
         );
     }
     None
+}
+
+/// Whether the user said the verb that the command is told: "apply" of `terraform apply`, "push" of `docker push`.
+fn is_spoken(command: &SimpleCommand, around: &Surroundings<'_>) -> bool {
+    const ROMANIAN: &[(&str, &[&str])] = &[
+        ("apply", &["aplic"]),
+        ("push", &["urc", "trimit", "impinge"]),
+        ("yank", &["retrag"]),
+    ];
+    let asked = &around.compiled.asked;
+    command.operands().take(3).any(|verb| {
+        let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
+        // "applied", "pushing"
+        let stem = verb.strip_suffix('y').unwrap_or(verb);
+        let translated = ROMANIAN.iter().find(|(english, _)| *english == verb);
+        is_verb && asked.speaks_of(&[stem]) || translated.is_some_and(|(_, stems)| asked.speaks_of(stems))
+    })
 }
 
 /// Whether a command makes something public or puts it into service.

@@ -1,14 +1,11 @@
 //! What reaches into the machine itself: permissions, processes, services, the user's own settings.
 
-use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use super::{DESTRUCTIVE, GRAVE, RISKY, ROUGH, Surroundings, finding};
 use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::history::names_in;
 use crate::place::Place;
 use grov_domain::Finding;
-
-/// A rough thing that deserves a word and no more.
-const ROUGH: u8 = 7;
 
 /// What of a command reaches into the machine; `before` is the command whose output it may read.
 pub(super) fn of_command(
@@ -173,9 +170,27 @@ fn protected(place: &Place) -> Option<&'static str> {
             | ".inputrc"
             | "config.fish"
     );
-    let keys = place
-        .parts()
-        .any(|part| matches!(part, ".ssh" | ".gnupg" | ".aws" | ".kube"));
-    let accounts = matches!(name, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
+    // A file of that name in a project is the project's: `.npmrc` of a workspace.
+    let behind = behind_home(text)?;
+    let own = behind.split('/').next().unwrap_or_default();
+    let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube");
+    let accounts = matches!(own, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
+    let shell = shell && (own == name || own == ".config");
     (shell || keys || accounts).then_some("the user's own settings")
+}
+
+/// What of a path stands behind somebody's home.
+fn behind_home(path: &str) -> Option<&str> {
+    if let Some(rest) = ["~/", "$home/", "${home}/", "/root/"]
+        .iter()
+        .find_map(|home| path.strip_prefix(home))
+    {
+        return Some(rest);
+    }
+    let drive = path.as_bytes().get(1) == Some(&b':');
+    let rest = if drive { path.get(2..)? } else { path };
+    let rest = ["/home/", "/users/"]
+        .iter()
+        .find_map(|homes| rest.strip_prefix(homes))?;
+    rest.split_once('/').map(|(_, rest)| rest)
 }

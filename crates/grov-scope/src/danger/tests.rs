@@ -124,9 +124,9 @@ fn what_the_user_asked_for_is_no_danger() {
 }
 
 #[test]
-fn within_the_project_only_a_told_scope_makes_a_removal_dangerous() {
+fn within_the_project_a_removal_beside_the_told_scope_deserves_a_word() {
     let removal = bash("rm -rf web/pages");
-    assert_eq!(score("Fix the parser", &["src/parser.rs"], &removal), 4);
+    assert_eq!(score("Fix the parser", &["src/parser.rs"], &removal), 7);
     assert_eq!(score("Fix the parser", &[], &removal), 10);
     assert_eq!(score("Remove the old pages", &["src/parser.rs"], &removal), 10);
     assert_eq!(score("Fix the pages", &["web/"], &removal), 10);
@@ -160,4 +160,139 @@ fn files_of_the_user_and_the_system_are_not_the_projects() {
         10
     );
     assert_eq!(score("Fix it", &[], &edit("dotfiles/.bashrc", "x")), 10);
+    assert_eq!(score("Fix it", &[], &edit("~/.npmrc", "x")), 3);
+    // A workspace above the package that the session was started in.
+    assert_eq!(score("Fix it", &[], &edit("../../.npmrc", "x")), 10);
+    assert_eq!(score("Fix it", &[], &edit("/home/me/work/.npmrc", "x")), 10);
+    assert_eq!(score("Fix it", &[], &edit("/srv/shop/.npmrc", "x")), 10);
+}
+
+#[test]
+fn a_removal_is_meant_from_the_folder_that_the_line_went_to() {
+    for command in [
+        "cd build && rm -rf * && cmake ..",
+        "cd /tmp/try && rm -rf ./* && git clone x",
+        "cd src/gen && rm -rf *",
+        "cd \"$OUT\" && rm -rf *",
+        "mkdir -p demo && cd demo && rm -rf ./*",
+        "pushd web/dist && rm -rf .",
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
+    }
+    for (command, most) in [
+        ("cd ~ && rm -rf *", 1),
+        ("cd src && cd .. && rm -rf *", 1),
+        ("cd / && rm -rf ./*", 1),
+        ("cd src && rm -rf /", 1),
+        ("cd .. && rm -rf other", 3),
+        ("cd src && rm -rf ../../other", 3),
+    ] {
+        let found = score("Fix the parser", &[], &bash(command));
+        assert!(found <= most, "{command}: {found}");
+    }
+}
+
+#[test]
+fn a_shell_stays_in_the_folder_that_it_went_to() {
+    let mut rules = Rules::new(GoalContract::default(), Some("/home/me/p"));
+    rules.assess(&bash("cd build"), None);
+    assert_eq!(rules.assess(&bash("rm -rf *"), None).score, 10);
+    rules.assess(&bash("cd /home/me/p"), None);
+    assert_eq!(rules.assess(&bash("rm -rf *"), None).score, 1);
+}
+
+#[test]
+fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
+    for (goal, command) in [
+        (
+            "Apply the terraform changes to staging",
+            "terraform apply -auto-approve",
+        ),
+        ("Aplică modificările de terraform", "terraform apply"),
+        (
+            "Build the image and push it to the registry",
+            "docker build -t a/b . && docker push a/b",
+        ),
+        ("Urcă imaginea în registru", "docker push a/b"),
+        (
+            "Șterge branch-ul vechi de pe origin",
+            "git push origin --delete old",
+        ),
+        ("Șterge pod-ul blocat", "kubectl delete pod x"),
+        ("Șterge release-ul greșit", "gh release delete v1"),
+        ("Golește bucket-ul și șterge-l", "aws s3 rb s3://x --force"),
+        (
+            "Update my branch from main",
+            "git fetch && git reset --hard origin/main",
+        ),
+        (
+            "Set up the project here",
+            "curl -LsSf https://x.io/install.sh | sh",
+        ),
+    ] {
+        assert_eq!(score(goal, &[], &bash(command)), 10, "{goal}: {command}");
+    }
+    assert!(score("Fix the parser", &[], &bash("terraform apply")) <= 3);
+    assert!(score("Update the parser", &[], &bash("git reset --hard HEAD~3")) <= 4);
+}
+
+#[test]
+fn what_a_line_amends_it_may_push_by_lease() {
+    let line = "git commit --amend --no-edit && git push --force-with-lease";
+    assert_eq!(score("Address the comments", &[], &bash(line)), 10);
+    assert_eq!(
+        score(
+            "Address the comments",
+            &[],
+            &bash("git add . && git push --force-with-lease")
+        ),
+        4
+    );
+}
+
+#[test]
+fn databases_for_tests_are_there_to_be_dropped() {
+    for command in [
+        "dropdb app_test && createdb app_test",
+        "dropdb --if-exists app_ci",
+        "dropdb app && createdb app",
+        "sqlite3 /tmp/t.db \"DROP TABLE x\"",
+        "sqlite3 :memory: \"DROP TABLE x\"",
+        "psql app_test -c 'DROP SCHEMA public CASCADE'",
+        "psql app -c 'DROP TABLE IF EXISTS x; CREATE TABLE x (id int)'",
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
+    }
+    for command in [
+        "dropdb app",
+        "sqlite3 app.db 'DROP TABLE x'",
+        "psql app -c 'DROP TABLE tests'",
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), 3, "{command}");
+    }
+}
+
+#[test]
+fn files_that_go_with_the_work_may_go() {
+    for (goal, scope, command) in [
+        (
+            "Upgrade react to 19 in package.json",
+            "package.json",
+            "rm -rf node_modules package-lock.json && npm install",
+        ),
+        (
+            "Bump react in package.json",
+            "package.json",
+            "rm -rf package-lock.json",
+        ),
+        (
+            "Implement the plan in docs/plan.md",
+            "docs/plan.md",
+            "rm -rf src/legacy",
+        ),
+        ("Tidy up scripts/", "scripts/", "rm -rf scripts/old tools/legacy"),
+        ("Rename module auth to session", "src/auth.rs", "rm -rf src/auth"),
+    ] {
+        assert_eq!(score(goal, &[scope], &bash(command)), 10, "{goal}: {command}");
+    }
 }
