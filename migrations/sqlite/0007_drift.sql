@@ -4,7 +4,8 @@
 ALTER TABLE steps ADD COLUMN findings TEXT;
 ALTER TABLE steps ADD COLUMN judged_by TEXT;
 
--- An event that was a step has the step's id. The project is a copy, since an event outlives its session.
+-- An event that was a step has the step's id and all that the step had, so that it can become one again. The project is
+-- a copy, since an event outlives its session.
 ALTER TABLE drift_log ADD COLUMN client_session_id TEXT;
 ALTER TABLE drift_log ADD COLUMN project_path TEXT NOT NULL DEFAULT ''; -- '' while unknown
 ALTER TABLE drift_log ADD COLUMN step_id TEXT;
@@ -12,6 +13,14 @@ ALTER TABLE drift_log ADD COLUMN exchange_id TEXT;
 ALTER TABLE drift_log ADD COLUMN command TEXT;
 ALTER TABLE drift_log ADD COLUMN findings TEXT;
 ALTER TABLE drift_log ADD COLUMN judged_by TEXT;
+ALTER TABLE drift_log ADD COLUMN agent_id TEXT;
+ALTER TABLE drift_log ADD COLUMN tool TEXT;
+ALTER TABLE drift_log ADD COLUMN tool_use_id TEXT;
+ALTER TABLE drift_log ADD COLUMN folders TEXT;
+ALTER TABLE drift_log ADD COLUMN effects TEXT;
+ALTER TABLE drift_log ADD COLUMN reasoning TEXT;
+ALTER TABLE drift_log ADD COLUMN is_key_decision INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE drift_log ADD COLUMN keywords TEXT;
 UPDATE drift_log SET (client_session_id, project_path) =
     (SELECT s.client_session_id, s.project_path FROM session_states s WHERE s.session_id = drift_log.session_id)
 WHERE session_id IN (SELECT session_id FROM session_states);

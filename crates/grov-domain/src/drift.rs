@@ -407,9 +407,14 @@ pub trait DriftStore: Send + Sync {
     async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError>;
     /// Corrections of a session, oldest first.
     async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError>;
-    /// Later verdicts on recorded steps: those below [`OFF_GOAL_BELOW`] move to the drift log, the others keep their place
-    /// with the new score. Steps that are not there (not recorded yet, moved already) are passed over. How many were changed.
-    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError>;
+    /// Later verdicts on recorded actions of a session: those below [`OFF_GOAL_BELOW`] move steps to the drift log, the
+    /// others give a step its new score, or make it one again that is in the log, unless a hard rule found something of
+    /// it. What is not there (not recorded yet, moved already) is passed over. How many were changed.
+    async fn judge_steps(
+        &self,
+        session: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+    ) -> Result<usize, StoreError>;
     /// Steps that bear on the actions to be judged: of the same files, of the same folders, with the goal's words, and key
     /// decisions, in this order, without repetition, none that was judged off goal.
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError>;

@@ -153,7 +153,7 @@ impl Inquiry {
         }
         for pause in RECORDED_WITHIN {
             tokio::time::sleep(pause).await;
-            match shared.store.judge_steps(&verdicts).await {
+            match shared.store.judge_steps(&self.session, &verdicts).await {
                 Ok(changed) if changed >= expected => return,
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "a verdict could not be written yet"),

@@ -165,6 +165,8 @@ macro_rules! contract_tests {
             judged_step_keeps_its_verdict
             later_verdict_moves_a_step
             later_verdict_takes_back_no_correction
+            acquitted_action_is_a_step_again
+            hard_finding_is_not_acquitted
             later_verdicts_find_steps_in_all_tasks
             log_moves_with_its_exchange
             log_is_filtered

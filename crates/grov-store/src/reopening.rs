@@ -430,8 +430,12 @@ impl DriftStore for ReopeningStore {
         delegate!(self.corrections(session))
     }
 
-    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
-        delegate!(self.judge_steps(verdicts))
+    async fn judge_steps(
+        &self,
+        session: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+    ) -> Result<usize, StoreError> {
+        delegate!(self.judge_steps(session, verdicts))
     }
 
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {

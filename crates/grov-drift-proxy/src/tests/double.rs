@@ -149,7 +149,11 @@ impl DriftStore for Kept {
     async fn corrections(&self, _: &ClientSessionId) -> Result<Vec<Correction>, StoreError> {
         Ok(self.rows().corrections.values().cloned().collect())
     }
-    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
+    async fn judge_steps(
+        &self,
+        _: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+    ) -> Result<usize, StoreError> {
         let mut rows = self.rows();
         let known: Vec<_> = verdicts
             .iter()

@@ -2,9 +2,9 @@
 
 use super::sample::{PROJECT, at, bash, client, drift, edit, exchange, session, state, verdict};
 use grov_domain::{
-    ActionType, DriftEvent, DriftEventId, DriftFilter, ExchangeRecord, Finding, JudgedBy, Move, Project,
-    RelatedSteps, Retention, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store,
-    TaskTransition,
+    ActionType, AgentId, DriftEvent, DriftEventId, DriftFilter, ExchangeRecord, Finding, JudgedBy, Move,
+    Project, RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict,
+    Store, TaskTransition,
 };
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
             .iter()
             .map(|(id, score)| ((*id).clone(), verdict(*score)))
             .collect();
-        store.judge_steps(&verdicts).await.unwrap()
+        store.judge_steps(&client("a"), &verdicts).await.unwrap()
     };
     assert_eq!(judge(&[]).await, 0);
     assert_eq!(judge(&[(&unknown, 1)]).await, 0);
@@ -181,7 +181,7 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     let touching = store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap();
     assert_eq!(touching.len(), 1);
 
-    assert_eq!(judge(&[(&off, 9), (&on, 4)]).await, 1, "what has moved stays");
+    assert_eq!(judge(&[(&off, 4), (&on, 4)]).await, 1, "what has moved stays");
     let kept = summary(&store, "a").await;
     assert_eq!(kept.steps, 2);
     assert_eq!(kept.last_action.unwrap().id, first.steps[1].id);
@@ -206,7 +206,7 @@ pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
         (record.steps[0].id.clone(), by_model(9)),
         (record.steps[1].id.clone(), by_model(2)),
     ];
-    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 2);
+    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
     let row = store.steps(&session("a")).await.unwrap().remove(0);
     assert_eq!(
         (row.drift_score, row.drift_type.as_deref()),
@@ -224,7 +224,96 @@ pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
     assert_eq!((event.reason, event.findings), (None, Vec::<Finding>::new()));
 }
 
-/// Steps that are judged together may be of several tasks and sessions.
+/// Whoever acquits an action makes it the step that it was, with all that was known of it; what the agent was told
+/// because of it, it was told.
+pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
+    let (at_once, later) = (judged("a", 1, [Some(3), Some(1)]), exchange("a", 2));
+    let as_steps = {
+        let (mut first, mut second) = (exchange("b", 1), exchange("b", 2));
+        for (copy, of) in [(&mut first, &at_once), (&mut second, &later)] {
+            copy.agent_id = Some(AgentId::new("agent"));
+            copy.steps.clone_from(&of.steps);
+            copy.steps.iter_mut().for_each(|step| step.verdict = None);
+        }
+        store.append(&[first, second]).await.unwrap();
+        store.steps(&session("b")).await.unwrap()
+    };
+    for record in [&at_once, &later] {
+        let by_agent = ExchangeRecord {
+            agent_id: Some(AgentId::new("agent")),
+            ..record.clone()
+        };
+        store.append(&[by_agent]).await.unwrap();
+    }
+    let ids: Vec<StepId> = as_steps.iter().map(|row| row.id.clone()).collect();
+    let judge = async |score| {
+        let verdicts: Vec<_> = ids.iter().map(|id| (id.clone(), verdict(score))).collect();
+        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+    };
+    assert_eq!(judge(2).await, 2, "two were in the log at once");
+    assert_eq!(summary(&store, "a").await.steps, 0);
+    let elsewhere = [(ids[0].clone(), verdict(9))];
+    assert_eq!(store.judge_steps(&client("c"), &elsewhere).await.unwrap(), 0);
+    assert_eq!(judge(9).await, 4);
+    assert_eq!(store.drift_log(Some(&session("a"))).await.unwrap(), []);
+    let expected: Vec<StepRow> = (0..)
+        .zip(as_steps)
+        .map(|(place, row)| StepRow {
+            session_id: session("a"),
+            exchange_id: if place < 2 {
+                at_once.id.clone()
+            } else {
+                later.id.clone()
+            },
+            drift_score: Some(9),
+            drift_type: Some("none".to_owned()),
+            correction_level: Some("intervene".to_owned()),
+            correction_given: Some("Go back to the limit.".to_owned()),
+            ..row
+        })
+        .collect();
+    assert_eq!(store.steps(&session("a")).await.unwrap(), expected);
+    let kept = summary(&store, "a").await;
+    assert_eq!(kept.steps, 4);
+    assert_eq!(kept.last_action.as_ref(), expected.last());
+    let touching = store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap();
+    assert_eq!(
+        touching
+            .iter()
+            .filter(|row| row.session_id == session("a"))
+            .count(),
+        2
+    );
+    assert_eq!(judge(9).await, 4, "they are steps like any other");
+    assert_eq!(judge(4).await, 4);
+    assert_eq!(summary(&store, "a").await.steps, 0);
+}
+
+/// What a hard rule found is a fact: no later verdict makes it a step again.
+pub async fn hard_finding_is_not_acquitted(store: Arc<dyn Store>) {
+    let of_rule = |rule, score| {
+        let mut verdict = verdict(score);
+        verdict.findings[0].rule = rule;
+        verdict
+    };
+    let mut record = exchange("a", 1);
+    record.steps[0].verdict = Some(of_rule(Rule::Danger, 2));
+    record.steps[1].verdict = Some(of_rule(Rule::Tangent, 2));
+    store.append(std::slice::from_ref(&record)).await.unwrap();
+    let [hard, soft] = [&record.steps[0].id, &record.steps[1].id].map(Clone::clone);
+    let judge = async |id: &StepId, verdict| {
+        let verdicts = [(id.clone(), verdict)];
+        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+    };
+    assert_eq!(judge(&hard, of_rule(Rule::Judge, 10)).await, 0);
+    assert_eq!(judge(&soft, of_rule(Rule::Constraint, 6)).await, 0);
+    assert_eq!(logged(&store, "a").await, [hard.clone(), soft.clone()]);
+    assert_eq!(judge(&soft, of_rule(Rule::Judge, 5)).await, 1);
+    assert_eq!(logged(&store, "a").await, [hard]);
+    assert_eq!(steps(&store, "a").await, [soft]);
+}
+
+/// Actions that are judged together may be of several tasks of their session, and are of no other session.
 pub async fn later_verdicts_find_steps_in_all_tasks(store: Arc<dyn Store>) {
     let records = [exchange("a", 1), exchange("a", 2), exchange("b", 1)];
     store.append(&records).await.unwrap();
@@ -233,12 +322,13 @@ pub async fn later_verdicts_find_steps_in_all_tasks(store: Arc<dyn Store>) {
         .iter()
         .map(|record| (record.steps[0].id.clone(), verdict(1)))
         .collect();
-    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 3);
-    for (task, record) in ["a", "a2", "b"].into_iter().zip(&records) {
+    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
+    for (task, record) in ["a", "a2"].into_iter().zip(&records) {
         assert_eq!(logged(&store, task).await, [record.steps[0].id.clone()]);
         assert_eq!(steps(&store, task).await, [record.steps[1].id.clone()]);
         assert_eq!(summary(&store, task).await.steps, 1);
     }
+    assert_eq!(steps(&store, "b").await.len(), 2);
 }
 
 /// Moves an exchange of client session `a` to the task `to`.
@@ -261,7 +351,7 @@ pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (stays, moves) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
     store.append(&[stays.clone(), moves.clone()]).await.unwrap();
     let later = [(moves.steps[1].id.clone(), verdict(3))];
-    store.judge_steps(&later).await.unwrap();
+    store.judge_steps(&client("a"), &later).await.unwrap();
     move_to(&store, &moves, "a2").await;
     let both = [moves.steps[0].id.clone(), moves.steps[1].id.clone()];
     assert_eq!(logged(&store, "a").await, [stays.steps[0].id.clone()]);
@@ -430,7 +520,7 @@ pub async fn related_steps_answer_four_questions(store: Arc<dyn Store>) {
     store.append(&records).await.unwrap();
     assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8, 7]);
     let later = [(records[6].steps[0].id.clone(), verdict(1))];
-    store.judge_steps(&later).await.unwrap();
+    store.judge_steps(&client("a"), &later).await.unwrap();
     assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8]);
     let nothing = RelatedSteps {
         files: Vec::new(),

@@ -261,7 +261,8 @@ pub async fn drift_log_is_kept_in_order(store: Arc<dyn Store>) {
     bare.correction_given = None;
     bare.recovery_plan.clear();
     let (late, other) = (drift("late", "a", 9), drift("other", "b", 5));
-    for event in [&late, &bare, &other, &bare] {
+    let full = drift("bare", "b", 30);
+    for event in [&late, &full, &other, &bare] {
         store.append_drift(event).await.unwrap();
     }
     assert_eq!(

@@ -313,7 +313,7 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
         (later.steps[0].id.clone(), leaky_verdict(6)),
         (later.steps[1].id.clone(), leaky_verdict(2)),
     ];
-    assert_eq!(store.judge_steps(&verdicts).await.unwrap(), 2);
+    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
     let saved = DriftState {
         correction: Some(leaky_correction("saved")),
         ..drift_state("b", 1)

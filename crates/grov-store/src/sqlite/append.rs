@@ -112,11 +112,11 @@ pub(super) struct NewStep<'a> {
     /// Kept apart for the lookup by path, where the step carries reasoning.
     paths: Vec<Cow<'a, str>>,
     pub(super) files: Option<String>,
-    folders: Option<String>,
+    pub(super) folders: Option<String>,
     pub(super) command: Option<Cow<'a, str>>,
-    effects: Option<String>,
-    reasoning: Option<Cow<'a, str>>,
-    keywords: Option<String>,
+    pub(super) effects: Option<String>,
+    pub(super) reasoning: Option<Cow<'a, str>>,
+    pub(super) keywords: Option<String>,
     pub(super) verdict: Option<NewVerdict>,
 }
 
@@ -225,7 +225,7 @@ async fn append(
     for exchange in &new {
         if !exchange.off_goal.is_empty() && exchange.reports_earlier() {
             let ids: Vec<&str> = exchange.off_goal.iter().map(|step| &*step.id).collect();
-            take_out(connection, &ids).await?;
+            take_out(connection, exchange.record.client_session_id.as_str(), &ids).await?;
         }
         if let Some(state) = &exchange.drift {
             keep_state(connection, state, &exchange.record.session_id).await?;

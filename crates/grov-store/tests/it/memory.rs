@@ -371,7 +371,9 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
     // Half of the steps stay, half go into the log.
     let step = sample_exchange("c", number).steps[0].id.clone();
     let score = if number % 2 == 0 { 3 } else { 6 };
-    assert_eq!(store.judge_steps(&[(step, verdict(score))]).await.unwrap(), 1);
+    let judged = [(step, verdict(score))];
+    let judged = store.judge_steps(&ClientSessionId::new("c"), &judged).await;
+    assert_eq!(judged.unwrap(), 1);
     let at = OffsetDateTime::UNIX_EPOCH;
     let state = DriftState {
         correction: Some(correction),

@@ -15,8 +15,9 @@ use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 
 const INSERT_EVENTS: Insert = Insert {
     head: "INSERT OR ROLLBACK INTO drift_log (id, step_id, session_id, client_session_id, exchange_id, timestamp, \
-           action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by)",
-    columns: 16,
+           action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by, \
+           agent_id, tool, tool_use_id, folders, effects, reasoning, is_key_decision, keywords)",
+    columns: 24,
     tail: "ON CONFLICT (id) DO NOTHING",
 };
 
@@ -58,6 +59,15 @@ pub(in crate::sqlite) async fn insert_events(
             values.optional(verdict.and_then(|verdict| verdict.plan.as_deref()));
             values.optional(verdict.and_then(|verdict| verdict.findings.as_deref()));
             values.optional(verdict.map(|verdict| verdict.judged_by));
+            let action = &new.step.action;
+            values.optional(exchange.record.agent_id.as_ref().map(|id| id.as_str()));
+            values.text(&action.tool);
+            values.optional(action.tool_use_id.as_deref());
+            values.optional(new.folders.as_deref());
+            values.optional(new.effects.as_deref());
+            values.optional(new.reasoning.as_deref());
+            values.integer(i64::from(new.step.is_key_decision));
+            values.optional(new.keywords.as_deref());
         })?;
         query.execute(&mut *connection).await?;
     }
@@ -81,7 +91,12 @@ impl SqliteStore {
              correction_given, recovery_plan, client_session_id, step_id, command, findings, judged_by, project_path) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
              coalesce((SELECT project_path FROM session_states WHERE session_id = ?2), '')) \
-             ON CONFLICT (id) DO NOTHING",
+             ON CONFLICT (id) DO UPDATE SET session_id = excluded.session_id, timestamp = excluded.timestamp, \
+             action_type = excluded.action_type, files = excluded.files, drift_score = excluded.drift_score, \
+             level = excluded.level, reason = excluded.reason, correction_given = excluded.correction_given, \
+             recovery_plan = excluded.recovery_plan, client_session_id = excluded.client_session_id, \
+             step_id = excluded.step_id, command = excluded.command, findings = excluded.findings, \
+             judged_by = excluded.judged_by, project_path = excluded.project_path",
         )
         .bind(event.id.as_str())
         .bind(event.session_id.as_str())

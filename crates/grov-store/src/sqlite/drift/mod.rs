@@ -59,8 +59,12 @@ impl DriftStore for SqliteStore {
         self.corrections_of(session).await
     }
 
-    async fn judge_steps(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
-        self.judge(verdicts).await
+    async fn judge_steps(
+        &self,
+        session: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+    ) -> Result<usize, StoreError> {
+        self.judge(session, verdicts).await
     }
 
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {

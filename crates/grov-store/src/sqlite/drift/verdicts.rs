@@ -5,7 +5,7 @@ use crate::door;
 use crate::sqlite::transitions::recount_steps;
 use crate::sqlite::values::{list, list_value};
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{CorrectionLevel, RecoveryStep, StepId, StepVerdict};
+use grov_domain::{ClientSessionId, CorrectionLevel, Finding, RecoveryStep, StepId, StepVerdict};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +22,7 @@ pub(in crate::sqlite) struct NewVerdict {
     pub(super) plan: Option<String>,
     reason: Option<String>,
     is_off_goal: bool,
+    has_hard: bool,
 }
 
 impl NewVerdict {
@@ -36,6 +37,7 @@ impl NewVerdict {
             level: verdict.level.map(CorrectionLevel::as_str),
             plan: list(&plan)?,
             is_off_goal: verdict.is_off_goal(),
+            has_hard: has_hard(&verdict.findings),
             correction: verdict.correction.take(),
             reason: verdict.findings.into_iter().next().map(|finding| finding.reason),
         })
@@ -61,7 +63,11 @@ fn in_words(step: &RecoveryStep) -> String {
 }
 
 impl SqliteStore {
-    pub(super) async fn judge(&self, verdicts: &[(StepId, StepVerdict)]) -> Result<usize, StoreError> {
+    pub(super) async fn judge(
+        &self,
+        client_session: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+    ) -> Result<usize, StoreError> {
         if verdicts.is_empty() {
             return Ok(0);
         }
@@ -72,7 +78,9 @@ impl SqliteStore {
             new.push((id.as_str(), NewVerdict::new(verdict)?));
         }
         let mut writer = self.writer().await?;
-        let changed = judge(writer.connection()?, &new).await.map_err(fault)?;
+        let changed = judge(writer.connection()?, client_session.as_str(), &new)
+            .await
+            .map_err(fault)?;
         writer.commit().await.map_err(fault)?;
         Ok(changed)
     }
@@ -80,61 +88,124 @@ impl SqliteStore {
 
 async fn judge(
     connection: &mut SqliteConnection,
+    client_session: &str,
     verdicts: &[(&str, NewVerdict)],
 ) -> Result<usize, sqlx::Error> {
     let ids: Vec<&str> = verdicts.iter().map(|(id, _)| *id).collect();
-    let places = places(connection, &ids).await?;
+    let mut places = places(connection, client_session, &ids).await?;
     let (mut changed, mut concerned) = (0, BTreeSet::new());
     for (id, verdict) in verdicts {
-        let Some(session) = places.get(*id) else {
+        let Some(place) = places.get_mut(*id) else {
             continue;
         };
-        let rows = if verdict.is_off_goal {
+        let session = place.session.as_str();
+        let rows = if place.is_logged {
+            if verdict.is_off_goal || verdict.has_hard || place.has_hard {
+                continue;
+            }
+            bring_back(connection, id, verdict).await?
+        } else if verdict.is_off_goal {
             log(connection, session, id, verdict).await?;
-            concerned.insert(session.as_str());
             remove(connection, session, id).await?
         } else {
             mark(connection, session, id, verdict).await?
         };
+        if place.is_logged || verdict.is_off_goal {
+            concerned.insert(place.session.clone());
+        }
+        place.has_hard = verdict.has_hard;
+        place.is_logged = verdict.is_off_goal;
         changed += usize::try_from(rows).unwrap_or(usize::MAX);
     }
-    for session in concerned {
+    for session in &concerned {
         recount_steps(connection, session).await?;
     }
     Ok(changed)
 }
 
-/// Which task each of these steps is in, as far as they are there.
-///
-/// A step is stored under its task. Those that are judged together are mostly of one client session: where one of them
-/// is, the others are looked for first, so that all tasks of the store are asked for few of them.
+/// Where a judged action is.
+struct Place {
+    /// Its task.
+    session: String,
+    /// In the log instead of among the steps.
+    is_logged: bool,
+    /// Whether a rule found a fact there that no later verdict changes.
+    has_hard: bool,
+}
+
+/// Where these actions of a client session are, as far as they are there. Of those in the log only what was a step.
 async fn places(
     connection: &mut SqliteConnection,
+    client_session: &str,
     ids: &[&str],
-) -> Result<HashMap<String, String>, sqlx::Error> {
-    let mut places = HashMap::with_capacity(ids.len());
-    let mut wanted: BTreeSet<&str> = ids.iter().copied().collect();
-    while let Some(first) = wanted.pop_first() {
-        let listed: Vec<&str> = wanted.iter().copied().chain([first]).collect();
-        let rows = sqlx::query(
-            "SELECT st.id, st.session_id FROM \
-             (SELECT s.client_session_id AS client FROM session_states s \
-              CROSS JOIN steps st ON st.session_id = s.session_id AND st.id = ?1 LIMIT 1) home \
-             CROSS JOIN session_states s ON s.client_session_id = home.client \
-             CROSS JOIN json_each(?2) wanted \
-             CROSS JOIN steps st ON st.session_id = s.session_id AND st.id = wanted.value",
-        )
-        .bind(first)
-        .bind(list_value(&listed)?)
-        .fetch_all(&mut *connection)
-        .await?;
-        for row in &rows {
-            let id: String = row.try_get(0)?;
-            wanted.remove(id.as_str());
-            places.insert(id, row.try_get(1)?);
-        }
+) -> Result<HashMap<String, Place>, sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT st.id, st.session_id, 0 AS is_logged, NULL AS findings FROM session_states s \
+         CROSS JOIN json_each(?2) wanted \
+         CROSS JOIN steps st ON st.session_id = s.session_id AND st.id = wanted.value \
+         WHERE s.client_session_id = ?1 \
+         UNION ALL SELECT d.id, d.session_id, 1, d.findings FROM json_each(?2) wanted \
+         CROSS JOIN drift_log d ON d.id = wanted.value CROSS JOIN session_states s ON s.session_id = d.session_id \
+         WHERE s.client_session_id = ?1 AND d.tool IS NOT NULL AND d.exchange_id IS NOT NULL",
+    )
+    .bind(client_session)
+    .bind(list_value(ids)?)
+    .fetch_all(connection)
+    .await?;
+    let mut places = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        let findings: Option<&str> = row.try_get(3)?;
+        // What cannot be read is left where it is.
+        let has_hard = findings.is_some_and(|text| {
+            serde_json::from_str::<Vec<Finding>>(text).map_or(true, |findings| has_hard(&findings))
+        });
+        let place = Place {
+            session: row.try_get(1)?,
+            is_logged: row.try_get(2)?,
+            has_hard,
+        };
+        places.insert(row.try_get(0)?, place);
     }
     Ok(places)
+}
+
+fn has_hard(findings: &[Finding]) -> bool {
+    findings.iter().any(|finding| finding.rule.is_hard())
+}
+
+/// Makes an event the step again that it was. What the agent was told because of it stays.
+async fn bring_back(
+    connection: &mut SqliteConnection,
+    id: &str,
+    verdict: &NewVerdict,
+) -> Result<u64, sqlx::Error> {
+    let back = sqlx::query(
+        "INSERT INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
+         command, effects, reasoning, is_key_decision, keywords, timestamp, drift_score, drift_type, judged_by, \
+         findings, correction_level, correction_given) \
+         SELECT session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
+         command, effects, reasoning, is_key_decision, keywords, timestamp, ?2, ?3, ?4, ?5, coalesce(?6, level), \
+         coalesce(?7, correction_given) FROM drift_log WHERE id = ?1 ON CONFLICT DO NOTHING",
+    )
+    .bind(id)
+    .bind(verdict.score)
+    .bind(verdict.drift_type)
+    .bind(verdict.judged_by)
+    .bind(verdict.findings.as_deref())
+    .bind(verdict.level)
+    .bind(verdict.correction.as_deref())
+    .execute(&mut *connection)
+    .await?;
+    sqlx::query(
+        "INSERT INTO step_files (path, timestamp, session_id, step_id) \
+         SELECT f.value, d.timestamp, d.session_id, d.id FROM drift_log d, json_each(d.files) f \
+         WHERE d.id = ?1 AND d.reasoning IS NOT NULL ON CONFLICT DO NOTHING; \
+         DELETE FROM drift_log WHERE id = ?1",
+    )
+    .bind(id)
+    .execute(connection)
+    .await?;
+    Ok(back.rows_affected())
 }
 
 /// Writes the verdict beside the step. What the agent was told because of an earlier one stays.
@@ -171,10 +242,12 @@ async fn log(
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO drift_log (id, step_id, session_id, client_session_id, project_path, exchange_id, timestamp, \
-         action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by) \
+         action_type, files, command, drift_score, level, reason, correction_given, recovery_plan, findings, judged_by, \
+         agent_id, tool, tool_use_id, folders, effects, reasoning, is_key_decision, keywords) \
          SELECT st.id, st.id, st.session_id, s.client_session_id, s.project_path, st.exchange_id, st.timestamp, \
          st.action_type, st.files, st.command, ?3, coalesce(?4, st.correction_level), ?5, \
-         coalesce(?6, st.correction_given), ?7, ?8, ?9 \
+         coalesce(?6, st.correction_given), ?7, ?8, ?9, \
+         st.agent_id, st.tool, st.tool_use_id, st.folders, st.effects, st.reasoning, st.is_key_decision, st.keywords \
          FROM steps st JOIN session_states s ON s.session_id = st.session_id \
          WHERE st.session_id = ?1 AND st.id = ?2 ON CONFLICT (id) DO NOTHING",
     )
@@ -211,14 +284,25 @@ async fn remove(connection: &mut SqliteConnection, session: &str, id: &str) -> R
     Ok(removed.rows_affected())
 }
 
-/// Removes steps that are in the log by now, wherever they are.
+/// Removes the steps of a client session that are in the log by now.
 pub(in crate::sqlite) async fn take_out(
     connection: &mut SqliteConnection,
+    client_session: &str,
     ids: &[&str],
 ) -> Result<(), sqlx::Error> {
+    let rows = sqlx::query(
+        "SELECT st.id, st.session_id FROM session_states s CROSS JOIN json_each(?2) wanted \
+         CROSS JOIN steps st ON st.session_id = s.session_id AND st.id = wanted.value \
+         WHERE s.client_session_id = ?1",
+    )
+    .bind(client_session)
+    .bind(list_value(ids)?)
+    .fetch_all(&mut *connection)
+    .await?;
     let mut concerned = BTreeSet::new();
-    for (id, session) in places(connection, ids).await? {
-        remove(connection, &session, &id).await?;
+    for row in &rows {
+        let session: String = row.try_get(1)?;
+        remove(connection, &session, row.try_get(0)?).await?;
         concerned.insert(session);
     }
     for session in &concerned {

@@ -78,7 +78,8 @@ const ERASE: &[&str] = &[
     concat!("DELETE FROM prompts WHERE session_id IN ", sessions!()),
     concat!(
         "UPDATE drift_log SET files = NULL, reason = NULL, correction_given = NULL, recovery_plan = NULL, \
-         command = NULL, findings = NULL WHERE session_id IN ",
+         command = NULL, findings = NULL, folders = NULL, effects = NULL, reasoning = NULL, keywords = NULL \
+         WHERE session_id IN ",
         sessions!()
     ),
     concat!(
