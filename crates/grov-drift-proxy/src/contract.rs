@@ -60,11 +60,6 @@ impl Agreement {
         &self.contract
     }
 
-    /// What a prompt means for the goal; nothing is changed.
-    pub(crate) fn kind_of(&self, prompt: &str) -> PromptKind {
-        self.read_with(&bounded(prompt)).0
-    }
-
     /// The user typed something.
     pub(crate) fn prompted(&mut self, prompt: &str) -> PromptKind {
         let prompt = bounded(prompt);
@@ -279,7 +274,6 @@ mod tests {
         assert_eq!(before.goal, first);
         assert_eq!(before.scope, ["src/auth/token.ts"]);
         for assent in ["yes", "continue", "ok"] {
-            assert_eq!(agreement.kind_of(assent), PromptKind::Assent);
             assert_eq!(agreement.prompted(assent), PromptKind::Assent);
         }
         assert_eq!(*agreement.contract(), before);

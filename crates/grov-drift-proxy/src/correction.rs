@@ -32,6 +32,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) plan: &'a [RecoveryStep],
     /// What was done instead of following the last correction.
     pub(crate) instead: Option<&'a str>,
+    /// Rules alone doubt that it has to do with the goal.
+    pub(crate) is_doubt: bool,
 }
 
 /// The text for a situation, without the markers around it, within so many tokens with them. It is none of those whose
@@ -108,6 +110,17 @@ impl Writer<'_> {
 
     fn correct(&self) -> String {
         let mut text = self.heading();
+        if self.situation.is_doubt {
+            let back = match self.situation.plan.last().and_then(|step| step.file.as_deref()) {
+                Some(file) => format!("to {}", line(file, self.limit(STEP))),
+                None => "to what was asked".to_owned(),
+            };
+            let _ = write!(
+                text,
+                "\nThis is a guess by rules. If the work needs it, say why in one sentence and go on; else go back {back}."
+            );
+            return text;
+        }
         self.add_steps("Way back", self.situation.plan, &mut text);
         text.push_str("\nIf the goal needs this after all, say why in one sentence and go on.");
         text

@@ -12,17 +12,23 @@
 //!   responses, or when a model agrees.
 //! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
 //!   escalated, and then not within four changing responses of the last correction.
-//! - After a correction that was not followed, the next one comes at once and stronger, up to forced. An action is
-//!   demanded [`MOST_DEMANDS`] times; then there is silence until the session is back on its goal or the user speaks.
-//! - What the user let pass after a correction (they spoke, and did not rule it out) is not corrected again.
+//! - What is *firm* (a fact, repetition, what a model agrees with) escalates: after a correction that was not followed, the
+//!   next one comes at once and stronger, up to forced. An action is demanded [`MOST_DEMANDS`] times; then there is silence
+//!   until the session is back on its goal or the user speaks.
+//! - What is *soft* (a change that only does not look related to the goal) is told as a doubt: never stronger than
+//!   [`CorrectionLevel::Correct`], nothing is to be undone, no escalation, at most [`MOST_DOUBTS`] times per prompt, the
+//!   second time after [`MORE_OFF_GOAL`] more such changes.
+//! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
+//! - A call that failed or was denied changed nothing: what was to be said of it is not said.
 
 use crate::correction::{self, Situation};
 use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
-use crate::plan::{Offence, Taken, changes, demanded, has_hard, takes, way_back};
+use crate::plan::{Offence, Taken, changes, demanded, has_hard, is_soft, takes, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionId, SessionMode, StepId,
+    DriftVerdict, GoalContract, OFF_GOAL_BELOW, Rule, SessionId, SessionMode, StepId,
 };
+use grov_redact::Redactor;
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
 
@@ -34,6 +40,12 @@ const MOST_DEMANDS: u8 = 2;
 const WINDOW: usize = 4;
 /// Changing responses between two mild corrections.
 const PAUSE: usize = 4;
+/// How often a doubt is told per prompt.
+const MOST_DOUBTS: u8 = 2;
+/// Off-goal changes after a doubt was told until it is told again.
+const MORE_OFF_GOAL: usize = 3;
+/// Responses in which the undoing of one file may go on.
+const UNDOING: u8 = 3;
 /// Texts whose hashes are kept.
 const MOST_SAID: usize = 64;
 /// Files that the user let pass, and files whose undoing was seen, kept at most.
@@ -72,6 +84,8 @@ pub struct Assessed {
     pub action: ActionSketch,
     /// The step it is recorded as.
     pub step: Option<StepId>,
+    /// The tool call that it is.
+    pub call: Option<String>,
     /// What was found.
     pub assessment: Assessment,
     /// A subagent did it: only matters of fact count.
@@ -98,7 +112,8 @@ pub struct Progress {
     pub settled: Vec<Correction>,
     /// Of these, how many were never said.
     pub expired: usize,
-    /// Actions that did what a correction asked for: whatever the rules say, they are no deviation.
+    /// Actions that are no deviation, whatever the rules say: they did what a correction asked for, go on with undoing, or
+    /// the user let them pass.
     pub followed: Vec<usize>,
     /// An action is demanded for the first time.
     pub is_forced_now: bool,
@@ -113,6 +128,32 @@ pub enum PromptKind {
     Substance,
     /// "Yes", "go on".
     Assent,
+}
+
+/// Something that the user said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spoken {
+    /// What it means.
+    pub kind: PromptKind,
+    /// It holds a "no" of some sort: nothing is taken for allowed because of it.
+    pub objects: bool,
+    /// When the request arrived that brought it: what was told with that request the user had not seen.
+    pub arrived_at: OffsetDateTime,
+}
+
+/// At which point of a session something was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    responses: u64,
+    prompts: u64,
+}
+
+/// The undoing of something goes on.
+#[derive(Clone, Debug)]
+struct Undoing {
+    offence: Offence,
+    /// Responses that it may still take.
+    left: u8,
 }
 
 /// The course of a session.
@@ -133,8 +174,15 @@ pub struct Course {
     demands: u8,
     /// What was done instead of following the last correction.
     instead: Option<String>,
+    /// Doubts told since the newest prompt.
+    doubts: u8,
+    /// Off-goal changes since the last correction was made.
+    off_goal_since: usize,
     /// Files whose change the user let pass.
     let_pass: Vec<String>,
+    /// Facts that the user let pass, by rule and reason.
+    facts_let_pass: Vec<(Rule, String)>,
+    undoing: Option<Undoing>,
     /// Files of which a change was taken for undoing; the next one has to prove it.
     undone: Vec<String>,
 }
@@ -146,17 +194,17 @@ impl Course {
             state,
             policy,
             recent: VecDeque::new(),
-            offence: Offence {
-                files: Vec::new(),
-                content: None,
-                is_hard: false,
-            },
+            offence: Offence::default(),
             has_raised: false,
             since: PAUSE,
             responses: 0,
             demands: 0,
             instead: None,
+            doubts: 0,
+            off_goal_since: 0,
             let_pass: Vec::new(),
+            facts_let_pass: Vec::new(),
+            undoing: None,
             undone: Vec::new(),
         }
     }
@@ -166,9 +214,12 @@ impl Course {
         &self.state
     }
 
-    /// Changing responses so far.
-    pub fn responses(&self) -> u64 {
-        self.responses
+    /// At which point the session is, for verdicts that come later.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            responses: self.responses,
+            prompts: self.state.prompts,
+        }
     }
 
     /// The correction that waits to be said.
@@ -177,10 +228,11 @@ impl Course {
         correction.filter(|correction| correction.delivered_at.is_none())
     }
 
-    /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it.
-    pub fn sayable(&self, now: OffsetDateTime, prompt: Option<PromptKind>) -> Option<&Correction> {
+    /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it: a
+    /// fact may still be one under what the prompt says.
+    pub fn sayable(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         let pending = self.pending()?;
-        let is_overtaken = prompt == Some(PromptKind::Substance) && !self.offence.is_hard;
+        let is_overtaken = with_prompt && !self.offence.is_hard;
         let is_late = now - pending.made_at > WAITS_AT_MOST;
         (!is_overtaken && !is_late).then_some(pending)
     }
@@ -193,9 +245,17 @@ impl Course {
             self.state.escalation,
             self.state.failed_recoveries,
         );
-        progress.followed = self.followed(response);
-        let worst = worst(response, &progress.followed);
-        if worst.is_none() && progress.followed.is_empty() {
+        let obeyed = self.followed(response);
+        let exempt = self.exempt(response, &obeyed);
+        let eased: Vec<Assessed>;
+        let response = if exempt.is_empty() {
+            response
+        } else {
+            eased = eased_of(response, &exempt);
+            &eased
+        };
+        let worst = worst(response, &obeyed);
+        if worst.is_none() && obeyed.is_empty() {
             return progress;
         }
         let found = worst.map(|place| (place, &response[place]));
@@ -205,7 +265,7 @@ impl Course {
         if !is_delegated {
             self.responses += 1;
             self.since = self.since.saturating_add(1);
-            ignored = self.settle(score, !progress.followed.is_empty(), moment.at, &mut progress);
+            ignored = self.settle(score, !obeyed.is_empty(), moment.at, &mut progress);
             if let Some(score) = score {
                 self.remember(score);
             }
@@ -213,26 +273,24 @@ impl Course {
                 self.instead = found.map(|(_, action)| described(&action.action));
             }
         }
-        self.move_on(score, ignored.is_some(), is_delegated, &mut progress);
+        let is_firm = found.is_some_and(|(_, action)| !is_soft(&action.assessment));
+        self.move_on(score, is_firm, ignored.is_some(), is_delegated, &mut progress);
         if let Some((place, action)) = found
             && self.is_said(action, ignored.is_some())
         {
-            let issues = reasons(&action.assessment);
-            let plan = way_back(contract, &action.action, &action.assessment.findings);
             let least = ignored
-                .filter(|_| action.assessment.score < OFF_GOAL_BELOW)
+                .filter(|_| is_firm && action.assessment.score < OFF_GOAL_BELOW)
                 .map(stronger);
-            self.correct(
-                place,
-                action,
-                issues,
-                plan,
+            let ground = Ground {
+                issues: reasons(&action.assessment),
+                plan: way_back(contract, &action.action, &action.assessment.findings, is_firm),
+                is_firm,
                 least,
-                contract,
-                &moment,
-                &mut progress,
-            );
+            };
+            self.correct(place, action, ground, contract, &moment, &mut progress);
         }
+        progress.followed = obeyed;
+        progress.followed.extend(exempt);
         let after = (
             self.state.mode,
             self.state.escalation,
@@ -243,13 +301,13 @@ impl Course {
         progress
     }
 
-    /// Takes in what a model says of a response that the rules have judged already. `since` is [`Course::responses`] when
+    /// Takes in what a model says of a response that the rules have judged already. `since` is [`Course::standing`] when
     /// it was judged: what came after may have overtaken the verdict.
     pub fn judged(
         &mut self,
         response: &[Assessed],
         verdict: &DriftVerdict,
-        since: u64,
+        since: Standing,
         contract: &GoalContract,
         moment: Moment,
     ) -> Progress {
@@ -261,14 +319,19 @@ impl Course {
         let is_hard = has_hard(&action.assessment);
         let before = action.assessment.score;
         let score = combined(&action.assessment, verdict.score);
-        let is_current = self.responses == since;
+        let is_current = self.standing() == since;
         if score < OFF_GOAL_BELOW && is_current {
             if self.state.mode == SessionMode::Normal {
                 self.state.mode = SessionMode::Drifted;
                 progress.changed = true;
             }
             self.amend(before, score);
-            let is_free = self.state.correction.is_none();
+            let is_doubt_of_rules = self.state.correction.is_some() && !self.offence.is_firm;
+            if is_doubt_of_rules && self.pending().is_none() && self.offence.is_of(action) {
+                // It was told already; from now on it is more than a doubt.
+                self.offence.is_firm = true;
+            }
+            let is_free = self.state.correction.is_none() || (is_doubt_of_rules && self.pending().is_some());
             if is_free && !is_hard && self.may_speak() && !self.is_let_pass(&action.action) {
                 let judged = Assessed {
                     assessment: Assessment {
@@ -278,7 +341,7 @@ impl Course {
                     ..action.clone()
                 };
                 let plan = if verdict.recovery_plan.is_empty() {
-                    way_back(contract, &action.action, &action.assessment.findings)
+                    way_back(contract, &action.action, &action.assessment.findings, true)
                 } else {
                     verdict.recovery_plan.clone()
                 };
@@ -286,16 +349,13 @@ impl Course {
                 if !verdict.diagnostic.trim().is_empty() {
                     issues.insert(0, verdict.diagnostic.clone());
                 }
-                self.correct(
-                    place,
-                    &judged,
+                let ground = Ground {
                     issues,
                     plan,
-                    None,
-                    contract,
-                    &moment,
-                    &mut progress,
-                );
+                    is_firm: true,
+                    least: None,
+                };
+                self.correct(place, &judged, ground, contract, &moment, &mut progress);
             }
         } else if score >= OFF_GOAL_BELOW && before < OFF_GOAL_BELOW && is_current {
             // The rules were wrong about it.
@@ -315,24 +375,69 @@ impl Course {
     }
 
     /// The user said something.
-    pub fn prompted(&mut self, kind: PromptKind, at: OffsetDateTime) -> Progress {
+    pub fn prompted(&mut self, spoken: Spoken, at: OffsetDateTime) -> Progress {
         let mut progress = Progress::default();
         self.state.prompts = self.state.prompts.saturating_add(1);
-        let is_delivered = self.state.correction.is_some() && self.pending().is_none();
-        let is_dropped = self.pending().is_some() && kind == PromptKind::Substance && !self.offence.is_hard;
-        if is_delivered && !self.offence.is_hard {
-            let files = self.offence.files.clone();
-            keep(&mut self.let_pass, files);
+        self.doubts = 0;
+        self.recent.clear();
+        let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
+        let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < spoken.arrived_at);
+        if was_read && !spoken.objects {
+            let facts = self.offence.facts.clone();
+            keep(&mut self.facts_let_pass, facts);
+            if !self.offence.is_hard {
+                let files = self.offence.files.clone();
+                keep(&mut self.let_pass, files);
+            }
         }
-        if is_delivered || is_dropped {
+        // A fact that waits stands until it is looked at again, see [`Course::unsaid_fact`].
+        if was_read || (self.pending().is_some() && !self.offence.is_hard) {
             self.overtake(&mut progress);
         }
-        if self.pending().is_none() {
+        if self.state.correction.is_none() {
             self.back_to_normal();
         }
         progress.changed = true;
         self.touch(true, at);
         progress
+    }
+
+    /// The action that a fact which waits to be said was found of.
+    pub fn unsaid_fact(&self) -> Option<&ActionSketch> {
+        self.pending()?;
+        self.offence.action.as_ref().filter(|_| self.offence.is_hard)
+    }
+
+    /// What waits to be said is right no more: the user allowed it meanwhile, or it did not happen.
+    pub fn dismiss(&mut self, at: OffsetDateTime) -> Progress {
+        let mut progress = Progress::default();
+        let Some(score) = self.pending().map(|pending| pending.score) else {
+            return progress;
+        };
+        if self.recent.back() == Some(&score) {
+            self.recent.pop_back();
+        }
+        self.overtake(&mut progress);
+        if self.state.mode != SessionMode::Forced {
+            self.back_to_normal();
+        }
+        progress.changed = true;
+        self.touch(true, at);
+        progress
+    }
+
+    /// The tool call that the correction which waits to be said is about.
+    pub fn pending_call(&self) -> Option<&str> {
+        self.pending()?;
+        self.offence.call.as_deref()
+    }
+
+    /// A person had the correction of the state forgotten.
+    pub fn forget(&mut self, at: OffsetDateTime) {
+        self.state.correction = None;
+        self.offence = Offence::default();
+        self.instead = None;
+        self.touch(true, at);
     }
 
     /// A judge was asked.
@@ -341,11 +446,13 @@ impl Course {
         self.touch(true, at);
     }
 
-    /// A correction was put into a request.
-    pub fn delivered(&mut self, id: &CorrectionId, at: OffsetDateTime) -> bool {
-        let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == *id) else {
+    /// A correction was put into a request, as it is given here. Whether it is still the one of the state.
+    pub fn delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
+        let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
             return false;
         };
+        // It may have got other words meanwhile, which nobody has read.
+        correction.clone_from(said);
         correction.delivered_at = Some(at);
         let hash = correction::hash(&correction.text);
         self.state.said.push(hash);
@@ -413,7 +520,13 @@ impl Course {
             live.correction = stored.correction;
             if let Some(correction) = &live.correction {
                 let files = correction.recovery_plan.iter().take(1);
-                self.offence.files = files.filter_map(|step| step.file.clone()).collect();
+                self.offence = Offence {
+                    files: files.filter_map(|step| step.file.clone()).collect(),
+                    // A doubt is never that strong.
+                    is_firm: correction.level > CorrectionLevel::Correct,
+                    ..Offence::default()
+                };
+                self.demands = u8::from(correction.level == CorrectionLevel::Forced);
             }
         }
         let at = self.state.updated_at;
@@ -449,7 +562,39 @@ impl Course {
         followed
     }
 
-    /// What became of the correction of the state. The level of one that was not followed.
+    /// Actions that the user let pass, or that go on with an undoing that was believed.
+    fn exempt(&mut self, response: &[Assessed], obeyed: &[usize]) -> Vec<usize> {
+        let is_exempt = |one: &Assessed| {
+            let is_allowed = has_hard(&one.assessment)
+                && one.assessment.findings.iter().all(|finding| {
+                    let is_known =
+                        |(rule, reason): &(Rule, String)| *rule == finding.rule && *reason == finding.reason;
+                    self.facts_let_pass.iter().any(is_known)
+                });
+            let undoes = self
+                .undoing
+                .as_ref()
+                .is_some_and(|undoing| undoing.offence.may_go_back_by(&one.action));
+            one.assessment.score < ON_GOAL_FROM && !one.is_delegated && (is_allowed || undoes)
+        };
+        let places = response.iter().enumerate();
+        let exempt: Vec<usize> = places
+            .filter(|(place, one)| !obeyed.contains(place) && is_exempt(one))
+            .map(|(place, _)| place)
+            .collect();
+        if worst(response, obeyed).is_some()
+            && let Some(undoing) = &mut self.undoing
+        {
+            let comes_back = |one: &Assessed| undoing.offence.comes_back_by(&one.action);
+            undoing.left = undoing.left.saturating_sub(1);
+            if undoing.left == 0 || response.iter().any(comes_back) {
+                self.undoing = None;
+            }
+        }
+        exempt
+    }
+
+    /// What became of the correction of the state. The level of a firm one that was not followed.
     fn settle(
         &mut self,
         score: Option<u8>,
@@ -478,19 +623,32 @@ impl Course {
         } else {
             CorrectionOutcome::Ignored
         };
+        if is_followed {
+            self.undoing = Some(Undoing {
+                offence: self.offence.clone(),
+                left: UNDOING,
+            });
+        }
         self.end(outcome, progress);
-        (!is_back).then_some(level)
+        (!is_back && self.offence.is_firm).then_some(level)
     }
 
     /// Mode, failures and escalation after a response.
-    fn move_on(&mut self, score: Option<u8>, is_ignored: bool, is_delegated: bool, progress: &mut Progress) {
+    fn move_on(
+        &mut self,
+        score: Option<u8>,
+        is_firm: bool,
+        is_ignored: bool,
+        is_delegated: bool,
+        progress: &mut Progress,
+    ) {
         let state = &mut self.state;
         let is_off = score.is_some_and(|score| score < OFF_GOAL_BELOW);
         if is_ignored && is_off {
             state.failed_recoveries = state.failed_recoveries.saturating_add(1).min(FAILURES_TO_FORCE);
         }
         if is_off && state.mode != SessionMode::Forced {
-            let is_forced = state.failed_recoveries >= FAILURES_TO_FORCE;
+            let is_forced = is_firm && state.failed_recoveries >= FAILURES_TO_FORCE;
             progress.is_forced_now = is_forced;
             state.mode = if is_forced {
                 SessionMode::Forced
@@ -533,8 +691,16 @@ impl Course {
             let newest = self.recent.iter().rev().take(within);
             newest.filter(|score| **score < below).count()
         };
+        let is_doubt = is_soft(&action.assessment);
+        if is_doubt && (self.doubts >= MOST_DOUBTS || self.state.mode == SessionMode::Forced) {
+            return false;
+        }
         if score < OFF_GOAL_BELOW {
-            return is_ignored || score <= self.policy.at_once || count(WINDOW, OFF_GOAL_BELOW) >= 3;
+            if is_doubt && self.doubts > 0 {
+                return self.off_goal_since >= MORE_OFF_GOAL;
+            }
+            let is_again = is_ignored && !is_doubt;
+            return is_again || score <= self.policy.at_once || count(WINDOW, OFF_GOAL_BELOW) >= 3;
         }
         let persists = self.state.escalation > 0 || count(WINDOW, ON_GOAL_FROM) >= 3;
         persists && self.since >= PAUSE
@@ -554,14 +720,11 @@ impl Course {
     }
 
     /// Makes the correction for an action.
-    #[allow(clippy::too_many_arguments, reason = "private, and each is another thing")]
     fn correct(
         &mut self,
         place: usize,
         action: &Assessed,
-        issues: Vec<String>,
-        plan: Vec<grov_domain::RecoveryStep>,
-        least: Option<CorrectionLevel>,
+        ground: Ground,
         contract: &GoalContract,
         moment: &Moment,
         progress: &mut Progress,
@@ -573,9 +736,16 @@ impl Course {
         let Some(level) = level(score, escalation) else {
             return;
         };
-        let mut level = level.max(least.unwrap_or(level));
-        self.offence = Offence::of(&action.action, &action.assessment);
-        let mut plan = plan;
+        let mut level = if ground.is_firm {
+            level.max(ground.least.unwrap_or(level))
+        } else {
+            level.min(CorrectionLevel::Correct)
+        };
+        if replaces && !self.offence.is_firm {
+            self.doubts = self.doubts.saturating_sub(1);
+        }
+        self.offence = Offence::of(action, ground.is_firm);
+        let mut plan = ground.plan;
         if self.state.mode == SessionMode::Forced {
             level = CorrectionLevel::Forced;
             plan = vec![demanded(contract, &self.offence)];
@@ -584,9 +754,16 @@ impl Course {
         // Nobody has read a pending one yet; of one that was said nobody will know any more whether it was followed.
         self.end(CorrectionOutcome::Overtaken, progress);
         progress.expired += usize::from(replaces);
-        let after = raised(escalation, level);
+        let after = if ground.is_firm {
+            raised(escalation, level)
+        } else {
+            escalation
+        };
         self.has_raised = after > escalation;
         self.state.escalation = after;
+        self.doubts = self.doubts.saturating_add(u8::from(!ground.is_firm));
+        self.off_goal_since = 0;
+        let issues = ground.issues;
         let mut correction = Correction {
             id: moment.id.clone(),
             client_session_id: self.state.client_session_id.clone(),
@@ -618,6 +795,7 @@ impl Course {
             issues,
             plan: &correction.recovery_plan,
             instead: self.instead.as_deref(),
+            is_doubt: !self.offence.is_firm,
         };
         correction::text(&situation, self.policy.budget, &self.state.said)
     }
@@ -635,6 +813,9 @@ impl Course {
     fn overtake(&mut self, progress: &mut Progress) {
         if self.pending().is_some() {
             progress.expired += 1;
+            if !self.offence.is_firm {
+                self.doubts = self.doubts.saturating_sub(1);
+            }
             if self.has_raised {
                 self.state.escalation = lowered(self.state.escalation);
             }
@@ -654,6 +835,9 @@ impl Course {
             self.recent.pop_front();
         }
         self.recent.push_back(score);
+        if score < OFF_GOAL_BELOW {
+            self.off_goal_since = self.off_goal_since.saturating_add(1);
+        }
     }
 
     /// The newest score is another one than was thought.
@@ -671,6 +855,30 @@ impl Course {
             self.state.updated_at = at.max(next);
         }
     }
+}
+
+/// Why something is said, and how.
+struct Ground {
+    /// The gravest first, one sentence each.
+    issues: Vec<String>,
+    plan: Vec<grov_domain::RecoveryStep>,
+    /// It is more than a doubt.
+    is_firm: bool,
+    least: Option<CorrectionLevel>,
+}
+
+/// A response of which these actions are no deviation.
+fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed> {
+    let mut eased = response.to_vec();
+    for place in exempt {
+        if let Some(one) = eased.get_mut(*place) {
+            one.assessment = Assessment {
+                score: ON_GOAL_FROM,
+                findings: Vec::new(),
+            };
+        }
+    }
+    eased
 }
 
 /// The score that counts: a model's, except that what is a matter of fact stands.
@@ -711,16 +919,14 @@ fn reasons(assessment: &Assessment) -> Vec<String> {
 fn described(action: &ActionSketch) -> String {
     let what = action.action_type.as_str();
     let on = action.files.first().or(action.command.as_ref());
-    let on: String = on
-        .into_iter()
-        .flat_map(|text| text.chars())
-        .take(INSTEAD)
-        .collect();
+    // Half a secret is none to the redactor, so it is cut afterwards.
+    let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
+    let on: String = on.chars().take(INSTEAD).collect();
     format!("{what} of {on}")
 }
 
 /// Adds to a bounded list; the oldest go.
-fn keep(list: &mut Vec<String>, more: Vec<String>) {
+fn keep<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     for one in more {
         if !list.contains(&one) {
             list.push(one);

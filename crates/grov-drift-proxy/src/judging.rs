@@ -6,7 +6,7 @@
 //! said.
 
 use crate::counters::count;
-use crate::course::{Assessed, combined};
+use crate::course::{Assessed, Standing, combined};
 use crate::drift::Shared;
 use crate::plan::{changes, has_hard};
 use crate::session::{Session, Slot};
@@ -38,8 +38,8 @@ pub(crate) struct Inquiry {
 }
 
 enum Asked {
-    /// Is it on goal? Asked after so many changing responses.
-    Verdict { since: u64 },
+    /// Is it on goal? Asked at this point.
+    Verdict { since: Standing },
     /// What has to be done now? For this correction.
     Demand {
         correction: CorrectionId,
@@ -56,7 +56,7 @@ pub(crate) fn is_suspicious(score: u8, before: Option<u8>, is_hard: bool) -> boo
 impl Inquiry {
     /// Asks whether a response is on goal.
     pub(crate) fn verdict(slot: &Arc<Slot>, session: &Session, response: &[Assessed]) -> Self {
-        let since = session.course.responses();
+        let since = session.course.standing();
         Self::new(slot, session, response, Asked::Verdict { since })
     }
 
@@ -97,7 +97,7 @@ impl Inquiry {
         }
     }
 
-    async fn ask_verdict(&self, since: u64, shared: &Shared) {
+    async fn ask_verdict(&self, since: Standing, shared: &Shared) {
         let question = DriftQuestion {
             goal: self.contract.goal.clone(),
             newest_instruction: self.contract.newest_instruction().to_owned(),
@@ -122,14 +122,19 @@ impl Inquiry {
             let mut session = self.slot.session();
             let moment = shared.moment(&session);
             let contract = session.agreement.contract().clone();
-            let progress = session
-                .course
-                .judged(&self.response, &verdict, since, &contract, moment);
-            shared.follow_up(&progress);
-            if progress.changed {
-                shared.save_state(&session);
+            // What was judged by another goal than the one that counts now is recorded, no more.
+            if session.task == self.task {
+                let progress = session
+                    .course
+                    .judged(&self.response, &verdict, since, &contract, moment);
+                shared.follow_up(&progress);
+                if progress.changed {
+                    shared.save_state(&session);
+                }
+                progress.made
+            } else {
+                None
             }
-            progress.made
         };
         self.record(&verdict, correction.as_ref(), shared).await;
     }

@@ -15,6 +15,7 @@ mod course;
 mod drift;
 mod judging;
 mod level;
+mod objection;
 mod plan;
 mod replay;
 mod saving;
@@ -29,7 +30,7 @@ mod work;
 
 pub use contract::IntentReader;
 pub use counters::Counters;
-pub use course::{Assessed, Course, Moment, Policy, Progress, PromptKind};
+pub use course::{Assessed, Course, Moment, Policy, Progress, PromptKind, Spoken, Standing};
 pub use drift::{Drift, DriftBackend, DriftSettings};
 pub use level::level;
 pub use replay::{Replay, Replayed, replay};

@@ -1,15 +1,26 @@
 //! The way back to the goal, and whether an action takes its first step.
 
+use crate::course::Assessed;
 use grov_domain::{
-    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule,
+    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
 };
 
 /// Steps of a way back at most: who gets more takes none.
 const MOST_STEPS: usize = 3;
 
 /// What a correction is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Offence {
+    /// The action, where it is known.
+    pub(crate) action: Option<ActionSketch>,
+    /// Its tool call.
+    pub(crate) call: Option<String>,
+    /// Its step.
+    pub(crate) step: Option<StepId>,
+    /// The matters of fact among what was found, by rule and reason.
+    pub(crate) facts: Vec<(Rule, String)>,
+    /// It is more than a doubt: see [`is_soft`].
+    pub(crate) is_firm: bool,
     /// The files that were changed off goal.
     pub(crate) files: Vec<String>,
     /// The beginning of what was written.
@@ -20,20 +31,50 @@ pub(crate) struct Offence {
 
 impl Offence {
     /// What the correction for this action is about.
-    pub(crate) fn of(action: &ActionSketch, assessment: &Assessment) -> Self {
-        let mut files: Vec<String> = assessment
-            .findings
+    pub(crate) fn of(one: &Assessed, is_firm: bool) -> Self {
+        let findings = &one.assessment.findings;
+        let mut files: Vec<String> = findings
             .iter()
             .filter_map(|finding| finding.file.clone())
             .collect();
         if files.is_empty() {
-            files.clone_from(&action.files);
+            files.clone_from(&one.action.files);
         }
+        let facts = findings.iter().filter(|finding| finding.rule.is_hard());
         Self {
             files,
-            content: action.content.clone(),
-            is_hard: has_hard(assessment),
+            content: one.action.content.clone(),
+            is_hard: has_hard(&one.assessment),
+            is_firm,
+            facts: facts.map(|fact| (fact.rule, fact.reason.clone())).collect(),
+            action: Some(one.action.clone()),
+            call: one.call.clone(),
+            step: one.step.clone(),
         }
+    }
+
+    /// Whether it is this action.
+    pub(crate) fn is_of(&self, one: &Assessed) -> bool {
+        self.step.is_some() && self.step == one.step
+    }
+
+    /// Whether an edit may be part of taking back what was changed: it is of the same files, and what was written does not
+    /// come again.
+    pub(crate) fn may_go_back_by(&self, action: &ActionSketch) -> bool {
+        self.is_edited_by(action) && action.content.is_some() && !self.comes_back_by(action)
+    }
+
+    /// Whether an edit of the same files writes again what was written.
+    pub(crate) fn comes_back_by(&self, action: &ActionSketch) -> bool {
+        let written = self.content.as_deref().map(str::trim).unwrap_or_default();
+        let new = action.content.as_deref().unwrap_or_default();
+        self.is_edited_by(action) && !written.is_empty() && new.contains(written)
+    }
+
+    fn is_edited_by(&self, action: &ActionSketch) -> bool {
+        action.action_type.modifies_files()
+            && !action.files.is_empty()
+            && action.files.iter().all(|file| self.is_about(file))
     }
 
     pub(crate) fn is_about(&self, file: &str) -> bool {
@@ -44,6 +85,12 @@ impl Offence {
 /// Whether a finding is a matter of fact.
 pub(crate) fn has_hard(assessment: &Assessment) -> bool {
     assessment.findings.iter().any(|finding| finding.rule.is_hard())
+}
+
+/// Whether what was found is only that something does not look related to the goal: a doubt, no fact and no repetition.
+pub(crate) fn is_soft(assessment: &Assessment) -> bool {
+    let gravest = assessment.findings.first().map(|finding| finding.rule);
+    matches!(gravest, Some(Rule::Scope | Rule::Tangent | Rule::ScopeCreep)) && !has_hard(assessment)
 }
 
 /// Whether the action changes something: files, or the world by a command. Tests, builds and programs whose effect the
@@ -66,16 +113,17 @@ pub(crate) fn changes(action: &ActionSketch) -> bool {
 }
 
 /// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the
-/// goal.
+/// goal. Nothing is to be undone because of a mere doubt.
 pub(crate) fn way_back(
     contract: &GoalContract,
     action: &ActionSketch,
     findings: &[Finding],
+    is_firm: bool,
 ) -> Vec<RecoveryStep> {
     let mut steps = Vec::new();
     for finding in findings {
         let file = finding.file.clone().or_else(|| action.files.first().cloned());
-        let step = step_for(finding.rule, file);
+        let step = step_for(finding.rule, file, is_firm);
         if !steps.contains(&step) && steps.len() + 1 < MOST_STEPS {
             steps.push(step);
         }
@@ -84,7 +132,7 @@ pub(crate) fn way_back(
     steps
 }
 
-fn step_for(rule: Rule, file: Option<String>) -> RecoveryStep {
+fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
     let action = match (rule, &file) {
         (Rule::Constraint, Some(file)) => format!("Undo the change of {file}"),
         (Rule::Constraint, None) => "Undo what the user ruled out, as far as it can be undone".to_owned(),
@@ -98,6 +146,9 @@ fn step_for(rule: Rule, file: Option<String>) -> RecoveryStep {
             )
         }
         (Rule::Repetition, None) => "Find the cause of the failure before you try the same again".to_owned(),
+        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep, Some(file)) if !is_firm => {
+            format!("Look again whether the goal needs the change of {file}; if it does, say why and go on")
+        }
         (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, Some(file)) => {
             format!("Check whether the goal needs the change of {file}, and undo it if not")
         }
@@ -253,6 +304,7 @@ mod tests {
             files: vec!["web/theme.css".to_owned()],
             content: Some("color: teal;".to_owned()),
             is_hard,
+            ..Offence::default()
         }
     }
 
@@ -322,7 +374,12 @@ mod tests {
             Rule::Scope,
             Rule::Judge,
         ] {
-            let steps = way_back(&contract, &action, &[finding(rule, 3), finding(Rule::Tangent, 3)]);
+            let steps = way_back(
+                &contract,
+                &action,
+                &[finding(rule, 3), finding(Rule::Tangent, 3)],
+                true,
+            );
             assert!(steps.len() <= MOST_STEPS);
             assert_eq!(
                 steps.last().and_then(|step| step.file.as_deref()),
@@ -330,7 +387,7 @@ mod tests {
             );
         }
         let empty = GoalContract::default();
-        assert_eq!(way_back(&empty, &action, &[]).len(), 1);
+        assert_eq!(way_back(&empty, &action, &[], true).len(), 1);
     }
 
     #[test]

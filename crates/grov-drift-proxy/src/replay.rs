@@ -71,6 +71,7 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
         let response = [Assessed {
             action: action.clone(),
             step: None,
+            call: Some(call.clone()),
             assessment,
             is_delegated: false,
         }];
@@ -87,7 +88,7 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
         }
         let correction = progress.made.map(|(_, correction)| correction);
         if let Some(correction) = &correction {
-            course.delivered(&correction.id, at);
+            course.delivered(correction, at);
         }
         let [Assessed { assessment, .. }] = response;
         let is_followed = !progress.followed.is_empty();

@@ -6,7 +6,7 @@ use crate::drift::Drift;
 use crate::saving::Save;
 use crate::session::Slot;
 use async_trait::async_trait;
-use grov_domain::Lineage;
+use grov_domain::{CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -41,8 +41,8 @@ impl ContextSource for Drift {
         let mut session = slot.session();
         session.course.pending()?;
         let prompt = occasion.prompt.trim();
-        let kind = (!prompt.is_empty()).then(|| session.agreement.kind_of(prompt));
-        let correction = session.course.sayable(self.shared.clock.now(), kind)?.clone();
+        let now = self.shared.clock.now();
+        let correction = session.course.sayable(now, !prompt.is_empty())?.clone();
         let in_tool_loop = prompt.is_empty() || !occasion.answered.is_empty();
         let text = framed(&correction.text, correction.level, in_tool_loop);
         session.offered = Some(correction);
@@ -63,11 +63,12 @@ impl ContextSource for Drift {
         let now = self.shared.clock.now();
         count(&self.shared.counters.delivered);
         session.said_last = Some(offered.id.clone());
-        if session.course.delivered(&offered.id, now) {
+        if session.course.delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
             // Another one took its place meanwhile; this one was read all the same.
             offered.delivered_at = Some(now);
+            offered.outcome = Some(CorrectionOutcome::Overtaken);
             self.shared.save(Save::Correction(Box::new(offered)));
         }
     }

@@ -56,6 +56,7 @@ pub(crate) fn assessed(action: ActionSketch, rule: Rule, score: u8) -> Assessed 
     Assessed {
         action,
         step: None,
+        call: None,
         assessment: Assessment { score, findings },
         is_delegated: false,
     }

@@ -1,9 +1,10 @@
 //! What was done is judged by rules, before it is recorded.
 
 use crate::counters::count;
-use crate::course::{Assessed, Progress};
+use crate::course::{Assessed, Progress, Spoken};
 use crate::drift::{Drift, Shared};
 use crate::judging::{Inquiry, is_suspicious};
+use crate::objection::objects;
 use crate::plan::{changes, has_hard};
 use crate::replay::FOLLOWS;
 use crate::session::{Early, Loading, Session, Slot};
@@ -115,7 +116,12 @@ impl Watching<'_> {
         }
         for prompt in prompts {
             let kind = session.agreement.prompted(&prompt.text);
-            let progress = session.course.prompted(kind, self.shared.clock.now());
+            let spoken = Spoken {
+                kind,
+                objects: objects(&prompt.text),
+                arrived_at: self.exchange.record.started_at,
+            };
+            let progress = session.course.prompted(spoken, self.shared.clock.now());
             self.shared.follow_up(&progress);
             session.suspicions = 0;
         }
@@ -147,6 +153,7 @@ impl Watching<'_> {
             response.push(Assessed {
                 action: action.clone(),
                 step: Some(step.id.clone()),
+                call: call.map(str::to_owned),
                 assessment,
                 is_delegated: !self.is_main,
             });

@@ -33,6 +33,7 @@ fn situation<'a>(
         issues,
         plan,
         instead: None,
+        is_doubt: false,
     }
 }
 

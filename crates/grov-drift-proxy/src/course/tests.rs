@@ -51,14 +51,23 @@ impl Session {
 
     fn deliver(&mut self) -> Option<Correction> {
         let moment = self.moment();
-        let pending = self.course.sayable(moment.at, None)?.clone();
-        assert!(self.course.delivered(&pending.id, moment.at));
+        let pending = self.course.sayable(moment.at, false)?.clone();
+        assert!(self.course.delivered(&pending, moment.at));
         Some(pending)
     }
 
     fn prompt(&mut self, kind: PromptKind) -> Progress {
+        self.says(kind, false)
+    }
+
+    fn says(&mut self, kind: PromptKind, objects: bool) -> Progress {
         let at = self.moment().at;
-        self.course.prompted(kind, at)
+        let spoken = Spoken {
+            kind,
+            objects,
+            arrived_at: at,
+        };
+        self.course.prompted(spoken, at)
     }
 
     fn mode(&self) -> SessionMode {
@@ -77,33 +86,38 @@ fn outcomes(progress: &Progress) -> Vec<CorrectionOutcome> {
 #[test]
 fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
     let mut session = Session::new();
-    let first = session.change("web/theme.css", Rule::Tangent, 3);
+    let first = session.change("web/theme.css", Rule::Constraint, 3);
     assert_eq!(level_of(&first), Some(CorrectionLevel::Intervene));
     assert_eq!(session.mode(), SessionMode::Drifted);
     session.deliver().unwrap();
 
-    let second = session.change("web/button.tsx", Rule::Tangent, 3);
+    let second = session.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(outcomes(&second), [CorrectionOutcome::Ignored]);
     assert_eq!(level_of(&second), Some(CorrectionLevel::Halt));
     assert!(second.made.unwrap().1.text.contains("Edit of web/button.tsx"));
     session.deliver().unwrap();
 
-    let third = session.change("web/card.tsx", Rule::Tangent, 3);
+    let third = session.change("web/card.tsx", Rule::Constraint, 3);
     assert_eq!(level_of(&third), Some(CorrectionLevel::Halt));
     assert_eq!(session.mode(), SessionMode::Drifted);
     session.deliver().unwrap();
 
-    let fourth = session.change("web/list.tsx", Rule::Tangent, 3);
+    let fourth = session.change("web/list.tsx", Rule::Constraint, 3);
     assert!(fourth.is_forced_now);
     assert_eq!(level_of(&fourth), Some(CorrectionLevel::Forced));
     assert_eq!(session.mode(), SessionMode::Forced);
     let demand = session.deliver().unwrap();
     assert_eq!(
         demand.recovery_plan.first().and_then(|step| step.file.as_deref()),
-        Some("src/auth/token.ts")
+        Some("web/list.tsx")
     );
 
-    let obeyed = session.respond(&[assessed(read("src/auth/token.ts"), Rule::Scope, 10)]);
+    let undo = bash(
+        "git checkout web/list.tsx",
+        EffectKind::VersionControl,
+        &["web/list.tsx"],
+    );
+    let obeyed = session.respond(&[assessed(undo, Rule::Constraint, 3)]);
     assert_eq!(outcomes(&obeyed), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
     assert_eq!(session.course.state().failed_recoveries, 0);
@@ -167,7 +181,8 @@ fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
     };
     let maybe = change(&mut session, "y");
     assert_eq!(outcomes(&maybe), [CorrectionOutcome::Followed]);
-    assert!(level_of(&change(&mut session, "z")).is_some());
+    // What was written comes back.
+    assert!(level_of(&change(&mut session, "zx")).is_some());
     session.deliver().unwrap();
     let again = change(&mut session, "w");
     assert_eq!(outcomes(&again), [CorrectionOutcome::Ignored]);
@@ -197,7 +212,7 @@ fn doubtful_changes_are_spoken_of_when_there_are_three_of_them() {
     assert_eq!(level_of(&session.change("b.rs", Rule::Scope, 4)), None);
     assert_eq!(
         level_of(&session.change("c.rs", Rule::Scope, 4)),
-        Some(CorrectionLevel::Intervene)
+        Some(CorrectionLevel::Correct)
     );
 }
 
@@ -279,13 +294,13 @@ fn what_the_user_said_after_a_correction_overtakes_it() {
 fn what_waits_is_dropped_by_a_new_instruction_unless_it_is_a_fact() {
     for (rule, kind, is_dropped) in [
         (Rule::Tangent, PromptKind::Substance, true),
-        (Rule::Tangent, PromptKind::Assent, false),
+        (Rule::Tangent, PromptKind::Assent, true),
         (Rule::Constraint, PromptKind::Substance, false),
     ] {
         let mut session = Session::new();
         session.change("web/theme.css", rule, 3);
         let now = session.moment().at;
-        assert_eq!(session.course.sayable(now, Some(kind)).is_none(), is_dropped);
+        assert_eq!(session.course.sayable(now, true).is_none(), is_dropped);
         let progress = session.prompt(kind);
         assert_eq!(progress.expired, usize::from(is_dropped));
         assert_eq!(session.course.pending().is_none(), is_dropped);
@@ -333,7 +348,7 @@ fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     assert_eq!(level_of(&session.respond(&response)), None);
-    let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
     let progress = session
         .course
         .judged(&response, &verdict(3), since, &contract, moment);
@@ -350,7 +365,7 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
         one.step = Some(StepId::new("step"));
         let response = [one];
         session.respond(&response);
-        let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+        let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
         session
             .course
             .judged(&response, &verdict(9), since, &contract, moment);
@@ -364,7 +379,7 @@ fn a_verdict_that_comes_late_says_nothing() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.respond(&response);
-    let since = session.course.responses();
+    let since = session.course.standing();
     session.change("src/auth/token.ts", Rule::Scope, 10);
     let (moment, contract) = (session.moment(), contract());
     let progress = session
@@ -387,7 +402,7 @@ fn without_corrections_the_state_is_followed_in_silence() {
 #[test]
 fn a_session_goes_on_from_what_was_stored() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Tangent, 3);
+    session.change("web/theme.css", Rule::Constraint, 3);
     session.deliver().unwrap();
     let stored = session.course.state().clone();
 
@@ -395,7 +410,7 @@ fn a_session_goes_on_from_what_was_stored() {
     later.time = 1000;
     later.course.resume(stored.clone());
     assert_eq!(*later.course.state(), stored);
-    let progress = later.change("web/button.tsx", Rule::Tangent, 3);
+    let progress = later.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
     assert_eq!(level_of(&progress), Some(CorrectionLevel::Halt));
 }
@@ -410,6 +425,162 @@ fn times_of_change_rise_also_when_the_clock_is_put_back() {
     session.change("web/button.css", Rule::Tangent, 3);
     session.prompt(PromptKind::Substance);
     assert!(session.course.state().updated_at > before);
+}
+
+#[test]
+fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
+    let mut session = Session::new();
+    let mut levels = Vec::new();
+    for number in 0..20 {
+        let file = format!("docs/{number}.md");
+        levels.push(level_of(&session.change(&file, Rule::Tangent, 2)));
+        if let Some(said) = session.deliver() {
+            assert!(said.text.contains("guess by rules"), "{}", said.text);
+            let plan = format!("{} {:?}", said.text, said.recovery_plan).to_lowercase();
+            assert!(!plan.contains("undo") && !plan.contains("stop"), "{plan}");
+        }
+    }
+    let spoken: Vec<usize> = (0..20).filter(|place| levels[*place].is_some()).collect();
+    assert_eq!(spoken, [0, 3]);
+    assert_eq!(levels[0], Some(CorrectionLevel::Correct));
+    let state = session.course.state();
+    assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
+    assert_eq!(session.mode(), SessionMode::Drifted);
+
+    // With the next prompt it may be told again.
+    session.prompt(PromptKind::Substance);
+    assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
+}
+
+#[test]
+fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
+    let mut session = Session::new();
+    let mut one = assessed(edit("web/theme.css", "x"), Rule::Tangent, 3);
+    one.step = Some(StepId::new("step"));
+    let response = [one];
+    assert_eq!(
+        level_of(&session.respond(&response)),
+        Some(CorrectionLevel::Correct)
+    );
+    session.deliver().unwrap();
+    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
+    session
+        .course
+        .judged(&response, &verdict(3), since, &contract, moment);
+    session.change("web/button.tsx", Rule::Constraint, 3);
+    assert_eq!(session.course.state().failed_recoveries, 1);
+}
+
+#[test]
+fn a_model_that_agrees_replaces_a_doubt_that_waits() {
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
+    session.respond(&response);
+    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
+    let progress = session
+        .course
+        .judged(&response, &verdict(3), since, &contract, moment);
+    assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
+}
+
+#[test]
+fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
+    session.respond(&response);
+    let since = session.course.standing();
+    session.prompt(PromptKind::Assent);
+    let (moment, contract) = (session.moment(), contract());
+    let progress = session
+        .course
+        .judged(&response, &verdict(2), since, &contract, moment);
+    assert_eq!(progress, Progress::default());
+}
+
+#[test]
+fn undoing_in_more_than_one_edit_is_not_punished() {
+    let mut session = Session::new();
+    let change = |session: &mut Session, text: &str| {
+        session.respond(&[assessed(edit("db/schema.sql", text), Rule::Constraint, 3)])
+    };
+    change(&mut session, "expires INTEGER");
+    session.deliver().unwrap();
+    assert_eq!(
+        outcomes(&change(&mut session, "PRIMARY KEY")),
+        [CorrectionOutcome::Followed]
+    );
+    for part in ["second part", "third part"] {
+        let progress = change(&mut session, part);
+        assert_eq!(
+            (level_of(&progress), progress.followed.as_slice()),
+            (None, &[0][..]),
+            "{part}"
+        );
+    }
+    assert_eq!(session.mode(), SessionMode::Normal);
+    assert!(level_of(&change(&mut session, "and: expires INTEGER")).is_some());
+}
+
+#[test]
+fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
+    for objects in [false, true] {
+        let mut session = Session::new();
+        session.change("db/schema.sql", Rule::Danger, 3);
+        session.deliver().unwrap();
+        session.says(PromptKind::Assent, objects);
+        let again = session.change("db/schema.sql", Rule::Danger, 3);
+        assert_eq!(level_of(&again).is_none(), !objects);
+        assert_eq!(again.followed.is_empty(), objects);
+        assert_eq!(session.mode() == SessionMode::Normal, !objects);
+    }
+}
+
+#[test]
+fn a_prompt_does_not_overtake_what_was_said_with_it() {
+    let mut session = Session::new();
+    session.change("web/theme.css", Rule::Constraint, 3);
+    let arrived_at = session.moment().at;
+    session.deliver().unwrap();
+    let at = session.moment().at;
+    let spoken = Spoken {
+        kind: PromptKind::Assent,
+        objects: false,
+        arrived_at,
+    };
+    let progress = session.course.prompted(spoken, at);
+    assert_eq!(outcomes(&progress), []);
+    assert_eq!(session.mode(), SessionMode::Drifted);
+    let obeyed = bash(
+        "git checkout web/theme.css",
+        EffectKind::VersionControl,
+        &["web/theme.css"],
+    );
+    let progress = session.respond(&[assessed(obeyed, Rule::Constraint, 3)]);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+}
+
+#[test]
+fn what_did_not_happen_is_dismissed_and_leaves_nothing_behind() {
+    let mut session = Session::new();
+    let mut one = assessed(edit("web/theme.css", "x"), Rule::Constraint, 3);
+    one.call = Some("call".to_owned());
+    session.respond(&[one]);
+    assert_eq!(session.course.pending_call(), Some("call"));
+    let at = session.moment().at;
+    assert_eq!(session.course.dismiss(at).expired, 1);
+    assert_eq!((session.deliver(), session.mode()), (None, SessionMode::Normal));
+    assert_eq!(session.course.state().escalation, 0);
+}
+
+#[test]
+fn what_was_done_instead_is_told_without_half_a_secret() {
+    let key = format!("ghp_{}", "a1B2".repeat(9));
+    let command = format!(
+        "curl {} -H 'Authorization: Bearer {key}'",
+        "x".repeat(INSTEAD - 50)
+    );
+    let told = described(&bash(&command, EffectKind::Network, &[]));
+    assert!(!told.contains("ghp_"), "{told}");
 }
 
 #[derive(Clone, Debug)]
@@ -471,7 +642,7 @@ proptest! {
                     Progress::default()
                 }
                 Event::Verdict(score) => {
-                    let (moment, contract, since) = (session.moment(), contract(), session.course.responses());
+                    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
                     session.course.judged(&last, &verdict(score), since, &contract, moment)
                 }
             };
