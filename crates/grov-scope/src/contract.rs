@@ -1,6 +1,6 @@
 //! What the agent is held to, prepared once so that an action is compared quickly.
 
-use crate::limits::Limits;
+use crate::limits::{Limits, Since};
 use crate::names::{named, paths};
 use crate::pattern::Pattern;
 use crate::place::{Place, Root};
@@ -34,7 +34,7 @@ pub(crate) struct Compiled {
 impl Compiled {
     /// Prepares a contract whose relative paths are meant from `root`. What the user said yes to is asked for, and forbids
     /// nothing.
-    pub(crate) fn new(root: &Root, contract: &GoalContract, consents: &[String]) -> Self {
+    pub(crate) fn new(root: &Root, contract: &GoalContract, consents: &[String], since: &Since) -> Self {
         let patterns = |entries: &[String]| -> Vec<Pattern> {
             entries
                 .iter()
@@ -50,14 +50,13 @@ impl Compiled {
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
         names.extend(agreed.iter().cloned());
-        let newest = contract.newest_instruction();
         Self {
             allowed: patterns(&contract.allowed),
             forbidden: patterns(&contract.forbidden),
             scope: patterns(&contract.scope),
             named: names,
             agreed,
-            limits: Limits::new(root, &contract.constraints, newest),
+            limits: Limits::new(root, &contract.constraints, &contract.instructions, since),
             asked: Asked::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
         }
     }
@@ -153,7 +152,7 @@ mod tests {
             forbidden: vec!["src/auth/**".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract, &[]);
+        let compiled = Compiled::new(&root, &contract, &[], &Since::default());
         let place = |path: &str| Place::new(&root, path);
         assert_eq!(
             compiled.forbids(&place("/home/me/p/src/auth/b.rs")),
@@ -171,7 +170,7 @@ mod tests {
             instructions: vec!["look at `src/db/*.rs` too".to_owned(), "go on".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract, &[]);
+        let compiled = Compiled::new(&root, &contract, &[], &Since::default());
         assert!(compiled.is_named(&Place::new(&root, "lib/UserStore.ts")));
         assert!(compiled.is_named(&Place::new(&root, "src/db/pool.rs")));
         assert!(!compiled.is_named(&Place::new(&root, "src/web.rs")));

@@ -240,28 +240,27 @@ impl CommandLimit {
         &self.text
     }
 
-    /// Whether the newest instruction orders just that.
-    pub(super) fn is_lifted_by(&self, sentences: &[String]) -> bool {
-        let subject: Vec<&str> = match &self.what {
-            Forbidden::Program(line) => line
-                .iter()
-                .map(String::as_str)
-                .filter(|word| *word != "git")
-                .collect(),
-            Forbidden::ForcePush => vec!["force"],
-            Forbidden::Network => vec!["network"],
-            Forbidden::Tests => vec!["tests"],
-            Forbidden::Installing => vec!["install"],
-            Forbidden::Deleting => vec!["delete"],
-            Forbidden::Deploying => vec!["publish"],
+    /// Whether a sentence orders just that.
+    pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
+        let subjects: Vec<&str> = match &self.what {
+            Forbidden::Program(line) => {
+                let subject = line.iter().map(String::as_str).find(|word| *word != "git");
+                match subject {
+                    // A pull request is updated by a push, and a push needs a commit.
+                    Some("push") => vec!["push", "pr", "mr"],
+                    Some("commit") => vec!["commit", "push", "pr", "mr", "comite"],
+                    subject => subject.into_iter().collect(),
+                }
+            }
+            Forbidden::ForcePush => vec!["force", "force-push"],
+            Forbidden::Network => vec!["network", "internet"],
+            Forbidden::Tests => vec!["tests", "testele"],
+            Forbidden::Installing => vec!["install", "instaleaza"],
+            Forbidden::Deleting => vec!["delete", "remove", "sterge"],
+            Forbidden::Deploying => vec!["publish", "deploy", "release", "publica"],
         };
-        let Some(subject) = subject.first() else {
-            return false;
-        };
-        sentences.iter().any(|sentence| {
-            let words = words(sentence);
-            orders(&words) && words.iter().any(|word| word.folded == *subject)
-        })
+        let words = words(sentence);
+        orders(&words) && words.iter().any(|word| word.is_any(&subjects))
     }
 
     /// Whether a deed runs what is forbidden.

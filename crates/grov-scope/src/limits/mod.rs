@@ -7,6 +7,7 @@ mod commands;
 mod packages;
 mod paths;
 mod reading;
+mod since;
 
 use crate::contract::Compiled;
 use crate::deed::Deed;
@@ -16,12 +17,17 @@ use commands::CommandLimit;
 pub(crate) use commands::pushes_by_force;
 use grov_domain::{Finding, Rule};
 use packages::PackageLimit;
-use paths::PathLimits;
+use paths::{Order, PathLimits};
 use reading::is_uncertain;
+use since::Said;
+pub(crate) use since::Since;
 
 /// At most so many constraints are read, and so much of each.
 const MOST: usize = 60;
 const MOST_BYTES: usize = 400;
+
+/// Of the instructions the newest ones are looked at.
+const MOST_INSTRUCTIONS: usize = 20;
 
 /// The score of an action that breaks a constraint, and of one that very likely does.
 const BROKEN: u8 = 3;
@@ -35,23 +41,78 @@ pub(crate) struct Limits {
     packages: Vec<PackageLimit>,
 }
 
+/// How many limits of each kind there are.
+#[derive(Clone, Copy, Debug)]
+struct Counts {
+    paths: (usize, usize),
+    commands: usize,
+    packages: usize,
+}
+
+/// An instruction's sentences, and those of them that order something.
+struct Sentences {
+    all: Vec<String>,
+    orders: Vec<Order>,
+}
+
+impl Sentences {
+    fn of(root: &Root, text: &str) -> Self {
+        let all = reading::sentences(text);
+        Self {
+            orders: all
+                .iter()
+                .filter_map(|sentence| Order::read(root, sentence))
+                .collect(),
+            all,
+        }
+    }
+}
+
 impl Limits {
-    /// The limits in `constraints` and in the newest instruction.
-    pub(crate) fn new(root: &Root, constraints: &[String], newest: &str) -> Self {
+    /// The limits in `constraints` and in the newest of the instructions, without what was ordered later.
+    pub(crate) fn new(root: &Root, constraints: &[String], instructions: &[String], since: &Since) -> Self {
         let mut limits = Self::default();
+        let oldest = instructions.len().saturating_sub(MOST_INSTRUCTIONS);
+        let instructions = &instructions[oldest..];
+        let newest = instructions.len().saturating_sub(1);
+        let said: Vec<Said> = if constraints.is_empty() {
+            Vec::new()
+        } else {
+            instructions.iter().map(|text| Said::of(text)).collect()
+        };
+        let read: Vec<Sentences> = instructions
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| *at == newest || !constraints.is_empty())
+            .map(|(_, text)| Sentences::of(root, text))
+            .collect();
         for text in constraints.iter().take(MOST) {
+            let younger = since.first_younger(text, &said);
+            let counts = limits.counts();
             limits.read(root, text);
+            let own = younger.own.and_then(|own| read.get(own));
+            let behind = read.get(younger.from..).unwrap_or_default();
+            limits.lift_behind(root, counts, own, behind);
         }
-        let sentences = reading::sentences(newest);
-        for sentence in &sentences {
-            if reading::may_forbid(sentence) {
-                limits.read_instruction(root, sentence);
+        if let Some(newest) = read.last() {
+            let counts = limits.counts();
+            for sentence in newest.all.iter().filter(|sentence| reading::may_forbid(sentence)) {
+                let only = limits.paths.counts();
+                limits.read(root, sentence);
+                // What allows one thing alone, said in passing, is left to constraints.
+                limits.paths.forget_only_behind(only);
             }
+            limits.lift_behind(root, counts, Some(newest), &[]);
         }
-        limits.paths.lift(root, &sentences);
-        limits.commands.retain(|limit| !limit.is_lifted_by(&sentences));
-        limits.packages.retain(|limit| !limit.is_lifted_by(&sentences));
         limits
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            paths: self.paths.counts(),
+            commands: self.commands.len(),
+            packages: self.packages.len(),
+        }
     }
 
     fn read(&mut self, root: &Root, text: &str) {
@@ -66,11 +127,22 @@ impl Limits {
         self.paths.read(root, text, &words);
     }
 
-    /// Reads a sentence that may forbid in passing: what allows one thing alone is left to constraints.
-    fn read_instruction(&mut self, root: &Root, text: &str) {
-        let only = self.paths.only_count();
-        self.read(root, text);
-        self.paths.forget_only_behind(only);
+    /// Takes what was ordered out of the limits that were read later.
+    fn lift_behind(&mut self, root: &Root, counts: Counts, own: Option<&Sentences>, younger: &[Sentences]) {
+        let orders: Vec<&Order> = younger.iter().flat_map(|read| &read.orders).collect();
+        let own_orders: Vec<&Order> = own.into_iter().flat_map(|read| &read.orders).collect();
+        self.paths.lift_behind(counts.paths, root, &own_orders, &orders);
+        let sentences = || own.into_iter().chain(younger).flat_map(|read| &read.all);
+        let mut at = 0;
+        self.commands.retain(|limit| {
+            at += 1;
+            at <= counts.commands || !sentences().any(|sentence| limit.is_lifted_by(sentence))
+        });
+        at = 0;
+        self.packages.retain(|limit| {
+            at += 1;
+            at <= counts.packages || !sentences().any(|sentence| limit.is_lifted_by(sentence))
+        });
     }
 
     /// What of the deed breaks a constraint.

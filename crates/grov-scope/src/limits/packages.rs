@@ -114,16 +114,14 @@ impl PackageLimit {
         &self.text
     }
 
-    /// Whether the newest instruction orders just that.
-    pub(super) fn is_lifted_by(&self, sentences: &[String]) -> bool {
-        sentences.iter().any(|sentence| {
-            let words = words(sentence);
-            let named = |word: &Word<'_>| match &self.package {
-                Some(package) => word.folded == *package,
-                None => word.is_any(DEPENDENCIES),
-            };
-            orders(&words) && words.iter().any(named)
-        })
+    /// Whether a sentence orders just that.
+    pub(super) fn is_lifted_by(&self, sentence: &str) -> bool {
+        let words = words(sentence);
+        let named = |word: &Word<'_>| match &self.package {
+            Some(package) => word.folded == *package,
+            None => word.is_any(DEPENDENCIES),
+        };
+        orders(&words) && words.iter().any(named)
     }
 
     /// Whether a deed brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.

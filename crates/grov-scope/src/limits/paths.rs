@@ -1,6 +1,6 @@
 //! Files and folders that constraints forbid to change.
 
-use super::reading::{forbidden, is_change, is_negation, is_removal, orders};
+use super::reading::{forbidden, is_change, is_negation, is_removal, orders_change, orders_more};
 use crate::deed::Deed;
 use crate::kinds::{FileKind, is_temporary};
 use crate::names::{is_path, paths};
@@ -15,8 +15,65 @@ pub(super) struct PathLimits {
     forbidden: Vec<Limit>,
     /// Every one allows its own paths alone.
     only: Vec<Limit>,
-    /// What the newest instruction orders to change: the user may take back what was said before.
-    lifted: Vec<Pattern>,
+}
+
+/// Of what orders name so many paths are kept for a limit.
+const MOST_LIFTED: usize = 100;
+
+/// A sentence that asks for a change, and what it names.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Order {
+    paths: Vec<Pattern>,
+    kinds: Vec<FileKind>,
+    /// The words behind its verbs, folded.
+    objects: Vec<String>,
+}
+
+impl Order {
+    /// So many words behind a verb are its object.
+    const OBJECT: usize = 6;
+
+    /// The order that a sentence is.
+    pub(super) fn read(root: &Root, sentence: &str) -> Option<Self> {
+        let words = words(sentence);
+        let is_asked = sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you");
+        if is_asked || !orders_more(&words) {
+            return None;
+        }
+        let mut order = Self {
+            paths: paths(sentence)
+                .iter()
+                .map(|path| Pattern::new(root, path))
+                .collect(),
+            ..Self::default()
+        };
+        for at in (0..words.len()).filter(|at| orders_change(&words[*at])) {
+            let behind = words[at + 1..].iter().take(Self::OBJECT);
+            for word in behind.take_while(|word| !is_path(word.raw)) {
+                order.kinds.extend(named_kind(word));
+                order.objects.push(word.folded.clone());
+                if word.pauses() {
+                    break;
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// Whether it asks for what a target of a limit means, in other words than a path.
+    fn takes_back(&self, target: &Target) -> bool {
+        match target {
+            Target::Kind(kind) => self.kinds.contains(kind),
+            Target::Named(name) => self.objects.contains(name),
+            Target::Path(pattern) => {
+                let path = pattern.text().trim_end_matches(['*', '/']).to_lowercase();
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let stem = name.split('.').next().unwrap_or_default();
+                let is_telling = stem.len() >= 4 && !stem.contains('*');
+                is_telling && self.objects.iter().any(|word| word == stem || word == name)
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -26,6 +83,8 @@ struct Limit {
     targets: Vec<Target>,
     /// What "except" takes out.
     except: Vec<Target>,
+    /// What the user ordered to change in spite of it.
+    lifted: Vec<Pattern>,
     /// Changing is fine, taking away is not.
     removal_only: bool,
     /// What is there already is meant; new files are fine.
@@ -56,25 +115,52 @@ fn covered(targets: &[Target], place: &Place) -> bool {
 }
 
 impl PathLimits {
-    /// How many limits allow something alone.
-    pub(super) fn only_count(&self) -> usize {
-        self.only.len()
+    /// How many limits there are: those that forbid, and those that allow something alone.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        (self.forbidden.len(), self.only.len())
     }
 
-    /// Forgets those that were read later.
-    pub(super) fn forget_only_behind(&mut self, count: usize) {
-        self.only.truncate(count);
+    /// Forgets limits that allow something alone and were read later.
+    pub(super) fn forget_only_behind(&mut self, counts: (usize, usize)) {
+        self.only.truncate(counts.1);
     }
 
-    /// Takes what the newest instruction orders to change out of the limits.
-    pub(super) fn lift(&mut self, root: &Root, sentences: &[String]) {
-        for sentence in sentences {
-            let named = paths(sentence);
-            if !named.is_empty() && orders(&words(sentence)) {
-                self.lifted
-                    .extend(named.iter().map(|path| Pattern::new(root, path)));
+    /// Takes out of the limits that were read later what the user ordered in the same breath, by its path, and what was
+    /// ordered since, however it was named. A limit that allows something alone ends where something else is asked for.
+    pub(super) fn lift_behind(
+        &mut self,
+        counts: (usize, usize),
+        root: &Root,
+        own: &[&Order],
+        younger: &[&Order],
+    ) {
+        let (forbidden, only) = counts;
+        let named = |limit: &mut Limit| {
+            let orders = own.iter().chain(younger);
+            limit.lifted.extend(
+                orders
+                    .flat_map(|order| order.paths.iter().cloned())
+                    .take(MOST_LIFTED),
+            );
+        };
+        for limit in self.forbidden.iter_mut().skip(forbidden) {
+            named(limit);
+            limit
+                .targets
+                .retain(|target| !younger.iter().any(|order| order.takes_back(target)));
+        }
+        self.forbidden.retain(|limit| !limit.targets.is_empty());
+        for limit in self.only.iter_mut().skip(only) {
+            named(limit);
+            let ends = younger.iter().any(|order| {
+                let is_other = |path: &Pattern| !covered(&limit.targets, &Place::new(root, path.text()));
+                order.paths.iter().any(is_other) || !order.kinds.is_empty()
+            });
+            if ends {
+                limit.targets.clear();
             }
         }
+        self.only.retain(|limit| !limit.targets.is_empty());
     }
 
     /// Reads a constraint.
@@ -85,6 +171,7 @@ impl PathLimits {
             text: text.to_owned(),
             targets,
             except: paths_in(root, except),
+            lifted: Vec::new(),
             removal_only: false,
             existing_only: rule
                 .iter()
@@ -181,18 +268,18 @@ impl PathLimits {
 
     /// The constraint that forbids what the deed does to a place.
     pub(super) fn breach(&self, place: &Place, deed: &Deed<'_>) -> Option<&str> {
-        if self.lifted.iter().any(|pattern| pattern.covers(place)) {
-            return None;
-        }
+        let is_lifted = |limit: &Limit| limit.lifted.iter().any(|pattern| pattern.covers(place));
         let forbids = |limit: &&Limit| {
-            covered(&limit.targets, place)
+            !is_lifted(limit)
+                && covered(&limit.targets, place)
                 && !covered(&limit.except, place)
                 && (!limit.removal_only || deed.removes)
                 && (!limit.existing_only || deed.action.action_type != ActionType::Write)
         };
         let beside = place.is_inside() && !is_temporary(place);
-        let excludes =
-            |limit: &&Limit| beside && !covered(&limit.targets, place) && !covered(&limit.except, place);
+        let excludes = |limit: &&Limit| {
+            beside && !is_lifted(limit) && !covered(&limit.targets, place) && !covered(&limit.except, place)
+        };
         let limit = self
             .forbidden
             .iter()

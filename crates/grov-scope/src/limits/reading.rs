@@ -1,7 +1,7 @@
 //! How sentences that forbid are built: words that negate, that change, that stand between.
 
 use crate::names::is_path;
-use crate::words::{Word, words};
+use crate::words::{Word, fold, words};
 
 /// Words that make a constraint hold only sometimes.
 #[rustfmt::skip]
@@ -35,6 +35,18 @@ const ORDERS: &[&str] = &[
     "touch", "remove", "delete", "create", "write", "adjust", "improve", "extend", "clean", "revert", "include", "use", "may", "can",
     "allowed", "repara", "schimba", "modifica", "actualizeaza", "adauga", "sterge", "rescrie", "poti", "muta", "corecteaza",
     "run", "push", "commit", "publish", "deploy", "install", "ruleaza", "instaleaza", "merge", "bump", "upgrade",
+];
+
+/// Words that go on with an order: "now do the same for src/b.rs".
+#[rustfmt::skip]
+const MORE: &[&str] = &[
+    "do", "same", "make", "apply", "handle", "also", "too", "put", "let's", "port", "convert", "continue", "extinde", "aplica", "fa", "si",
+];
+
+/// Orders after which files are as they were.
+#[rustfmt::skip]
+const HARMLESS: &[&str] = &[
+    "run", "push", "commit", "publish", "deploy", "install", "ruleaza", "instaleaza", "merge", "use", "may", "can", "allowed", "poti",
 ];
 
 /// Whether the words hold only sometimes.
@@ -85,13 +97,20 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
     };
     let mut found = Vec::new();
     let mut fenced = false;
+    let mut commented = false;
     for line in ends.lines() {
         let line = line.trim();
         if line.starts_with("```") || line.starts_with("~~~") {
             fenced = !fenced;
             continue;
         }
-        if fenced || line.is_empty() || line.starts_with(['>', '|', '$']) {
+        // A comment of several lines, pasted.
+        commented |= line.starts_with("/*");
+        if commented {
+            commented = !line.contains("*/");
+            continue;
+        }
+        if fenced || line.is_empty() || is_pasted(line) {
             continue;
         }
         let mut start = 0;
@@ -106,6 +125,33 @@ pub(super) fn sentences(text: &str) -> Vec<String> {
     }
     found.retain(|sentence| !sentence.is_empty());
     found
+}
+
+/// Whether a line is no person's: quoted, a comment, of a log.
+fn is_pasted(line: &str) -> bool {
+    const LEVELS: &[&str] = &[
+        "error", "warning", "warn", "info", "debug", "trace", "note", "hint", "help", "fatal",
+    ];
+    if line.starts_with(['>', '|', '$', '#'])
+        || line.starts_with("//")
+        || line.starts_with("--")
+        || line.starts_with("<!--")
+    {
+        return true;
+    }
+    let first = line.split_whitespace().next().unwrap_or_default();
+    // `[12:03:04]`, `2026-01-31T…`, `12:03:04,120`
+    let bare = first.trim_matches(['[', ']']);
+    let numbers = bare.bytes().filter(u8::is_ascii_digit).count();
+    let is_time = numbers >= 6
+        && bare.contains([':', '-'])
+        && bare.bytes().all(|byte| {
+            byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'.' | b',' | b'T' | b'Z' | b'+' | b'/')
+        });
+    let level = fold(bare.split(['[', '(', ':']).next().unwrap_or_default());
+    let is_level = LEVELS.contains(&level.as_str()) && (first.contains(':') || first.contains('['));
+    // "Note: do not touch src/" is what people write.
+    is_time || is_level && !matches!(level.as_str(), "note" | "hint" | "info")
 }
 
 /// Whether a sentence of a longer text may be an order not to do something, and no story: "it doesn't change src/a.rs".
@@ -137,19 +183,32 @@ fn is_later_negated(words: &[Word<'_>]) -> bool {
 
 /// Whether a sentence asks for a change and forbids nothing.
 pub(super) fn orders(words: &[Word<'_>]) -> bool {
-    words.iter().any(|word| word.is_any(ORDERS))
-        && !words.iter().any(|word| {
-            is_negation(word)
-                || word.is_any(&[
-                    "keep",
-                    "leave",
-                    "except",
-                    "only",
-                    "hands",
-                    "frozen",
-                    "read-only",
-                    "untouched",
-                    "lasa",
-                ])
-        })
+    words.iter().any(|word| word.is_any(ORDERS)) && !forbids(words)
+}
+
+/// The same of a sentence that was said later, where less is enough.
+pub(super) fn orders_more(words: &[Word<'_>]) -> bool {
+    words.iter().any(|word| word.is_any(ORDERS) || word.is_any(MORE)) && !forbids(words)
+}
+
+/// Whether a verb orders a change of its object.
+pub(super) fn orders_change(word: &Word<'_>) -> bool {
+    word.is_any(ORDERS) && !word.is_any(HARMLESS)
+}
+
+fn forbids(words: &[Word<'_>]) -> bool {
+    words.iter().any(|word| {
+        is_negation(word)
+            || word.is_any(&[
+                "keep",
+                "leave",
+                "except",
+                "only",
+                "hands",
+                "frozen",
+                "read-only",
+                "untouched",
+                "lasa",
+            ])
+    })
 }

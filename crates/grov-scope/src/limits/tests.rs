@@ -11,7 +11,7 @@ fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Find
         constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
         ..GoalContract::default()
     };
-    let compiled = Compiled::new(&root, &contract, &[]);
+    let compiled = Compiled::new(&root, &contract, &[], &Since::default());
     compiled.limits.findings(&Deed::new(&root, action), &compiled)
 }
 
@@ -301,4 +301,157 @@ fn a_reason_quotes_the_constraint() {
     );
     assert_eq!(found[0].file.as_deref(), Some("src/Auth/A.rs"));
     assert_eq!((found[0].rule, found[0].at_most), (Rule::Constraint, 3));
+}
+
+/// Whether something is forbidden once all of this was said, the constraint being what was found in the first prompt.
+fn is_forbidden_after(constraint: &str, said: &[&str], action: &ActionSketch) -> bool {
+    let contract = GoalContract {
+        goal: "Fix the login".to_owned(),
+        instructions: said.iter().map(|text| (*text).to_owned()).collect(),
+        constraints: vec![constraint.to_owned()],
+        ..GoalContract::default()
+    };
+    let mut rules = crate::Rules::new(contract, Some("/home/me/p"));
+    let found = rules.assess(action, None).findings;
+    found.iter().any(|finding| finding.rule == Rule::Constraint)
+}
+
+#[test]
+fn a_constraint_is_taken_back_by_kind_and_name_and_path() {
+    let tests = edit("tests/login.rs", "#[test]");
+    let first = "Fix the login. Don't touch the tests.";
+    assert!(is_forbidden_after("Don't touch the tests", &[first], &tests));
+    for later in [
+        "OK, now update the tests too",
+        "update tests/login.rs",
+        "Add tests for it",
+        "Also fix the tests, please",
+    ] {
+        assert!(
+            !is_forbidden_after("Don't touch the tests", &[first, later], &tests),
+            "{later}"
+        );
+    }
+    for later in [
+        "run the tests",
+        "make the tests pass",
+        "fix the parser too",
+        "why do the tests fail?",
+        "fix it, but not the tests",
+    ] {
+        assert!(
+            is_forbidden_after("Don't touch the tests", &[first, later], &tests),
+            "{later}"
+        );
+    }
+    let said = [
+        "Repară login-ul. Nu atinge testele.",
+        "Bine, acum actualizează și testele",
+    ];
+    assert!(!is_forbidden_after("Nu atinge testele", &said, &tests));
+    let said = [
+        "Fix the login. Leave the auth module alone.",
+        "OK, now refactor auth as well",
+    ];
+    assert!(!is_forbidden_after(
+        "Leave the auth module alone",
+        &said,
+        &edit("src/auth/a.rs", "")
+    ));
+}
+
+#[test]
+fn what_was_taken_back_stays_so() {
+    let tests = edit("tests/login.rs", "#[test]");
+    let said = [
+        "Fix the login. Don't touch the tests.",
+        "update tests/login.rs",
+        "also add a case for an empty password",
+    ];
+    assert!(!is_forbidden_after("Don't touch the tests", &said, &tests));
+    let again = [said[0], said[1], "Good. From here on don't touch the tests."];
+    assert!(is_forbidden_after("Don't touch the tests", &again, &tests));
+    let push = bash("git push");
+    let said = ["Fix it, don't push", "push it", "fix the typo in the docs"];
+    assert!(!is_forbidden_after("don't push", &said, &push));
+    assert!(!is_forbidden_after(
+        "don't push",
+        &[said[0], "fix the typo and update the PR"],
+        &push
+    ));
+    assert!(is_forbidden_after("don't push", &[said[0], said[2]], &push));
+}
+
+#[test]
+fn a_limit_to_one_place_ends_where_another_is_named() {
+    let session = edit("src/session.rs", "");
+    let first = "Only change src/auth.rs";
+    assert!(is_forbidden_after(first, &[first], &session));
+    assert!(!is_forbidden_after(
+        first,
+        &[first, "Now do the same for src/session.rs"],
+        &session
+    ));
+    assert!(is_forbidden_after(
+        first,
+        &[first, "now rename the function in src/auth.rs"],
+        &session
+    ));
+    assert!(is_forbidden_after(first, &[first, "add a retry"], &session));
+}
+
+#[test]
+fn what_was_ordered_before_a_constraint_does_not_lift_it() {
+    let said = [
+        "update the tests in tests/login.rs",
+        "and from now on don't touch the tests",
+    ];
+    assert!(is_forbidden_after(
+        "don't touch the tests",
+        &said,
+        &edit("tests/login.rs", "")
+    ));
+    // A constraint that stands in no prompt holds from when it was seen first.
+    let mut contract = GoalContract {
+        instructions: vec!["update tests/login.rs".to_owned()],
+        ..GoalContract::default()
+    };
+    let mut rules = crate::Rules::new(contract.clone(), Some("/home/me/p"));
+    contract.constraints = vec!["hands off tests/".to_owned()];
+    rules.hold_to(contract.clone());
+    let score = |rules: &mut crate::Rules| rules.assess(&edit("tests/login.rs", ""), None).score;
+    assert_eq!(score(&mut rules), 3);
+    for (later, expected) in [("update tests/login.rs after all", 10), ("and add a case", 10)] {
+        contract.instructions.push(later.to_owned());
+        rules.hold_to(contract.clone());
+        assert_eq!(score(&mut rules), expected, "{later}");
+    }
+}
+
+#[test]
+fn what_is_pasted_forbids_nothing() {
+    let pasted = "CI fails with this, please fix it:\n\
+        error: do not modify Cargo.lock in --locked mode\n\
+        // Do not edit src/gen/api.ts\n\
+        # never touch src/a.rs\n\
+        /*\n * Do not edit src/b.rs\n */\n\
+        [2026-01-31 12:00:01] do not change src/c.rs\n\
+        12:00:01.500 do not change src/d.rs\n";
+    for file in [
+        "Cargo.lock",
+        "src/gen/api.ts",
+        "src/a.rs",
+        "src/b.rs",
+        "src/c.rs",
+        "src/d.rs",
+    ] {
+        assert!(broken(&[], pasted, &edit(file, "")).is_empty(), "{file}");
+    }
+    for typed in [
+        "Fix it.\n* Do not edit src/a.rs\n",
+        "Fix it.\n- Do not edit src/a.rs",
+        "Note: do not edit src/a.rs",
+    ] {
+        assert!(!broken(&[], typed, &edit("src/a.rs", "")).is_empty(), "{typed}");
+    }
 }

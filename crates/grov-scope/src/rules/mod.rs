@@ -4,6 +4,7 @@ use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
 use crate::deed::Deed;
 use crate::history::{Activity, History, print_of};
+use crate::limits::Since;
 use crate::neighbours::{Neighbour, Neighbourhood};
 use crate::place::{Place, Root};
 use crate::relatedness::{Related, Relatedness};
@@ -34,6 +35,8 @@ pub struct Rules {
     compiled: Compiled,
     /// The agent's own words that the user said yes to.
     consents: Vec<String>,
+    /// Since when the constraints hold.
+    since: Since,
     history: History,
     around: Neighbourhood,
     related: Relatedness,
@@ -46,13 +49,16 @@ impl Rules {
     /// of actions below it are told by their path from there.
     pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
         let root = Root::new(root);
-        let compiled = Compiled::new(&root, &contract, &[]);
+        let mut since = Since::default();
+        since.note(&contract, true);
+        let compiled = Compiled::new(&root, &contract, &[], &since);
         let related = Relatedness::new(&contract, &compiled, &root);
         let mut rules = Self {
             contract,
             root,
             compiled,
             consents: Vec::new(),
+            since,
             history: History::default(),
             around: Neighbourhood::default(),
             related,
@@ -78,7 +84,8 @@ impl Rules {
         if is_another_task(&self.contract, &contract) {
             self.consents.clear();
         }
-        self.compiled = Compiled::new(&self.root, &contract, &self.consents);
+        self.since.note(&contract, false);
+        self.compiled = Compiled::new(&self.root, &contract, &self.consents, &self.since);
         self.related.hold_to(&contract, &self.compiled, &self.root);
         self.contract = contract;
         self.learn_scope();
@@ -149,7 +156,7 @@ impl Rules {
             self.consents.remove(0);
         }
         self.consents.push(both_ends(words, CONSENT_BYTES));
-        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents);
+        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);
         self.related.prompted();
         self.related
             .overhear(&self.root, &both_ends(words, CONSENT_BYTES));
