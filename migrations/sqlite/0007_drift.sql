@@ -25,6 +25,9 @@ UPDATE drift_log SET (client_session_id, project_path) =
     (SELECT s.client_session_id, s.project_path FROM session_states s WHERE s.session_id = drift_log.session_id)
 WHERE session_id IN (SELECT session_id FROM session_states);
 
+-- When what was known of a task was forgotten: programs that still hold words of it write none of them again.
+ALTER TABLE session_states ADD COLUMN forgotten_at INTEGER;
+
 -- Where a client session stands, as JSON: nothing is asked of it but to come back.
 CREATE TABLE drift_states (
     client_session_id TEXT    NOT NULL PRIMARY KEY,

@@ -403,7 +403,8 @@ pub trait DriftStore: Send + Sync {
     async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError>;
     /// Keeps where a session stands, with its newest correction, unless what is kept is newer. The task in work shows it too.
     async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError>;
-    /// Keeps a correction; replaces the one of the same id.
+    /// Keeps a correction; replaces the one of the same id, but for its task. Words of a task that was forgotten since they
+    /// were made are not kept, here and with a state.
     async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError>;
     /// Corrections of a session, oldest first.
     async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError>;

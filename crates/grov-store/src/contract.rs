@@ -144,6 +144,7 @@ macro_rules! contract_tests {
             uses_follow_a_task_saved_again
             forgotten_memory_leaves_the_ledger
             forgotten_memory_leaves_no_words
+            forgotten_memory_leaves_no_correction_in_the_ledger
             lineages_that_start_alike_never_share
             deepest_tip_is_continued
             of_equal_tips_the_one_last_seen_is_continued
@@ -169,6 +170,7 @@ macro_rules! contract_tests {
             hard_finding_is_not_acquitted
             later_verdicts_find_steps_in_all_tasks
             log_moves_with_its_exchange
+            correction_moves_with_its_exchange
             log_is_filtered
             judged_step_is_found_like_an_event
             related_steps_answer_four_questions
@@ -184,6 +186,8 @@ macro_rules! contract_tests {
             goal_edit_is_news_once
             secrets_of_the_watch_are_redacted
             forgotten_memory_leaves_the_watch
+            forgotten_memory_leaves_the_limits_of_a_live_session
+            forgotten_correction_does_not_come_back
             prune_takes_the_watch_after_its_sessions
         }
     };

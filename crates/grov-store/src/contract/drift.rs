@@ -1,10 +1,10 @@
 //! Actions judged off goal, at once and later.
 
-use super::sample::{PROJECT, at, bash, client, drift, edit, exchange, session, state, verdict};
+use super::sample::{PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, verdict};
 use grov_domain::{
-    ActionType, AgentId, DriftEvent, DriftEventId, DriftFilter, ExchangeRecord, Finding, JudgedBy, Move,
-    Project, RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict,
-    Store, TaskTransition,
+    ActionType, AgentId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, ExchangeRecord,
+    Finding, JudgedBy, Move, Project, RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId,
+    StepRow, StepVerdict, Store, TaskTransition,
 };
 use std::sync::Arc;
 
@@ -369,6 +369,39 @@ pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
     move_to(&store, &moves, "a").await;
     assert_eq!(logged(&store, "a").await.len(), 3);
     assert_eq!(logged(&store, "a2").await, []);
+}
+
+/// What was said because of an action goes to another task with its exchange, and stays there whoever saves it again.
+pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
+    let (first, second) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
+    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    let about = |id: &str, step: &StepId| Correction {
+        step_id: Some(step.clone()),
+        ..correction(id, "a", 3)
+    };
+    let made = [
+        about("1", &first.steps[0].id),
+        about("2", &second.steps[0].id),
+        about("3", &second.steps[1].id),
+    ];
+    for correction in &made {
+        store.save_correction(correction).await.unwrap();
+    }
+    move_to(&store, &second, "a2").await;
+    let tasks = async || {
+        let corrections = store.corrections(&client("a")).await.unwrap();
+        let tasks = corrections.into_iter().map(|correction| correction.session_id);
+        tasks.collect::<Vec<_>>()
+    };
+    let moved = [session("a"), session("a2"), session("a2")];
+    assert_eq!(tasks().await, moved);
+    store.save_correction(&made[1]).await.unwrap();
+    let state = DriftState {
+        correction: Some(made[2].clone()),
+        ..DriftState::new(client("a"), at(9))
+    };
+    store.save_drift_state(&state, &session("a")).await.unwrap();
+    assert_eq!(tasks().await, moved);
 }
 
 /// The log is asked by task, client session and project, also after the sessions are gone; a limit keeps the newest.

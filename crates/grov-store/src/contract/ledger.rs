@@ -1,8 +1,8 @@
 //! Decisions about places in a history, and what becomes of them.
 
 use super::sample::{
-    added, arriving, at, call, client, drift, exchange, file_reasoning, lineage, nothing, place, places,
-    prompt, session, standing_at, state, task,
+    added, arriving, at, call, client, correction, drift, exchange, file_reasoning, lineage, nothing, place,
+    places, prompt, session, standing_at, state, task,
 };
 use grov_domain::{
     AgentId, ExchangeKind, LedgerEntry, LedgerLineage, LedgerUse, Lineage, LineageTip, MemoryStore,
@@ -312,6 +312,51 @@ pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
     assert_eq!(store.uses(&ids(&["n"])).await.unwrap().len(), 2);
     assert_eq!(forget("m").await, []);
     assert_eq!(store.revision().await.unwrap(), after);
+}
+
+/// Corrections quote the work: with its memory they go from its session and from those that continue it. Text that
+/// quotes memories, and what was said in other work, stays.
+pub async fn forgotten_memory_leaves_no_correction_in_the_ledger(store: Arc<dyn Store>) {
+    for name in ["c", "other"] {
+        store.append(&[exchange(name, 10)]).await.unwrap();
+    }
+    let said = correction("said", "c", 11);
+    store.save_correction(&said).await.unwrap();
+    let saved = Task {
+        client_session_id: Some(client("c")),
+        session_id: Some(session("c")),
+        ..task("task", 20)
+    };
+    store.save_task(&saved).await.unwrap();
+    let within = added(1, r#"the goal of \"c\""#, &[], 12);
+    let quotes = added(2, "of another memory", &["n"], 12);
+    let before = added(3, "of the work before", &[], 5);
+    let after = added(4, "of the work after", &[], 25);
+    let late = added(5, &format!("\\n{}\\n", said.text), &[], 25);
+    for name in ["c", "fork", "other"] {
+        store.adopt(&arriving(name, [], 1)).await.unwrap();
+    }
+    for entry in [&within, &quotes, &before, &after, &late] {
+        decided(&*store, "c", entry).await;
+    }
+    let copy = LedgerEntry {
+        decided_at: at(30),
+        ..within.clone()
+    };
+    decided(&*store, "fork", &copy).await;
+    let elsewhere = added(1, "of another session", &[], 12);
+    decided(&*store, "other", &elsewhere).await;
+    let revision = store.revision().await.unwrap();
+    MemoryStore::forget(store.as_ref(), &ids(&["task"]))
+        .await
+        .unwrap();
+    assert_ne!(store.revision().await.unwrap(), revision);
+    assert_eq!(
+        kept(&*store, "c").await,
+        [nothing(1, 12), quotes, before, after, nothing(5, 25)]
+    );
+    assert_eq!(kept(&*store, "fork").await, [nothing(1, 30)]);
+    assert_eq!(kept(&*store, "other").await, [elsewhere]);
 }
 
 /// With a memory go the words it was made of; what only counts stays, and recording goes on.

@@ -369,6 +369,11 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
         record.steps[1].verdict = Some(verdict(6));
         record.drift = Some(drift_state(name, 1));
         store.append(&[record]).await.unwrap();
+        let over = SessionState {
+            status: SessionStatus::Completed,
+            ..state(name, name, 1)
+        };
+        store.save_session(&over).await.unwrap();
         store.edit_goal(&goal_edit("e", name, "src/**", 2)).await.unwrap();
         let saved = Task {
             client_session_id: Some(client(name)),
@@ -414,6 +419,104 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
     assert!(told[0].recovery_plan.is_empty() && told[0].delivered_at.is_some());
     assert_eq!(store.goal_edits(&client("c")).await.unwrap(), [later]);
     assert_ne!(store.revision().await.unwrap(), revision);
+}
+
+/// While a session is at work, what a person allows, forbids and demands in it outlives its finished tasks; the goal in
+/// other words does not.
+pub async fn forgotten_memory_leaves_the_limits_of_a_live_session(store: Arc<dyn Store>) {
+    store
+        .append(&[exchange("live", 1), exchange("over", 1)])
+        .await
+        .unwrap();
+    let kinds = [
+        GoalEditKind::Set,
+        GoalEditKind::Allow,
+        GoalEditKind::Forbid,
+        GoalEditKind::Constraint,
+    ];
+    for name in ["live", "over"] {
+        for (id, kind) in ["1", "2", "3", "4"].into_iter().zip(kinds) {
+            let edit = GoalEdit {
+                kind,
+                ..goal_edit(id, name, "src/**", 2)
+            };
+            store.edit_goal(&edit).await.unwrap();
+        }
+        let over = SessionState {
+            status: SessionStatus::Completed,
+            ..state(name, name, 3)
+        };
+        store.save_session(&over).await.unwrap();
+        let saved = Task {
+            client_session_id: Some(client(name)),
+            session_id: Some(session(name)),
+            ..task(name, 3)
+        };
+        store.save_task(&saved).await.unwrap();
+    }
+    store.save_session(&state("live", "live2", 4)).await.unwrap();
+    let ids = [task("live", 3).id, task("over", 3).id];
+    MemoryStore::forget(store.as_ref(), &ids).await.unwrap();
+    let left = async |name: &str| {
+        let edits = store.goal_edits(&client(name)).await.unwrap();
+        edits.into_iter().map(|edit| edit.kind).collect::<Vec<_>>()
+    };
+    assert_eq!(left("live").await, kinds[1..]);
+    assert_eq!(left("over").await, []);
+}
+
+/// A program that still holds words of what was forgotten brings none of them back; what is made later is kept.
+pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
+    let mut record = exchange("c", 1);
+    record.steps[1].verdict = Some(verdict(2));
+    record.drift = Some(drift_state("c", 1));
+    store.append(std::slice::from_ref(&record)).await.unwrap();
+    let saved = Task {
+        client_session_id: Some(client("c")),
+        session_id: Some(session("c")),
+        ..task("c", 3)
+    };
+    store.save_task(&saved).await.unwrap();
+    let revision = store.revision().await.unwrap();
+    MemoryStore::forget(store.as_ref(), std::slice::from_ref(&saved.id))
+        .await
+        .unwrap();
+    assert_ne!(store.revision().await.unwrap(), revision);
+
+    save(&store, &drift_state("c", 5)).await;
+    let mut unknown = exchange("c", 6);
+    unknown.steps.clear();
+    unknown.drift = Some(DriftState {
+        correction: Some(correction("never stored", "c", 5)),
+        ..drift_state("c", 6)
+    });
+    store.append(&[unknown]).await.unwrap();
+    for id in ["c", "never stored"] {
+        store.save_correction(&correction(id, "c", 4)).await.unwrap();
+    }
+    let verdicts: Vec<_> = record
+        .steps
+        .iter()
+        .map(|step| (step.id.clone(), verdict(6)))
+        .collect();
+    assert_eq!(store.judge_steps(&client("c"), &verdicts).await.unwrap(), 0);
+    let state = kept(&store, "c").await.unwrap();
+    assert_eq!((state.correction, state.updated_at), (None, at(6)));
+    let words: Vec<String> = told(&store, "c")
+        .await
+        .into_iter()
+        .map(|told| told.text)
+        .collect();
+    assert_eq!(words, [""]);
+    let steps = store.steps(&session("c")).await.unwrap();
+    assert!(steps.iter().all(|row| row.correction_given.is_none()));
+
+    let later = Correction {
+        made_at: time::OffsetDateTime::now_utc().replace_nanosecond(0).unwrap() + time::Duration::HOUR,
+        ..correction("later", "c", 0)
+    };
+    store.save_correction(&later).await.unwrap();
+    assert_eq!(told(&store, "c").await[1], later);
 }
 
 /// States, corrections and edits stay as long as a task of their session does, and at least as long as the log.

@@ -161,7 +161,7 @@ async fn move_exchanges(
     to: &str,
     exchanges: &[String],
 ) -> Result<(), sqlx::Error> {
-    const STATEMENTS: [&str; 8] = [
+    const STATEMENTS: [&str; 9] = [
         concat!("DELETE FROM step_files WHERE ", lookups!("IN")),
         concat!("UPDATE step_files SET session_id = ?2 WHERE ", lookups!("NOT IN")),
         "DELETE FROM steps WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3)) \
@@ -170,6 +170,12 @@ async fn move_exchanges(
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
         "UPDATE drift_log SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
+        // What was said because of an action.
+        "UPDATE corrections SET session_id = ?2 WHERE client_session_id = \
+         (SELECT client_session_id FROM session_states WHERE session_id = ?2) AND step_id IN \
+         (SELECT id FROM steps WHERE session_id = ?2 AND exchange_id IN (SELECT value FROM json_each(?3)) \
+          UNION ALL SELECT id FROM drift_log \
+          WHERE session_id = ?2 AND exchange_id IN (SELECT value FROM json_each(?3)))",
         "UPDATE prompts SET session_id = ?2 \
          WHERE session_id = ?1 AND exchange_id IN (SELECT value FROM json_each(?3))",
         // It may have been there before.

@@ -6,7 +6,7 @@ use grov_domain::{
     DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
     FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
     LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemoryStore, Prompt, RecoveryStep, Rule,
-    SessionId, SessionStore, StepVerdict, Task, TaskId, TaskStatus, TaskStore,
+    SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_store::SqliteStore;
 use grov_store::contract::sample_exchange;
@@ -199,6 +199,8 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
         state.expected_scope = vec![text.clone()];
         state.constraints = vec![text.clone()];
         state.keywords = vec![text.clone()];
+        // What a person demands holds while anything is in work.
+        state.status = SessionStatus::Completed;
         store.save_session(&state).await.unwrap();
         let wanted = Task {
             client_session_id: Some(ClientSessionId::new("c")),

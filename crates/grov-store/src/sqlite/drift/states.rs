@@ -7,6 +7,7 @@ use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState, SessionId,
     StepId,
 };
+use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
 /// How a correction is written; what follows says what becomes of the one that is there.
@@ -21,8 +22,9 @@ macro_rules! insert_correction {
     };
 }
 
+/// The task is the one that its step moved to, if it did.
 const REPLACE_CORRECTION: &str = insert_correction!(
-    "session_id = excluded.session_id, step_id = excluded.step_id, level = excluded.level, score = excluded.score, \
+    "step_id = excluded.step_id, level = excluded.level, score = excluded.score, \
      reason = excluded.reason, text = excluded.text, recovery_plan = excluded.recovery_plan, \
      made_at = excluded.made_at, delivered_at = excluded.delivered_at, outcome = excluded.outcome"
 );
@@ -38,6 +40,17 @@ pub(in crate::sqlite) async fn keep_state(
     state: &DriftState,
     task: &SessionId,
 ) -> Result<(), sqlx::Error> {
+    let without_words;
+    let state = match &state.correction {
+        Some(correction) if is_forgotten(connection, correction).await? => {
+            without_words = DriftState {
+                correction: None,
+                ..state.clone()
+            };
+            &without_words
+        }
+        _ => state,
+    };
     let text = serde_json::to_string(state).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let kept = sqlx::query(
         "INSERT INTO drift_states (client_session_id, state, updated_at) VALUES (?, ?, ?) \
@@ -67,6 +80,24 @@ pub(in crate::sqlite) async fn keep_state(
         Some(correction) => write_correction(connection, ADD_CORRECTION, correction).await,
         None => Ok(()),
     }
+}
+
+/// Whether its words were forgotten, or are of a task that was forgotten after they were made.
+async fn is_forgotten(
+    connection: &mut SqliteConnection,
+    correction: &Correction,
+) -> Result<bool, sqlx::Error> {
+    sqlx::query(
+        "SELECT coalesce((SELECT text = '' FROM corrections WHERE client_session_id = ? AND id = ?), \
+         EXISTS (SELECT 1 FROM session_states WHERE session_id = ? AND forgotten_at >= ?))",
+    )
+    .bind(correction.client_session_id.as_str())
+    .bind(correction.id.as_str())
+    .bind(correction.session_id.as_str())
+    .bind(millis(correction.made_at))
+    .fetch_one(connection)
+    .await?
+    .try_get(0)
 }
 
 /// Whether the agent was told a way back and has not gone it yet.
@@ -132,6 +163,12 @@ impl SqliteStore {
         let fault = |error| self.error(error);
         let correction = door::correction(correction);
         let mut writer = self.writer().await?;
+        if is_forgotten(writer.connection()?, &correction)
+            .await
+            .map_err(fault)?
+        {
+            return writer.roll_back().await.map_err(fault);
+        }
         write_correction(writer.connection()?, REPLACE_CORRECTION, &correction)
             .await
             .map_err(fault)?;

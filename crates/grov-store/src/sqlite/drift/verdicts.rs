@@ -133,7 +133,8 @@ struct Place {
     has_hard: bool,
 }
 
-/// Where these actions of a client session are, as far as they are there. Of those in the log only what was a step.
+/// Where these actions of a client session are, as far as they are there: of those in the log only what was a step, and
+/// nothing that was forgotten.
 async fn places(
     connection: &mut SqliteConnection,
     client_session: &str,
@@ -143,10 +144,11 @@ async fn places(
         "SELECT st.id, st.session_id, 0 AS is_logged, NULL AS findings FROM session_states s \
          CROSS JOIN json_each(?2) wanted \
          CROSS JOIN steps st ON st.session_id = s.session_id AND st.id = wanted.value \
-         WHERE s.client_session_id = ?1 \
+         WHERE s.client_session_id = ?1 AND st.timestamp > coalesce(s.forgotten_at, st.timestamp - 1) \
          UNION ALL SELECT d.id, d.session_id, 1, d.findings FROM json_each(?2) wanted \
          CROSS JOIN drift_log d ON d.id = wanted.value CROSS JOIN session_states s ON s.session_id = d.session_id \
-         WHERE s.client_session_id = ?1 AND d.tool IS NOT NULL AND d.exchange_id IS NOT NULL",
+         WHERE s.client_session_id = ?1 AND d.tool IS NOT NULL AND d.exchange_id IS NOT NULL \
+         AND d.timestamp > coalesce(s.forgotten_at, d.timestamp - 1)",
     )
     .bind(client_session)
     .bind(list_value(ids)?)

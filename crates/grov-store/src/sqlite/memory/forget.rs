@@ -45,13 +45,33 @@ const BLANK_BLOCKS: &str = concat!(
     quoted!()
 );
 
-/// Takes out what people changed of the goal while the work was under way.
+/// The same for text that quotes the work itself, which is what corrections do: they quote no memory. It was added while
+/// the work was under way (of a session that is gone only the end of that is known), or it holds what a correction of
+/// the work says. Sessions that continue others hold copies.
+const BLANK_CORRECTIONS: &str = concat!(
+    "WITH own AS MATERIALIZED (SELECT e.anchor, e.block FROM tasks t \
+      JOIN ledger_lineages l ON l.client_session_id = t.client_session_id JOIN ledger_entries e ON e.lineage = l.id \
+      WHERE t.id IN ",
+    forgotten!(),
+    " AND e.block IS NOT NULL AND e.decided_at <= t.created_at AND e.decided_at >= \
+      coalesce((SELECT s.start_time FROM session_states s WHERE s.session_id = t.session_id), e.decided_at) \
+      AND NOT EXISTS (SELECT 1 FROM ledger_memories m WHERE m.lineage = e.lineage AND m.anchor = e.anchor) \
+     UNION ALL SELECT e.anchor, e.block FROM corrections c JOIN ledger_entries e \
+      ON json_valid(e.block) AND instr(json_extract(e.block, '$.text'), c.text) > 0 \
+      WHERE c.text <> '' AND c.session_id IN ",
+    sessions!(),
+    ") UPDATE ledger_entries SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)"
+);
+
+/// Takes out what people changed of the goal while the work was under way. While a task of the session is in work, only
+/// the goal in other words goes: what a person allows, forbids and demands goes on to hold.
 const DROP_EDITS: &str = concat!(
     "DELETE FROM goal_edits WHERE (client_session_id, id) IN \
      (SELECT e.client_session_id, e.id FROM tasks t JOIN goal_edits e \
       ON e.client_session_id = t.client_session_id AND e.at <= t.created_at WHERE t.id IN ",
     forgotten!(),
-    ")"
+    " AND (e.kind = 'set' OR NOT EXISTS (SELECT 1 FROM session_states s \
+      WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))"
 );
 
 /// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
@@ -88,12 +108,14 @@ const ERASE: &[&str] = &[
     ),
     concat!(
         "UPDATE drift_states SET state = json_set(state, '$.correction', json('null')) \
-         WHERE json_extract(state, '$.correction.session_id') IN ",
-        sessions!()
+         WHERE EXISTS (SELECT 1 FROM corrections c WHERE c.client_session_id = drift_states.client_session_id \
+          AND c.id = json_extract(state, '$.correction.id') AND c.session_id IN ",
+        sessions!(),
+        ")"
     ),
     concat!(
-        "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL \
-         WHERE session_id IN ",
+        "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL, \
+         forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN ",
         sessions!()
     ),
 ];
@@ -157,7 +179,7 @@ impl SqliteStore {
 
 async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskId>, sqlx::Error> {
     let mut held_elsewhere = 0;
-    for statement in [BLANK_BLOCKS, DROP_EDITS] {
+    for statement in [BLANK_BLOCKS, BLANK_CORRECTIONS, DROP_EDITS] {
         let done = sqlx::query(statement).bind(ids).execute(&mut *connection);
         held_elsewhere += done.await?.rows_affected();
     }
