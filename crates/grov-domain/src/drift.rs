@@ -392,6 +392,10 @@ pub struct RelatedSteps {
     pub limit: u32,
 }
 
+/// Of a session's steps so many of the newest are asked what they have to do with the actions to be judged: what is older
+/// says little, and looking at all 20,000 steps of a very long session takes twice as long as looking at these.
+pub const RELATED_AMONG: u32 = 2000;
+
 /// What is known about drift, and what was said because of it.
 #[async_trait]
 pub trait DriftStore: Send + Sync {
@@ -417,7 +421,8 @@ pub trait DriftStore: Send + Sync {
         verdicts: &[(StepId, StepVerdict)],
     ) -> Result<usize, StoreError>;
     /// Steps that bear on the actions to be judged: of the same files, of the same folders, with the goal's words, and key
-    /// decisions, in this order, without repetition, none that was judged off goal.
+    /// decisions, in this order, without repetition, none that was judged off goal. Only the newest [`RELATED_AMONG`] steps
+    /// count.
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError>;
 }
 

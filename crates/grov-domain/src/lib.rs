@@ -26,7 +26,8 @@ pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
 pub use drift::{
     Assessment, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore, Finding,
-    GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RelatedSteps, Rule, StepVerdict,
+    GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG, RelatedSteps, Rule,
+    StepVerdict,
 };
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,

@@ -176,6 +176,7 @@ macro_rules! contract_tests {
             related_steps_answer_four_questions
             related_steps_stay_within_their_limits
             related_steps_are_of_their_session
+            related_steps_are_among_the_newest
             drift_state_comes_back_as_saved
             drift_state_is_replaced_by_a_newer_one
             drift_state_is_recorded_with_its_exchange

@@ -3,8 +3,8 @@
 use super::sample::{PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, verdict};
 use grov_domain::{
     ActionType, AgentId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, ExchangeRecord,
-    Finding, JudgedBy, Move, Project, RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId,
-    StepRow, StepVerdict, Store, TaskTransition,
+    Finding, JudgedBy, Move, Project, RELATED_AMONG, RelatedSteps, Retention, Rule, SessionStatus,
+    SessionSummary, StepId, StepRow, StepVerdict, Store, TaskTransition,
 };
 use std::sync::Arc;
 
@@ -576,6 +576,25 @@ pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
     assert_eq!(related(&store, 7).await, [19, 18, 17, 39, 38, 37, 59]);
     assert_eq!(related(&store, 1).await, [19]);
     assert!(related(&store, 0).await.is_empty());
+}
+
+/// A very long session is not looked through from its beginning.
+pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
+    store
+        .append(&[editing("a", 1, "/p/a/wanted.rs", "", false)])
+        .await
+        .unwrap();
+    let newer = |seconds: i64, count: u32| {
+        let mut record = exchange("a", seconds);
+        record.steps = (0..count)
+            .map(|index| bash(&record.id, index as usize, seconds))
+            .collect();
+        record
+    };
+    store.append(&[newer(2, RELATED_AMONG - 1)]).await.unwrap();
+    assert_eq!(related(&store, 9).await, [1]);
+    store.append(&[newer(3, 1)]).await.unwrap();
+    assert!(related(&store, 9).await.is_empty());
 }
 
 /// All tasks of the client session are asked, and no other session.

@@ -4,7 +4,7 @@ use crate::door;
 use crate::sqlite::sessions::step_columns;
 use crate::sqlite::values::list;
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{RelatedSteps, StepRow};
+use grov_domain::{RELATED_AMONG, RelatedSteps, StepRow};
 
 /// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
 macro_rules! question {
@@ -19,7 +19,7 @@ macro_rules! question {
     };
 }
 
-/// Asks all four questions of the steps of client session `?1`, none of which is off goal: with files `?2`, in folders
+/// Asks all four questions of the newest `?7` steps of client session `?1`, none of which is off goal: with files `?2`, in folders
 /// `?3` (a file lies in the one that its path names), with words `?4`. Of the answers together `?6`.
 const SQL: &str = concat!(
     "WITH candidates AS MATERIALIZED (SELECT st.session_id, st.id, st.timestamp, st.is_key_decision AS decides, \
@@ -29,8 +29,9 @@ const SQL: &str = concat!(
       IN (SELECT rtrim(value, '/') || '/' FROM json_each(?3))) AS same_folder, \
      EXISTS (SELECT 1 FROM json_each(st.keywords) k WHERE k.value COLLATE NOCASE \
       IN (SELECT value FROM json_each(?4))) AS same_word \
-     FROM session_states s CROSS JOIN steps st ON st.session_id = s.session_id \
-     WHERE s.client_session_id = ?1 AND st.is_validated = 1), \
+     FROM (SELECT n.session_id, n.id FROM session_states s CROSS JOIN steps n ON n.session_id = s.session_id \
+      WHERE s.client_session_id = ?1 AND n.is_validated = 1 ORDER BY n.timestamp DESC, n.id DESC LIMIT ?7) newest \
+     CROSS JOIN steps st ON st.session_id = newest.session_id AND st.id = newest.id), \
      found AS (",
     question!("1", "same_file"),
     " UNION ALL ",
@@ -55,7 +56,8 @@ impl SqliteStore {
             .bind(list(&door::list(&related.folders))?)
             .bind(list(&door::list(&related.keywords))?)
             .bind(half)
-            .bind(related.limit);
+            .bind(related.limit)
+            .bind(RELATED_AMONG);
         self.step_rows(query).await
     }
 }
