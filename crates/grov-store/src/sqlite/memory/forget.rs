@@ -57,7 +57,7 @@ const BLANK_CORRECTIONS: &str = concat!(
       coalesce((SELECT s.start_time FROM session_states s WHERE s.session_id = t.session_id), e.decided_at) \
       AND NOT EXISTS (SELECT 1 FROM ledger_memories m WHERE m.lineage = e.lineage AND m.anchor = e.anchor) \
      UNION ALL SELECT e.anchor, e.block FROM corrections c JOIN ledger_entries e \
-      ON json_valid(e.block) AND instr(json_extract(e.block, '$.text'), c.text) > 0 \
+      ON CASE WHEN json_valid(e.block) THEN instr(json_extract(e.block, '$.text'), c.text) > 0 ELSE 0 END \
       WHERE c.text <> '' AND c.session_id IN ",
     sessions!(),
     ") UPDATE ledger_entries SET block = NULL WHERE (anchor, block) IN (SELECT anchor, block FROM own)"
