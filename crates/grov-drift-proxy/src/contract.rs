@@ -1,6 +1,7 @@
 //! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
 
 use crate::course::PromptKind;
+use crate::session::Terms;
 use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, words};
 use grov_redact::Redactor;
 use std::collections::HashSet;
@@ -30,12 +31,21 @@ pub(crate) struct TaskGoal {
 }
 
 /// Builds the contract of one session.
+#[derive(Clone)]
 pub(crate) struct Agreement {
     read: IntentReader,
     /// Prompts that say something, oldest first.
     instructions: Vec<String>,
     /// Of these, so many are of the turn under way: no verdict says yet which task they belong to.
     fresh: usize,
+    /// Of these, so many no reading of the store has shown yet, though they are of this task or of the turn under way.
+    unread: usize,
+    /// Prompts that stand in the history from before anything of it was seen: no store has them.
+    inherited: Vec<String>,
+    /// What the conversation is about is known from its beginning on.
+    is_whole: bool,
+    /// Counts changes.
+    version: u64,
     /// What all of them ask for.
     intent: Intent,
     task: TaskGoal,
@@ -49,6 +59,10 @@ impl Agreement {
             read,
             instructions: Vec::new(),
             fresh: 0,
+            unread: 0,
+            inherited: Vec::new(),
+            is_whole: false,
+            version: 0,
             intent: Intent::default(),
             task: TaskGoal::default(),
             edits: Vec::new(),
@@ -67,6 +81,7 @@ impl Agreement {
         if kind == PromptKind::Substance {
             self.instructions.push(prompt);
             self.fresh += 1;
+            self.unread += 1;
             self.intent = intent;
             self.forget_oldest();
             self.build();
@@ -78,9 +93,27 @@ impl Agreement {
     pub(crate) fn begin(&mut self) {
         self.instructions.clear();
         self.fresh = 0;
+        self.unread = 0;
+        self.inherited.clear();
+        self.is_whole = true;
         self.task = TaskGoal::default();
         self.read_all();
         self.build();
+    }
+
+    /// A conversation begins of which nothing was seen before.
+    pub(crate) fn is_new(&mut self) {
+        self.is_whole = true;
+    }
+
+    /// Whether what the conversation is about is known from its beginning on.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// How often it was changed.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
     }
 
     /// The conversation came to rest.
@@ -88,23 +121,74 @@ impl Agreement {
         self.fresh = 0;
     }
 
+    /// Another task is in work: what was typed for the last one is none of its.
+    pub(crate) fn turned_to_another_task(&mut self) {
+        self.unread = self.fresh;
+        self.inherited.clear();
+    }
+
+    /// What was typed in this history before anything of it was seen.
+    pub(crate) fn continues(&mut self, prompts: &[String]) {
+        self.inherited = instructions(&self.read, prompts);
+        if self.inherited.is_empty() {
+            return;
+        }
+        self.is_whole = true;
+        let inherited = self.inherited.iter();
+        let mut all: Vec<String> = inherited
+            .filter(|prompt| !self.instructions.contains(prompt))
+            .cloned()
+            .collect();
+        all.append(&mut self.instructions);
+        self.instructions = all;
+        self.forget_oldest();
+        self.read_all();
+        self.build();
+    }
+
+    /// What is stored of the session before anything of it was seen.
+    pub(crate) fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) {
+        let is_older = |prompt: &String| !self.instructions.contains(prompt);
+        self.is_whole |= recorded.iter().any(is_older);
+        self.work_on(task, recorded);
+    }
+
     /// The task in work, with its [`instructions`] as far as they were recorded.
     pub(crate) fn work_on(&mut self, task: TaskGoal, recorded: Vec<String>) {
+        self.is_whole |= !task.goal.trim().is_empty();
         self.task = task;
         if recorded.is_empty() {
             // Not recorded yet, or the records are gone: what is in memory stands.
             self.build();
             return;
         }
-        let fresh = self
+        let kept = self.fresh.max(self.unread);
+        let kept = self
             .instructions
-            .split_off(self.instructions.len().saturating_sub(self.fresh));
-        let recorded = recorded.into_iter().filter(|prompt| !fresh.contains(prompt));
-        let instructions: Vec<String> = recorded.chain(fresh.iter().cloned()).collect();
-        self.instructions = instructions;
+            .split_off(self.instructions.len().saturating_sub(kept));
+        // What the store shows as the newest it shows for good; what it lacks is on its way.
+        self.unread = kept
+            .iter()
+            .rposition(|prompt| recorded.contains(prompt))
+            .map_or(kept.len(), |place| kept.len() - place - 1);
+        let before = if self.inherited.is_empty() {
+            recorded
+        } else {
+            // Behind what is inherited a "continue" says nothing.
+            let all: Vec<String> = self.inherited.iter().cloned().chain(recorded).collect();
+            instructions(&self.read, &all)
+        };
+        let before = before.into_iter().filter(|prompt| !kept.contains(prompt));
+        self.instructions = before.chain(kept.iter().cloned()).collect();
         self.forget_oldest();
         self.read_all();
         self.build();
+    }
+
+    /// What is stored about it.
+    pub(crate) fn take_over(&mut self, terms: Terms) {
+        self.work_on(terms.task, terms.prompts);
+        self.edited(terms.edits);
     }
 
     /// What a person changed.
@@ -144,9 +228,11 @@ impl Agreement {
         let surplus = self.instructions.len().saturating_sub(MOST_INSTRUCTIONS);
         self.instructions.drain(..surplus);
         self.fresh = self.fresh.min(self.instructions.len());
+        self.unread = self.unread.min(self.instructions.len());
     }
 
     fn build(&mut self) {
+        self.version += 1;
         let newest = self.instructions.last().cloned();
         let newest = newest.map(|prompt| self.intent_of(&[prompt])).unwrap_or_default();
         let first = self.instructions.first().cloned();
@@ -325,10 +411,56 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_that_the_store_does_not_show_yet_is_kept_though_its_turn_is_over() {
+        let mut agreement = agreement();
+        let (first, second) = ("Fix src/auth/token.ts", "Also edit tests/auth.rs");
+        agreement.prompted(first);
+        agreement.turn_ended();
+        agreement.prompted(second);
+        agreement.turn_ended();
+        // Asked for when the second one was not recorded yet.
+        agreement.work_on(TaskGoal::default(), vec![first.to_owned()]);
+        assert_eq!(agreement.contract().instructions, [first, second]);
+        agreement.work_on(TaskGoal::default(), vec![first.to_owned(), second.to_owned()]);
+        assert_eq!(agreement.contract().instructions, [first, second]);
+        // It was shown, so what the store says from now on counts.
+        agreement.work_on(TaskGoal::default(), vec![first.to_owned()]);
+        assert_eq!(agreement.contract().instructions, [first]);
+    }
+
+    #[test]
+    fn what_a_fork_inherits_stays_though_no_store_has_it() {
+        let mut agreement = agreement();
+        agreement.continues(&["Fix src/auth/token.ts".to_owned(), "yes".to_owned()]);
+        assert!(agreement.is_whole());
+        assert_eq!(agreement.prompted("continue"), PromptKind::Assent);
+        agreement.prompted("Also edit tests/auth.rs");
+        agreement.turn_ended();
+        agreement.work_on(TaskGoal::default(), vec!["Also edit tests/auth.rs".to_owned()]);
+        let both = ["Fix src/auth/token.ts", "Also edit tests/auth.rs"];
+        assert_eq!(agreement.contract().instructions, both);
+        assert_eq!(agreement.contract().goal, both[0]);
+    }
+
+    #[test]
+    fn what_began_before_it_was_seen_is_not_known_from_the_beginning() {
+        let mut agreement = agreement();
+        agreement.prompted("go ahead");
+        agreement.resume(TaskGoal::default(), vec!["go ahead".to_owned()]);
+        assert!(!agreement.is_whole());
+        agreement.resume(
+            TaskGoal::default(),
+            vec!["Fix it".to_owned(), "go ahead".to_owned()],
+        );
+        assert!(agreement.is_whole());
+    }
+
+    #[test]
     fn another_task_leaves_what_was_typed_for_the_last_one() {
         let mut agreement = agreement();
         agreement.prompted("Fix the token refresh in src/auth/token.ts");
         agreement.turn_ended();
+        agreement.turned_to_another_task();
         let task = TaskGoal {
             goal: "Translate the readme".to_owned(),
             ..TaskGoal::default()

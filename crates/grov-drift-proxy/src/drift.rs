@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 
-/// Sessions in memory; the least recently used are loaded again when they come back.
-const MAX_SESSIONS: usize = 512;
+/// Sessions in memory, each of some megabytes at most; the least recently used are loaded again when they come back.
+const MAX_SESSIONS: usize = 64;
 /// Work that may wait for the background.
 const MOST_JOBS: usize = 1024;
 /// Records that may wait to be saved.
@@ -133,9 +133,13 @@ impl Shared {
                 .collect();
             uses.sort_unstable();
             let oldest = uses.get(MAX_SESSIONS / 4).copied().unwrap_or(now);
-            // One that somebody holds right now stays: there must not be two of it.
-            sessions
-                .retain(|_, slot| slot.used.load(Ordering::Relaxed) > oldest || Arc::strong_count(slot) > 1);
+            // One that somebody holds right now stays: there must not be two of it. So does one whose words are about to be
+            // said: they would be said again.
+            sessions.retain(|_, slot| {
+                slot.used.load(Ordering::Relaxed) > oldest
+                    || Arc::strong_count(slot) > 1
+                    || slot.is_speaking()
+            });
         }
         let slot = sessions.entry(id.clone()).or_insert_with(|| {
             let (reader, policy) = (Arc::clone(&self.reader), self.settings.policy());

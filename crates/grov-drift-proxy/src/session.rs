@@ -5,10 +5,11 @@ use crate::course::{Course, Policy};
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
 };
+use grov_proxy_core::{Answered, Question};
 use grov_scope::Rules;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use time::OffsetDateTime;
 use tokio::sync::Notify;
 
@@ -66,6 +67,12 @@ pub(crate) struct Session {
     pub(crate) last_score: Option<u8>,
     /// What is known of the contract is being read again.
     pub(crate) is_refreshing: bool,
+    /// It was looked for what was typed before anything of the session was seen.
+    pub(crate) has_read_history: bool,
+    /// The last text of the newest answer: what a "yes" says yes to.
+    pub(crate) last_answer: Option<String>,
+    /// What the user was asked and has not answered yet.
+    pub(crate) questions: Vec<Question>,
     calls: Calls,
 }
 
@@ -77,6 +84,7 @@ pub(crate) struct Stored {
 }
 
 /// What a session is held to by what is stored.
+#[derive(Clone)]
 pub(crate) struct Terms {
     pub(crate) task: TaskGoal,
     /// Those that say something, oldest first.
@@ -114,6 +122,9 @@ impl Slot {
             suspicions: 0,
             last_score: None,
             is_refreshing: false,
+            has_read_history: false,
+            last_answer: None,
+            questions: Vec::new(),
             calls: Calls::default(),
         };
         Self {
@@ -127,10 +138,47 @@ impl Slot {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The session, if nobody is at it: on the path of a request nobody waits for a lock.
+    pub(crate) fn try_session(&self) -> Option<MutexGuard<'_, Session>> {
+        match self.session.try_lock() {
+            Ok(session) => Some(session),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// Whether words of it were handed out that were not said yet, or somebody is at it.
+    pub(crate) fn is_speaking(&self) -> bool {
+        self.try_session().is_none_or(|session| session.offered.is_some())
+    }
+
     /// The session and its task in work.
     pub(crate) fn whose(&self) -> (ClientSessionId, SessionId) {
         let session = self.session();
         (session.id.clone(), session.task.clone())
+    }
+
+    /// Takes over what the session is held to, unless it turned to another task than `task` meanwhile. Prompts are read before
+    /// anybody has to wait for it.
+    pub(crate) fn take_over(&self, terms: Terms, task: &SessionId) -> bool {
+        let (mut agreement, version) = {
+            let session = self.session();
+            if session.task != *task {
+                return false;
+            }
+            (session.agreement.clone(), session.agreement.version())
+        };
+        agreement.take_over(terms.clone());
+        let mut session = self.session();
+        if session.task != *task {
+            return false;
+        }
+        if session.agreement.version() == version {
+            session.agreement = agreement;
+        } else {
+            session.agreement.take_over(terms);
+        }
+        true
     }
 
     /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
@@ -139,7 +187,8 @@ impl Slot {
         let Stored { state, steps, terms } = stored;
         let (contract, root) = {
             let mut session = self.session();
-            session.take_over(terms);
+            session.agreement.resume(terms.task, terms.prompts);
+            session.agreement.edited(terms.edits);
             (session.agreement.contract().clone(), session.root.clone())
         };
         let mut rules = Rules::new(contract, root.as_deref());
@@ -180,12 +229,6 @@ impl Session {
         rules
     }
 
-    /// Takes over what is stored about what the session is held to.
-    pub(crate) fn take_over(&mut self, terms: Terms) {
-        self.agreement.work_on(terms.task, terms.prompts);
-        self.agreement.edited(terms.edits);
-    }
-
     pub(crate) fn keep_early(&mut self, early: Early) {
         if self.loading != Loading::Done && self.early.len() < MOST_EARLY {
             self.early.push(early);
@@ -205,8 +248,8 @@ impl Session {
     }
 
     /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
-    pub(crate) fn has_assessed(&self, calls: &[String]) -> bool {
-        self.loading != Loading::UnderWay
-            && (!self.is_followed || calls.iter().all(|call| self.calls.known.contains(call)))
+    pub(crate) fn has_assessed(&self, calls: &[Answered]) -> bool {
+        let is_known = |call: &Answered| self.calls.known.contains(&call.tool_use_id);
+        self.loading != Loading::UnderWay && (!self.is_followed || calls.iter().all(is_known))
     }
 }

@@ -1,13 +1,17 @@
 //! What is to be said is said at the next request.
 
+use crate::contract::Agreement;
 use crate::correction::framed;
 use crate::counters::count;
 use crate::drift::Drift;
+use crate::objection::consent;
+use crate::plan::has_hard;
 use crate::saving::Save;
 use crate::session::Slot;
 use async_trait::async_trait;
-use grov_domain::{CorrectionOutcome, Lineage};
+use grov_domain::{ActionSketch, CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
+use grov_scope::Rules;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -30,7 +34,10 @@ impl ContextSource for Drift {
         let Some(slot) = self.slot(occasion) else {
             return false;
         };
-        let mut session = slot.session();
+        let Some(mut session) = slot.try_session() else {
+            // Somebody is at it right now.
+            return true;
+        };
         session.said_last = None;
         session.course.pending().is_some() || !session.has_assessed(&occasion.answered)
     }
@@ -38,13 +45,42 @@ impl ContextSource for Drift {
     async fn words(&self, occasion: &Occasion) -> Option<Words> {
         let slot = self.shared.known(&occasion.lineage.session)?;
         self.wait(&slot, occasion).await;
-        let mut session = slot.session();
-        session.course.pending()?;
         let prompt = occasion.prompt.trim();
-        let now = self.shared.clock.now();
-        let correction = session.course.sayable(now, !prompt.is_empty())?.clone();
+        let (correction, doubtful) = {
+            let mut session = slot.try_session()?;
+            session.said_last = None;
+            let now = self.shared.clock.now();
+            let correction = session.course.sayable(now, !prompt.is_empty())?.clone();
+            if !happened_here(session.course.pending_call(), occasion) {
+                return None;
+            }
+            let fact = session.course.unsaid_fact().filter(|_| !prompt.is_empty());
+            let doubtful = fact.cloned().map(|action| Reconsidered {
+                agreement: session.agreement.clone(),
+                rules: session.rules.clone(),
+                last_answer: session.last_answer.clone(),
+                action,
+            });
+            (correction, doubtful)
+        };
+        if let Some(doubtful) = doubtful {
+            let prompt = prompt.to_owned();
+            let stands = tokio::task::spawn_blocking(move || doubtful.stands_under(&prompt));
+            if !stands.await.unwrap_or(false) {
+                return None;
+            }
+        }
         let in_tool_loop = prompt.is_empty() || !occasion.answered.is_empty();
         let text = framed(&correction.text, correction.level, in_tool_loop);
+        let mut session = slot.try_session()?;
+        // It may have been taken back meanwhile.
+        if session
+            .course
+            .pending()
+            .is_none_or(|pending| pending.id != correction.id)
+        {
+            return None;
+        }
         session.offered = Some(correction);
         Some(Words {
             text,
@@ -89,13 +125,14 @@ impl ContextSource for Drift {
 }
 
 impl Drift {
-    /// The session of an occasion. Inside a tool loop one that is not in memory is loaded: a correction may wait in it.
+    /// The session of an occasion. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
+    /// does next is judged by its goal.
     fn slot(&self, occasion: &Occasion) -> Option<Arc<Slot>> {
         let id = &occasion.lineage.session;
         if let Some(slot) = self.shared.known(id) {
             return Some(slot);
         }
-        if occasion.answered.is_empty() {
+        if occasion.begins {
             return None;
         }
         let slot = self.shared.slot(id);
@@ -117,7 +154,10 @@ impl Drift {
             tokio::pin!(news);
             // What is told from here on is not missed.
             news.as_mut().enable();
-            if slot.session().has_assessed(&occasion.answered) {
+            let is_assessed = slot
+                .try_session()
+                .is_some_and(|session| session.has_assessed(&occasion.answered));
+            if is_assessed {
                 return;
             }
             if !std::mem::replace(&mut has_waited, true) {
@@ -127,5 +167,41 @@ impl Drift {
                 return;
             }
         }
+    }
+}
+
+/// Whether what a correction is about happened in the history of a request. Of one that was loaded the call is not known:
+/// then nothing that stands there may have failed.
+fn happened_here(call: Option<&str>, occasion: &Occasion) -> bool {
+    let has_failed = |call: &str| {
+        let mut answered = occasion.answered.iter();
+        answered.any(|one| one.failed && one.tool_use_id == call)
+    };
+    match call {
+        Some(call) => occasion.has_call(call) && !has_failed(call),
+        None => occasion.answered.iter().all(|one| !one.failed),
+    }
+}
+
+/// A fact that waits to be said while the user types something.
+struct Reconsidered {
+    agreement: Agreement,
+    rules: Option<Rules>,
+    last_answer: Option<String>,
+    action: ActionSketch,
+}
+
+impl Reconsidered {
+    /// Whether it is one also under what was typed.
+    fn stands_under(mut self, prompt: &str) -> bool {
+        let kind = self.agreement.prompted(prompt);
+        let Some(mut rules) = self.rules else {
+            return false;
+        };
+        rules.hold_to(self.agreement.contract().clone());
+        if let Some(words) = consent(kind, prompt, self.last_answer.as_deref()) {
+            rules.consented(words);
+        }
+        has_hard(&rules.assess_delegated(&self.action))
     }
 }

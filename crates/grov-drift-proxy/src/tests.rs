@@ -2,6 +2,7 @@
 
 mod double;
 
+use crate::session::Loading;
 use crate::testing::{bash, edit, read, read_intent};
 use crate::{Drift, DriftSettings};
 use double::{Answers, Kept, Ticking};
@@ -11,7 +12,7 @@ use grov_domain::{
     JudgedBy, Lineage, Outcome, Project, Prompt, SessionMode, Step, StepId, TokenUsage,
 };
 use grov_proxy_core::{
-    ActionWatch, ContextSource, Location, Occasion, ToolOutcome, Watched, WatchedExchange,
+    ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +42,11 @@ struct Response<'a> {
     begins: bool,
     ends: bool,
     answered: &'a [String],
+    failed: &'a [String],
+    answer: Option<&'a str>,
+    questions: Vec<Question>,
+    output: Option<&'a str>,
+    earlier: &'a [&'a str],
 }
 
 impl Bench {
@@ -96,10 +102,17 @@ impl Bench {
             .iter()
             .map(|call| ToolOutcome {
                 tool_use_id: call.clone(),
-                failed: false,
-                output: None,
+                failed: response.failed.contains(call),
+                output: response.output.map(str::to_owned),
             })
             .collect();
+        let earlier = || {
+            response
+                .earlier
+                .iter()
+                .map(|prompt| (*prompt).to_owned())
+                .collect()
+        };
         let watched = self.drift.watch(&WatchedExchange {
             record: &record,
             actions: &response.actions,
@@ -107,6 +120,9 @@ impl Bench {
             working_directory: Some(ROOT.as_ref()),
             begins: response.begins,
             ends_turn: response.ends,
+            answer: response.answer,
+            questions: &response.questions,
+            earlier_prompts: &earlier,
         });
         self.store.record(record, &watched);
         (calls, watched)
@@ -183,10 +199,24 @@ impl Bench {
                 exists: true,
             }),
             prompt: prompt.to_owned(),
-            answered: answered.to_vec(),
+            answered: answered
+                .iter()
+                .map(|call| Answered {
+                    tool_use_id: call.clone(),
+                    failed: false,
+                })
+                .collect(),
+            begins: false,
+            body: self.history().into(),
             quoted: Default::default(),
             deadline: Instant::now() + Duration::from_millis(500),
         }
+    }
+
+    /// A request whose history holds every call so far.
+    fn history(&self) -> String {
+        let calls = 0..self.calls.load(Ordering::Relaxed);
+        calls.map(|call| format!("\"call-{call}\",")).collect()
     }
 
     /// What is said at the next request of the main conversation.
@@ -229,6 +259,19 @@ impl Bench {
             .course
             .state()
             .clone()
+    }
+
+    fn contract(&self) -> grov_domain::GoalContract {
+        let slot = self.drift.shared.slot(&session());
+        slot.session().agreement.contract().clone()
+    }
+
+    fn session_is_loaded(&self) -> bool {
+        self.drift.shared.slot(&session()).session().loading == Loading::Done
+    }
+
+    fn session_is_under_way(&self) -> bool {
+        self.drift.shared.slot(&session()).session().loading == Loading::UnderWay
     }
 
     fn counted(&self, name: &str) -> u64 {
@@ -568,6 +611,244 @@ async fn a_model_words_the_demand_if_it_answers_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn of_a_change_that_was_denied_nothing_is_said() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
+    assert!(level(&watched).is_some());
+    let mut occasion = bench.occasion("", &calls);
+    occasion.answered[0].failed = true;
+    assert!(bench.drift.words(&occasion).await.is_none());
+    bench.exchange(Response {
+        answered: &calls,
+        failed: &calls,
+        ..Response::default()
+    });
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    assert_eq!(bench.state().escalation, 0);
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_history_of_the_session_did_is_not_said() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let mut elsewhere = bench.occasion("", &["call-of-another-client".to_owned()]);
+    elsewhere.body = "\"call-of-another-client\"".into();
+    assert!(bench.drift.words(&elsewhere).await.is_none());
+    assert!(bench.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_that_was_loaded_is_not_said_where_calls_failed() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let later = bench.restarted();
+    let mut occasion = later.occasion("", &calls);
+    occasion.answered[0].failed = true;
+    assert!(later.drift.applies(&occasion));
+    assert!(later.drift.words(&occasion).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_allows_what_the_agent_asked_for() {
+    for (prompt, is_asked_for) in [("yes", true), ("no", false)] {
+        let bench = Bench::new();
+        bench.exchange(Response {
+            prompts: &[GOAL],
+            begins: true,
+            ends: true,
+            answer: Some("The token refresh is fixed. Shall I publish the package to npm?"),
+            ..Response::default()
+        });
+        let (_, watched) = bench.exchange(Response {
+            prompts: &[prompt],
+            actions: vec![bash("npm publish", EffectKind::Network, &[])],
+            ..Response::default()
+        });
+        let verdict = watched.verdicts[0].clone().unwrap();
+        assert_eq!(verdict.is_off_goal(), !is_asked_for, "{prompt}: {verdict:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
+    let question = |plan: Option<&str>| Question {
+        tool_use_id: "question".to_owned(),
+        plan: plan.map(str::to_owned),
+    };
+    let told = "User has answered your questions: \"Shall I publish it with npm?\"=\"Yes\".";
+    let denied = "User has answered your questions: \"Shall I publish it with npm?\"=\"No\".";
+    let plan = "1. Fix the refresh. 2. Publish the package to npm.";
+    for (question, output, is_asked_for) in [
+        (question(None), told, true),
+        (question(None), denied, false),
+        (question(Some(plan)), "User has approved your plan.", true),
+    ] {
+        let bench = Bench::new();
+        bench.exchange(Response {
+            prompts: &[GOAL],
+            begins: true,
+            questions: vec![question],
+            ..Response::default()
+        });
+        let (_, watched) = bench.exchange(Response {
+            answered: &["question".to_owned()],
+            output: Some(output),
+            actions: vec![bash("npm publish", EffectKind::Network, &[])],
+            ..Response::default()
+        });
+        let verdict = watched.verdicts[0].clone().unwrap();
+        assert_eq!(verdict.is_off_goal(), !is_asked_for, "{output}: {verdict:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
+    let bench = Bench::new();
+    let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        actions: publish(),
+        ..Response::default()
+    });
+    assert!(bench.state().correction.is_some());
+    assert_eq!(bench.next_request("Publish it to npm as well", &[]).await, None);
+    assert!(
+        bench
+            .next_request("Look at src/auth/token.ts again", &[])
+            .await
+            .is_some()
+    );
+
+    let bench = Bench::new();
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        actions: publish(),
+        ..Response::default()
+    });
+    bench.exchange(Response {
+        prompts: &["Publish it to npm as well"],
+        ..Response::default()
+    });
+    assert_eq!(bench.state().correction, None);
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_judged_by_a_goal_that_is_not_known() {
+    let bench = Bench::new();
+    // A fork whose history was summed up: nothing tells what it is about.
+    bench.exchange(Response {
+        prompts: &["CI passed, go ahead"],
+        ..Response::default()
+    });
+    let work = || {
+        vec![
+            bash("cargo publish", EffectKind::Network, &[]),
+            edit(&format!("{ROOT}/docs/guide.md"), "A guide"),
+        ]
+    };
+    until(|| bench.session_is_loaded()).await;
+    for _ in 0..3 {
+        let (_, watched) = bench.exchange(Response {
+            actions: work(),
+            ..Response::default()
+        });
+        assert!(
+            watched
+                .verdicts
+                .iter()
+                .flatten()
+                .all(|verdict| !verdict.is_off_goal()),
+            "{watched:?}"
+        );
+    }
+    let (_, watched) = bench.exchange(Response {
+        actions: vec![bash("rm -rf /", EffectKind::Delete, &["/"])],
+        ..Response::default()
+    });
+    assert!(level(&watched).is_some(), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_is_held_to_what_its_history_says() {
+    let bench = Bench::new();
+    bench.exchange(Response {
+        prompts: &["continue"],
+        earlier: &[GOAL, "yes", "For the token refresh do not touch db/schema.sql"],
+        ..Response::default()
+    });
+    until(|| bench.session_is_loaded()).await;
+    let contract = bench.contract();
+    assert_eq!(contract.goal, GOAL);
+    assert_eq!(
+        contract.instructions,
+        [GOAL, "For the token refresh do not touch db/schema.sql"]
+    );
+    let (_, watched) = bench.change("db/schema.sql", "DROP TABLE users;");
+    assert!(level(&watched).is_some(), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    assert_eq!(later.next_request("also cover it with a test", &[]).await, None);
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, GOAL);
+    let mut fresh = bench.occasion("Fix it", &[]);
+    fresh.begins = true;
+    fresh.lineage.session = ClientSessionId::new("fresh");
+    assert!(!later.drift.applies(&fresh));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let slot = bench.drift.shared.slot(&session());
+    let occasion = bench.occasion("", &calls);
+    let busy = slot.session();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| bench.drift.applies(&occasion));
+        assert!(asked.join().unwrap());
+    });
+    drop(busy);
+    assert!(bench.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_is_gone_when_its_words_were_forgotten() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    bench.store.forget_words();
+    until(|| bench.state().correction.is_none()).await;
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_breaks_off_is_not_under_way_for_ever() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    later.store.panics(true);
+    later.exchange(Response::default());
+    until(|| !later.session_is_under_way()).await;
+    assert!(!later.session_is_loaded());
+    later.store.panics(false);
+    later.exchange(Response::default());
+    until(|| later.session_is_loaded()).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn observing_only_records_and_says_nothing() {
     let settings = DriftSettings {
         corrections: false,
@@ -597,6 +878,9 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
         working_directory: None,
         begins: true,
         ends_turn: false,
+        answer: None,
+        questions: &[],
+        earlier_prompts: &Vec::new,
     });
     assert_eq!(watched, Watched::default());
     assert!(bench.drift.shared.known(&session()).is_none());
@@ -638,6 +922,9 @@ fn the_rules_are_quick_after_five_hundred_steps() {
             working_directory: Some(ROOT.as_ref()),
             begins: response.begins,
             ends_turn: false,
+            answer: None,
+            questions: &[],
+            earlier_prompts: &Vec::new,
         };
         let began = Instant::now();
         bench.drift.watch(&exchange);

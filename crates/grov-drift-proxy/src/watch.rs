@@ -4,16 +4,20 @@ use crate::counters::count;
 use crate::course::{Assessed, Progress, Spoken};
 use crate::drift::{Drift, Shared};
 use crate::judging::{Inquiry, is_suspicious};
-use crate::objection::objects;
+use crate::objection::{consent, consent_by_result, objects};
 use crate::plan::{changes, has_hard};
 use crate::replay::FOLLOWS;
 use crate::session::{Early, Loading, Session, Slot};
-use grov_domain::{ExchangeKind, Finding, JudgedBy, SessionMode, StepVerdict};
-use grov_proxy_core::{ActionWatch, Watched, WatchedExchange};
+use grov_domain::{Assessment, ExchangeKind, Finding, JudgedBy, Rule, SessionMode, StepVerdict};
+use grov_proxy_core::{ActionWatch, ToolOutcome, Watched, WatchedExchange};
+use std::path::Path;
 use std::sync::Arc;
 
 /// Suspicions for which a judge is asked, per prompt: a long turn must not use up the day's budget.
 const MOST_SUSPICIONS: u8 = 2;
+
+/// Danger of this score is none that anybody asks for: a device is overwritten, everything is deleted.
+const GRAVE: u8 = 1;
 
 impl ActionWatch for Drift {
     fn watch(&self, exchange: &WatchedExchange<'_>) -> Watched {
@@ -47,8 +51,7 @@ impl Watching<'_> {
         self.prepare(session);
         let mut changed = false;
         for result in self.exchange.results {
-            session.assessed(&result.tool_use_id);
-            session.rules().ended(&result.tool_use_id, result.failed);
+            changed |= self.answered(session, result);
         }
         if self.is_main {
             changed |= self.prompted(session);
@@ -70,6 +73,12 @@ impl Watching<'_> {
             if self.exchange.ends_turn {
                 session.agreement.turn_ended();
             }
+            if let Some(answer) = self.exchange.answer {
+                session.last_answer = Some(answer.to_owned());
+            }
+            session.questions = self.exchange.questions.to_vec();
+            // The request is over: what was not said by now was not said.
+            session.offered = None;
         }
         for call in record
             .steps
@@ -90,21 +99,55 @@ impl Watching<'_> {
     fn prepare(&self, session: &mut Session) {
         session.is_followed = true;
         if session.root.is_none() {
-            let root = self.exchange.working_directory;
+            let root = root(self.exchange);
             session.root = root.map(|root| root.to_string_lossy().into_owned());
         }
         if session.loading == Loading::No {
             if self.is_main && self.exchange.begins {
                 session.loading = Loading::Done;
+                session.agreement.is_new();
             } else {
                 self.shared.request_load(self.slot, session);
             }
         }
+        if self.is_main && !session.agreement.is_whole() && !session.has_read_history {
+            session.has_read_history = true;
+            session.agreement.continues(&(self.exchange.earlier_prompts)());
+        }
         let task = &self.exchange.record.session_id;
         if self.is_main && session.task != *task {
             session.task = task.clone();
+            session.agreement.turned_to_another_task();
             self.shared.request_refresh(self.slot, session);
         }
+    }
+
+    /// How a tool call ended. Whether the state is another one because of that.
+    fn answered(&self, session: &mut Session, result: &ToolOutcome) -> bool {
+        session.assessed(&result.tool_use_id);
+        session.rules().ended(&result.tool_use_id, result.failed);
+        if self.is_main {
+            if let Some(output) = &result.output {
+                session.rules().heard(output);
+            }
+            let questions = &mut session.questions;
+            if let Some(place) = questions
+                .iter()
+                .position(|question| question.tool_use_id == result.tool_use_id)
+            {
+                let question = questions.swap_remove(place);
+                if let Some(words) = consent_by_result(&question, result) {
+                    session.rules().consented(words);
+                }
+            }
+        }
+        // It changed nothing, so there is nothing to be said of it.
+        let is_moot = result.failed && session.course.pending_call() == Some(&result.tool_use_id);
+        if is_moot {
+            let progress = session.course.dismiss(self.shared.clock.now());
+            self.shared.follow_up(&progress);
+        }
+        is_moot
     }
 
     /// What the user typed is what counts from now on.
@@ -116,6 +159,11 @@ impl Watching<'_> {
         }
         for prompt in prompts {
             let kind = session.agreement.prompted(&prompt.text);
+            session.rules().prompted();
+            let answer = session.last_answer.take();
+            if let Some(words) = consent(kind, &prompt.text, answer.as_deref()) {
+                session.rules().consented(words);
+            }
             let spoken = Spoken {
                 kind,
                 objects: objects(&prompt.text),
@@ -123,6 +171,7 @@ impl Watching<'_> {
             };
             let progress = session.course.prompted(spoken, self.shared.clock.now());
             self.shared.follow_up(&progress);
+            self.reconsider(session);
             session.suspicions = 0;
         }
         if !prompts.is_empty() {
@@ -131,7 +180,20 @@ impl Watching<'_> {
         !prompts.is_empty()
     }
 
+    /// Drops a fact that waits to be said and is none any more under what was just typed.
+    fn reconsider(&self, session: &mut Session) {
+        let Some(action) = session.course.unsaid_fact().cloned() else {
+            return;
+        };
+        let mut rules = session.rules().clone();
+        if !has_hard(&rules.assess_delegated(&action)) {
+            let progress = session.course.dismiss(self.shared.clock.now());
+            self.shared.follow_up(&progress);
+        }
+    }
+
     fn assess(&self, session: &mut Session) -> Vec<Assessed> {
+        let is_known = session.loading == Loading::Done && session.agreement.is_whole();
         let steps = self.exchange.record.steps.iter().zip(self.exchange.actions);
         let mut response = Vec::new();
         for (step, action) in steps {
@@ -146,6 +208,7 @@ impl Watching<'_> {
             } else {
                 session.rules().assess_delegated(action)
             };
+            let assessment = if is_known { assessment } else { certain(assessment) };
             count(&self.shared.counters.assessed);
             if assessment.score < grov_domain::OFF_GOAL_BELOW {
                 count(&self.shared.counters.off_goal);
@@ -170,6 +233,9 @@ impl Watching<'_> {
             return false;
         };
         let before = session.last_score.replace(score);
+        if !session.agreement.is_whole() {
+            return false;
+        }
         let state = session.course.state();
         let interval = u64::from(self.shared.settings.check_interval.max(1));
         let is_due = state.prompts.saturating_sub(state.judged_at_prompt) >= interval;
@@ -192,6 +258,34 @@ impl Watching<'_> {
         }
         session.course.asked_judge(self.shared.clock.now());
         true
+    }
+}
+
+/// What file names are relative to: the top of the repository, or the directory where the agent works outside of it.
+fn root<'a>(exchange: &WatchedExchange<'a>) -> Option<&'a Path> {
+    let top = exchange.record.project.path.as_deref().map(Path::new);
+    match (top, exchange.working_directory) {
+        (Some(top), Some(directory)) if !directory.starts_with(top) => Some(directory),
+        (Some(top), _) => Some(top),
+        (None, directory) => directory,
+    }
+}
+
+/// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and what they ruled out
+/// since.
+fn certain(assessment: Assessment) -> Assessment {
+    let mut findings = assessment.findings;
+    findings.retain(|finding| match finding.rule {
+        Rule::Constraint | Rule::Repetition => true,
+        Rule::Danger => finding.at_most <= GRAVE,
+        Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge => false,
+    });
+    match findings.first() {
+        Some(gravest) => Assessment {
+            score: gravest.at_most.clamp(1, 10),
+            findings,
+        },
+        None => Assessment::on_goal(),
     }
 }
 

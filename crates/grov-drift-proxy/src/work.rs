@@ -5,7 +5,7 @@ use crate::drift::Shared;
 use crate::judging::{Inquiry, sketch};
 use crate::saving::{Save, rest, saving};
 use crate::session::{Early, Loading, Slot, Stored, Terms};
-use grov_domain::{ClientSessionId, SessionId, StoreError};
+use grov_domain::{ClientSessionId, CorrectionId, SessionId, StoreError};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -82,52 +82,86 @@ impl DriftWork {
 }
 
 impl Shared {
-    async fn perform(&self, job: Job) {
+    async fn perform(self: &Arc<Self>, job: Job) {
         match job {
-            Job::Load(slot) => {
-                let (id, task) = slot.whose();
-                match self.stored(&id, &task).await {
-                    Ok(stored) => {
-                        let differs = slot.load(stored);
-                        let mut session = slot.session();
-                        if differs && session.is_followed {
-                            self.save_state(&session);
-                        }
-                        // Whoever asked may not have known the task.
-                        if session.task != task {
-                            self.request_refresh(&slot, &mut session);
-                        }
-                    }
-                    Err(error) => {
-                        tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
-                        slot.session().loading = Loading::No;
-                        slot.news.notify_waiters();
-                    }
-                }
-            }
-            Job::Refresh(slot) => {
-                let (id, task) = slot.whose();
-                let terms = self.terms(&id, &task).await;
-                let mut session = slot.session();
-                session.is_refreshing = false;
-                match terms {
-                    // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
-                    Ok(_) if session.task != task => self.request_refresh(&slot, &mut session),
-                    Ok(terms) => {
-                        session.take_over(terms);
-                        session.rules();
-                    }
-                    Err(error) => {
-                        tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
-                    }
-                }
-            }
+            Job::Load(slot) => self.load(slot).await,
+            Job::Refresh(slot) => self.refresh(slot).await,
             Job::Judge(inquiry) => inquiry.ask(self).await,
         }
     }
 
+    async fn load(self: &Arc<Self>, slot: Arc<Slot>) {
+        // Also where this is broken off.
+        let ends = Ends::loading(&slot);
+        let (id, task) = slot.whose();
+        match self.stored(&id, &task).await {
+            Ok(stored) => {
+                let loaded = Arc::clone(&slot);
+                let loading = tokio::task::spawn_blocking(move || loaded.load(stored));
+                let Ok(differs) = loading.await else {
+                    tracing::error!(session = %id, "taking over what was before in this session panicked");
+                    return;
+                };
+                ends.disarm();
+                let mut session = slot.session();
+                if differs && session.is_followed {
+                    self.save_state(&session);
+                }
+                // Whoever asked may not have known the task.
+                if session.task != task {
+                    self.request_refresh(&slot, &mut session);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
+            }
+        }
+    }
+
+    async fn refresh(self: &Arc<Self>, slot: Arc<Slot>) {
+        let ends = Ends::refreshing(&slot);
+        let (id, task) = slot.whose();
+        let terms = self.terms(&id, &task).await;
+        let forgotten = self.forgotten_correction(&id).await;
+        let taken = match terms {
+            Ok(terms) => {
+                let shown = Arc::clone(&slot);
+                tokio::task::spawn_blocking(move || shown.take_over(terms, &task)).await
+            }
+            Err(error) => {
+                tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
+                Ok(true)
+            }
+        };
+        ends.disarm();
+        let mut session = slot.session();
+        session.is_refreshing = false;
+        if let Some(forgotten) = forgotten
+            && session
+                .course
+                .state()
+                .correction
+                .as_ref()
+                .is_some_and(|one| one.id == forgotten)
+        {
+            session.course.forget(self.clock.now());
+            session.offered = None;
+        }
+        // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
+        if taken.is_ok_and(|taken| !taken) {
+            self.request_refresh(&slot, &mut session);
+        }
+    }
+
+    /// The correction of the stored state, if a person had its words forgotten.
+    async fn forgotten_correction(&self, id: &ClientSessionId) -> Option<CorrectionId> {
+        let state = self.store.drift_state(id).await.ok()??;
+        let correction = state.correction?;
+        correction.text.is_empty().then_some(correction.id)
+    }
+
     /// What is stored of a session.
-    async fn stored(&self, id: &ClientSessionId, task: &SessionId) -> Result<Stored, StoreError> {
+    async fn stored(self: &Arc<Self>, id: &ClientSessionId, task: &SessionId) -> Result<Stored, StoreError> {
         let state = self.store.drift_state(id).await?;
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
@@ -143,7 +177,7 @@ impl Shared {
     }
 
     /// What a session is held to, as stored.
-    async fn terms(&self, id: &ClientSessionId, task: &SessionId) -> Result<Terms, StoreError> {
+    async fn terms(self: &Arc<Self>, id: &ClientSessionId, task: &SessionId) -> Result<Terms, StoreError> {
         let edits = self.store.goal_edits(id).await?;
         let prompts = self.store.prompts(task, None).await?;
         let row = self.store.session(task).await?;
@@ -154,9 +188,12 @@ impl Shared {
             keywords: row.state.keywords,
         });
         let prompts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
+        let shared = Arc::clone(self);
+        let telling = tokio::task::spawn_blocking(move || shared.instructions(&prompts));
         Ok(Terms {
             task: task.unwrap_or_default(),
-            prompts: self.instructions(&prompts),
+            // Reading them panicked: what is in memory stands.
+            prompts: telling.await.unwrap_or_default(),
             edits,
         })
     }
@@ -181,5 +218,53 @@ impl Shared {
             }
             tokio::time::sleep(REVISION_PAUSE).await;
         }
+    }
+}
+
+/// Something is under way with a session; ends also where that is broken off.
+struct Ends<'a> {
+    slot: &'a Slot,
+    is_loading: bool,
+    is_armed: bool,
+}
+
+impl<'a> Ends<'a> {
+    fn loading(slot: &'a Slot) -> Self {
+        Self {
+            slot,
+            is_loading: true,
+            is_armed: true,
+        }
+    }
+
+    fn refreshing(slot: &'a Slot) -> Self {
+        Self {
+            slot,
+            is_loading: false,
+            is_armed: true,
+        }
+    }
+
+    /// It came to its end.
+    fn disarm(mut self) {
+        self.is_armed = false;
+    }
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        if !self.is_armed {
+            return;
+        }
+        let mut session = self.slot.session();
+        if self.is_loading {
+            if session.loading == Loading::UnderWay {
+                session.loading = Loading::No;
+            }
+        } else {
+            session.is_refreshing = false;
+        }
+        drop(session);
+        self.slot.news.notify_waiters();
     }
 }

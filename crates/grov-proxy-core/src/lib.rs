@@ -40,7 +40,8 @@ pub use grov_domain::Lineage;
 pub use headers::HeaderPolicy;
 pub use identity::Identity;
 pub use ledger::{
-    ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend, Occasion, Words,
+    Answered, ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend,
+    Occasion, Words,
 };
 pub use memory::{MemoryBackend, MemorySource};
 pub use metrics::Metrics;
@@ -52,4 +53,4 @@ pub use recorder::{Recorder, UserNaming};
 pub use request::MessagesRequest;
 pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};
 pub use upstream::Upstream;
-pub use watch::{ActionWatch, ToolOutcome, Watched, WatchedExchange};
+pub use watch::{ActionWatch, Question, ToolOutcome, Watched, WatchedExchange};

@@ -2,7 +2,7 @@
 
 use crate::request::MessagesRequest;
 use grov_domain::without_own_text;
-use grov_wire::{BlockKind, Role};
+use grov_wire::{BlockKind, RequestIndex, Role};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -44,6 +44,38 @@ const INTERRUPTED: &str = "[Request interrupted by user";
 /// How a prompt typed during a turn is introduced, and what the client says after it.
 const QUEUED: &str = "The user sent a new message while you were working:\n";
 const QUEUED_END: &str = "\n\nIMPORTANT:";
+
+/// Whether a conversation begins: nobody has answered yet, and nothing was summed up.
+pub(crate) fn begins(index: &RequestIndex) -> bool {
+    index.messages().all(|message| {
+        message.role() != Role::Assistant
+            && !message
+                .texts()
+                .any(|text| text.trim_start().starts_with(CONTINUED))
+    })
+}
+
+/// What the user typed before the newest answer of the assistant, oldest first.
+pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
+    let messages: Vec<_> = index.messages().collect();
+    let end = messages
+        .iter()
+        .rposition(|message| message.role() == Role::Assistant);
+    let earlier = messages.iter().take(end.unwrap_or(0));
+    let mut found = Vec::new();
+    for message in earlier.filter(|message| message.role() == Role::User) {
+        let texts: Vec<_> = message.texts().collect();
+        found.extend(texts.iter().filter_map(|text| queued(text)));
+        let answers_tools = message
+            .blocks()
+            .any(|block| block.kind() == BlockKind::ToolResult);
+        let text = typed(&texts, answers_tools);
+        if !text.is_empty() {
+            found.push(text);
+        }
+    }
+    found
+}
 
 /// The prompts that lie behind the newest answer of the assistant, oldest first.
 pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {

@@ -17,6 +17,22 @@ pub struct WatchedExchange<'a> {
     pub begins: bool,
     /// The main conversation came to rest: the answer arrived whole and the model ended its turn.
     pub ends_turn: bool,
+    /// The last text of a main answer, of a long one the end.
+    pub answer: Option<&'a str>,
+    /// What this response asks of the user by tools of its own for that.
+    pub questions: &'a [Question],
+    /// Reads what the user typed earlier in this history out of the request, oldest first. Takes time with the length of
+    /// the history.
+    pub earlier_prompts: &'a dyn Fn() -> Vec<String>,
+}
+
+/// A tool call that asks the user something: they answer by its result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The call.
+    pub tool_use_id: String,
+    /// The plan to be approved; `None`: a question, which its result repeats with the answer.
+    pub plan: Option<String>,
 }
 
 /// How a tool call ended.

@@ -54,6 +54,7 @@ struct Rows {
     prompts: Vec<Prompt>,
     steps: Vec<StepRow>,
     revision: i64,
+    panics: bool,
 }
 
 impl Kept {
@@ -63,6 +64,20 @@ impl Kept {
 
     pub(super) fn state(&self) -> Option<DriftState> {
         self.rows().state.clone()
+    }
+
+    /// A person has the words of the newest correction forgotten.
+    pub(super) fn forget_words(&self) {
+        let mut rows = self.rows();
+        rows.revision += 1;
+        if let Some(correction) = rows.state.as_mut().and_then(|state| state.correction.as_mut()) {
+            correction.text = String::new();
+        }
+    }
+
+    /// Reading the state panics from now on, or no more.
+    pub(super) fn panics(&self, panics: bool) {
+        self.rows().panics = panics;
     }
 
     pub(super) fn judged(&self) -> Vec<(StepId, StepVerdict)> {
@@ -134,6 +149,7 @@ impl DriftStore for Kept {
         Ok(None)
     }
     async fn drift_state(&self, _: &ClientSessionId) -> Result<Option<DriftState>, StoreError> {
+        assert!(!self.rows().panics, "reading panics");
         Ok(self.state())
     }
     async fn save_drift_state(&self, state: &DriftState, _: &SessionId) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use super::reach::Reach;
 use super::scribe::{Note, Scribe, Writing};
 use super::shared::{Limits, Shared, model};
 use super::slot::{Loading, Slot};
-use super::{ContextSource, Counters, LedgerBackend, Occasion};
+use super::{Answered, ContextSource, Counters, LedgerBackend, Occasion};
 use crate::places::Places;
 use crate::policy::RequestPolicy;
 use crate::prompts;
@@ -16,7 +16,7 @@ use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Role, Skeleton};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::{OnceCell, mpsc, watch};
 use tokio::task::JoinSet;
 
@@ -272,6 +272,12 @@ impl RequestPolicy for Injection {
             return;
         };
         prepared.slot.state().bar();
+        if prepared.decided_here.is_some() {
+            // The original went out in its place.
+            for source in &self.shared.sources {
+                source.taken_back(&prepared.lineage);
+            }
+        }
         self.shared.scribe.note(Note::Barred(prepared.lineage));
     }
 }
@@ -417,6 +423,8 @@ impl Injection {
             location,
             prompt: prompts.join("\n"),
             answered: answered(index),
+            begins: prompts::begins(index),
+            body: request.body().clone(),
             quoted: prepared.slot.state().quoted_in(request.skeleton()?),
             deadline: Instant::now() + self.shared.limits.text,
         };
@@ -455,12 +463,17 @@ fn shares_history(kind: ExchangeKind) -> bool {
 }
 
 /// The tool calls that the newest message brings the results of.
-fn answered(index: &RequestIndex) -> Vec<String> {
+fn answered(index: &RequestIndex) -> Vec<Answered> {
     let newest = index.newest_user_message();
     let blocks = newest.iter().flat_map(|message| message.blocks());
     let results = blocks.filter(|block| block.kind() == BlockKind::ToolResult);
     results
-        .filter_map(|block| Some(block.tool_use_id()?.into_owned()))
+        .filter_map(|block| {
+            Some(Answered {
+                tool_use_id: block.tool_use_id()?.into_owned(),
+                failed: block.is_error(),
+            })
+        })
         .collect()
 }
 

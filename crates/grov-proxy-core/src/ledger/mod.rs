@@ -19,7 +19,9 @@ pub use injection::{Injection, InjectionWork};
 
 use crate::places::Location;
 use async_trait::async_trait;
+use bytes::Bytes;
 use grov_domain::{LedgerStore, Lineage, SwitchStore, TaskId};
+use memchr::memmem;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,11 +42,33 @@ pub struct Occasion {
     /// What the user typed since the agent last spoke; empty inside a tool loop.
     pub prompt: String,
     /// Tool calls whose results stand here; empty outside a tool loop.
-    pub answered: Vec<String>,
+    pub answered: Vec<Answered>,
+    /// A conversation begins: nobody has answered yet, and nothing was summed up.
+    pub begins: bool,
+    /// The request's body, see [`Occasion::has_call`].
+    pub body: Bytes,
     /// Memories that this history quotes already.
     pub quoted: HashSet<TaskId>,
     /// Later than this nothing can be said.
     pub deadline: Instant,
+}
+
+/// A tool call whose result stands at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The call.
+    pub tool_use_id: String,
+    /// The tool reported an error, or the call was denied.
+    pub failed: bool,
+}
+
+impl Occasion {
+    /// Whether this history holds a tool call. The body is searched for it, so only ask where it matters.
+    pub fn has_call(&self, tool_use_id: &str) -> bool {
+        let is_here = |one: &Answered| one.tool_use_id == tool_use_id;
+        let quoted = format!("\"{tool_use_id}\"");
+        self.answered.iter().any(is_here) || memmem::find(&self.body, quoted.as_bytes()).is_some()
+    }
 }
 
 /// Something to say.
@@ -72,7 +96,7 @@ pub trait ContextSource: Send + Sync + 'static {
     /// What it had to say is kept, and stands in every request of this history from now on.
     fn said(&self, _occasion: &Occasion) {}
 
-    /// What was said here last was taken back before anybody read it.
+    /// What was said here last was taken back before anybody read it, or the request that held it was refused.
     fn taken_back(&self, _lineage: &Lineage) {}
 }
 

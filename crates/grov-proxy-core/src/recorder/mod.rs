@@ -6,15 +6,15 @@ mod steps;
 use crate::observe::{ObservedExchange, TurnObserver};
 use crate::prompts;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
-use crate::watch::{ActionWatch, Watched, WatchedExchange};
+use crate::watch::{ActionWatch, Question, Watched, WatchedExchange};
 use crate::working_directory;
 use grov_domain::{
     ActionSketch, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage,
     without_own_text,
 };
 use grov_project::{Place, hash_user};
-use grov_wire::response::{Block, Usage};
-use grov_wire::{BlockKind, RequestIndex, Role};
+use grov_wire::response::{Block, Turn, Usage};
+use grov_wire::{BlockKind, RequestIndex};
 use sessions::{SessionMemory, Sessions};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -78,7 +78,13 @@ impl Recorder {
     }
 
     /// Has the actions of a record judged. A fault of that costs the verdicts, not the record.
-    fn judge(&self, record: &mut ExchangeRecord, contents: Vec<Option<String>>, recorded: &RecordedExchange) {
+    fn judge(
+        &self,
+        record: &mut ExchangeRecord,
+        contents: Vec<Option<String>>,
+        recorded: &RecordedExchange,
+        exchange: &ObservedExchange,
+    ) {
         let Some(watch) = &self.watch else {
             return;
         };
@@ -86,15 +92,20 @@ impl Recorder {
         let actions: Vec<ActionSketch> = sketches
             .map(|(sketch, content)| ActionSketch { content, ..sketch })
             .collect();
-        let exchange = WatchedExchange {
+        let earlier_prompts = || exchange.request.index().map(prompts::earlier).unwrap_or_default();
+        let questions = questions(&exchange.turn);
+        let watched = WatchedExchange {
             record,
             actions: &actions,
             results: &recorded.results,
             working_directory: recorded.working_directory.as_deref().map(Path::new),
             begins: recorded.begins,
             ends_turn: recorded.ends_turn,
+            answer: recorded.answer.as_deref(),
+            questions: &questions,
+            earlier_prompts: &earlier_prompts,
         };
-        let watched = std::panic::catch_unwind(AssertUnwindSafe(|| watch.watch(&exchange)));
+        let watched = std::panic::catch_unwind(AssertUnwindSafe(|| watch.watch(&watched)));
         let Ok(Watched { verdicts, state }) = watched else {
             tracing::error!(exchange = %record.id, "judging an exchange panicked; it is recorded without verdicts");
             return;
@@ -183,7 +194,7 @@ impl TurnObserver for Recorder {
             .then(|| recorded(&record, exchange, session));
         drop(sessions);
         if let Some(recorded) = &told {
-            self.judge(&mut record, contents, recorded);
+            self.judge(&mut record, contents, recorded, exchange);
         }
         self.sink.submit(record);
         if let (Some(tasks), Some(recorded)) = (&self.tasks, told) {
@@ -219,7 +230,7 @@ fn recorded(
         answer: is_main.then(|| last_text(exchange)).flatten(),
         stop_reason: record.stop_reason.clone(),
         ends_turn,
-        begins: is_main && index.is_some_and(begins),
+        begins: is_main && index.is_some_and(prompts::begins),
         started_at: record.started_at,
         ended_at: record.ended_at,
     }
@@ -246,14 +257,35 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
     Some(tasks::end_from(&text, start).to_owned())
 }
 
-/// Whether a conversation begins: nobody has answered yet, and nothing was summed up.
-fn begins(index: &RequestIndex) -> bool {
-    index.messages().all(|message| {
-        message.role() != Role::Assistant
-            && !message
-                .texts()
-                .any(|text| text.trim_start().starts_with(prompts::CONTINUED))
-    })
+/// Tools by which the agent asks the user something.
+const ASKING: &str = "AskUserQuestion";
+/// The tool by which the agent has a plan approved.
+const PLANNING: &str = "ExitPlanMode";
+/// Longest plan that is looked at, in characters.
+const MAX_PLAN: usize = 8000;
+
+/// What this response asks of the user.
+fn questions(turn: &Turn) -> Vec<Question> {
+    let asked = turn.blocks.iter().filter_map(|block| match block {
+        Block::ToolUse {
+            id,
+            name,
+            input,
+            complete: true,
+        } if name == ASKING || name == PLANNING => Some(Question {
+            tool_use_id: id.clone(),
+            plan: (name == PLANNING).then(|| plan(input)),
+        }),
+        _ => None,
+    });
+    asked.collect()
+}
+
+/// The plan in a call's input.
+fn plan(input: &str) -> String {
+    let input: serde_json::Value = serde_json::from_str(input).unwrap_or_default();
+    let plan = input["plan"].as_str().unwrap_or_default();
+    without_own_text(plan).chars().take(MAX_PLAN).collect()
 }
 
 /// Prompts that no earlier request of the session carried: a repeated body is no new turn.
