@@ -245,13 +245,7 @@ impl History {
                 .saturating_add(u32::try_from(new).unwrap_or(u32::MAX));
         }
         keep(&mut self.touched, deed.touched.iter().map(hash));
-        keep(&mut self.changed, deed.changed.iter().map(hash));
-        let words = deed
-            .commands
-            .iter()
-            .flat_map(|command| &command.words)
-            .flat_map(|word| names_in(word));
-        keep(&mut self.words, words.map(|word| hash(&word)));
+        self.keep_made(deed);
         self.follow(deed);
         if self.entries.len() >= MOST_ENTRIES {
             self.entries.pop_front();
@@ -270,6 +264,21 @@ impl History {
             failed: deed.action.failed,
             repeats,
         });
+    }
+
+    /// Keeps in mind what a subagent made and ran: it may end that again.
+    pub(crate) fn note_delegated(&mut self, deed: &Deed<'_>) {
+        self.keep_made(deed);
+    }
+
+    fn keep_made(&mut self, deed: &Deed<'_>) {
+        keep(&mut self.changed, deed.changed.iter().map(hash));
+        let words = deed
+            .commands
+            .iter()
+            .flat_map(|command| &command.words)
+            .flat_map(|word| names_in(word));
+        keep(&mut self.words, words.map(|word| hash(&word)));
     }
 
     fn follow(&mut self, deed: &Deed<'_>) {

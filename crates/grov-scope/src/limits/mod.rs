@@ -11,11 +11,12 @@ mod since;
 
 use crate::contract::Compiled;
 use crate::deed::Deed;
+use crate::history::History;
 use crate::place::{Place, Root};
 use crate::words::words;
 use commands::CommandLimit;
 pub(crate) use commands::pushes_by_force;
-use grov_domain::{Finding, Rule};
+use grov_domain::{ActionType, Finding, Rule};
 use packages::PackageLimit;
 use paths::{Order, PathLimits};
 use reading::is_uncertain;
@@ -32,6 +33,8 @@ const MOST_INSTRUCTIONS: usize = 20;
 /// The score of an action that breaks a constraint, and of one that very likely does.
 const BROKEN: u8 = 3;
 const LIKELY_BROKEN: u8 = 4;
+/// The score of an action that may break one.
+const PERHAPS_BROKEN: u8 = 7;
 
 /// What constraints forbid.
 #[derive(Clone, Debug, Default)]
@@ -146,7 +149,7 @@ impl Limits {
     }
 
     /// What of the deed breaks a constraint.
-    pub(crate) fn findings(&self, deed: &Deed<'_>, compiled: &Compiled) -> Vec<Finding> {
+    pub(crate) fn findings(&self, deed: &Deed<'_>, compiled: &Compiled, history: &History) -> Vec<Finding> {
         let mut found = Vec::new();
         for place in &deed.changed {
             if compiled.is_allowed(place) {
@@ -173,13 +176,23 @@ impl Limits {
             .find_map(|limit| limit.broken_by(deed, compiled).map(|certain| (limit, certain)))
         {
             found.push(finding(
-                if certain { BROKEN } else { LIKELY_BROKEN },
+                match (certain, is_new(deed, history)) {
+                    (true, _) => BROKEN,
+                    (false, true) => LIKELY_BROKEN,
+                    // Which of the lines were there before is not seen.
+                    (false, false) => PERHAPS_BROKEN,
+                },
                 deed.changed.first().map(Place::shown),
                 format!("A dependency was brought in against \"{}\"", shown(limit.text())),
             ));
         }
         found
     }
+}
+
+/// Whether a deed writes a file of which nothing was there before, as far as the conversation tells.
+fn is_new(deed: &Deed<'_>, history: &History) -> bool {
+    deed.action.action_type == ActionType::Write && !deed.changed.iter().any(|place| history.knows(place))
 }
 
 /// A constraint as it is told in a reason.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::deed::tests::{bash, edit};
+use crate::history::History;
 use grov_domain::{ActionSketch, ActionType, GoalContract};
 
 fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Finding> {
@@ -12,7 +13,9 @@ fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Find
         ..GoalContract::default()
     };
     let compiled = Compiled::new(&root, &contract, &[], &Since::default());
-    compiled.limits.findings(&Deed::new(&root, action), &compiled)
+    compiled
+        .limits
+        .findings(&Deed::new(&root, action), &compiled, &History::default())
 }
 
 fn breaks(constraint: &str, action: &ActionSketch) -> bool {

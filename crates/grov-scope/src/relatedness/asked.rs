@@ -1,5 +1,6 @@
 //! What the user asked for, as far as relatedness compares it.
 
+use super::breadth::is_broad;
 use super::subject::Subject;
 use super::text::{Heard, foreign_letters, words};
 use crate::words::fold;
@@ -21,6 +22,7 @@ pub(super) struct Asked {
     folded: String,
     words: BTreeSet<String>,
     foreign: usize,
+    is_broad: bool,
     /// Words for search, of which nothing is compared but that they are said.
     keywords: String,
 }
@@ -35,13 +37,22 @@ impl Asked {
                 texts.push(text);
             }
         }
+        let is_broad = [contract.goal.as_str(), contract.newest_instruction()]
+            .into_iter()
+            .any(is_broad);
         Self {
+            is_broad,
             folded: texts.iter().map(|text| fold(text)).collect::<Vec<_>>().join("\n"),
             words: texts.iter().flat_map(|text| words(text)).collect(),
             foreign: texts.iter().map(|text| foreign_letters(text)).sum(),
             keywords: contract.keywords.join("\n"),
             texts,
         }
+    }
+
+    /// Whether work all over the project was asked for.
+    pub(super) fn is_broad(&self) -> bool {
+        self.is_broad
     }
 
     /// Whether nothing was asked for, so that nothing can be compared with it.

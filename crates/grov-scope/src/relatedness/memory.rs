@@ -9,6 +9,8 @@ use std::collections::{BTreeSet, HashSet};
 const MOST_UNDECIDED: usize = 64;
 /// So many words of what is off the goal are kept in mind.
 const MOST_WORDS: usize = 20_000;
+/// So many actions after a doubt no other one is raised.
+const REST: u64 = 12;
 /// Changes that wait add up to this many.
 const MOST_WAITING: usize = 3;
 /// Before the first edits: half of the words of an edit are known ones, as sure as three edits would make it.
@@ -48,6 +50,8 @@ pub(super) struct Memory {
     /// Changes that are neither believed nor held against the agent.
     waiting: Vec<Seen>,
     first_edit: Option<u64>,
+    /// The number of the action of broad work that was doubted last.
+    doubted: Option<u64>,
     /// The number of the present action, and that of the first one of the task.
     now: u64,
     begin: u64,
@@ -69,6 +73,7 @@ impl Default for Memory {
             looked: Vec::new(),
             waiting: Vec::new(),
             first_edit: None,
+            doubted: None,
             now: 0,
             begin: 0,
             usual: USUAL,
@@ -101,6 +106,15 @@ impl Memory {
     pub(super) fn forgive(&mut self) {
         self.recover();
         self.waiting.clear();
+    }
+
+    /// Whether a change of broad work may be doubted: not so soon after another one. Then it counts as doubted.
+    pub(super) fn may_doubt(&mut self, at: u64) -> bool {
+        let rests = self.doubted.is_some_and(|last| at.saturating_sub(last) < REST);
+        if !rests {
+            self.doubted = Some(at);
+        }
+        !rests
     }
 
     /// How many actions of the task lie behind.

@@ -8,6 +8,7 @@
 //! or to the drift.
 
 mod asked;
+mod breadth;
 mod expected;
 mod memory;
 mod reason;
@@ -31,7 +32,7 @@ use score::{Touch, Weighed, weigh};
 use subject::Subject;
 use text::Heard;
 use ties::{Numbered, USER};
-use weights::{BAND, FLAG, UNSEEN, WORDLESS};
+use weights::{BAND, BROAD, FLAG, UNSEEN, WORDLESS};
 
 /// So many letters of a command are looked at, and of a text that is written: as many as the weights were fitted with.
 const COMMAND_LETTERS: usize = 600;
@@ -47,6 +48,11 @@ const RELATED: (f64, f64) = (8.0, 10.0);
 const UNRELATED: (f64, f64) = (2.01, 4.99);
 /// The same as whole scores.
 const WHOLE_UNRELATED: (u8, u8) = (3, 4);
+
+/// Of a change that looks unrelated to broad work.
+const DOUBTFUL: u16 = 475;
+/// Of one that follows soon, of which nothing is said.
+const DOUBTED_LATELY: u16 = 510;
 
 /// What came out for an action.
 #[derive(Clone, Debug, PartialEq)]
@@ -220,17 +226,17 @@ impl Relatedness {
             self.memory.unseen()
         };
         let wordless = if self.asked.is_wordless() { WORDLESS } else { 0.0 };
-        FLAG + UNSEEN * blind + wordless
+        let broad = if self.asked.is_broad() { BROAD } else { 0.0 };
+        FLAG + UNSEEN * blind + wordless + broad
     }
 
     fn change(&mut self, seen: Seen, weighed: &Weighed, excess: f64, is_named: bool) -> Related {
+        if excess > 0.0 && self.asked.is_broad() {
+            return self.doubt(seen, weighed);
+        }
         if excess > 0.0 {
             let score = unrelated(excess, self.memory.odd());
-            let file = seen
-                .files
-                .first()
-                .map(|file| file.subject.shown.clone())
-                .unwrap_or_default();
+            let file = shown(&seen);
             self.memory.flag(seen);
             let finding = reason::finding(&file, weighed, self.memory.odd(), whole_unrelated(score));
             return Related {
@@ -244,6 +250,21 @@ impl Relatedness {
             self.memory.believe(seen);
         }
         Related::of(related(excess))
+    }
+
+    /// An odd change in the course of broad work: it says nothing of the next one, and is told of now and then.
+    fn doubt(&mut self, seen: Seen, weighed: &Weighed) -> Related {
+        let file = shown(&seen);
+        let at = seen.at;
+        self.memory.believe(seen);
+        if !self.memory.may_doubt(at) {
+            return Related::of(DOUBTED_LATELY);
+        }
+        let finding = reason::finding(&file, weighed, 1, whole_unrelated(DOUBTFUL));
+        Related {
+            score: DOUBTFUL,
+            finding: Some(finding),
+        }
     }
 
     fn look(&mut self, seen: Seen, excess: f64) -> Related {
@@ -265,6 +286,12 @@ impl Relatedness {
         }
         Related::of(related(excess))
     }
+}
+
+/// The file that a person is told of.
+fn shown(seen: &Seen) -> String {
+    let file = seen.files.first();
+    file.map(|file| file.subject.shown.clone()).unwrap_or_default()
 }
 
 /// 8 to 10: the score of what lies this far below the flag.

@@ -33,7 +33,12 @@ impl Told {
             if is_listed && !is_headed && !has_number(line) || is_status(line) {
                 continue;
             }
-            for path in paths(line) {
+            // `src/a.ts(12,3): error`
+            let numbered = line.contains('(').then(|| line.replace('(', " "));
+            for path in paths(line)
+                .into_iter()
+                .chain(numbered.iter().flat_map(|line| paths(line)))
+            {
                 if self.files.len() < MOST_NAMES {
                     self.files.insert(Place::new(root, &path).as_str().to_owned());
                 }

@@ -40,7 +40,7 @@ pub(super) const FIRST_EDIT: f64 = -1.5;
 pub(super) const EARLY: f64 = -0.7;
 /// Something the agent was shown (a log, a plan) tells something of the file, and the share of the words that it uses.
 /// Policy: the recorded sequences have no outputs to fit it with.
-pub(super) const TOLD: f64 = -2.0;
+pub(super) const TOLD: f64 = -3.0;
 pub(super) const TOLD_WORDS: f64 = -1.0;
 /// The changes before were off the goal. Policy, not fit: a fit learns to trust it so much that one false alarm brings the next.
 pub(super) const DRIFTING: f64 = 0.4;
@@ -65,3 +65,6 @@ pub(super) const BAND: f64 = 1.0;
 pub(super) const UNSEEN: f64 = 1.0;
 /// Added to [`FLAG`] where the user's words cannot be compared with code, being none or in another script.
 pub(super) const WORDLESS: f64 = 0.5;
+/// Added to [`FLAG`] where work all over the project was asked for: there a log, a list or a plan ties the changes, and not
+/// the words that they share. Policy: the recorded sequences have too few of such goals to fit it with.
+pub(super) const BROAD: f64 = 2.0;

@@ -126,7 +126,10 @@ impl Rules {
 
     /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
     pub fn assess_delegated(&mut self, action: &ActionSketch) -> Assessment {
-        assessment(self.facts(&Deed::new(&self.root, action)))
+        let deed = Deed::new(&self.root, action);
+        let findings = self.facts(&deed);
+        self.history.note_delegated(&deed);
+        assessment(findings)
     }
 
     /// How an earlier action ended.
@@ -187,7 +190,7 @@ impl Rules {
             .iter()
             .filter_map(|place| self.forbidden(place))
             .collect();
-        found.extend(self.compiled.limits.findings(deed, &self.compiled));
+        found.extend(self.compiled.limits.findings(deed, &self.compiled, &self.history));
         if !deed.looks() {
             let around = Surroundings::new(&self.root, &self.compiled, &self.history);
             found.extend(danger::findings(deed, around));

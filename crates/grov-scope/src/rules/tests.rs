@@ -336,3 +336,125 @@ fn an_agents_question_forbids_nothing() {
     rules.consented("I will not touch src/lib.rs. Do not change src/parser.rs by hand?");
     assert_eq!(rules.assess(&edit("src/parser.rs", "x"), None).score, 10);
 }
+
+/// The scores of the changes of some files, each looked at before, under a goal.
+fn changes(goal: &str, shown: &str, texts: &[(&str, &str)]) -> Vec<u8> {
+    let held = GoalContract {
+        goal: goal.to_owned(),
+        instructions: vec![goal.to_owned()],
+        ..GoalContract::default()
+    };
+    let mut rules = Rules::new(held, Some("/home/me/p"));
+    rules.heard(shown);
+    let change = |(file, text): &(&str, &str)| {
+        rules.assess(&read(file), None);
+        rules.assess(&edit(file, text), None).score
+    };
+    texts.iter().map(change).collect()
+}
+
+const SCATTERED: &[(&str, &str)] = &[
+    (
+        "billing/invoice.py",
+        "    total = sum(line.amount for line in lines)\n    return Decimal(total)",
+    ),
+    (
+        "web/src/hero/Banner.tsx",
+        "  return <section className=\"hero\">{headline}</section>;",
+    ),
+    (
+        "infra/network/dns.tf",
+        "resource \"aws_route53_zone\" \"internal\" { name = \"corp\" }",
+    ),
+    (
+        "tools/release/notes.rb",
+        "  changelog.entries.group_by(&:author).each { |who, list| emit(who, list) }",
+    ),
+    (
+        "mobile/ios/Login.swift",
+        "    let controller = UIHostingController(rootView: PinPad())",
+    ),
+    (
+        "ml/train/loss.jl",
+        "gradient(x, y) = mean(softmax(x) .- onehot(y))",
+    ),
+];
+
+#[test]
+fn broad_work_is_doubted_at_most_now_and_then() {
+    for goal in [
+        "Remove unused code everywhere",
+        "Fix every clippy and eslint warning",
+        "Upgrade all packages to their newest versions",
+        "Implement the plan in notes/next.md",
+        "Work through the review comments of Ana",
+        "CI fails on main, make it green again",
+        "Redenumește Client în Customer peste tot",
+    ] {
+        let scores = changes(goal, "", SCATTERED);
+        assert!(scores.iter().all(|score| *score >= 4), "{goal}: {scores:?}");
+        let doubted = scores.iter().filter(|score| **score < 5).count();
+        assert!(doubted <= 1, "{goal}: {scores:?}");
+    }
+    // The same changes are off a goal that is about one thing.
+    let scores = changes("Fix the overflow in billing/invoice.py", "", SCATTERED);
+    assert!(
+        scores.iter().filter(|score| **score < 5).count() >= 3,
+        "{scores:?}"
+    );
+}
+
+#[test]
+fn what_a_log_says_of_files_ties_their_changes() {
+    let goal = "Fix the overflow in billing/invoice.py";
+    let log = "web/src/hero/Banner.tsx(4,9): error TS2304: cannot find name 'headline'\n\
+        infra/network/dns.tf:1: invalid zone in resource aws_route53_zone internal corp\n\
+        tools/release/notes.rb:12: undefined method emit for changelog entries author\n\
+        mobile/ios/Login.swift:3:1: error: no such controller PinPad UIHostingController\n\
+        ml/train/loss.jl:1 gradient softmax onehot is not defined\n";
+    let off = |shown: &str| {
+        let scores = changes(goal, shown, SCATTERED);
+        scores.iter().filter(|score| **score < 5).count()
+    };
+    assert_eq!(off(log), 0);
+    // A listing names every file and ties none.
+    let listing: String = SCATTERED.iter().map(|(file, _)| format!("{file}\n")).collect();
+    assert_eq!(off(&listing), off(""));
+}
+
+#[test]
+fn a_bump_of_versions_brings_in_no_dependency_for_certain() {
+    let held = || contract(&[], &[], &[], &["no new dependencies"]);
+    let text = "[package]\nname = \"x\"\nversion = \"1.2.0\"\n\n[dependencies]\nserde = \"1\"\ntokio = { version = \"1\" }\n";
+    let bump = edit("Cargo.toml", text);
+    // Which of the lines are new is not seen: that deserves a word and no more.
+    let found = of(held(), &bump);
+    assert_eq!((found.score, found.findings[0].rule), (7, Rule::Constraint));
+    let write = ActionSketch {
+        action_type: ActionType::Write,
+        ..bump
+    };
+    assert_eq!(of(held(), &write).score, 4);
+    let mut rules = Rules::new(held(), Some("/home/me/p"));
+    rules.assess(&read("Cargo.toml"), None);
+    assert_eq!(rules.assess(&write, None).score, 7);
+    assert_eq!(of(held(), &bash("cargo add serde")).score, 3);
+}
+
+#[test]
+fn a_subagent_may_remove_what_it_made() {
+    let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
+    let removal = bash("rm -rf ../demo");
+    assert_eq!(rules.assess_delegated(&removal).score, 3);
+    rules.assess_delegated(&ActionSketch {
+        effects: vec![EffectKind::Write],
+        ..bash("mkdir ../demo")
+    });
+    assert_eq!(rules.assess_delegated(&removal), Assessment::on_goal());
+    assert_eq!(rules.assess(&removal, None).score, 10);
+    assert_eq!(
+        rules.activity().changes,
+        1,
+        "what subagents do is not the agent's own"
+    );
+}

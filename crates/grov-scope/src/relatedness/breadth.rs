@@ -1,0 +1,105 @@
+//! Whether the user asked for work that goes all over a project: a clean-up, an upgrade, a plan written elsewhere.
+//!
+//! What ties the changes of such work is no word that they share but a log, a list or a plan, so unrelatedness says little.
+//! English and Romanian, with or without diacritics.
+
+use crate::words::{Word, has_phrase, words};
+
+/// Of a text the beginning tells what is asked for; long ones name much in passing.
+const MOST_BYTES: usize = 240;
+/// So many words behind "all" may stand before what all are.
+const REACH: usize = 4;
+
+#[rustfmt::skip]
+const ALL: &[&str] = &[
+    "all", "every", "each", "across", "whole", "entire", "toate", "toti", "toata", "tot", "fiecare",
+    "intreg", "intregul", "intreaga", "restul",
+];
+
+/// What there are many of in a project, all over it. Not "tests": that all tests pass is asked of any work.
+#[rustfmt::skip]
+const MANY: &[&str] = &[
+    "files", "file", "modules", "module", "crates", "crate", "packages", "components", "endpoints", "handlers", "routes", "pages", "screens",
+    "views", "warnings", "usages", "uses", "occurrences", "references", "imports", "callers", "places", "services", "strings", "project",
+    "repo", "repository", "codebase", "workspace", "todos", "issues", "comments", "findings",
+    "fisierele", "fisier", "modulele", "componentele", "paginile", "proiectul", "codul", "avertismentele", "locurile", "aparitiile",
+    "aplicatia", "textele", "comentariile", "proiect",
+];
+
+/// Phrases that ask for broad work by themselves.
+#[rustfmt::skip]
+const BROAD: &[&str] = &[
+    "everywhere", "throughout", "codebase", "project-wide", "repo-wide", "repository-wide", "codebase-wide", "cross-cutting",
+    "clean up", "cleanup", "clean-up", "tidy up", "housekeeping", "dead code", "unused code",
+    "lint", "eslint", "clippy", "ruff", "pylint", "flake8", "mypy", "type errors", "type hints",
+    "rename", "renaming", "upgrade", "upgrading", "migrate", "migrating", "port to", "bump", "modernize", 
+    "docs pass", "doc pass", "documentation pass", "doc comments", "docstrings", "update the docs", "update the documentation",
+    "fix ci", "fix the ci", "ci is red", "ci is failing", "ci fails", "ci green", "ci failures", "failing ci", "green again", "fix the build",
+    "fix the pipeline", "build is broken", "build is red", "compile errors", "compiler errors",
+    "review comments", "review feedback", "address the review", "address review", "address the comments", "pr comments", "code review",
+    "implement the plan", "follow the plan", "execute the plan", "work through", "implement the spec", "implement the design",
+    "implement the proposal", "implement the rfc", "the plan in", "according to the plan", "todo list", "next phase", "next milestone",
+    "translate", "translation", "internationalize", "internationalization", "localize", "localization", "i18n",
+    "restructure", "reorganize", "overhaul",
+    "peste tot", "curata codul", "curatenie", "redenumeste", "redenumire", "migreaza", "migrare", "actualizeaza dependentele", "avertismentele",
+    "comentariile de la review", "comentariile din review", "implementeaza planul", "urmeaza planul", "planul din", "tradu", "traduce",
+    "traducere", "internationalizare", "repara ci", "repara build-ul", "pipeline-ul", "restructureaza", "reorganizeaza",
+];
+
+/// Whether a text asks for broad work.
+pub(super) fn is_broad(text: &str) -> bool {
+    let words = words(&text[..text.floor_char_boundary(MOST_BYTES)]);
+    has_phrase(&words, BROAD) || (0..words.len()).any(|at| says_all(&words[at..]))
+}
+
+/// `all of the eslint warnings`
+fn says_all(words: &[Word<'_>]) -> bool {
+    let Some((all, behind)) = words.split_first() else {
+        return false;
+    };
+    if !all.is_any(ALL) || all.pauses() {
+        return false;
+    }
+    for word in behind.iter().take(REACH) {
+        if word.is_any(MANY) {
+            return true;
+        }
+        if word.pauses() {
+            return false;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn broad_work_is_known_by_its_words() {
+        for text in [
+            "Remove unused imports from all modules",
+            "Use the new logger everywhere",
+            "Fix every clippy warning",
+            "Upgrade tokio to 2.0 and repair what it breaks",
+            "The pipeline is down: CI fails on main since Monday",
+            "Please work through the review feedback of Ana",
+            "Implement the plan in notes/plan.md",
+            "Translate the texts to German",
+            "Redenumește Client în Customer peste tot",
+            "Implementează planul din docs/plan.md",
+            "Curăță codul de avertismente",
+        ] {
+            assert!(is_broad(text), "{text}");
+        }
+        for text in [
+            "Fix the login and make sure all tests pass",
+            "Add a retry to the fetcher",
+            "Users see an error when the token expires",
+            "Repară autentificarea",
+            "",
+        ] {
+            assert!(!is_broad(text), "{text}");
+        }
+    }
+}
