@@ -10,6 +10,9 @@ use grov_domain::Finding;
 /// So many operands of a removal are looked at.
 const MOST_OPERANDS: usize = 64;
 
+/// Stems of words that ask for a folder to be emptied.
+const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
+
 /// What of a command destroys.
 pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
     match command.program() {
@@ -130,8 +133,7 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
     if !recursive {
         return None;
     }
-    let operands = command.operands().take(MOST_OPERANDS);
-    operands.into_iter().find_map(|path| {
+    command.operands().take(MOST_OPERANDS).find_map(|path| {
         // What is made anew at once was the agent's own.
         if around.made_anew.contains(&path) {
             return None;
@@ -141,9 +143,7 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
         let place = Place::new(around.root, if folder == "*" { "." } else { folder });
         if is_everything(&from_root, &place) {
-            let cleans = matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(&["empty"]);
-            let asked = cleans || matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(REMOVING);
-            if asked {
+            if matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(EMPTYING) {
                 return None;
             }
             return finding(GRAVE, None, format!("`rm -r {path}` removes everything"));
@@ -186,7 +186,7 @@ fn beyond(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
 #[rustfmt::skip]
 const REARRANGING: &[&str] = &[
     "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
-    "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
+    "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
 
 /// A removal inside of the project where the work is not, as far as that is told.

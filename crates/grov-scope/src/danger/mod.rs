@@ -26,7 +26,7 @@ const ROUGH: u8 = 7;
 /// Stems of words that ask for something to be taken away, English and Romanian.
 #[rustfmt::skip]
 const REMOVING: &[&str] = &[
-    "delet", "remov", "clean", "prun", "purg", "drop", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
+    "delet", "remov", "clean", "prun", "purg", "wipe", "tidy", "rid", "sterg", "elimin", "curat",
 ];
 
 /// What an action is seen against.

@@ -179,6 +179,8 @@ fn a_removal_is_meant_from_the_folder_that_the_line_went_to() {
     ] {
         assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
     }
+    assert_eq!(score("Add a dropdown", &[], &bash("rm -rf *")), 1);
+    assert_eq!(score("Golește folderul", &[], &bash("rm -rf *")), 10);
     for (command, most) in [
         ("cd ~ && rm -rf *", 1),
         ("cd src && cd .. && rm -rf *", 1),
