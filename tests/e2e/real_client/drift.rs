@@ -5,6 +5,7 @@ mod correction;
 mod people;
 mod quiet;
 mod review;
+mod rounds;
 mod second_opinion;
 mod survival;
 

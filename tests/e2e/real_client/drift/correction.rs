@@ -1,21 +1,33 @@
 //! Whoever leaves the goal is told so, and the way back is noticed.
 
+use super::rounds::{Rounds, paints};
 use super::{
     GOAL, LIMITED, Story, edits, in_time, is_about, reads, recolours, repairs, runs, says, step, tests, text,
-    waits_for,
+    writes,
 };
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// Repairs what was asked for, turns to the looks of the application, and comes back when it is told to.
+/// Where the agent wanders off to, one after the other, from the fifth step on.
+const TANGENT: [&str; 3] = [
+    "src/styles/theme.css",
+    "src/components/Button.tsx",
+    "src/pages/welcome.html",
+];
+
+/// Repairs what was asked for, turns to the looks of the application, and comes back.
 fn tangent() -> Vec<Value> {
     vec![
         step(&[reads("src/auth/token.ts")]),
         step(&[says("The expiry is never looked at."), repairs()]),
         step(&[tests()]),
-        step(&[reads("src/styles/theme.css"), reads("src/components/Button.tsx")]),
+        step(&[reads(TANGENT[0]), reads(TANGENT[1])]),
         step(&[says("The colours could be fresher, too."), recolours()]),
         step(&[edits("src/components/Button.tsx", "primary", "primary large")]),
+        step(&[writes(
+            TANGENT[2],
+            "<main class=\"hero\">\n  <h1>Welcome, friend</h1>\n</main>\n",
+        )]),
         step(&[says("Back to the tokens."), reads("src/auth/token.test.ts")]),
         step(&[edits("src/auth/token.test.ts", "test('a", "test('that a")]),
         step(&[tests()]),
@@ -32,11 +44,8 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
 
     // Noticed when it begins. What is not a matter of fact is said when it goes on.
     let events = story.events(&session)?;
-    assert_eq!(events.len(), 2, "{events:#?}\n{steps:#?}");
-    for (event, file) in events
-        .iter()
-        .zip(["src/styles/theme.css", "src/components/Button.tsx"])
-    {
+    assert_eq!(events.len(), TANGENT.len(), "{events:#?}\n{steps:#?}");
+    for (event, file) in events.iter().zip(TANGENT) {
         assert!(
             is_about(event, file) && text(event, "reason").contains(file),
             "{event:#}"
@@ -44,8 +53,10 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
         let score = event["drift_score"].as_u64().context("no score")?;
         assert!((1..=4).contains(&score), "{event:#}");
     }
-    let event = &events[1];
-    assert!(["intervene", "halt"].contains(&text(event, "level")), "{event:#}");
+    let corrected = |event: &Value| !event["correction_given"].is_null();
+    let place = events.iter().position(corrected).context("nothing is said")?;
+    let event = &events[place];
+    assert!(!text(event, "level").is_empty(), "{event:#}");
     assert!(
         !event["recovery_plan"].as_array().context("no plan")?.is_empty(),
         "{event:#}"
@@ -54,11 +65,11 @@ fn is_noticed_said_once_and_over(arguments: &[&str]) -> Result<()> {
     // Behind the result of the very action, in the next request and in all that follow.
     let told = story.told(&session)?;
     assert_eq!(told.len(), 1, "{told:#?}");
-    assert_eq!(story.first_with(&session, 0)?, 6);
-    assert_eq!(told[0].behind, story.change_of(&session, "Button.tsx", 0)?);
+    assert_eq!(story.first_with(&session, 0)?, 5 + place);
+    assert_eq!(told[0].behind, story.change_of(&session, TANGENT[place], 0)?);
     let said = told[0].text()?;
     assert!(
-        said.contains("src/components/Button.tsx") && said.contains("expired"),
+        said.contains(TANGENT[place]) && said.contains("expired"),
         "{said}"
     );
     assert!(
@@ -86,18 +97,24 @@ fn a_tangent_is_noticed_with_models_of_the_older_dialect_as_well() -> Result<()>
 }
 
 #[test]
-fn whoever_undoes_what_it_should_not_have_done_is_on_its_way_back() -> Result<()> {
-    let mut steps = tangent();
-    steps.truncate(6);
-    steps.extend([
-        step(&[edits("src/components/Button.tsx", "primary large", "primary")]),
+fn whoever_undoes_all_that_it_should_not_have_done_is_on_its_way_back() -> Result<()> {
+    let steps = [
+        step(&[
+            reads("src/auth/token.ts"),
+            reads("src/styles/theme.css"),
+            reads("src/styles/header.css"),
+        ]),
+        step(&[repairs()]),
+        step(&[recolours()]),
+        step(&[edits("src/styles/header.css", "48px", "64px")]),
+        step(&[edits("src/styles/header.css", "64px", "48px")]),
         step(&[edits("src/styles/theme.css", "#ff5500", "#0055ff")]),
         step(&[tests()]),
         step(&[says(
             "Expired tokens are refused now; everything else is as it was.",
         )]),
-    ]);
-    let played = in_time(|| Story::begin(&steps), |story| story.types(GOAL, &[]))?;
+    ];
+    let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());
     };
@@ -105,7 +122,7 @@ fn whoever_undoes_what_it_should_not_have_done_is_on_its_way_back() -> Result<()
     let events = story.events(&session)?;
     assert_eq!(events.len(), 2, "{events:#?}");
     let told = story.told(&session)?;
-    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told.len(), 2, "{told:#?}");
     story.mode_becomes(&session, "normal")
 }
 
@@ -185,81 +202,68 @@ fn whoever_turns_in_circles_is_told() -> Result<()> {
     // One change and its undoing are no circle; the second round is one, and its beginning is enough.
     let number = story.first_with(&session, 0)?;
     assert!(
-        (4..=6).contains(&number),
+        (4..=7).contains(&number),
         "first told in request {number}: {first}"
     );
     story.mode_becomes(&session, "normal")
 }
 
-/// Five changes of the application's looks, one after the other, then what is demanded.
-fn does_not_listen(prompt: &str, demanded: &Value) -> Result<()> {
-    let steps = [
-        step(&[
-            reads("src/auth/token.ts"),
-            reads("src/styles/theme.css"),
-            reads("src/styles/header.css"),
-        ]),
-        step(&[
-            reads("src/styles/footer.css"),
-            reads("src/styles/print.css"),
-            repairs(),
-        ]),
-        step(&[recolours()]),
-        step(&[edits("src/styles/header.css", "48px", "64px")]),
-        step(&[edits("src/styles/footer.css", "32px", "24px")]),
-        step(&[edits("src/styles/theme.css", "{\n", "{\n  --border: 2px;\n")]),
-        step(&[edits("src/styles/print.css", "1cm", "2cm"), waits_for("forced")]),
-        step(std::slice::from_ref(demanded)),
-        step(&[edits(
-            "src/auth/token.ts",
-            "expires: number;",
-            "expires: number; // milliseconds",
-        )]),
-        step(&[tests(), waits_for("normal")]),
-        step(&[says("Expired tokens are refused now.")]),
-    ];
-    let play = |story: &mut Story| {
-        let mut running = story.begins(prompt)?;
-        let session = running.session.clone();
-        story.events_when(&session, 5)?;
-        story.mode_becomes(&session, "forced")?;
-        story.opens("forced")?;
-        story.mode_becomes(&session, "normal")?;
-        story.opens("normal")?;
-        running.ends()?;
-        Ok(session)
-    };
-    let Some((story, session)) = in_time(|| Story::begin(&steps), play)? else {
+#[test]
+fn what_only_does_not_look_related_is_told_mildly_and_seldom() -> Result<()> {
+    let Some(story) = Story::begin(&[])? else {
         return Ok(());
     };
-
-    let steps = story.steps(&session)?;
-    let events = story.events(&session)?;
-    assert_eq!(events.len(), 5, "{events:#?}");
-    assert_eq!(steps.len(), 11, "{steps:#?}");
-    let order = ["nudge", "correct", "intervene", "halt", "forced"];
-    let levels: Vec<usize> = events
-        .iter()
-        .filter_map(|event| order.iter().position(|level| *level == text(event, "level")))
-        .collect();
-    assert!(levels.is_sorted() && levels.last() == Some(&4), "{events:#?}");
-    // After three corrections that were not followed.
-    assert!(levels[..3].iter().all(|level| *level < 4), "{events:#?}");
-    // One in each of the next requests, each in words of its own.
-    let told = story.told(&session)?;
-    assert_eq!(told.len(), 5, "{told:#?}");
-    for at in 0..told.len() {
-        assert_eq!(story.first_with(&session, at)?, 3 + at);
+    let mut rounds = Rounds::begin(&story, GOAL, &paints())?;
+    let session = rounds.session().to_owned();
+    while rounds.next()?.told == 0 {}
+    for _ in 0..8 {
+        assert_eq!(rounds.next()?.off_goal, 1);
     }
+    assert!((1..=2).contains(&rounds.seen.told), "{:?}", rounds.seen);
+    rounds.ends_with(&[])?;
+    assert_ne!(story.mode(&session)?, "forced");
+    let events = story.events(&session)?;
+    let strong = events
+        .iter()
+        .filter(|event| ["intervene", "halt", "forced"].contains(&text(event, "level")));
+    assert_eq!(strong.count(), 0, "{events:#?}");
     Ok(())
 }
 
 #[test]
-fn whoever_does_not_listen_is_told_more_strongly_until_there_is_but_one_way() -> Result<()> {
-    does_not_listen(GOAL, &reads("src/auth/token.ts"))
-}
-
-#[test]
-fn whoever_goes_on_with_what_is_forbidden_has_to_undo_it() -> Result<()> {
-    does_not_listen(LIMITED, &runs("git checkout -- src/styles/print.css"))
+fn whoever_goes_on_with_what_is_forbidden_is_told_more_strongly_until_there_is_but_one_way() -> Result<()> {
+    let play = |story: &mut Story| {
+        let mut rounds = Rounds::begin(story, LIMITED, &paints())?;
+        let session = rounds.session().to_owned();
+        while story.mode(&session)? != "forced" {
+            rounds.next()?;
+        }
+        let events = story.events(&session)?;
+        let newest = events.last().context("nothing is off goal")?;
+        let file = newest["files"][0].as_str().context("no file")?;
+        // What is demanded.
+        let back = [
+            step(&[runs(&format!("rm '{file}'"))]),
+            step(&[tests()]),
+            step(&[says("Expired tokens are refused now.")]),
+        ];
+        rounds.ends_with(&back)?;
+        story.steps(&session)?;
+        Ok(session)
+    };
+    let Some((story, session)) = in_time(|| Story::begin(&[]), play)? else {
+        return Ok(());
+    };
+    story.mode_becomes(&session, "normal")?;
+    let events = story.events(&session)?;
+    let levels: Vec<&str> = events.iter().map(|event| text(event, "level")).collect();
+    // After three that were not followed.
+    assert_eq!(levels, ["intervene", "halt", "halt", "forced"], "{events:#?}");
+    // Each in the very next request.
+    let told = story.told(&session)?;
+    assert_eq!(told.len(), 4, "{told:#?}");
+    for at in 0..4 {
+        assert_eq!(story.first_with(&session, at)?, 2 + at);
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! Rules judge at once, a model later: what it finds is held against the agent, what it does not mind is forgiven.
 
-use super::{GOAL, Story, edits, is_about, reads, recolours, repairs, says, step, tests, text};
+use super::{GOAL, Story, edits, is_about, reads, recolours, repairs, says, step, tests, text, waits_for};
 use crate::judge::{answer, settings};
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
@@ -10,14 +10,14 @@ use grov_sim::json::Json;
 use grov_tests::eventually;
 use serde_json::{Value, json};
 
-/// A story that is judged by a model as well, at every prompt.
+/// A story that is judged by a model as well, at every so many prompts and where the rules are suspicious.
 struct Judged {
     story: Story,
     judge: Upstream,
 }
 
 impl Judged {
-    fn begin(steps: &[Value], verdicts: &[Json]) -> Result<Option<Self>> {
+    fn begin(steps: &[Value], interval: u32, verdicts: &[Json]) -> Result<Option<Self>> {
         let judge = Upstream::start()?;
         let intent = json!({
             "goal": "Refuse expired tokens", "scope": ["src/auth/token.ts"], "constraints": [],
@@ -29,20 +29,9 @@ impl Judged {
         });
         judge.sim().set_judge(script);
         let mut environment = settings(&judge);
-        environment.push(("GROV_DRIFT_CHECK_INTERVAL", "1".to_owned()));
+        environment.push(("GROV_DRIFT_CHECK_INTERVAL", interval.to_string()));
         let story = Story::with(steps, &environment)?;
         Ok(story.map(|story| Self { story, judge }))
-    }
-
-    /// Waits until the model has judged so often.
-    fn is_judged(&self, times: usize) -> Result<()> {
-        eventually("the model's verdict", || {
-            let calls = self.judge.sim().judge_calls();
-            let judged = calls.iter().filter(|(request, call)| {
-                call.purpose == Some(Purpose::CheckDrift) && request.delivery().is_some()
-            });
-            (judged.count() >= times).then_some(())
-        })
     }
 }
 
@@ -58,23 +47,21 @@ fn fine() -> Result<Json> {
 fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Result<()> {
     let plan =
         json!([{"file": "src/auth/token.ts", "action": "Compare the expiry with the clock of the server"}]);
-    let verdicts = [
-        verdict(2, "The repair compares nothing with the clock.", &plan)?,
-        fine()?,
+    let steps = [
+        step(&[reads("src/auth/token.ts")]),
+        step(&[says("This is the repair."), repairs(), waits_for("judged")]),
+        step(&[reads("src/auth/session.ts")]),
+        step(&[edits("src/auth/token.ts", "> now()", "> now() / 1000")]),
+        step(&[tests(), waits_for("normal")]),
+        step(&[says("Now it is repaired.")]),
     ];
-    let Some(judged) = Judged::begin(
-        &[
-            step(&[reads("src/auth/token.ts")]),
-            step(&[repairs()]),
-            step(&[says("It is repaired. Shall I add a test?")]),
-        ],
-        &verdicts,
-    )?
-    else {
+    let verdict = verdict(2, "The repair compares nothing with the clock.", &plan)?;
+    let Some(judged) = Judged::begin(&steps, 1, &[verdict])? else {
         return Ok(());
     };
     let story = &judged.story;
-    let session = story.types(GOAL, &[])?;
+    let mut running = story.begins(GOAL)?;
+    let session = running.session.clone();
     let events = story.events_when(&session, 1)?;
     assert_eq!(events.len(), 1, "{events:#?}");
     let event = &events[0];
@@ -86,18 +73,13 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
         text(event, "reason").contains("compares nothing with the clock"),
         "{event:#}"
     );
-    assert_eq!(story.steps(&session)?.len(), 1);
     story.mode_becomes(&session, "drifted")?;
+    story.opens("judged")?;
+    story.mode_becomes(&session, "normal")?;
+    story.opens("normal")?;
+    running.ends()?;
 
-    // A model is shown which files are changed: a question that differs gets another answer.
-    let server = edits("src/auth/session.ts", "3600", "1800");
-    story.plays(&[
-        step(&[reads("src/auth/session.ts")]),
-        step(&[edits("src/auth/token.ts", "> now()", "> now() / 1000"), server]),
-        step(&[tests()]),
-        step(&[says("Now it is.")]),
-    ])?;
-    story.types("Yes, please.", &["--continue"])?;
+    assert_eq!(story.steps(&session)?.len(), 6);
     let told = story.told(&session)?;
     assert_eq!(told.len(), 1, "{told:#?}");
     let said = told[0].text()?;
@@ -105,7 +87,8 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
         said.contains("compares nothing with the clock") && said.contains("Compare the expiry"),
         "{said}"
     );
-    story.mode_becomes(&session, "normal")?;
+    let explained = story.grov().ask(&["drift", "explain", text(event, "id")])?.json;
+    assert_eq!(explained["correction"]["outcome"], "followed", "{explained:#}");
 
     // The model sees what was done and asked, not what the agent says about it.
     let calls = judged.judge.sim().judge_calls();
@@ -114,7 +97,7 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
         .find(|(_, call)| call.purpose == Some(Purpose::CheckDrift))
         .context("the model was never asked")?;
     assert!(asked.1.user.contains("src/auth/token.ts"), "{}", asked.1.user);
-    assert!(!asked.1.user.contains("Shall I add a test"), "{}", asked.1.user);
+    assert!(!asked.1.user.contains("This is the repair"), "{}", asked.1.user);
     Ok(())
 }
 
@@ -122,28 +105,32 @@ fn what_a_model_finds_where_rules_saw_nothing_is_held_against_the_agent() -> Res
 fn what_a_model_does_not_mind_is_forgiven() -> Result<()> {
     let Some(judged) = Judged::begin(
         &[
-            step(&[reads("src/auth/token.ts"), reads("src/styles/theme.css")]),
+            step(&[reads("src/auth/token.ts")]),
             step(&[repairs()]),
-            step(&[recolours()]),
+            step(&[reads("src/styles/theme.css"), reads("src/styles/header.css")]),
+            step(&[recolours(), waits_for("judged")]),
+            step(&[edits("src/styles/header.css", "48px", "64px"), waits_for("again")]),
             step(&[tests()]),
             step(&[says("It is repaired.")]),
         ],
+        1000,
         &[fine()?],
     )?
     else {
         return Ok(());
     };
     let story = &judged.story;
-    let session = story.types(GOAL, &[])?;
-    judged.is_judged(1)?;
-    story.mode_becomes(&session, "normal")?;
-    eventually("the better score", || {
-        let steps = story.steps(&session).ok()?;
-        let of_theme = steps
-            .iter()
-            .find(|step| is_about(step, "theme.css") && step["action_type"] == "edit");
-        (of_theme?["drift_score"].as_u64() >= Some(8)).then_some(())
-    })?;
-    assert!(story.told(&session)?.len() <= 1);
-    Ok(())
+    let mut running = story.begins(GOAL)?;
+    let session = running.session.clone();
+    for (gate, recorded) in [("judged", 6), ("again", 8)] {
+        let is_forgiven = || {
+            let steps = story.grov().steps(&session).ok()?;
+            (steps.len() == recorded && story.events(&session).ok()?.is_empty()).then_some(())
+        };
+        eventually("the acquittal", is_forgiven).with_context(|| format!("{:#?}", story.events(&session)))?;
+        story.mode_becomes(&session, "normal")?;
+        story.opens(gate)?;
+    }
+    running.ends()?;
+    story.is_content(&session)
 }

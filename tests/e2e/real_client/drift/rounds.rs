@@ -1,0 +1,106 @@
+//! A session in which a test decides when the agent goes on.
+
+use super::{Running, Story, calls, reads, repairs, says, step, waits_for};
+use anyhow::{Result, ensure};
+use grov_tests::eventually;
+use serde_json::{Value, json};
+
+/// Rounds within which something must happen.
+const ROUNDS: usize = 40;
+
+/// A session in which the agent does the same kind of thing round after round, each when it is let.
+pub(super) struct Rounds<'a> {
+    story: &'a Story,
+    running: Running,
+    done: usize,
+    /// Actions off goal, and texts, so far.
+    pub(super) seen: Seen,
+}
+
+/// What a round brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    pub(super) off_goal: usize,
+    pub(super) told: usize,
+}
+
+impl<'a> Rounds<'a> {
+    /// In every round the agent does `action`, in which `{step}` is another number each time. The first one, in the second
+    /// step, is done.
+    pub(super) fn begin(story: &'a Story, prompt: &str, action: &Value) -> Result<Self> {
+        story.plays(&[
+            step(&[reads("src/auth/token.ts"), repairs()]),
+            json!({"repeat": ROUNDS, "blocks": [action, waits_for("round-{step}")]}),
+        ])?;
+        let mut rounds = Self {
+            story,
+            running: story.begins(prompt)?,
+            done: 0,
+            seen: Seen::default(),
+        };
+        rounds.look()?;
+        Ok(rounds)
+    }
+
+    pub(super) fn session(&self) -> &str {
+        &self.running.session
+    }
+
+    /// Lets the agent do the next round.
+    pub(super) fn next(&mut self) -> Result<Seen> {
+        ensure!(self.done < ROUNDS, "it never happened");
+        self.lets_go()?;
+        self.look()
+    }
+
+    /// Ends the waiting of the round under way, the `done`-th, in the step behind the first one.
+    fn lets_go(&self) -> Result<()> {
+        self.story.opens(&format!("round-{}", self.done + 1))
+    }
+
+    /// Waits for the end of the round under way.
+    fn look(&mut self) -> Result<Seen> {
+        self.done += 1;
+        let (story, session) = (self.story, self.session());
+        let expected = 2 + 2 * self.done;
+        let off_goal = eventually("the round to be recorded", || {
+            let off_goal = story.events(session).ok()?.len();
+            let steps = story.grov().steps(session).ok()?.len();
+            (steps + off_goal == expected).then_some(off_goal)
+        })?;
+        let told = story.told(session)?.len();
+        let new = Seen {
+            off_goal: off_goal - self.seen.off_goal,
+            told: told - self.seen.told,
+        };
+        self.seen = Seen { off_goal, told };
+        Ok(new)
+    }
+
+    /// Goes on until a round is as `wanted`; then more of them must be.
+    pub(super) fn settle(&mut self, wanted: impl Fn(Seen) -> bool) -> Result<()> {
+        while !wanted(self.next()?) {}
+        for _ in 0..2 {
+            let seen = self.next()?;
+            ensure!(wanted(seen), "it did not last: {seen:?}");
+        }
+        Ok(())
+    }
+
+    /// Lets the agent do something else, to the end of its turn.
+    pub(super) fn ends_with(mut self, steps: &[Value]) -> Result<()> {
+        let before = json!({"repeat": self.done + 1, "blocks": [says("This is over.")]});
+        self.story.plays(&[&[before], steps].concat())?;
+        self.lets_go()?;
+        self.running.ends()
+    }
+}
+
+/// Looks that nobody asked for, in a file of their own each time.
+pub(super) fn paints() -> Value {
+    let input = json!({
+        "file_path": "{cwd}/src/styles/part-{step}.css",
+        "content": ".part-{step} {\n  color: #ff5500;\n  padding: {step}px;\n}\n",
+    });
+    calls("Write", &input)
+}
