@@ -122,7 +122,11 @@ impl Shared {
         let ends = Ends::refreshing(&slot);
         let (id, task) = slot.whose();
         let terms = self.terms(&id, &task).await;
-        let forgotten = self.forgotten_correction(&id).await;
+        let correction = slot.session().course.state().correction.clone();
+        let is_forgotten = match &correction {
+            Some(correction) => self.is_forgotten(&id, &correction.id).await,
+            None => false,
+        };
         let taken = match terms {
             Ok(terms) => {
                 let shown = Arc::clone(&slot);
@@ -136,14 +140,9 @@ impl Shared {
         ends.disarm();
         let mut session = slot.session();
         session.is_refreshing = false;
-        if let Some(forgotten) = forgotten
-            && session
-                .course
-                .state()
-                .correction
-                .as_ref()
-                .is_some_and(|one| one.id == forgotten)
-        {
+        let now = session.course.state().correction.as_ref();
+        let is_same = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
+        if is_forgotten && is_same {
             session.course.forget(self.clock.now());
             session.offered = None;
         }
@@ -153,11 +152,10 @@ impl Shared {
         }
     }
 
-    /// The correction of the stored state, if a person had its words forgotten.
-    async fn forgotten_correction(&self, id: &ClientSessionId) -> Option<CorrectionId> {
-        let state = self.store.drift_state(id).await.ok()??;
-        let correction = state.correction?;
-        correction.text.is_empty().then_some(correction.id)
+    /// Whether a person had the words of a correction forgotten: they are taken out of the row that is kept.
+    async fn is_forgotten(&self, session: &ClientSessionId, id: &CorrectionId) -> bool {
+        let kept = self.store.corrections(session).await.unwrap_or_default();
+        kept.iter().any(|one| one.id == *id && one.text.is_empty())
     }
 
     /// What is stored of a session.

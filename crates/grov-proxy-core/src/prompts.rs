@@ -55,7 +55,7 @@ pub(crate) fn begins(index: &RequestIndex) -> bool {
     })
 }
 
-/// What the user typed before the newest answer of the assistant, oldest first.
+/// What the user typed before the newest answer of the assistant, oldest first; nothing where the beginning was summed up.
 pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
     let messages: Vec<_> = index.messages().collect();
     let end = messages
@@ -65,6 +65,9 @@ pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
     let mut found = Vec::new();
     for message in earlier.filter(|message| message.role() == Role::User) {
         let texts: Vec<_> = message.texts().collect();
+        if texts.iter().any(|text| text.trim_start().starts_with(CONTINUED)) {
+            return Vec::new();
+        }
         found.extend(texts.iter().filter_map(|text| queued(text)));
         let answers_tools = message
             .blocks()

@@ -70,8 +70,11 @@ impl Kept {
     pub(super) fn forget_words(&self) {
         let mut rows = self.rows();
         rows.revision += 1;
-        if let Some(correction) = rows.state.as_mut().and_then(|state| state.correction.as_mut()) {
+        for correction in rows.corrections.values_mut() {
             correction.text = String::new();
+        }
+        if let Some(state) = rows.state.as_mut() {
+            state.correction = None;
         }
     }
 

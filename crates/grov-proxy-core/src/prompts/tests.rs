@@ -126,3 +126,32 @@ fn a_repeated_request_finds_the_same_prompt_and_a_later_equal_one_is_another() {
     assert_eq!(key(&first), key(&as_string));
     assert_ne!(key(&first), key(&later));
 }
+
+#[test]
+fn what_was_typed_earlier_is_found_in_the_history_without_the_newest_and_without_summaries() {
+    let messages = json!([
+        {"role": "user", "content": [text(REMINDER), text("fix the bug")]}, call("t1"),
+        {"role": "user", "content": [result("t1"), text(REMINDER)]},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": "now the docs"}, call("t2"),
+        {"role": "user", "content": [result("t2")]},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": "continue"},
+    ]);
+    let earlier_of = |messages: &Value| earlier(request(messages).index().unwrap());
+    assert_eq!(earlier_of(&messages), ["fix the bug", "now the docs"]);
+    assert!(!begins(request(&messages).index().unwrap()));
+
+    let summed_up = json!([
+        {"role": "user", "content": format!("{CONTINUED} that ran out of context.")},
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "now the docs"},
+        {"role": "assistant", "content": "done"},
+        {"role": "user", "content": "continue"},
+    ]);
+    assert_eq!(earlier_of(&summed_up), Vec::<String>::new());
+    assert_eq!(
+        earlier_of(&json!([{"role": "user", "content": "fix the bug"}])),
+        Vec::<String>::new()
+    );
+}

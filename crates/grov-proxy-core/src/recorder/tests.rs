@@ -216,3 +216,21 @@ fn a_call_cut_short_is_no_action() {
     };
     assert_eq!(session.answered(vec![cut], Outcome::Complete).steps.len(), 0);
 }
+
+#[test]
+fn what_the_user_is_asked_is_told_with_a_plan_in_its_words() {
+    let turn = Turn {
+        blocks: vec![
+            call("q", "AskUserQuestion", json!({"questions": []})),
+            call("p", "ExitPlanMode", json!({"plan": "1. Drop the table"})),
+            call("b", "Bash", json!({"command": "ls"})),
+        ],
+        ..Turn::default()
+    };
+    let asked = questions(&turn);
+    let plans: Vec<_> = asked
+        .iter()
+        .map(|one| (one.tool_use_id.as_str(), one.plan.as_deref()))
+        .collect();
+    assert_eq!(plans, [("q", None), ("p", Some("1. Drop the table"))]);
+}
