@@ -5,7 +5,7 @@ use crate::place::{Place, Root};
 use grov_domain::{ActionSketch, ActionType, EffectKind};
 
 /// Of an action with more files the first ones are looked at.
-const MOST_FILES: usize = 50;
+const MOST_FILES: usize = 32;
 
 /// An action, looked at once for all rules.
 #[derive(Debug)]
