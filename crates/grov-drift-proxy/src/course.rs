@@ -214,6 +214,11 @@ impl Course {
         &self.state
     }
 
+    /// Whether corrections are made from now on.
+    pub fn set_corrects(&mut self, corrects: bool) {
+        self.policy.corrects = corrects;
+    }
+
     /// At which point the session is, for verdicts that come later.
     pub fn standing(&self) -> Standing {
         Standing {

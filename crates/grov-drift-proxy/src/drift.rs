@@ -9,9 +9,9 @@ use crate::session::{Loading, Session, Slot};
 use crate::work::{DriftWork, Job};
 use grov_domain::{
     ClientSessionId, Clock, CorrectionId, DriftStore, GoalStore, Judge, OrchestrationStore, SessionStore,
-    SwitchStore,
+    SwitchScope, SwitchStore,
 };
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -76,6 +76,8 @@ pub(crate) struct Shared {
     pub(crate) counters: Arc<Counters>,
     reader: IntentReader,
     sessions: Mutex<HashMap<ClientSessionId, Arc<Slot>>>,
+    /// Where a person wants nothing to be said.
+    pub(crate) switched_off: Mutex<HashSet<SwitchScope>>,
     uses: AtomicU64,
     jobs: mpsc::Sender<Job>,
     saves: mpsc::Sender<Save>,
@@ -101,6 +103,7 @@ impl Drift {
             counters: Arc::default(),
             reader,
             sessions: Mutex::default(),
+            switched_off: Mutex::default(),
             uses: AtomicU64::default(),
             jobs,
             saves,
@@ -167,6 +170,14 @@ impl Shared {
                 session.loading = Loading::No;
             }
         }
+    }
+
+    /// Whether a person wants nothing to be said in a session of a project.
+    pub(crate) fn is_switched_off(&self, session: &ClientSessionId, project: &str) -> bool {
+        let off = self.switched_off.lock().unwrap_or_else(PoisonError::into_inner);
+        !off.is_empty()
+            && (off.contains(&SwitchScope::Session(session.clone()))
+                || off.contains(&SwitchScope::Project(project.to_owned())))
     }
 
     /// Has the contract of a session read again.

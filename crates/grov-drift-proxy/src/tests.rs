@@ -9,7 +9,8 @@ use double::{Answers, Kept, Ticking};
 use grov_domain::{
     Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, CorrectionOutcome, DriftState,
     EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore,
-    JudgedBy, Lineage, Outcome, Project, Prompt, SessionMode, Step, StepId, TokenUsage,
+    JudgedBy, Lineage, Outcome, Project, Prompt, SessionMode, Step, StepId, SwitchScope, SwitchStore,
+    TokenUsage,
 };
 use grov_proxy_core::{
     ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
@@ -846,6 +847,25 @@ async fn work_that_breaks_off_is_not_under_way_for_ever() {
     later.store.panics(false);
     later.exchange(Response::default());
     until(|| later.session_is_loaded()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let scope = SwitchScope::Project(ROOT.to_owned());
+    let is_off = || bench.drift.shared.is_switched_off(&session(), ROOT);
+    bench.change("src/styles/theme.css", "a {}");
+    bench.store.switch(&scope, false).await.unwrap();
+    until(is_off).await;
+    let (calls, watched) = bench.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(level(&watched), None);
+    assert_eq!((bench.state().correction, bench.state().escalation), (None, 0));
+    bench.store.switch(&scope, true).await.unwrap();
+    until(|| !is_off()).await;
+    assert_eq!(bench.next_request("", &calls).await, None);
+    let (calls, _) = bench.change("src/styles/theme.css", "b {}");
+    assert!(bench.next_request("", &calls).await.is_some());
 }
 
 #[tokio::test(start_paused = true)]

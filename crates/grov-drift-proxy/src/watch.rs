@@ -49,7 +49,7 @@ impl Watching<'_> {
     fn watch(&self, session: &mut Session) -> Watched {
         let record = self.exchange.record;
         self.prepare(session);
-        let mut changed = false;
+        let mut changed = self.follow_switch(session);
         for result in self.exchange.results {
             changed |= self.answered(session, result);
         }
@@ -120,6 +120,23 @@ impl Watching<'_> {
             session.agreement.turned_to_another_task();
             self.shared.request_refresh(self.slot, session);
         }
+    }
+
+    /// Where a person switched it off nothing is made to be said, now or when it is switched on again.
+    fn follow_switch(&self, session: &mut Session) -> bool {
+        let record = self.exchange.record;
+        let is_off = self
+            .shared
+            .is_switched_off(&record.client_session_id, record.project.key());
+        session
+            .course
+            .set_corrects(self.shared.settings.corrections && !is_off);
+        if !is_off || session.course.pending().is_none() {
+            return false;
+        }
+        let progress = session.course.dismiss(self.shared.clock.now());
+        self.shared.follow_up(&progress);
+        true
     }
 
     /// How a tool call ended. Whether the state is another one because of that.

@@ -6,7 +6,7 @@ use crate::judging::{Inquiry, sketch};
 use crate::saving::{Save, rest, saving};
 use crate::session::{Early, Loading, Slot, Stored, Terms};
 use grov_domain::{ClientSessionId, CorrectionId, SessionId, StoreError};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -196,13 +196,29 @@ impl Shared {
         })
     }
 
+    async fn look_at_switches(&self) {
+        match self.store.switched_off().await {
+            Ok(off) => {
+                let off = off.into_iter().collect();
+                *self.switched_off.lock().unwrap_or_else(PoisonError::into_inner) = off;
+            }
+            Err(error) => {
+                tracing::debug!(%error, "what is switched off cannot be read; trying again with the next change")
+            }
+        }
+    }
+
     /// Takes over what a person changes while sessions are at work.
     async fn follow_revision(&self) {
         let mut last = None;
         loop {
             match self.store.revision().await {
                 Ok(revision) => {
+                    let is_first = last.is_none();
                     let is_other = last.replace(revision).is_some_and(|last| last != revision);
+                    if is_other || is_first {
+                        self.look_at_switches().await;
+                    }
                     if is_other {
                         for slot in self.latest(MOST_FOLLOWED) {
                             let mut session = slot.session();

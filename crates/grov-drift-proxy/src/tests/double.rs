@@ -55,6 +55,7 @@ struct Rows {
     steps: Vec<StepRow>,
     revision: i64,
     panics: bool,
+    switched_off: Vec<SwitchScope>,
 }
 
 impl Kept {
@@ -203,11 +204,17 @@ impl GoalStore for Kept {
 
 #[async_trait]
 impl SwitchStore for Kept {
-    async fn switch(&self, _: &SwitchScope, _: bool) -> Result<(), StoreError> {
+    async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError> {
+        let mut rows = self.rows();
+        rows.revision += 1;
+        rows.switched_off.retain(|off| off != scope);
+        if !on {
+            rows.switched_off.push(scope.clone());
+        }
         Ok(())
     }
     async fn switched_off(&self) -> Result<Vec<SwitchScope>, StoreError> {
-        Ok(Vec::new())
+        Ok(self.rows().switched_off.clone())
     }
     async fn revision(&self) -> Result<i64, StoreError> {
         Ok(self.rows().revision)
