@@ -181,9 +181,9 @@ fn protected(place: &Place) -> Option<&'static str> {
 
 /// What of a path stands behind somebody's home.
 fn behind_home(path: &str) -> Option<&str> {
-    if let Some(rest) = ["~/", "$home/", "${home}/", "/root/"]
+    if let Some(rest) = ["~", "$home", "${home}", "/root"]
         .iter()
-        .find_map(|home| path.strip_prefix(home))
+        .find_map(|home| path.strip_prefix(home)?.strip_prefix('/'))
     {
         return Some(rest);
     }
