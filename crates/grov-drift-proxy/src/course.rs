@@ -23,14 +23,20 @@
 
 use crate::correction::{self, Situation};
 use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
-use crate::plan::{Offence, Taken, changes, demanded, has_hard, is_soft, takes, way_back};
+use crate::plan::{Offence, Taken, demanded, has_hard, is_soft, takes, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    DriftVerdict, GoalContract, OFF_GOAL_BELOW, Rule, SessionId, SessionMode, StepId,
+    DriftVerdict, GoalContract, OFF_GOAL_BELOW, Rule, SessionMode,
 };
-use grov_redact::Redactor;
+use response::{described, eased_of, reasons, worst};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
+
+mod nouns;
+mod response;
+
+pub use nouns::{Assessed, Moment, Policy, Progress, PromptKind, Spoken, Standing};
+pub(crate) use response::combined;
 
 /// Failed recoveries after which an action is demanded.
 const FAILURES_TO_FORCE: u8 = 3;
@@ -50,103 +56,8 @@ const UNDOING: u8 = 3;
 const MOST_SAID: usize = 64;
 /// Files that the user let pass, and files whose undoing was seen, kept at most.
 const MOST_FILES: usize = 64;
-/// Longest description of what was done instead, in characters.
-const INSTEAD: usize = 160;
 /// A correction that was not delivered by then is not said any more: nobody knows any more what it is about.
 const WAITS_AT_MOST: Duration = Duration::minutes(10);
-
-/// How corrections are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// Whether corrections are made at all; otherwise the state is followed and nothing is said.
-    pub corrects: bool,
-    /// Scores up to this one are corrected at the first time.
-    pub at_once: u8,
-    /// Tokens of a correction with everything around it, by [`grov_memory::estimated_tokens`].
-    pub budget: usize,
-}
-
-impl Default for Policy {
-    /// Corrects, at once up to a score of 3, in at most 600 tokens.
-    fn default() -> Self {
-        Self {
-            corrects: true,
-            at_once: 3,
-            budget: 600,
-        }
-    }
-}
-
-/// An action and what was found of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assessed {
-    /// The action.
-    pub action: ActionSketch,
-    /// The step it is recorded as.
-    pub step: Option<StepId>,
-    /// The tool call that it is.
-    pub call: Option<String>,
-    /// What was found.
-    pub assessment: Assessment,
-    /// A subagent did it: only matters of fact count.
-    pub is_delegated: bool,
-}
-
-/// What a change of the course needs from outside.
-#[derive(Clone, Debug)]
-pub struct Moment {
-    /// Now.
-    pub at: OffsetDateTime,
-    /// The id of the correction, if one is made.
-    pub id: CorrectionId,
-    /// The task in work.
-    pub task: SessionId,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// A correction that waits to be said from now on, and the action of the response that it is about.
-    pub made: Option<(usize, Correction)>,
-    /// Corrections of which it is known now what became of them.
-    pub settled: Vec<Correction>,
-    /// Of these, how many were never said.
-    pub expired: usize,
-    /// Actions that are no deviation, whatever the rules say: they did what a correction asked for, go on with undoing, or
-    /// the user let them pass.
-    pub followed: Vec<usize>,
-    /// An action is demanded for the first time.
-    pub is_forced_now: bool,
-    /// The state is another one now.
-    pub changed: bool,
-}
-
-/// What a prompt means for what was said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptKind {
-    /// It says something of its own.
-    Substance,
-    /// "Yes", "go on".
-    Assent,
-}
-
-/// Something that the user said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spoken {
-    /// What it means.
-    pub kind: PromptKind,
-    /// It holds a "no" of some sort: nothing is taken for allowed because of it.
-    pub objects: bool,
-    /// When the request arrived that brought it: what was told with that request the user had not seen.
-    pub arrived_at: OffsetDateTime,
-}
-
-/// At which point of a session something was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
-    responses: u64,
-    prompts: u64,
-}
 
 /// The undoing of something goes on.
 #[derive(Clone, Debug)]
@@ -870,64 +781,6 @@ struct Ground {
     /// It is more than a doubt.
     is_firm: bool,
     least: Option<CorrectionLevel>,
-}
-
-/// A response of which these actions are no deviation.
-fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed> {
-    let mut eased = response.to_vec();
-    for place in exempt {
-        if let Some(one) = eased.get_mut(*place) {
-            one.assessment = Assessment {
-                score: ON_GOAL_FROM,
-                findings: Vec::new(),
-            };
-        }
-    }
-    eased
-}
-
-/// The score that counts: a model's, except that what is a matter of fact stands.
-pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
-    let model = model.clamp(1, 10);
-    if has_hard(rules) {
-        rules.score.min(model)
-    } else {
-        model
-    }
-}
-
-/// The worst action that counts: one that changes something or that something was found of.
-fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> {
-    let counts = |one: &Assessed| {
-        if one.is_delegated {
-            has_hard(&one.assessment)
-        } else {
-            one.assessment.score < ON_GOAL_FROM || changes(&one.action)
-        }
-    };
-    let counted = response.iter().enumerate();
-    let counted = counted.filter(|(place, one)| counts(one) && !followed.contains(place));
-    counted
-        .min_by_key(|(_, one)| (one.assessment.score, !has_hard(&one.assessment)))
-        .map(|(place, _)| place)
-}
-
-fn reasons(assessment: &Assessment) -> Vec<String> {
-    assessment
-        .findings
-        .iter()
-        .map(|finding| finding.reason.clone())
-        .collect()
-}
-
-/// An action in a few words.
-fn described(action: &ActionSketch) -> String {
-    let what = action.action_type.as_str();
-    let on = action.files.first().or(action.command.as_ref());
-    // Half a secret is none to the redactor, so it is cut afterwards.
-    let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
-    let on: String = on.chars().take(INSTEAD).collect();
-    format!("{what} of {on}")
 }
 
 /// Adds to a bounded list; the oldest go.

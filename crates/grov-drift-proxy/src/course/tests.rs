@@ -1,6 +1,9 @@
+use super::response::INSTEAD;
 use super::*;
 use crate::testing::{action, assessed, bash, edit, read};
-use grov_domain::{ActionType, ClientSessionId, DriftType, EffectKind, RecoveryStep, Rule};
+use grov_domain::{
+    ActionType, ClientSessionId, DriftType, EffectKind, RecoveryStep, Rule, SessionId, StepId,
+};
 use proptest::prelude::*;
 
 /// A session that is followed, with a clock and ids of its own.

@@ -1,0 +1,68 @@
+//! What a response comes down to.
+
+use super::nouns::Assessed;
+use crate::level::ON_GOAL_FROM;
+use crate::plan::{changes, has_hard};
+use grov_domain::{ActionSketch, Assessment};
+use grov_redact::Redactor;
+
+/// Longest description of what was done instead, in characters.
+pub(super) const INSTEAD: usize = 160;
+
+/// A response of which these actions are no deviation.
+pub(super) fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed> {
+    let mut eased = response.to_vec();
+    for place in exempt {
+        if let Some(one) = eased.get_mut(*place) {
+            one.assessment = Assessment {
+                score: ON_GOAL_FROM,
+                findings: Vec::new(),
+            };
+        }
+    }
+    eased
+}
+
+/// The score that counts: a model's, except that what is a matter of fact stands.
+pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
+    let model = model.clamp(1, 10);
+    if has_hard(rules) {
+        rules.score.min(model)
+    } else {
+        model
+    }
+}
+
+/// The worst action that counts: one that changes something or that something was found of.
+pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> {
+    let counts = |one: &Assessed| {
+        if one.is_delegated {
+            has_hard(&one.assessment)
+        } else {
+            one.assessment.score < ON_GOAL_FROM || changes(&one.action)
+        }
+    };
+    let counted = response.iter().enumerate();
+    let counted = counted.filter(|(place, one)| counts(one) && !followed.contains(place));
+    counted
+        .min_by_key(|(_, one)| (one.assessment.score, !has_hard(&one.assessment)))
+        .map(|(place, _)| place)
+}
+
+pub(super) fn reasons(assessment: &Assessment) -> Vec<String> {
+    assessment
+        .findings
+        .iter()
+        .map(|finding| finding.reason.clone())
+        .collect()
+}
+
+/// An action in a few words.
+pub(super) fn described(action: &ActionSketch) -> String {
+    let what = action.action_type.as_str();
+    let on = action.files.first().or(action.command.as_ref());
+    // Half a secret is none to the redactor, so it is cut afterwards.
+    let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
+    let on: String = on.chars().take(INSTEAD).collect();
+    format!("{what} of {on}")
+}
