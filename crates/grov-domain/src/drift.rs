@@ -337,6 +337,9 @@ pub struct DriftState {
     pub failed_recoveries: u8,
     /// The newest correction, while it is waiting to be said or its first step is waited for.
     pub correction: Option<Correction>,
+    /// It is about a matter of fact, which no judge overrules.
+    #[serde(default)]
+    pub is_fact: bool,
     /// Hashes of the texts said lately: nothing is said twice in the same words.
     pub said: Vec<u64>,
     /// Prompts of the session so far.
@@ -356,6 +359,7 @@ impl DriftState {
             escalation: 0,
             failed_recoveries: 0,
             correction: None,
+            is_fact: false,
             said: Vec::new(),
             prompts: 0,
             judged_at_prompt: 0,

@@ -7,7 +7,7 @@
 //! A score below 8 is not yet a reason to speak, for a false alarm costs more than a miss.
 //!
 //! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
-//! - A score up to [`Policy::at_once`] is said at once.
+//! - A score up to [`Policy::at_once`], by default every one that is off the goal, is said at once.
 //! - Other scores below 5 are said when off-goal changes come in a row: at the third of the last four changing
 //!   responses, or when a model agrees.
 //! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
@@ -434,12 +434,15 @@ impl Course {
             live.mode = stored.mode;
             live.failed_recoveries = stored.failed_recoveries;
             live.correction = stored.correction;
+            live.is_fact = stored.is_fact;
+            let is_hard = live.is_fact;
             if let Some(correction) = &live.correction {
                 let files = correction.recovery_plan.iter().take(1);
                 self.offence = Offence {
                     files: files.filter_map(|step| step.file.clone()).collect(),
                     // A doubt is never that strong.
-                    is_firm: correction.level > CorrectionLevel::Correct,
+                    is_firm: is_hard || correction.level > CorrectionLevel::Correct,
+                    is_hard,
                     ..Offence::default()
                 };
                 self.demands = u8::from(correction.level == CorrectionLevel::Forced);
@@ -661,6 +664,7 @@ impl Course {
             self.doubts = self.doubts.saturating_sub(1);
         }
         self.offence = Offence::of(action, ground.is_firm);
+        self.state.is_fact = self.offence.is_hard;
         let mut plan = ground.plan;
         if self.state.mode == SessionMode::Forced {
             level = CorrectionLevel::Forced;

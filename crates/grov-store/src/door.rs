@@ -233,6 +233,7 @@ fn owned_state(state: &mut DriftState) {
         escalation: _,
         failed_recoveries: _,
         correction,
+        is_fact: _,
         said: _,
         prompts: _,
         judged_at_prompt: _,

@@ -15,11 +15,11 @@ pub struct Policy {
 }
 
 impl Default for Policy {
-    /// Corrects, at once up to a score of 3, in at most 600 tokens.
+    /// Corrects, at once whatever is off the goal, in at most 600 tokens.
     fn default() -> Self {
         Self {
             corrects: true,
-            at_once: 3,
+            at_once: 4,
             budget: 600,
         }
     }

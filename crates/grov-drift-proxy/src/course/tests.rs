@@ -24,9 +24,21 @@ fn contract() -> GoalContract {
 
 impl Session {
     fn new() -> Self {
+        Self::under(Policy::default())
+    }
+
+    /// A session in which a score of 4 is not spoken of at once.
+    fn reserved() -> Self {
+        Self::under(Policy {
+            at_once: 3,
+            ..Policy::default()
+        })
+    }
+
+    fn under(policy: Policy) -> Self {
         let state = DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         Self {
-            course: Course::new(state, Policy::default()),
+            course: Course::new(state, policy),
             contract: contract(),
             time: 0,
         }
@@ -204,7 +216,7 @@ fn being_on_goal_again_is_a_recovery() {
 
 #[test]
 fn doubtful_changes_are_spoken_of_when_there_are_three_of_them() {
-    let mut session = Session::new();
+    let mut session = Session::reserved();
     assert_eq!(level_of(&session.change("a.rs", Rule::Scope, 4)), None);
     assert_eq!(session.mode(), SessionMode::Drifted);
     assert_eq!(
@@ -348,7 +360,7 @@ fn verdict(score: u8) -> DriftVerdict {
 
 #[test]
 fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
-    let mut session = Session::new();
+    let mut session = Session::reserved();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     assert_eq!(level_of(&session.respond(&response)), None);
     let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
@@ -672,4 +684,19 @@ proptest! {
         prop_assert_eq!(session.mode(), SessionMode::Normal);
         prop_assert_eq!(&session.course.state().correction, &None);
     }
+}
+
+#[test]
+fn a_fact_stays_one_over_a_restart() {
+    let mut session = Session::new();
+    session.change("src/auth/a.ts", Rule::Constraint, 3);
+    let mut again = Course::new(
+        DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH),
+        Policy::default(),
+    );
+    again.resume(session.course.state().clone());
+    // What is well does not make it moot: it was never said.
+    let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
+    again.respond(&response, &contract(), session.moment());
+    assert!(again.pending().is_some());
 }

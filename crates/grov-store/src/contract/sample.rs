@@ -339,6 +339,7 @@ pub(super) fn drift_state(client_session: &str, seconds: i64) -> DriftState {
             delivered_at: Some(at(seconds)),
             ..correction("c", client_session, seconds - 1)
         }),
+        is_fact: true,
         said: vec![u64::MAX, 0],
         prompts: 7,
         judged_at_prompt: 6,
