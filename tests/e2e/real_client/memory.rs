@@ -152,9 +152,14 @@ impl Team {
 
     /// Asks in new sessions until one is told something: a machine may be too busy to answer in time, and says so.
     fn is_told(&self, prompt: &str) -> Result<String> {
+        self.is_told_with(prompt, &[])
+    }
+
+    /// The same with further arguments of the client.
+    fn is_told_with(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
         for _ in 0..5 {
             let missed = self.missed()?;
-            let run = self.types(prompt, &[])?;
+            let run = self.types(prompt, arguments)?;
             let session = run.session()?;
             let first = self.arrived(session).first().context("no request")?.clone();
             if !told(&first)?.is_empty() {
@@ -287,6 +292,31 @@ fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
     let fork = run.session()?.to_owned();
     assert_ne!(fork, session);
     team.says(&fork, 0, &said)?;
+    team.nothing_is_lost()
+}
+
+#[test]
+fn in_the_older_dialect_memory_is_told_and_said_again_as_well() -> Result<()> {
+    let Some(team) = Team::remembering()? else {
+        return Ok(());
+    };
+    let older = ["--model", "claude-sonnet-4-5"];
+    let prompt = format!("{QUESTION} [[scenario:tools]]");
+    let session = team.is_told_with(&prompt, &older)?;
+    for request in team.arrived(&session) {
+        let body: Value = serde_json::from_slice(&request.body)?;
+        let messages = body["messages"].as_array().context("no messages")?;
+        assert!(messages.iter().all(|message| message["role"] != "system"));
+    }
+    let said = told(&team.arrived(&session)[0])?;
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(said[0].behind, prompt);
+    let count = team.says(&session, 0, &said)?;
+    let resumed = [&older[..], &["--resume", &session]].concat();
+    team.types("thanks", &resumed)?;
+    team.says(&session, count, &said)?;
+    let run = team.types("thanks a lot", &[&resumed[..], &["--fork-session"]].concat())?;
+    team.says(run.session()?, 0, &said)?;
     team.nothing_is_lost()
 }
 
