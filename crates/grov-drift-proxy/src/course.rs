@@ -31,9 +31,11 @@ use grov_domain::{
 use response::{described, eased_of, reasons, worst};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
+use undoing::Undoing;
 
 mod nouns;
 mod response;
+mod undoing;
 
 pub use nouns::{Assessed, Moment, Policy, Progress, PromptKind, Spoken, Standing};
 pub(crate) use response::combined;
@@ -56,16 +58,10 @@ const UNDOING: u8 = 3;
 const MOST_SAID: usize = 64;
 /// Files that the user let pass, and files whose undoing was seen, kept at most.
 const MOST_FILES: usize = 64;
+/// Earlier offences kept at most.
+const MOST_EARLIER: usize = 8;
 /// A correction that was not delivered by then is not said any more: nobody knows any more what it is about.
 const WAITS_AT_MOST: Duration = Duration::minutes(10);
-
-/// The undoing of something goes on.
-#[derive(Clone, Debug)]
-struct Undoing {
-    offence: Offence,
-    /// Responses that it may still take.
-    left: u8,
-}
 
 /// The course of a session.
 #[derive(Clone, Debug)]
@@ -94,6 +90,8 @@ pub struct Course {
     /// Facts that the user let pass, by rule and reason.
     facts_let_pass: Vec<(Rule, String)>,
     undoing: Option<Undoing>,
+    /// What earlier corrections since the user's last words were about: undoing that is on the way back as well.
+    earlier: Vec<Offence>,
     /// Files of which a change was taken for undoing; the next one has to prove it.
     undone: Vec<String>,
 }
@@ -116,6 +114,7 @@ impl Course {
             let_pass: Vec::new(),
             facts_let_pass: Vec::new(),
             undoing: None,
+            earlier: Vec::new(),
             undone: Vec::new(),
         }
     }
@@ -296,6 +295,7 @@ impl Course {
         self.state.prompts = self.state.prompts.saturating_add(1);
         self.doubts = 0;
         self.recent.clear();
+        self.earlier.clear();
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
         let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < spoken.arrived_at);
         if was_read && !spoken.objects {
@@ -455,64 +455,6 @@ impl Course {
 }
 
 impl Course {
-    /// Actions that take the first step of the correction that was said.
-    fn followed(&mut self, response: &[Assessed]) -> Vec<usize> {
-        let correction = self.state.correction.as_ref();
-        let Some(step) = correction
-            .filter(|correction| correction.delivered_at.is_some())
-            .and_then(|correction| correction.recovery_plan.first())
-        else {
-            return Vec::new();
-        };
-        let mut followed = Vec::new();
-        let mut undone = Vec::new();
-        for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
-            let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
-            match takes(&one.action, step, &self.offence) {
-                Taken::Yes => followed.push(place),
-                Taken::Perhaps if is_believed() => {
-                    followed.push(place);
-                    undone.extend(one.action.files.iter().cloned());
-                }
-                Taken::Perhaps | Taken::No => {}
-            }
-        }
-        keep(&mut self.undone, undone);
-        followed
-    }
-
-    /// Actions that the user let pass, or that go on with an undoing that was believed.
-    fn exempt(&mut self, response: &[Assessed], obeyed: &[usize]) -> Vec<usize> {
-        let is_exempt = |one: &Assessed| {
-            let is_allowed = has_hard(&one.assessment)
-                && one.assessment.findings.iter().all(|finding| {
-                    let is_known =
-                        |(rule, reason): &(Rule, String)| *rule == finding.rule && *reason == finding.reason;
-                    self.facts_let_pass.iter().any(is_known)
-                });
-            let undoes = self
-                .undoing
-                .as_ref()
-                .is_some_and(|undoing| undoing.offence.may_go_back_by(&one.action));
-            one.assessment.score < ON_GOAL_FROM && !one.is_delegated && (is_allowed || undoes)
-        };
-        let places = response.iter().enumerate();
-        let exempt: Vec<usize> = places
-            .filter(|(place, one)| !obeyed.contains(place) && is_exempt(one))
-            .map(|(place, _)| place)
-            .collect();
-        if worst(response, obeyed).is_some()
-            && let Some(undoing) = &mut self.undoing
-        {
-            let comes_back = |one: &Assessed| undoing.offence.comes_back_by(&one.action);
-            undoing.left = undoing.left.saturating_sub(1);
-            if undoing.left == 0 || response.iter().any(comes_back) {
-                self.undoing = None;
-            }
-        }
-        exempt
-    }
-
     /// What became of the correction of the state. The level of a firm one that was not followed.
     fn settle(
         &mut self,
@@ -663,7 +605,13 @@ impl Course {
         if replaces && !self.offence.is_firm {
             self.doubts = self.doubts.saturating_sub(1);
         }
-        self.offence = Offence::of(action, ground.is_firm);
+        let before = std::mem::replace(&mut self.offence, Offence::of(action, ground.is_firm));
+        if before.action.is_some() {
+            if self.earlier.len() >= MOST_EARLIER {
+                self.earlier.remove(0);
+            }
+            self.earlier.push(before);
+        }
         self.state.is_fact = self.offence.is_hard;
         let mut plan = ground.plan;
         if self.state.mode == SessionMode::Forced {

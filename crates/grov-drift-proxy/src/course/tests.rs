@@ -700,3 +700,25 @@ fn a_fact_stays_one_over_a_restart() {
     again.respond(&response, &contract(), session.moment());
     assert!(again.pending().is_some());
 }
+
+#[test]
+fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
+    let mut session = Session::new();
+    let mut breach = |file: &str, content: &str| {
+        let progress = session.respond(&[assessed(edit(file, content), Rule::Constraint, 3)]);
+        let level = level_of(&progress);
+        if level.is_some() {
+            session.deliver().unwrap();
+        }
+        level
+    };
+    assert!(breach("src/styles/theme.css", "red").is_some());
+    assert!(breach("src/styles/header.css", "blue").is_some());
+    assert_eq!(breach("src/styles/header.css", "grey"), None, "the newest one");
+    assert_eq!(
+        breach("src/styles/theme.css", "black"),
+        None,
+        "and the one before"
+    );
+    assert!(breach("src/styles/theme.css", "green").is_some(), "once");
+}

@@ -1,0 +1,88 @@
+//! The way back, as far as actions show that it is taken.
+
+use super::response::worst;
+use super::{Course, keep};
+use crate::course::Assessed;
+use crate::level::ON_GOAL_FROM;
+use crate::plan::{Offence, Taken, has_hard, takes};
+use grov_domain::Rule;
+
+/// The undoing of something goes on.
+#[derive(Clone, Debug)]
+pub(super) struct Undoing {
+    pub(super) offence: Offence,
+    /// Responses that it may still take.
+    pub(super) left: u8,
+}
+
+impl Course {
+    /// Actions that take the first step of the correction that was said.
+    pub(super) fn followed(&mut self, response: &[Assessed]) -> Vec<usize> {
+        let correction = self.state.correction.as_ref();
+        let Some(step) = correction
+            .filter(|correction| correction.delivered_at.is_some())
+            .and_then(|correction| correction.recovery_plan.first())
+        else {
+            return Vec::new();
+        };
+        let mut followed = Vec::new();
+        let mut undone = Vec::new();
+        for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
+            let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
+            match takes(&one.action, step, &self.offence) {
+                Taken::Yes => followed.push(place),
+                Taken::Perhaps if is_believed() => {
+                    followed.push(place);
+                    undone.extend(one.action.files.iter().cloned());
+                }
+                Taken::Perhaps | Taken::No => {}
+            }
+        }
+        keep(&mut self.undone, undone);
+        followed
+    }
+
+    /// Actions that the user let pass, or that go on with an undoing that was believed.
+    pub(super) fn exempt(&mut self, response: &[Assessed], obeyed: &[usize]) -> Vec<usize> {
+        let is_exempt = |one: &Assessed| {
+            let is_allowed = has_hard(&one.assessment)
+                && one.assessment.findings.iter().all(|finding| {
+                    let is_known =
+                        |(rule, reason): &(Rule, String)| *rule == finding.rule && *reason == finding.reason;
+                    self.facts_let_pass.iter().any(is_known)
+                });
+            let undoes = self
+                .undoing
+                .as_ref()
+                .is_some_and(|undoing| undoing.offence.may_go_back_by(&one.action));
+            // Once for each file, and not for what was just spoken of: nobody can prove by an edit that it takes back.
+            let is_old = |file: &String| self.undone.contains(file) || self.offence.files.contains(file);
+            let is_new = !one.action.files.iter().any(is_old);
+            let takes_back = |offence: &Offence| is_new && offence.may_go_back_by(&one.action);
+            let undoes = undoes || self.earlier.iter().any(takes_back);
+            one.assessment.score < ON_GOAL_FROM && !one.is_delegated && (is_allowed || undoes)
+        };
+        let places = response.iter().enumerate();
+        let exempt: Vec<usize> = places
+            .filter(|(place, one)| !obeyed.contains(place) && is_exempt(one))
+            .map(|(place, _)| place)
+            .collect();
+        let files = exempt
+            .iter()
+            .flat_map(|place| response[*place].action.files.clone());
+        let files: Vec<String> = files
+            .filter(|file| self.earlier.iter().any(|offence| offence.files.contains(file)))
+            .collect();
+        keep(&mut self.undone, files);
+        if worst(response, obeyed).is_some()
+            && let Some(undoing) = &mut self.undoing
+        {
+            let comes_back = |one: &Assessed| undoing.offence.comes_back_by(&one.action);
+            undoing.left = undoing.left.saturating_sub(1);
+            if undoing.left == 0 || response.iter().any(comes_back) {
+                self.undoing = None;
+            }
+        }
+        exempt
+    }
+}
