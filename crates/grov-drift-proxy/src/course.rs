@@ -23,7 +23,7 @@
 
 use crate::correction::{self, Situation};
 use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
-use crate::plan::{Offence, Taken, demanded, has_hard, is_soft, takes, way_back};
+use crate::plan::{Offence, demanded, has_hard, is_soft, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, Rule, SessionMode,
