@@ -15,6 +15,7 @@ use grov_drift_proxy::level;
 use grov_llm::offline::extract_intent;
 use grov_scope::Rules;
 use serde::Serialize;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Answer {
@@ -48,7 +49,9 @@ pub(crate) fn run(common: &Common, arguments: &DriftTestArguments, terminal: Ter
     let context = Context::load(common)?;
     let contract = contract(arguments);
     let action = action(&arguments.prompt);
-    let assessment = Rules::new(contract.clone(), None).assess(&action, None);
+    // Relative names are meant from here, as the agent's are from where it works.
+    let here = context.directory().and_then(Path::to_str);
+    let assessment = Rules::new(contract.clone(), here).assess(&action, None);
     let verdict = asked(&context, &contract, &arguments.prompt, &action)?;
     terminal.answer(answer(action, assessment, verdict), text)?;
     Ok(Verdict::Found)

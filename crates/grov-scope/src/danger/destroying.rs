@@ -189,10 +189,34 @@ const REARRANGING: &[&str] = &[
     "drop", "unused", "obsolete", "legacy", "deprecat", "redenum", "mut", "inlocui", "rescri", "migr",
 ];
 
-/// A removal inside of the project where the work is not, as far as that is told.
+/// Names of folders in which the most of a project is.
+const SOURCES: &[&str] = &[
+    "src",
+    "lib",
+    "app",
+    "apps",
+    "crates",
+    "packages",
+    "include",
+    "internal",
+    "cmd",
+    "pkg",
+    "server",
+    "client",
+    "frontend",
+    "backend",
+    "web",
+    "tests",
+    "test",
+    "docs",
+    "migrations",
+];
+
+/// A removal inside of the project where the work is not, as far as that is told, or of the sources as a whole.
 fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
     let told = !around.compiled.scope.is_empty();
-    let fine = !told
+    let whole = place.parts().count() == 1 && SOURCES.contains(&place.name());
+    let fine = !(told || whole)
         || !place.is_inside()
         || is_temporary(place)
         || is_made_by_build(place)
@@ -206,6 +230,13 @@ fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
         return None;
     }
     let name = place.shown();
+    if whole {
+        return finding(
+            RISKY,
+            Some(name),
+            format!("The whole folder {name} is removed; nobody asked for it"),
+        );
+    }
     finding(
         ROUGH,
         Some(name),

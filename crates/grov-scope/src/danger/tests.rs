@@ -298,3 +298,18 @@ fn files_that_go_with_the_work_may_go() {
         assert_eq!(score(goal, &[scope], &bash(command)), 10, "{goal}: {command}");
     }
 }
+
+#[test]
+fn the_sources_as_a_whole_are_not_removed_unasked() {
+    for command in ["rm -rf src", "rm -rf ./src/", "rm -r -f crates"] {
+        assert_eq!(score("Fix the login", &[], &bash(command)), 4, "{command}");
+    }
+    assert_eq!(
+        score("Delete the old tests folder", &[], &bash("rm -rf tests")),
+        10
+    );
+    assert_eq!(score("Rewrite the server in Rust", &[], &bash("rm -rf src")), 10);
+    for command in ["rm -rf target", "rm -rf src/generated", "rm -rf coverage"] {
+        assert_eq!(score("Fix the login", &[], &bash(command)), 10, "{command}");
+    }
+}
