@@ -199,7 +199,9 @@ mod tests {
         for scope in ["src/parser.rs", "src/", "src/*.rs", "crate::parser"] {
             assert_eq!(score(&[scope], "", vec![parser()]), 10, "{scope}");
         }
-        let outside = verdict(&["src/parser.rs"], &[], "", vec![parser(), other()]);
+        let tangent = verdict(&["src/parser.rs"], &[], "", vec![parser(), other()]);
+        assert_eq!(tangent.score, 4, "nothing ties it to what was worked on");
+        let outside = verdict(&["src/parser.rs"], &[], "", vec![other()]);
         assert_eq!(outside.score, 8);
         assert_eq!(
             outside.diagnostic,
