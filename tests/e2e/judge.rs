@@ -59,8 +59,15 @@ pub fn reasoning(trace: &str) -> Result<Json> {
     }))
 }
 
-/// The settings that make `judge` judge.
+/// Has a model judge tasks alone: its calls are counted, and the scenarios do things that their prompts never ask for.
 pub fn settings(judge: &Upstream) -> Vec<(&'static str, String)> {
+    let mut settings = all_settings(judge);
+    settings.push(("GROV_DRIFT_ENABLED", "false".to_owned()));
+    settings
+}
+
+/// The settings that make `judge` judge.
+pub fn all_settings(judge: &Upstream) -> Vec<(&'static str, String)> {
     vec![
         ("GROV_LLM_API_KEY", OWN_KEY.to_owned()),
         ("GROV_LLM_BASE_URL", judge.url()),

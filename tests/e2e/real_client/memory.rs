@@ -1,7 +1,7 @@
 //! Team memory with the real client: what one session found, another is told, at one place, and again as long as its
 //! conversation lasts.
 
-use crate::judge::{answer, reasoning, settings, verdict};
+use crate::judge::{all_settings, answer, reasoning, verdict};
 use crate::told::{Told, nothing_is_lost, own_blocks, told};
 use crate::upstream::Upstream;
 use crate::work::Work;
@@ -72,7 +72,7 @@ impl Team {
                 {"blocks": [talk("They are kept in a table.")]},
             ]},
         }});
-        let environment = settings(&judge);
+        let environment = all_settings(&judge);
         let environment: Vec<(&str, &str)> = environment
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
@@ -131,7 +131,7 @@ impl Team {
     }
 
     fn grov(&self) -> Grov {
-        settings(&self.judge)
+        all_settings(&self.judge)
             .into_iter()
             .fold(self.work.grov(), |grov, (name, value)| grov.env(name, &value))
     }
@@ -268,7 +268,7 @@ fn what_one_session_found_another_is_told_once_and_again() -> Result<()> {
     } = team.work;
     let port = daemon.port();
     daemon.kill()?;
-    let daemon = settings(&team.judge)
+    let daemon = all_settings(&team.judge)
         .into_iter()
         .fold(
             Daemon::on(&home, &upstream.url()).port(port),

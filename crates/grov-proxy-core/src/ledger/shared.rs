@@ -7,6 +7,7 @@ use super::{ContextSource, Counters, LedgerBackend, Occasion, Words};
 use crate::places::{Location, Places};
 use crate::request::MessagesRequest;
 use bytes::Bytes;
+use futures_util::future::join_all;
 use grov_domain::{
     ClientSessionId, LedgerEntry, LedgerLineage, Lineage, NewLineage, StoreError, SwitchScope, TaskId,
 };
@@ -224,8 +225,16 @@ impl Shared {
         let mut speakers = Vec::new();
         let mut memories: Vec<TaskId> = Vec::new();
         let until = tokio::time::Instant::from_std(occasion.deadline);
-        for source in self.sources.iter().filter(|source| source.applies(occasion)) {
-            match tokio::time::timeout_at(until, source.words(occasion)).await {
+        // Side by side: none has less time because another takes its own.
+        let asked = self.sources.iter().filter(|source| source.applies(occasion));
+        let asked = asked.map(async |source| {
+            (
+                source,
+                tokio::time::timeout_at(until, source.words(occasion)).await,
+            )
+        });
+        for (source, said) in join_all(asked).await {
+            match said {
                 Ok(Some(Words {
                     text,
                     memories: quoted,

@@ -1,7 +1,7 @@
 //! Rules judge at once, a model later: what it finds is held against the agent, what it does not mind is forgiven.
 
 use super::{GOAL, Story, edits, is_about, reads, recolours, repairs, says, step, tests, text, waits_for};
-use crate::judge::{answer, settings};
+use crate::judge::{all_settings, answer};
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
 use grov_domain::Purpose;
@@ -28,7 +28,7 @@ impl Judged {
             script.with(Purpose::CheckDrift, verdict.clone())
         });
         judge.sim().set_judge(script);
-        let mut environment = settings(&judge);
+        let mut environment = all_settings(&judge);
         environment.push(("GROV_DRIFT_CHECK_INTERVAL", interval.to_string()));
         let story = Story::with(steps, &environment)?;
         Ok(story.map(|story| Self { story, judge }))
