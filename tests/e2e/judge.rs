@@ -107,7 +107,7 @@ impl Court {
 
     /// A daemon for which rules judge.
     pub fn with_rules(&self) -> DaemonBuilder {
-        Daemon::on(&self.home(), &self.api.url())
+        Daemon::on(&self.home(), &self.api.url()).env("GROV_DRIFT_ENABLED", "false")
     }
 
     /// A daemon for which the model judges.

@@ -45,7 +45,10 @@ fn models_of_the_older_dialect_are_understood_as_well() -> Result<()> {
 #[test]
 fn parallel_tools_are_all_recorded_in_order() -> Result<()> {
     let Some(work) = Work::begin()? else { return Ok(()) };
-    let run = work.prompt("Both sides. [[scenario:parallel]]", &[])?;
+    let run = work.prompt(
+        "Write left.txt and right.txt, and say something beside. [[scenario:parallel]]",
+        &[],
+    )?;
     run.result()?;
     assert_eq!(
         (work.file("left.txt")?, work.file("right.txt")?),

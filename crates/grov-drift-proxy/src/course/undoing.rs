@@ -55,10 +55,12 @@ impl Course {
                 .undoing
                 .as_ref()
                 .is_some_and(|undoing| undoing.offence.may_go_back_by(&one.action));
-            // Once for each file, and not for what was just spoken of: nobody can prove by an edit that it takes back.
+            // Only where the newest correction was followed, and once for each file: nobody can prove by an edit that it
+            // takes back.
             let is_old = |file: &String| self.undone.contains(file) || self.offence.files.contains(file);
             let is_new = !one.action.files.iter().any(is_old);
-            let takes_back = |offence: &Offence| is_new && offence.may_go_back_by(&one.action);
+            let is_free = is_new && self.state.correction.is_none();
+            let takes_back = |offence: &Offence| is_free && offence.may_go_back_by(&one.action);
             let undoes = undoes || self.earlier.iter().any(takes_back);
             one.assessment.score < ON_GOAL_FROM && !one.is_delegated && (is_allowed || undoes)
         };
