@@ -588,12 +588,13 @@ async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
     // Found at the start, without anybody having told of the session.
     let store = Arc::clone(&work.store);
     let project = work.project.path().to_str().unwrap().to_owned();
-    let saved = async move {
+    // In a task of its own: one that waits for the store while nobody polls it keeps the store from everybody else.
+    let saved = tokio::spawn(async move {
         while store.tasks_for_project(&project, 1).await.unwrap().is_empty() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-    };
-    orchestration.run(saved).await;
+    });
+    orchestration.run(async { saved.await.unwrap() }).await;
     drop(handle);
     let saved = work.memory().await;
     assert_eq!(

@@ -16,6 +16,10 @@ pub struct OpenOptions {
     /// How long a call waits for another process that is writing. A daemon can afford two seconds (the default), a
     /// short process started by a hook 20 ms.
     pub busy_timeout: Duration,
+    /// How long opening waits for another process that brings the schema up to date or replaces a damaged database. On
+    /// a slow or busy disk a migration takes seconds, and whoever comes second has nothing to do but wait: thirty
+    /// seconds (the default), for a short process 20 ms.
+    pub migration_timeout: Duration,
     /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own bound. What would
     /// exceed it fails as on a full disk.
     pub max_pages: Option<u32>,
@@ -25,6 +29,7 @@ impl Default for OpenOptions {
     fn default() -> Self {
         Self {
             busy_timeout: Duration::from_secs(2),
+            migration_timeout: Duration::from_secs(30),
             max_pages: None,
         }
     }
@@ -35,6 +40,7 @@ impl OpenOptions {
     pub fn brief() -> Self {
         Self {
             busy_timeout: Duration::from_millis(20),
+            migration_timeout: Duration::from_millis(20),
             ..Self::default()
         }
     }
@@ -82,7 +88,7 @@ impl SqliteStore {
         // A migration takes the lock for itself.
         drop(opening);
         if version < schema::KNOWN {
-            schema::migrate(path, &mut connection, options.busy_timeout).await?;
+            schema::migrate(path, &mut connection, options.migration_timeout).await?;
         }
         Ok(Self::over(path, connect, options, identity, connection))
     }
@@ -131,7 +137,7 @@ impl SqliteStore {
 
 /// Keeps the database in its place while it is being opened.
 async fn opening(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
-    files::lock_for_opening(path, options.busy_timeout)
+    files::lock_for_opening(path, options.migration_timeout)
         .await
         .map_err(|error| match error.kind() {
             std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
