@@ -1,6 +1,8 @@
 //! A tool call as it is handed over.
 
+use crate::input;
 use serde_json::Value;
+use std::borrow::Cow;
 
 /// One tool call, as a turn or a transcript holds it.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +24,16 @@ pub enum ToolInput<'a> {
     Json(&'a Value),
     /// As text. It may be cut off or broken; what can be read is used.
     Text(&'a str),
+}
+
+impl<'a> ToolInput<'a> {
+    /// The arguments, parsed if they are not. Who asks several questions about one call parses once and hands that over.
+    pub fn value(self) -> Cow<'a, Value> {
+        match self {
+            Self::Json(value) => Cow::Borrowed(value),
+            Self::Text(text) => Cow::Owned(input::parse(text)),
+        }
+    }
 }
 
 impl<'a> From<&'a Value> for ToolInput<'a> {

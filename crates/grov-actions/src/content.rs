@@ -1,6 +1,6 @@
 //! What a tool call writes.
 
-use crate::{ToolCall, ToolInput, input};
+use crate::ToolCall;
 use serde_json::Value;
 
 /// The beginning of a text tells what it is about, in characters.
@@ -12,14 +12,8 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
     if !crate::tools::action_type(call.name).modifies_files() {
         return None;
     }
-    let parsed;
-    let input = match call.input {
-        ToolInput::Json(value) => value,
-        ToolInput::Text(text) => {
-            parsed = input::parse(text);
-            &parsed
-        }
-    };
+    let input = call.input.value();
+    let input = input.as_ref();
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(bounded);
     let whole = ["new_string", "content", "new_source", "file_text"]
         .into_iter()

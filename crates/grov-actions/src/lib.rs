@@ -47,13 +47,5 @@ pub const MAX_FILES: usize = 200;
 /// assert_eq!(action.files, ["/project/src/old.rs"]);
 /// ```
 pub fn understand(call: &ToolCall<'_>) -> Action {
-    let parsed;
-    let input = match call.input {
-        ToolInput::Json(value) => value,
-        ToolInput::Text(text) => {
-            parsed = input::parse(text);
-            &parsed
-        }
-    };
-    tools::act(call.name, call.id, input, call.working_directory)
+    tools::act(call.name, call.id, &call.input.value(), call.working_directory)
 }

@@ -99,6 +99,17 @@ pub enum EffectKind {
     Execute,
 }
 
+impl EffectKind {
+    /// Whether files are not what they were: content, name, place, permission. Version control and packages change the
+    /// repository and the machine, which some count as well.
+    pub fn changes_files(self) -> bool {
+        matches!(
+            self,
+            Self::Write | Self::Modify | Self::Delete | Self::Move | Self::Copy | Self::Permission
+        )
+    }
+}
+
 /// One effect of a command and the paths it names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {

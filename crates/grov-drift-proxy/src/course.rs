@@ -7,9 +7,7 @@
 //! A score below 8 is not yet a reason to speak, for a false alarm costs more than a miss.
 //!
 //! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
-//! - A score up to [`Policy::at_once`], by default every one that is off the goal, is said at once.
-//! - Other scores below 5 are said when off-goal changes come in a row: at the third of the last four changing
-//!   responses, or when a model agrees.
+//! - So is every other score below 5, within what is said of doubts below.
 //! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
 //!   escalated, and then not within four changing responses of the last correction.
 //! - What is *firm* (a fact, repetition, what a model agrees with) escalates: after a correction that was not followed, the
@@ -191,7 +189,7 @@ impl Course {
         let is_firm = found.is_some_and(|(_, action)| !is_soft(&action.assessment));
         self.move_on(score, is_firm, ignored.is_some(), is_delegated, &mut progress);
         if let Some((place, action)) = found
-            && self.is_said(action, ignored.is_some())
+            && self.is_said(action)
         {
             let least = ignored
                 .filter(|_| is_firm && action.assessment.score < OFF_GOAL_BELOW)
@@ -531,7 +529,7 @@ impl Course {
     }
 
     /// Whether something is said about an action, see the head of this module.
-    fn is_said(&self, action: &Assessed, is_ignored: bool) -> bool {
+    fn is_said(&self, action: &Assessed) -> bool {
         let score = action.assessment.score;
         if score >= ON_GOAL_FROM || !self.may_speak() {
             return false;
@@ -548,22 +546,15 @@ impl Course {
         if self.is_let_pass(&action.action) {
             return false;
         }
-        let count = |within: usize, below: u8| {
-            let newest = self.recent.iter().rev().take(within);
-            newest.filter(|score| **score < below).count()
-        };
         let is_doubt = is_soft(&action.assessment);
         if is_doubt && (self.doubts >= MOST_DOUBTS || self.state.mode == SessionMode::Forced) {
             return false;
         }
         if score < OFF_GOAL_BELOW {
-            if is_doubt && self.doubts > 0 {
-                return self.off_goal_since >= MORE_OFF_GOAL;
-            }
-            let is_again = is_ignored && !is_doubt;
-            return is_again || score <= self.policy.at_once || count(WINDOW, OFF_GOAL_BELOW) >= 3;
+            return !is_doubt || self.doubts == 0 || self.off_goal_since >= MORE_OFF_GOAL;
         }
-        let persists = self.state.escalation > 0 || count(WINDOW, ON_GOAL_FROM) >= 3;
+        let doubtful = self.recent.iter().filter(|score| **score < ON_GOAL_FROM);
+        let persists = self.state.escalation > 0 || doubtful.count() >= 3;
         persists && self.since >= PAUSE
     }
 

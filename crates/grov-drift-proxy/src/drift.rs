@@ -57,7 +57,6 @@ impl DriftSettings {
         Policy {
             corrects: self.corrections,
             budget: self.budget,
-            ..Policy::default()
         }
     }
 }

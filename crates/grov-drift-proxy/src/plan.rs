@@ -98,17 +98,7 @@ pub(crate) fn is_soft(assessment: &Assessment) -> bool {
 pub(crate) fn changes(action: &ActionSketch) -> bool {
     action.action_type.modifies_files()
         || action.effects.iter().any(|effect| {
-            matches!(
-                effect,
-                EffectKind::Write
-                    | EffectKind::Modify
-                    | EffectKind::Delete
-                    | EffectKind::Move
-                    | EffectKind::Copy
-                    | EffectKind::Permission
-                    | EffectKind::VersionControl
-                    | EffectKind::Install
-            )
+            effect.changes_files() || matches!(effect, EffectKind::VersionControl | EffectKind::Install)
         })
 }
 

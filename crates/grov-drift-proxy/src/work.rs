@@ -52,6 +52,11 @@ impl DriftWork {
             mut saves,
         } = self;
         let mut running: JoinSet<()> = JoinSet::new();
+        let opening = Arc::clone(&shared);
+        // Opened before the first session needs it. What is wrong with the store is told when one does.
+        running.spawn(async move {
+            let _ = opening.store.revision().await;
+        });
         let working = async {
             loop {
                 tokio::select! {

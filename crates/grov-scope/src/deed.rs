@@ -101,17 +101,7 @@ impl<'a> Deed<'a> {
 }
 
 fn changes_files(action: &ActionSketch) -> bool {
-    action.effects.iter().any(|effect| {
-        matches!(
-            effect,
-            EffectKind::Write
-                | EffectKind::Modify
-                | EffectKind::Delete
-                | EffectKind::Move
-                | EffectKind::Copy
-                | EffectKind::Permission
-        )
-    })
+    action.effects.iter().any(|effect| effect.changes_files())
 }
 
 /// Of a command that reads some files and changes others, those that it changes: the sketch does not tell them apart.

@@ -8,18 +8,15 @@ use time::OffsetDateTime;
 pub struct Policy {
     /// Whether corrections are made at all; otherwise the state is followed and nothing is said.
     pub corrects: bool,
-    /// Scores up to this one are corrected at the first time.
-    pub at_once: u8,
     /// Tokens of a correction with everything around it, by [`grov_memory::estimated_tokens`].
     pub budget: usize,
 }
 
 impl Default for Policy {
-    /// Corrects, at once whatever is off the goal, in at most 600 tokens.
+    /// Corrects, in at most 600 tokens.
     fn default() -> Self {
         Self {
             corrects: true,
-            at_once: 4,
             budget: 600,
         }
     }

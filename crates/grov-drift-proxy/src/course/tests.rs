@@ -27,14 +27,6 @@ impl Session {
         Self::under(Policy::default())
     }
 
-    /// A session in which a score of 4 is not spoken of at once.
-    fn reserved() -> Self {
-        Self::under(Policy {
-            at_once: 3,
-            ..Policy::default()
-        })
-    }
-
     fn under(policy: Policy) -> Self {
         let state = DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         Self {
@@ -215,23 +207,6 @@ fn being_on_goal_again_is_a_recovery() {
 }
 
 #[test]
-fn doubtful_changes_are_spoken_of_when_there_are_three_of_them() {
-    let mut session = Session::reserved();
-    assert_eq!(level_of(&session.change("a.rs", Rule::Scope, 4)), None);
-    assert_eq!(session.mode(), SessionMode::Drifted);
-    assert_eq!(
-        level_of(&session.change("src/auth/token.ts", Rule::Scope, 9)),
-        None
-    );
-    assert_eq!(session.mode(), SessionMode::Normal);
-    assert_eq!(level_of(&session.change("b.rs", Rule::Scope, 4)), None);
-    assert_eq!(
-        level_of(&session.change("c.rs", Rule::Scope, 4)),
-        Some(CorrectionLevel::Correct)
-    );
-}
-
-#[test]
 fn mild_scores_are_spoken_of_only_when_they_persist() {
     let mut session = Session::new();
     let levels: Vec<_> = (0..9)
@@ -360,8 +335,8 @@ fn verdict(score: u8) -> DriftVerdict {
 
 #[test]
 fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
-    let mut session = Session::reserved();
-    let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 6)];
     assert_eq!(level_of(&session.respond(&response)), None);
     let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
     let progress = session

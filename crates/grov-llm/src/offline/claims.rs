@@ -282,18 +282,10 @@ fn without_quotations(text: &str) -> String {
 /// Whether an action changes something: files, or anything else that a command line shows.
 pub(super) fn changes(action: &ActionSketch) -> bool {
     action.action_type.modifies_files()
-        || action.effects.iter().any(|effect| {
-            matches!(
-                effect,
-                EffectKind::Write
-                    | EffectKind::Modify
-                    | EffectKind::Delete
-                    | EffectKind::Move
-                    | EffectKind::Copy
-                    | EffectKind::Permission
-                    | EffectKind::Install
-            )
-        })
+        || action
+            .effects
+            .iter()
+            .any(|effect| effect.changes_files() || *effect == EffectKind::Install)
 }
 
 /// Whether an action runs tests, checks or a build.

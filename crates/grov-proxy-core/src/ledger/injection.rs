@@ -12,7 +12,7 @@ use crate::prompts;
 use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
-use grov_wire::{BlockKind, Edit, Key128, Link, RequestIndex, Role, Skeleton};
+use grov_wire::{Edit, Key128, Link, RequestIndex, Role, Skeleton};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -464,10 +464,8 @@ fn shares_history(kind: ExchangeKind) -> bool {
 
 /// The tool calls that the newest message brings the results of.
 fn answered(index: &RequestIndex) -> Vec<Answered> {
-    let newest = index.newest_user_message();
-    let blocks = newest.iter().flat_map(|message| message.blocks());
-    let results = blocks.filter(|block| block.kind() == BlockKind::ToolResult);
-    results
+    index
+        .newest_results()
         .filter_map(|block| {
             Some(Answered {
                 tool_use_id: block.tool_use_id()?.into_owned(),

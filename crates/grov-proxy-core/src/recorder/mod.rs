@@ -13,8 +13,8 @@ use grov_domain::{
     without_own_text,
 };
 use grov_project::{Place, hash_user};
+use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
-use grov_wire::{BlockKind, RequestIndex};
 use sessions::{SessionMemory, Sessions};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -334,10 +334,8 @@ fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &Exch
 
 /// The tool calls that the newest user message answers.
 fn newest_tool_results(index: &RequestIndex) -> Vec<String> {
-    let newest = index.newest_user_message();
-    let blocks = newest.iter().flat_map(|message| message.blocks());
-    blocks
-        .filter(|block| block.kind() == BlockKind::ToolResult)
+    index
+        .newest_results()
         .filter_map(|block| block.tool_use_id().map(|id| id.into_owned()))
         .collect()
 }

@@ -39,10 +39,11 @@ pub(super) fn of_turn(
                 input,
                 complete: true,
             } => {
+                let arguments = ToolInput::Text(input).value();
                 let call = ToolCall {
                     name,
                     id: Some(id),
-                    input: ToolInput::Text(input),
+                    input: ToolInput::Json(&arguments),
                     working_directory,
                 };
                 let action = understand(&call);

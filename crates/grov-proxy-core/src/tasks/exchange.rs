@@ -5,7 +5,7 @@ use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, OWN_TEXT_CLOSING, OWN_TEXT_OPENING,
     Project, Prompt, Step,
 };
-use grov_wire::{BlockKind, RequestIndex};
+use grov_wire::RequestIndex;
 use serde_json::Value;
 use time::OffsetDateTime;
 
@@ -145,11 +145,8 @@ fn begins_with(text: &str, prefix: &str) -> bool {
 
 /// Results in the newest user message.
 pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
-    let newest = index.newest_user_message();
-    newest
-        .iter()
-        .flat_map(|message| message.blocks())
-        .filter(|block| block.kind() == BlockKind::ToolResult)
+    index
+        .newest_results()
         .filter_map(|block| {
             Some(ToolOutcome {
                 tool_use_id: block.tool_use_id()?.into_owned(),

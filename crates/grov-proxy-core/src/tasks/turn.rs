@@ -109,13 +109,5 @@ pub(super) fn changes(sketch: &ActionSketch) -> bool {
 
 /// Whether an effect of a command changes files or the repository.
 pub(super) fn is_change(effect: EffectKind) -> bool {
-    matches!(
-        effect,
-        EffectKind::Write
-            | EffectKind::Modify
-            | EffectKind::Delete
-            | EffectKind::Move
-            | EffectKind::Copy
-            | EffectKind::VersionControl
-    )
+    effect.changes_files() || effect == EffectKind::VersionControl
 }

@@ -2,7 +2,7 @@
 
 use super::edit::{Part, PartKind};
 use super::parse;
-use super::view::{BlockKind, Message, Role, SystemPrompt, Tool};
+use super::view::{Block, BlockKind, Message, Role, SystemPrompt, Tool};
 use crate::json::{self, JsonError, Scanner, Span};
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -222,6 +222,14 @@ impl RequestIndex {
     /// The last message with the role `user`.
     pub fn newest_user_message(&self) -> Option<Message<'_>> {
         self.messages().rfind(|message| message.role() == Role::User)
+    }
+
+    /// The tool results in the newest message of the user.
+    pub fn newest_results(&self) -> impl Iterator<Item = Block<'_>> {
+        let blocks = self.newest_user_message().into_iter();
+        blocks
+            .flat_map(|message| message.blocks())
+            .filter(|block| block.kind() == BlockKind::ToolResult)
     }
 
     /// The messages with the role `system` that come after the last assistant message: what a newer client
