@@ -589,12 +589,14 @@ async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
     let store = Arc::clone(&work.store);
     let project = work.project.path().to_str().unwrap().to_owned();
     // In a task of its own: one that waits for the store while nobody polls it keeps the store from everybody else.
-    let saved = tokio::spawn(async move {
+    let mut waiting = tokio::task::JoinSet::new();
+    waiting.spawn(async move {
         while store.tasks_for_project(&project, 1).await.unwrap().is_empty() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     });
-    orchestration.run(async { saved.await.unwrap() }).await;
+    let saved = async { waiting.join_next().await.unwrap().unwrap() };
+    orchestration.run(saved).await;
     drop(handle);
     let saved = work.memory().await;
     assert_eq!(
