@@ -9,6 +9,7 @@ mod clock;
 mod drift;
 mod embedder;
 mod exchange;
+mod hook_session;
 mod ids;
 mod judge;
 mod ledger;
@@ -33,6 +34,7 @@ pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
+pub use hook_session::{GuardVerdict, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore};
 pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,

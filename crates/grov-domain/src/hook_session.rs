@@ -1,0 +1,202 @@
+//! What the hook path keeps: a session as its hooks saw it, what the agent did, what was found, and what a guard said.
+//!
+//! A hook is a short process. It reads what the transcript says since the last one, and keeps what the next one needs.
+
+use crate::{
+    ActionSketch, AgentId, ClientSessionId, CorrectionLevel, Finding, GoalContract, RecoveryStep, StepId,
+    StoreError,
+};
+use async_trait::async_trait;
+use time::OffsetDateTime;
+
+/// A client session as hooks know it. A proxy knows nothing of it, and keeps its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookSession {
+    /// The session.
+    pub client_session_id: ClientSessionId,
+    /// The project's key.
+    pub project_path: String,
+    /// Where the client works.
+    pub working_directory: String,
+    /// The client's own record of the session.
+    pub transcript_path: Option<String>,
+    /// So many bytes of it were followed; always the end of a line.
+    pub read_to: u64,
+    /// What the agent is held to, without what a person changed of it.
+    pub contract: GoalContract,
+    /// What following the session needs to go on, as JSON. The store masks secrets in its texts and asks no more of it.
+    pub course: Option<String>,
+    /// The score of the newest check, 1 to 10.
+    pub drift_score: Option<u8>,
+    /// 0 to 3: how much more strongly than the score says the agent is corrected.
+    pub escalation: u8,
+    /// Prompts the user typed.
+    pub prompts: u64,
+    /// Actions followed.
+    pub actions: u64,
+    /// Memories that the agent was told of.
+    pub memories_told: u64,
+    /// When the first hook ran.
+    pub started_at: OffsetDateTime,
+    /// When the newest one did.
+    pub updated_at: OffsetDateTime,
+    /// When the client said that it ends; `None` while it goes on, or went on since.
+    pub ended_at: Option<OffsetDateTime>,
+    /// Counts changes: who writes says which one he read. 0 for one that is not stored yet.
+    pub revision: u64,
+}
+
+impl HookSession {
+    /// A session that begins.
+    pub fn new(
+        client_session_id: ClientSessionId,
+        project_path: String,
+        working_directory: String,
+        at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            client_session_id,
+            project_path,
+            working_directory,
+            transcript_path: None,
+            read_to: 0,
+            contract: GoalContract::default(),
+            course: None,
+            drift_score: None,
+            escalation: 0,
+            prompts: 0,
+            actions: 0,
+            memories_told: 0,
+            started_at: at,
+            updated_at: at,
+            ended_at: None,
+            revision: 0,
+        }
+    }
+}
+
+/// An action that was found in a transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookStep {
+    /// Key: derived from the session and the tool call, so that following a transcript twice yields the same rows.
+    pub id: StepId,
+    /// The tool call.
+    pub tool_use_id: Option<String>,
+    /// The subagent that acted, if it was one.
+    pub agent_id: Option<AgentId>,
+    /// The tool's name.
+    pub tool: String,
+    /// What was done.
+    pub action: ActionSketch,
+    /// The number of the prompt it was done for, counted from 1.
+    pub prompt: u64,
+    /// 1 to 10; `None` while unjudged.
+    pub score: Option<u8>,
+    /// What was found of it, the gravest first.
+    pub findings: Vec<Finding>,
+    /// When.
+    pub timestamp: OffsetDateTime,
+}
+
+/// What came out when the actions since the last check were looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookCheck {
+    /// Key.
+    pub id: String,
+    /// The number of actions looked at.
+    pub actions: u64,
+    /// 1 (far off) to 10 (on goal).
+    pub score: u8,
+    /// How strongly the agent is corrected; `None`: not at all.
+    pub level: Option<CorrectionLevel>,
+    /// What deviates, one sentence.
+    pub reason: Option<String>,
+    /// The files that deviate.
+    pub files: Vec<String>,
+    /// The way back.
+    pub recovery_plan: Vec<RecoveryStep>,
+    /// What the agent was told.
+    pub correction: Option<String>,
+    /// When.
+    pub at: OffsetDateTime,
+}
+
+/// What a guard said to an action before it ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GuardVerdict {
+    /// The user was to be asked.
+    Ask,
+    /// It was not to run.
+    Deny,
+}
+
+impl GuardVerdict {
+    /// The name under which it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// The verdict of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "ask" => Some(Self::Ask),
+            "deny" => Some(Self::Deny),
+            _ => None,
+        }
+    }
+}
+
+/// An action that a guard stopped or asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guarded {
+    /// The session.
+    pub client_session_id: ClientSessionId,
+    /// The tool call.
+    pub tool_use_id: String,
+    /// What was said.
+    pub verdict: GuardVerdict,
+    /// What it is about: what is the same is not asked twice once it was allowed.
+    pub subject: String,
+    /// Why, in one line.
+    pub reason: String,
+    /// Whether it ran after all: whoever was asked said yes.
+    pub ran: bool,
+    /// When.
+    pub at: OffsetDateTime,
+}
+
+/// What was learned of a session since it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookProgress {
+    /// As it is now; `revision` as it was read.
+    pub session: HookSession,
+    /// Actions found since.
+    pub steps: Vec<HookStep>,
+    /// What came out of looking at them, if anybody looked.
+    pub check: Option<HookCheck>,
+}
+
+/// Sessions of the hook path.
+#[async_trait]
+pub trait HookStore: Send + Sync {
+    /// One session; `None`: no hook ever ran in it.
+    async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
+    /// Sessions of a project, the newest update first; at most `limit`.
+    async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError>;
+    /// Keeps what was learned, all of it or nothing. `false`, and nothing is kept: somebody else wrote since the session
+    /// was read.
+    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError>;
+    /// The actions of a session, in order.
+    async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError>;
+    /// The checks of a session, oldest first.
+    async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError>;
+    /// Keeps what a guard said; the same tool call replaces what was kept of it.
+    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError>;
+    /// Notes that a tool call ran. `true`: a guard had something to say about it.
+    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError>;
+    /// What a guard said in a session, oldest first.
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError>;
+}
