@@ -145,8 +145,9 @@ fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Dura
     }
 }
 
-/// What setting a database aside waits for another process that is migrating or replacing it; that takes milliseconds.
-pub(crate) const LOCK_PATIENCE: Duration = Duration::from_millis(500);
+/// What setting a database aside waits for another process that is migrating or replacing it: milliseconds as a rule,
+/// seconds on a busy disk.
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
 pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
