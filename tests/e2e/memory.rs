@@ -76,7 +76,9 @@ impl Desk {
 
     /// What is told about a prompt, in new sessions until it was not for lack of time that nothing is.
     fn told(&self, prompt: &str) -> Result<Option<String>> {
-        for _ in 0..8 {
+        for tries in 0..40 {
+            // A burst of somebody else's work passes.
+            std::thread::sleep(Duration::from_millis(10 * tries));
             let missed = self.count(&["late", "not_kept", "not_loaded"])?;
             let told = self.ask(prompt)?.told()?;
             if told.is_some() || self.count(&["late", "not_kept", "not_loaded"])? == missed {

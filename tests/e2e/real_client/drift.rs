@@ -157,7 +157,7 @@ fn in_time<T>(
     begin: impl Fn() -> Result<Option<Story>>,
     play: impl Fn(&mut Story) -> Result<T>,
 ) -> Result<Option<(Story, T)>> {
-    for _ in 0..5 {
+    for _ in 0..8 {
         let Some(mut story) = begin()? else {
             return Ok(None);
         };

@@ -157,7 +157,7 @@ impl Team {
 
     /// The same with further arguments of the client.
     fn is_told_with(&self, prompt: &str, arguments: &[&str]) -> Result<String> {
-        for _ in 0..5 {
+        for _ in 0..10 {
             let missed = self.missed()?;
             let run = self.types(prompt, arguments)?;
             let session = run.session()?;
@@ -189,7 +189,7 @@ impl Team {
 
     /// Whether a new session is told something, by a client that is quick to start.
     fn tells(&self, prompt: &str) -> Result<bool> {
-        for _ in 0..5 {
+        for _ in 0..20 {
             let missed = self.missed()?;
             let mut player = Player::new(&self.work.daemon.url(), PlayerConfig::in_directory(&self.side))?;
             let session = self
