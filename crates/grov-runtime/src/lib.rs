@@ -19,9 +19,10 @@ mod url;
 pub use environment::Environment;
 pub use home::{Home, HomeError};
 pub use settings::{
-    Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, HeaderPolicy,
-    Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings,
-    Settings, SettingsError, Standing, StoreSettings, TaskSettings, UserMode, Value, Warning,
+    Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode,
+    GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings,
+    MemorySettings, Origin, ProxySettings, Settings, SettingsError, Standing, StoreSettings, TaskSettings,
+    UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError};

@@ -20,8 +20,8 @@ pub use llm::{LlmProvider, LlmSettings};
 pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
 pub use value::{Kind, Value};
 pub use views::{
-    DriftSettings, HeaderPolicy, LogSettings, MemorySettings, ProxySettings, StoreSettings, TaskSettings,
-    UserMode,
+    DriftSettings, GuardMode, GuardSettings, HeaderPolicy, LogSettings, MemorySettings, ProxySettings,
+    StoreSettings, TaskSettings, UserMode,
 };
 
 use crate::dotenv::{self, Assignment};
@@ -56,6 +56,7 @@ pub struct Settings {
     store: StoreSettings,
     memory: MemorySettings,
     drift: DriftSettings,
+    guard: GuardSettings,
     tasks: TaskSettings,
     llm: LlmSettings,
     embedder: EmbeddingSettings,
@@ -108,6 +109,7 @@ impl Settings {
             store: views.store,
             memory: views.memory,
             drift: views.drift,
+            guard: views.guard,
             tasks: views.tasks,
             llm: views.llm,
             embedder: views.embedder,
@@ -143,6 +145,11 @@ impl Settings {
     /// Settings of the watch over the agent's goal.
     pub fn drift(&self) -> DriftSettings {
         self.drift
+    }
+
+    /// Settings of the guard in front of the agent's actions.
+    pub fn guard(&self) -> GuardSettings {
+        self.guard
     }
 
     /// Settings of tasks.

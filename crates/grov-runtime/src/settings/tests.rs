@@ -913,3 +913,29 @@ fn a_project_does_not_decide_whether_its_agent_is_watched() {
     let scene = Scene::new().variable("GROV_DRIFT_CORRECTIONS", "quietly");
     assert!(scene.error().contains("drift.corrections must be"));
 }
+
+#[test]
+fn a_project_does_not_decide_whether_its_agent_is_guarded() {
+    let scene = Scene::new().project_file("[guard]\nmode = 'off'\nfail = 'open'\n");
+    let settings = scene.load().unwrap();
+    let usual = GuardSettings {
+        mode: GuardMode::Ask,
+        fails_closed: false,
+    };
+    assert_eq!(settings.guard(), usual);
+    assert_eq!(settings.warnings().len(), 2);
+    let scene = Scene::new()
+        .project_file("[guard]\nmode = 'off'\n")
+        .user_file("[guard]\nmode = 'deny'\nfail = 'closed'\n");
+    assert_eq!(
+        scene.load().unwrap().guard(),
+        GuardSettings {
+            mode: GuardMode::Deny,
+            fails_closed: true
+        }
+    );
+    let scene = Scene::new().variable("GROV_GUARD_MODE", "off");
+    assert_eq!(scene.load().unwrap().guard().mode, GuardMode::Off);
+    let scene = Scene::new().variable("GROV_GUARD_FAIL", "shut");
+    assert!(scene.error().contains("guard.fail must be"));
+}

@@ -100,6 +100,26 @@ pub struct DriftSettings {
     pub corrections: bool,
 }
 
+/// What the guard does with an action that it finds something of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GuardMode {
+    /// The user is asked.
+    Ask,
+    /// It does not run.
+    Deny,
+    /// Nothing: actions are not looked at.
+    Off,
+}
+
+/// Settings of the guard in front of the agent's actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardSettings {
+    /// What it does.
+    pub mode: GuardMode,
+    /// An action that could not be looked at does not run.
+    pub fails_closed: bool,
+}
+
 /// Settings of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskSettings {
@@ -113,6 +133,7 @@ pub(super) struct Views {
     pub(super) store: StoreSettings,
     pub(super) memory: MemorySettings,
     pub(super) drift: DriftSettings,
+    pub(super) guard: GuardSettings,
     pub(super) tasks: TaskSettings,
     pub(super) llm: LlmSettings,
     pub(super) embedder: EmbeddingSettings,
@@ -196,6 +217,19 @@ impl Views {
                 _ => None,
             })?,
         };
+        let guard = GuardSettings {
+            mode: values.choice("guard.mode", |word| match word {
+                "ask" => Some(GuardMode::Ask),
+                "deny" => Some(GuardMode::Deny),
+                "off" => Some(GuardMode::Off),
+                _ => None,
+            })?,
+            fails_closed: values.choice("guard.fail", |word| match word {
+                "open" => Some(false),
+                "closed" => Some(true),
+                _ => None,
+            })?,
+        };
         let tasks = TaskSettings {
             abandon_after: values.duration("tasks.abandon_after")?,
         };
@@ -213,6 +247,7 @@ impl Views {
             store,
             memory,
             drift,
+            guard,
             tasks,
             llm,
             embedder,
