@@ -1,7 +1,8 @@
 //! What the agent did: tool calls of a turn or a transcript become actions.
 //!
 //! Entry points: [`understand`] turns one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes.
+//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`transcript`] reads the
+//! client's own record of a session.
 //!
 //! This crate does not know who asked, where actions are stored or how they came over the wire. It never looks at a
 //! file system: what it tells is what the call itself shows.
@@ -15,6 +16,7 @@ mod path;
 mod shell;
 mod telling;
 mod tools;
+pub mod transcript;
 
 pub use call::{ToolCall, ToolInput};
 pub use content::content;

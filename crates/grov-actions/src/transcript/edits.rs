@@ -1,0 +1,303 @@
+//! Edits of files with the place where they were made, as the results of tools tell.
+
+use super::line::{Line, Message};
+use super::{MOST_SAID, end_of, speaker};
+use grov_domain::AgentId;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use time::OffsetDateTime;
+
+/// Lines above an edit that are looked at for the symbol it lies in.
+const MOST_LINES: usize = 400;
+
+/// A change of a file that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The tool call.
+    pub tool_use_id: Option<String>,
+    /// The subagent that made it.
+    pub agent: Option<AgentId>,
+    /// The file, absolute.
+    pub file: String,
+    /// There was no such file before.
+    pub is_new: bool,
+    /// First and last line of the change in the file as it was left, counted from 1, where the client tells.
+    pub lines: Option<(u32, u32)>,
+    /// The function, type or section that it lies in.
+    pub symbol: Option<String>,
+    /// What stands there now.
+    pub code: String,
+    /// The assistant's text nearest before it. At most 1,000 characters, the end.
+    pub said: Option<String>,
+    /// When it was done.
+    pub at: Option<OffsetDateTime>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'a> {
+    #[serde(borrow)]
+    file_path: Cow<'a, str>,
+    #[serde(borrow, default)]
+    content: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    new_string: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    original_file: Option<Cow<'a, str>>,
+    #[serde(default)]
+    structured_patch: Vec<Hunk>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Hunk {
+    old_start: u32,
+    new_start: u32,
+    new_lines: u32,
+    #[serde(default)]
+    lines: Vec<String>,
+}
+
+/// The edits that a transcript tells of, in order. Those that failed or were not allowed made none.
+pub fn edits(bytes: &[u8]) -> Vec<Edited> {
+    let mut said: HashMap<String, String> = HashMap::new();
+    let mut found = Vec::new();
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let Some(line) = Line::parse(line) else { continue };
+        match (line.kind().as_deref(), line.message()) {
+            (Some("assistant"), Some(message)) => {
+                if let Some(text) = last_text(&message) {
+                    said.insert(speaker(&line), text);
+                }
+            }
+            (Some("user"), Some(message)) => {
+                let said = said.get(&speaker(&line)).cloned();
+                found.extend(of_line(&line, &message, said));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn last_text(message: &Message<'_>) -> Option<String> {
+    let blocks = message.blocks();
+    let mut texts = blocks.iter().rev().filter_map(|block| block.text());
+    let text = texts.find(|text| !text.trim().is_empty())?;
+    Some(end_of(text.trim(), MOST_SAID))
+}
+
+fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<Edited> {
+    let Some(written) = line.result::<Written<'_>>() else {
+        return Vec::new();
+    };
+    let result = message
+        .blocks()
+        .into_iter()
+        .find(|block| block.tool_use_id().is_some());
+    let Some(result) = result.filter(|result| !result.is_error()) else {
+        return Vec::new();
+    };
+    // What was read has a file of another shape.
+    let is_write = written.new_string.is_some() || written.content.is_some();
+    if !is_write {
+        return Vec::new();
+    }
+    let original = written.original_file.as_deref();
+    let whole = Edited {
+        tool_use_id: result.tool_use_id().map(Cow::into_owned),
+        agent: line.agent(),
+        file: written.file_path.clone().into_owned(),
+        is_new: original.is_none() && written.content.is_some(),
+        lines: None,
+        symbol: None,
+        code: String::new(),
+        said,
+        at: line.timestamp(),
+    };
+    if written.structured_patch.is_empty() {
+        let code = written.new_string.or(written.content).unwrap_or_default();
+        let lines = u32::try_from(code.lines().count())
+            .ok()
+            .filter(|lines| *lines > 0);
+        return vec![Edited {
+            lines: lines.filter(|_| whole.is_new).map(|lines| (1, lines)),
+            symbol: if whole.is_new {
+                None
+            } else {
+                code.lines().find_map(symbol)
+            },
+            code: code.into_owned(),
+            ..whole
+        }];
+    }
+    let of_hunk = |hunk: &Hunk| {
+        let (first, last) = hunk.changed();
+        Edited {
+            lines: Some((first, last)),
+            symbol: hunk.symbol(original),
+            code: hunk.code(),
+            ..whole.clone()
+        }
+    };
+    written.structured_patch.iter().map(of_hunk).collect()
+}
+
+impl Hunk {
+    /// First and last changed line as they are now; of a mere deletion the line it was before.
+    fn changed(&self) -> (u32, u32) {
+        let mut at = self.new_start;
+        let mut changed: Option<(u32, u32)> = None;
+        for line in &self.lines {
+            match line.as_bytes().first() {
+                Some(b'+') => {
+                    changed = Some((changed.map_or(at, |(first, _)| first), at));
+                    at += 1;
+                }
+                Some(b'-') => changed = changed.or(Some((at, at))),
+                Some(b'\\') => {}
+                _ => at += 1,
+            }
+        }
+        let whole = (self.new_start, self.new_start + self.new_lines.saturating_sub(1));
+        changed.unwrap_or(whole)
+    }
+
+    /// What was written.
+    fn code(&self) -> String {
+        let added = self.lines.iter().filter_map(|line| line.strip_prefix('+'));
+        added.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The symbol that the change lies in: the nearest definition at or above its first line.
+    fn symbol(&self, original: Option<&str>) -> Option<String> {
+        let changed = self.lines.iter().position(|line| line.starts_with(['+', '-']));
+        let changed = changed.unwrap_or(0);
+        let own = self.lines[changed..]
+            .iter()
+            .take_while(|line| line.starts_with(['+', '-']));
+        let added = own.filter_map(|line| line.strip_prefix('+'));
+        if let Some(symbol) = added.clone().take(1).find_map(symbol) {
+            return Some(symbol);
+        }
+        let above = self.lines[..changed]
+            .iter()
+            .rev()
+            .filter_map(|line| line.get(1..));
+        if let Some(symbol) = above.into_iter().find_map(symbol) {
+            return Some(symbol);
+        }
+        let before = original.map(|text| {
+            let lines: Vec<&str> = text
+                .lines()
+                .take(self.old_start.saturating_sub(1) as usize)
+                .collect();
+            lines.into_iter().rev().take(MOST_LINES).find_map(symbol)
+        });
+        before.flatten().or_else(|| added.into_iter().find_map(symbol))
+    }
+}
+
+/// The name that a line defines, in most languages: a word that introduces a definition, then the name.
+fn symbol(line: &str) -> Option<String> {
+    const INTRODUCING: &[&str] = &[
+        "fn",
+        "def",
+        "class",
+        "function",
+        "func",
+        "struct",
+        "enum",
+        "trait",
+        "interface",
+        "impl",
+        "module",
+        "mod",
+        "namespace",
+        "type",
+        "record",
+        "object",
+        "protocol",
+        "extension",
+        "macro_rules!",
+        "sub",
+        "proc",
+        "defmodule",
+        "defp",
+        "contract",
+    ];
+    const BEFORE: &[&str] = &[
+        "pub",
+        "async",
+        "const",
+        "unsafe",
+        "export",
+        "default",
+        "static",
+        "public",
+        "private",
+        "protected",
+        "abstract",
+        "final",
+        "override",
+        "virtual",
+        "inline",
+        "extern",
+        "data",
+        "sealed",
+        "open",
+        "internal",
+        "suspend",
+        "declare",
+        "partial",
+        "local",
+    ];
+    let trimmed = line.trim_start();
+    if let Some(heading) = trimmed.strip_prefix('#') {
+        let heading = heading.trim_start_matches('#');
+        let is_heading = heading.starts_with(' ') && line.starts_with('#');
+        return is_heading
+            .then(|| bounded(heading.trim()))
+            .filter(|text| !text.is_empty());
+    }
+    let mut words = trimmed.split_whitespace();
+    let mut word = words.next()?;
+    while BEFORE.contains(&word) || word.starts_with("pub(") {
+        word = words.next()?;
+    }
+    // `function*`, `impl<T>`.
+    let introducing = word.trim_end_matches('*');
+    let introducing = introducing.split_once('<').map_or(introducing, |(word, _)| word);
+    if !INTRODUCING.contains(&introducing) {
+        return None;
+    }
+    let rest: Vec<&str> = words.collect();
+    if introducing == "impl" {
+        let of = rest.iter().position(|word| *word == "for").map_or(0, |at| at + 1);
+        return rest.get(of).and_then(|word| name(word));
+    }
+    // A method of Go stands behind its receiver.
+    let rest = rest.join(" ");
+    let rest = match rest.strip_prefix('(') {
+        Some(receiver) if introducing == "func" => receiver.split_once(')').map_or("", |(_, rest)| rest),
+        _ => &rest,
+    };
+    name(rest.trim_start())
+}
+
+/// The identifier that a text begins with.
+fn name(text: &str) -> Option<String> {
+    let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '$' | '.' | ':');
+    let end = text.find(|letter| !is_part(letter)).unwrap_or(text.len());
+    let name = text[..end].trim_end_matches([':', '.']);
+    let begins = name.starts_with(|letter: char| letter.is_alphabetic() || matches!(letter, '_' | '$'));
+    begins.then(|| bounded(name))
+}
+
+fn bounded(text: &str) -> String {
+    text.chars().take(120).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,360 @@
+//! Claude Code's own record of a session, read as far as it is there: lines of JSON that are appended while the session
+//! runs.
+//!
+//! [`Reader`] takes the bytes that came since the last time and tells what they say. It takes whole lines only and says how
+//! many bytes that were; a line that is still being written is left for the next time. What a reader has to keep in mind
+//! between two times is small and can be stored.
+
+mod edits;
+mod line;
+mod tail;
+mod typed;
+
+pub use edits::{Edited, edits};
+pub use tail::newest_usage;
+pub use typed::typed;
+
+use crate::{ToolCall, ToolInput, content, understand};
+use grov_domain::{Action, AgentId, TokenUsage};
+use line::{Block, Line, Message, blocks};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use time::OffsetDateTime;
+
+/// So much of the assistant's text before a tool call is kept, its end, in characters.
+const MOST_SAID: usize = 1000;
+
+/// So much of a tool's output is kept, its end, in characters.
+const MOST_OUTPUT: usize = 400;
+
+/// So much of the text that ends a turn is kept, its end, in characters: what a "yes" says yes to.
+const MOST_ANSWER: usize = 4000;
+
+/// Speakers whose words are kept in mind: the main conversation and subagents that share its file.
+const MOST_SPEAKERS: usize = 16;
+
+/// Something that a transcript tells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// When; `None` where the line does not say so in a way that can be read.
+    pub at: Option<OffsetDateTime>,
+    /// The subagent it is of; `None`: the main conversation.
+    pub agent: Option<AgentId>,
+    /// It was copied from another session, of which this one is a continuation: it is history, and happened there.
+    pub is_inherited: bool,
+    /// What happened.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The user typed something.
+    Prompt {
+        /// What, without what the client or Grov put beside it.
+        text: String,
+        /// It was typed while a turn was running.
+        is_queued: bool,
+    },
+    /// The agent called a tool.
+    Call(Box<Call>),
+    /// A tool call ended.
+    Ended(Ended),
+    /// The agent said something to the user. At most 4,000 characters, the end.
+    Said(String),
+    /// The conversation so far was replaced by a summary.
+    Compacted {
+        /// By the client itself, not because the user asked for it.
+        is_automatic: bool,
+    },
+    /// What one response of the model cost. Of several with the same message the newest counts.
+    Used(Usage),
+}
+
+/// A tool call of a transcript.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What it does; its `tool_use_id` is the call's id.
+    pub action: Action,
+    /// The beginning of what it writes: see [`content`].
+    pub content: Option<String>,
+    /// The assistant's text nearest before it. At most 1,000 characters, the end.
+    pub said: Option<String>,
+}
+
+/// How a tool call ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The call.
+    pub tool_use_id: String,
+    /// The tool reported an error, or was not allowed to run.
+    pub failed: bool,
+    /// The end of what it put out, at most 400 characters.
+    pub output: Option<String>,
+}
+
+/// What a response of the model cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The response. The client writes one line for each part of it, all with the same usage.
+    pub message_id: String,
+    /// The model.
+    pub model: String,
+    /// Tokens by class.
+    pub tokens: TokenUsage,
+}
+
+impl Usage {
+    /// Tokens in the model's window after this response.
+    pub fn context(&self) -> u64 {
+        let input = self.tokens.input + self.tokens.cache_read + self.tokens.cache_creation;
+        input + self.tokens.output
+    }
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// What it says, in order.
+    pub entries: Vec<Entry>,
+    /// So many bytes were taken: up to the end of the last whole line.
+    pub taken: usize,
+    /// Lines that are no JSON object, which were passed over.
+    pub broken: usize,
+}
+
+/// Reads one transcript, part by part.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reader {
+    /// The session whose transcript it is, where it is known.
+    session: Option<String>,
+    /// What was said last and called for nothing yet, by speaker; the main conversation is "".
+    #[serde(default)]
+    said: BTreeMap<String, String>,
+    /// The usage told last.
+    #[serde(default)]
+    used: Option<(String, TokenUsage)>,
+}
+
+impl Reader {
+    /// A reader at the beginning of the transcript of a session. Lines of other sessions are inherited. With `None` all
+    /// lines are its own.
+    pub fn new(session: Option<&str>) -> Self {
+        Self {
+            session: session.map(str::to_owned),
+            ..Self::default()
+        }
+    }
+
+    /// Reads what came since the last time. The bytes that were not taken have to come again, with what follows them.
+    pub fn read(&mut self, bytes: &[u8]) -> Reading {
+        let mut reading = Reading::default();
+        while let Some(end) = memchr::memchr(b'\n', &bytes[reading.taken..]) {
+            let line = &bytes[reading.taken..reading.taken + end];
+            reading.taken += end + 1;
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            match Line::parse(line) {
+                Some(line) => self.take(&line, &mut reading.entries),
+                None => reading.broken += 1,
+            }
+        }
+        reading
+    }
+
+    fn take(&mut self, line: &Line<'_>, entries: &mut Vec<Entry>) {
+        let events = match line.kind().as_deref() {
+            Some("user") => user(line),
+            Some("assistant") => self.assistant(line),
+            Some("attachment") => queued(line),
+            Some("system") => compacted(line),
+            _ => return,
+        };
+        if events.is_empty() {
+            return;
+        }
+        let at = line.timestamp();
+        let agent = line.agent();
+        let is_inherited = line.is_inherited(self.session.as_deref());
+        if let [Event::Prompt { .. }, ..] = events.as_slice() {
+            self.said.remove(&speaker(line));
+        }
+        entries.extend(events.into_iter().map(|event| Entry {
+            at,
+            agent: agent.clone(),
+            is_inherited,
+            event,
+        }));
+    }
+
+    fn assistant(&mut self, line: &Line<'_>) -> Vec<Event> {
+        let Some(message) = line.message() else {
+            return Vec::new();
+        };
+        // Written by the client itself: an error of the API, what stood there when the user broke off.
+        let model = message.model().unwrap_or_default();
+        if model == "<synthetic>" {
+            return Vec::new();
+        }
+        let speaker = speaker(line);
+        let cwd = line.cwd();
+        let mut events = Vec::new();
+        for block in message.blocks() {
+            match block.kind().as_deref() {
+                Some("text") => {
+                    let text = block.text().unwrap_or_default();
+                    let text = text.trim();
+                    if !text.is_empty() {
+                        self.remember(&speaker, end_of(text, MOST_SAID));
+                        events.push(Event::Said(end_of(text, MOST_ANSWER)));
+                    }
+                }
+                Some("tool_use") => {
+                    let said = self.said.get(&speaker).cloned();
+                    events.extend(call(&block, cwd.as_deref(), said));
+                }
+                _ => {}
+            }
+        }
+        events.extend(self.used(&message, model.into_owned()).map(Event::Used));
+        events
+    }
+
+    fn remember(&mut self, speaker: &str, said: String) {
+        if self.said.len() >= MOST_SPEAKERS && !self.said.contains_key(speaker) {
+            self.said.pop_last();
+        }
+        self.said.insert(speaker.to_owned(), said);
+    }
+
+    /// The usage of a message, unless it was told just now.
+    fn used(&mut self, message: &Message<'_>, model: String) -> Option<Usage> {
+        let message_id = message.id()?.into_owned();
+        let tokens = message.usage()?;
+        let told = Some((message_id.clone(), tokens));
+        if self.used == told {
+            return None;
+        }
+        self.used = told;
+        Some(Usage {
+            message_id,
+            model,
+            tokens,
+        })
+    }
+}
+
+fn speaker(line: &Line<'_>) -> String {
+    line.agent()
+        .map_or_else(String::new, |agent| agent.as_str().to_owned())
+}
+
+fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Event> {
+    let name = block.name()?;
+    let id = block.id();
+    let input = ToolInput::Text(block.input().unwrap_or("{}")).value();
+    let call = ToolCall {
+        name: &name,
+        id: id.as_deref(),
+        input: ToolInput::Json(&input),
+        working_directory: cwd,
+    };
+    Some(Event::Call(Box::new(Call {
+        action: understand(&call),
+        content: content(&call),
+        said,
+    })))
+}
+
+/// What a line of the user's side says: results of tools, and what was typed.
+fn user(line: &Line<'_>) -> Vec<Event> {
+    let Some(message) = line.message() else {
+        return Vec::new();
+    };
+    let mut events = Vec::new();
+    let blocks = message.blocks();
+    let mut texts = Vec::new();
+    let mut answers_tools = false;
+    for block in &blocks {
+        match block.kind().as_deref() {
+            Some("tool_result") => {
+                answers_tools = true;
+                events.extend(ended(block));
+            }
+            Some("text") => texts.extend(block.text()),
+            _ => {}
+        }
+    }
+    if let Some(text) = message.text() {
+        texts.push(text);
+    }
+    if line.is_typed() {
+        let text = typed(&texts, answers_tools);
+        if !text.is_empty() {
+            events.push(Event::Prompt {
+                text,
+                is_queued: false,
+            });
+        }
+    }
+    events
+}
+
+fn ended(block: &Block<'_>) -> Option<Event> {
+    Some(Event::Ended(Ended {
+        tool_use_id: block.tool_use_id()?.into_owned(),
+        failed: block.is_error(),
+        output: block
+            .output()
+            .map(|output| end_of(output.trim_end(), MOST_OUTPUT)),
+    }))
+}
+
+/// A prompt that was typed while a turn was running.
+fn queued(line: &Line<'_>) -> Vec<Event> {
+    let Some(attachment) = line.attachment() else {
+        return Vec::new();
+    };
+    let is_prompt = attachment.kind().as_deref() == Some("queued_command")
+        && attachment.mode().is_none_or(|mode| mode == "prompt")
+        && line.agent().is_none();
+    if !is_prompt {
+        return Vec::new();
+    }
+    let texts: Vec<_> = match attachment.prompt() {
+        Some(prompt) => vec![prompt],
+        None => blocks(attachment.prompt_blocks())
+            .iter()
+            .filter_map(Block::text)
+            .collect(),
+    };
+    let text = typed(&texts, false);
+    if text.is_empty() {
+        return Vec::new();
+    }
+    vec![Event::Prompt {
+        text,
+        is_queued: true,
+    }]
+}
+
+fn compacted(line: &Line<'_>) -> Vec<Event> {
+    if line.subtype().as_deref() != Some("compact_boundary") {
+        return Vec::new();
+    }
+    vec![Event::Compacted {
+        is_automatic: line.compaction_trigger().as_deref() == Some("auto"),
+    }]
+}
+
+/// The last `most` characters.
+fn end_of(text: &str, most: usize) -> String {
+    match text.char_indices().rev().nth(most.saturating_sub(1)) {
+        Some((at, _)) => text[at..].to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
