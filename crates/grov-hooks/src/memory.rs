@@ -1,9 +1,10 @@
-//! Team memory for a prompt: what is remembered, told in a few lines before the model sees the prompt.
+//! Team memory for a prompt, and for a session that begins: what is remembered, told in a few lines.
 
 use grov_domain::{
     ClientSessionId, MemoryScope, MemoryStore, StoreError, SwitchScope, SwitchStore, Task, TaskId,
+    TaskStatus, TaskStore,
 };
-use grov_memory::{Budget, Freshness, Query, Ranking, asks, demote, files_named, recall, tell};
+use grov_memory::{Budget, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell};
 use grov_project::{Place, pins};
 use grov_redact::Redactor;
 use std::collections::HashSet;
@@ -15,12 +16,16 @@ pub use grov_memory::Told;
 
 /// Memories looked at closely; fewer are told, as the budget has it.
 const MOST_RECALLED: usize = 8;
+/// Memories of a project that a session is told of when it begins.
+const MOST_NEWEST: usize = 3;
+/// Memories that are looked at to find these.
+const LOOKED_AT: u32 = 24;
 /// Bytes of a prompt that are looked at: what is behind was pasted.
 const LONGEST_PROMPT: usize = 64 * 1024;
 /// The client passes on 10,000 characters whole; a token is three of them at most.
 const MOST_TOKENS: usize = 3_200;
 
-/// A prompt that the user has sent.
+/// A prompt that the user has sent; at the beginning of a session none yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Prompt<'a> {
     /// What the user said.
@@ -80,7 +85,51 @@ where
     Ok(tell(&recalled, &[], budget))
 }
 
-async fn is_off<S: SwitchStore + ?Sized>(
+/// The newest that is remembered of a session's project, for a session that begins: at most three memories, within half
+/// of the budget. `None` where there is nothing, or where Grov is turned off for the project or the session.
+///
+/// # Errors
+/// Those of the store.
+pub async fn newest<S>(store: &S, beginning: &Prompt<'_>) -> Result<Option<Told>, StoreError>
+where
+    S: TaskStore + SwitchStore + ?Sized,
+{
+    let place = Place::locate(beginning.directory);
+    let project = place.project().key().to_owned();
+    if is_off(store, &project, beginning.session).await? {
+        return Ok(None);
+    }
+    let is_worth_telling = |task: &Task| {
+        let is_own = task.client_session_id.is_some() && task.client_session_id.as_ref() == beginning.session;
+        let says_something = !task.decisions.is_empty() || !task.reasoning_trace.is_empty();
+        !is_own
+            && says_something
+            && task.superseded_by.is_none()
+            && task.status != TaskStatus::Abandoned
+            && !beginning.told.contains(&task.id)
+    };
+    let mut tasks = store.tasks_for_project(&project, LOOKED_AT).await?;
+    tasks.retain(is_worth_telling);
+    tasks.truncate(MOST_NEWEST);
+    let newest = tasks.into_iter().map(|task| Recalled {
+        task,
+        score: 1.0,
+        freshness: Freshness::Unknown,
+    });
+    let root = place.work_tree().unwrap_or(place.root());
+    let look = |task: &Task| freshness(root, task, beginning.until);
+    let recalled = demote(newest.collect(), look, &Ranking::for_injection());
+    let budget = Budget {
+        tokens: (beginning.budget.tokens / 2).min(MOST_TOKENS),
+    };
+    Ok(tell(&recalled, &[], budget))
+}
+
+/// Whether Grov is turned off for the project or the session.
+///
+/// # Errors
+/// Those of the store.
+pub async fn is_off<S: SwitchStore + ?Sized>(
     store: &S,
     project: &str,
     session: Option<&ClientSessionId>,

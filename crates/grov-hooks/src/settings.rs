@@ -29,7 +29,7 @@ pub use environment::{Route, Routed, route};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;
 pub use hook::{HTTP_HOOK_PATH, Handler, Hook, shell_word};
-pub use inspect::{Inspected, inspect};
+pub use inspect::{Inspected, StatusLine, inspect};
 pub use place::{Scope, settings_path, user_folder};
 pub use register::{Registered, Wanted, register};
 pub use registry::{Done, Plan, Registry};

@@ -74,8 +74,23 @@ pub(super) fn is_grovs(handler: &Node) -> bool {
     else {
         return false;
     };
-    let program = program.trim().trim_matches(['\'', '"']);
-    is_event(event) && program.rsplit(['/', '\\']).next() == Some(PROGRAM)
+    is_event(event) && is_own_program(program)
+}
+
+/// Whether a status line is printed by Grov, whichever Grov it is.
+pub(super) fn is_grovs_status_line(line: &Node) -> bool {
+    let command = line.member("command").and_then(Node::text);
+    let program = command.and_then(|command| command.trim().strip_suffix(" statusline"));
+    program.is_some_and(is_own_program)
+}
+
+/// Whether what stands before the words of a command is this program alone.
+fn is_own_program(program: &str) -> bool {
+    let program = program.trim();
+    // A path with a blank in it is quoted; anything else with one is more than a program.
+    let is_quoted = program.starts_with(['\'', '"']);
+    let name = program.trim_matches(['\'', '"']).rsplit(['/', '\\']).next();
+    name == Some(PROGRAM) && (is_quoted || !program.contains(char::is_whitespace))
 }
 
 fn is_event(word: &str) -> bool {

@@ -1,7 +1,7 @@
 //! What a settings file says of Grov.
 
 use super::error::SyntaxError;
-use super::hook::{is_grovs, shell_words_first};
+use super::hook::{is_grovs, is_grovs_status_line, shell_words_first};
 use super::register::handlers;
 use super::scan::{Document, Node};
 use std::collections::BTreeMap;
@@ -13,6 +13,17 @@ pub struct Inspected {
     pub hooks: Vec<(String, Option<String>)>,
     /// The variables that the client gets, texts alone.
     pub environment: BTreeMap<String, String>,
+    /// The command that prints the status line.
+    pub status_line: Option<StatusLine>,
+}
+
+/// A status line that is set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatusLine {
+    /// What is run, or how it is written where that is no command.
+    pub command: String,
+    /// Whether it is Grov's.
+    pub is_grovs: bool,
 }
 
 /// Reads what the text of a settings file says.
@@ -35,6 +46,13 @@ pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
             inspected.environment.insert(name.clone(), value.to_owned());
         }
     }
+    inspected.status_line = document.at(&["statusLine"]).map(|line| StatusLine {
+        command: match line.member("command").and_then(Node::text) {
+            Some(command) => command.to_owned(),
+            None => text[line.span.clone()].to_owned(),
+        },
+        is_grovs: is_grovs_status_line(line),
+    });
     Ok(inspected)
 }
 
@@ -53,7 +71,7 @@ mod tests {
                 Hook::command("grov", "SessionStart", 5),
             ],
             environment: vec![("A".to_owned(), "1".to_owned())],
-            status_line: None,
+            status_line: Some("'/opt/it'\\''s here/grov' statusline".to_owned()),
         };
         let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "mine"}]}]}, "env": {"B": 2}}"#;
         let inspected = inspect(&register(text, &wanted).unwrap().text).unwrap();
@@ -66,7 +84,24 @@ mod tests {
             ]
         );
         assert_eq!(inspected.environment, [("A".to_owned(), "1".to_owned())].into());
+        assert!(inspected.status_line.unwrap().is_grovs);
         assert_eq!(inspect("").unwrap(), Inspected::default());
         assert!(inspect("{").is_err());
+    }
+
+    #[test]
+    fn a_status_line_of_somebody_else_is_told_from_ours() {
+        let found = |text: &str| inspect(text).unwrap().status_line;
+        for (text, command, is_grovs) in [
+            (r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#, "~/line.sh", false),
+            (r#"{"statusLine": {"type": "command", "command": "grover statusline"}}"#, "grover statusline", false),
+            (r#"{"statusLine": {"type": "command", "command": "a; grov statusline"}}"#, "a; grov statusline", false),
+            (r#"{"statusLine": {"command": "/opt/grov statusline ", "padding": 0}}"#, "/opt/grov statusline ", true),
+            (r#"{"statusLine": null}"#, "null", false),
+        ] {
+            let command = command.to_owned();
+            assert_eq!(found(text), Some(StatusLine { command, is_grovs }), "{text}");
+        }
+        assert_eq!(found("{}"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::change::{Change, Edit, edited, is_bare, removal};
 use super::error::SyntaxError;
-use super::hook::is_grovs;
+use super::hook::{is_grovs, is_grovs_status_line};
 use super::register::handlers;
 use super::scan::{Document, Item, Node};
 use std::fmt;
@@ -36,7 +36,7 @@ impl fmt::Display for Left {
 /// Takes back `changes`, the newest first. Each is looked for where it is now; what the user has changed since, or put next
 /// to it, stays. If nobody has changed anything, this gives the bytes that were there before.
 ///
-/// Without any change on record the hooks that call Grov are removed, and nothing else.
+/// Without any change on record the hooks and the status line that call Grov are removed, and nothing else.
 ///
 /// # Errors
 /// The text is no JSON.
@@ -47,7 +47,7 @@ pub fn unregister(text: &str, changes: &[Change]) -> Result<Unregistered, Syntax
         left: Vec::new(),
     };
     if changes.is_empty() {
-        result.text = without_hooks(text)?;
+        result.text = without_own(text)?;
     }
     for change in changes.iter().rev() {
         let document = Document::scan(&result.text)?;
@@ -182,8 +182,8 @@ fn own_handler(document: &Document<'_>, group: &Item) -> Option<Vec<Edit>> {
 /// White space that stands before nothing, because no text of a settings file outside a string has it.
 const UNKNOWN: &str = "\u{0}";
 
-/// Removes every hook that calls Grov; lists that become empty by it stay.
-fn without_hooks(text: &str) -> Result<String, SyntaxError> {
+/// Removes every hook and the status line that call Grov; lists that become empty by it stay.
+fn without_own(text: &str) -> Result<String, SyntaxError> {
     let mut text = text.to_owned();
     loop {
         let document = Document::scan(&text)?;
@@ -197,9 +197,18 @@ fn without_hooks(text: &str) -> Result<String, SyntaxError> {
         });
         match edits {
             Some(edits) => text = edited(&text, edits),
-            None => return Ok(text),
+            None => return Ok(without_status_line(&document).unwrap_or_else(|| text.clone())),
         }
     }
+}
+
+/// The text without a status line that calls Grov; `None` where there is none.
+fn without_status_line(document: &Document<'_>) -> Option<String> {
+    let root = document.root.as_ref()?;
+    let number = root.member_at("statusLine")?;
+    let is_own = root.member("statusLine").is_some_and(is_grovs_status_line);
+    let edits = is_own.then(|| removal(document, root.items(), number, UNKNOWN, ""))?;
+    Some(edited(document.text, edits))
 }
 
 /// Whether a value says what was written there.

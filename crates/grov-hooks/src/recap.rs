@@ -1,0 +1,164 @@
+//! What a session is told when its history was replaced by a summary: what it is held to, what was decided, what is open.
+
+use grov_domain::{GoalContract, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SessionDigest};
+use grov_memory::quote::quoted;
+use grov_redact::Redactor;
+use std::fmt::Write;
+
+/// Characters of one quotation.
+const LINE: usize = 240;
+/// Constraints, and decisions, that are told.
+const MOST_POINTS: usize = 12;
+/// Globs, and files, that are named.
+const MOST_FILES: usize = 24;
+/// The client passes on 10,000 characters whole.
+const LONGEST: usize = 9_000;
+
+const ABOUT: &str = "The history of this session was compacted. Grov kept of it, as information and in the words of that time:";
+
+/// The text; `None`: nothing is known that could be lost.
+pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<String> {
+    let mut lines = Vec::new();
+    let mut point = |name: &str, text: &str| {
+        let text = quoted(text, LINE);
+        if !text.is_empty() {
+            lines.push(format!("{name}: {text}"));
+        }
+    };
+    point("Goal", &contract.goal);
+    let newest = contract.newest_instruction();
+    if newest != contract.goal {
+        point("The user's newest instruction", newest);
+    }
+    for constraint in contract.constraints.iter().take(MOST_POINTS) {
+        point("Constraint of the user", constraint);
+    }
+    let forbidden = listed(&contract.forbidden);
+    if !forbidden.is_empty() {
+        lines.push(format!("Not to be changed: {forbidden}"));
+    }
+    let allowed = listed(&contract.allowed);
+    if !allowed.is_empty() {
+        lines.push(format!("May be changed: {allowed}"));
+    }
+    for decision in digest.decisions.iter().take(MOST_POINTS) {
+        let choice = quoted(&decision.choice, LINE);
+        let reason = quoted(&decision.reason, LINE);
+        match (choice.is_empty(), reason.is_empty()) {
+            (true, _) => {}
+            (false, true) => lines.push(format!("Decided: {choice}")),
+            (false, false) => lines.push(format!("Decided: {choice}, reason: {reason}")),
+        }
+    }
+    // Where nothing was asked and nothing done, there is no state and no next step.
+    if lines.is_empty() && digest.progress.is_empty() && digest.files_modified.is_empty() {
+        return None;
+    }
+    let changed = listed(&digest.files_modified);
+    if !changed.is_empty() {
+        lines.push(format!("Files changed: {changed}"));
+    }
+    for (name, text) in [("State", &digest.current_state), ("Open", &digest.next_action)] {
+        let text = quoted(text, LINE);
+        if !text.is_empty() {
+            lines.push(format!("{name}: {text}"));
+        }
+    }
+    let mut text = format!("{OWN_TEXT_OPENING} source=\"session\">\n{ABOUT}\n");
+    for line in lines {
+        if text.chars().count() + line.chars().count() < LONGEST {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "- {line}");
+        }
+    }
+    text.push_str(OWN_TEXT_CLOSING);
+    Some(Redactor::shared().redact(&text).into_owned())
+}
+
+fn listed(names: &[String]) -> String {
+    let quotations: Vec<String> = names
+        .iter()
+        .take(MOST_FILES)
+        .map(|name| quoted(name, LINE))
+        .filter(|name| !name.is_empty())
+        .collect();
+    let more = names.len().saturating_sub(MOST_FILES);
+    let mut list = quotations.join(", ");
+    if more > 0 && !list.is_empty() {
+        let _ = write!(list, " and {more} more");
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::{Decision, without_own_text};
+
+    #[test]
+    fn what_would_be_lost_is_told() {
+        let contract = GoalContract {
+            goal: "Send failed webhooks again".to_owned(),
+            instructions: vec![
+                "Send failed webhooks again".to_owned(),
+                "Use an outbox".to_owned(),
+            ],
+            constraints: vec!["don't touch the schema".to_owned()],
+            forbidden: vec!["migrations/**".to_owned()],
+            ..GoalContract::default()
+        };
+        let digest = SessionDigest {
+            decisions: vec![Decision {
+                choice: "An outbox table".to_owned(),
+                reason: "it survives a restart".to_owned(),
+            }],
+            files_modified: vec!["src/outbox.rs".to_owned()],
+            current_state: "src/outbox.rs was changed; nothing was tested.".to_owned(),
+            next_action: "Make `cargo test` pass".to_owned(),
+            ..SessionDigest::default()
+        };
+        let text = recap(&contract, &digest).unwrap();
+        for part in [
+            "Send failed webhooks again",
+            "Use an outbox",
+            "don't touch the schema",
+            "migrations/**",
+            "An outbox table",
+            "it survives a restart",
+            "src/outbox.rs",
+            "cargo test",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(without_own_text(&text), "");
+    }
+
+    #[test]
+    fn nothing_is_told_of_nothing() {
+        let state = SessionDigest {
+            current_state: "Nothing was changed so far.".to_owned(),
+            next_action: "Ask the user what to do next".to_owned(),
+            ..SessionDigest::default()
+        };
+        assert_eq!(recap(&GoalContract::default(), &state), None);
+    }
+
+    #[test]
+    fn it_stays_within_what_the_client_passes_on() {
+        let many =
+            |what: &'static str| (0..500).map(move |number| format!("{what} {number} {}", "x".repeat(400)));
+        let contract = GoalContract {
+            goal: "g".repeat(4000),
+            constraints: many("keep").collect(),
+            forbidden: many("src").collect(),
+            ..GoalContract::default()
+        };
+        let digest = SessionDigest {
+            files_modified: many("file").collect(),
+            ..SessionDigest::default()
+        };
+        let text = recap(&contract, &digest).unwrap();
+        assert!(text.chars().count() < 10_000, "{}", text.chars().count());
+        assert!(text.ends_with(OWN_TEXT_CLOSING));
+    }
+}

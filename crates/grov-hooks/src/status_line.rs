@@ -1,0 +1,344 @@
+//! The client's status line: what the client tells the command that prints it, and the line itself.
+//!
+//! What is not known is left out; where nothing is known the line is empty.
+
+use grov_domain::TokenUsage;
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// The end of a transcript in which the newest usage is looked for; one line of it may hold the contents of a file.
+pub const TRANSCRIPT_END: u64 = 256 * 1024;
+/// The context window of a model whose client does not say.
+const USUAL_WINDOW: u64 = 200_000;
+/// The window of a model whose name ends with [`LARGE`].
+const LARGE_WINDOW: u64 = 1_000_000;
+const LARGE: &str = "[1m]";
+
+/// What the client tells, as far as it is of interest here. It sends more, and older clients send less.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// The session.
+    pub session_id: Option<String>,
+    /// The client's own record of the session.
+    pub transcript_path: Option<String>,
+    /// The model's name, without the mark of a large window.
+    pub model: Option<String>,
+    /// How full the context window is, 0 to 100.
+    pub context_percent: Option<f64>,
+    /// How many tokens fit into it.
+    window: Option<u64>,
+    /// What the session cost so far, as the client reckons, in dollars.
+    pub cost_usd: Option<f64>,
+    /// Tokens of the newest request.
+    pub usage: Option<TokenUsage>,
+}
+
+impl Told {
+    /// Reads what the client sent; empty if it is nothing that can be understood.
+    pub fn read(bytes: &[u8]) -> Self {
+        let told: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let text = |place: &str| told.pointer(place)?.as_str().map(str::to_owned);
+        let number = |place: &str| told.pointer(place)?.as_f64().filter(|number| *number >= 0.0);
+        let model = text("/model/id");
+        let is_large = model.as_deref().is_some_and(|model| model.ends_with(LARGE));
+        let usual = if is_large { LARGE_WINDOW } else { USUAL_WINDOW };
+        let window = told.pointer("/context_window/context_window_size");
+        Self {
+            session_id: text("/session_id"),
+            transcript_path: text("/transcript_path"),
+            model: model.map(|model| model.trim_end_matches(LARGE).to_owned()),
+            context_percent: number("/context_window/used_percentage"),
+            window: window.map_or(Some(usual), Value::as_u64),
+            cost_usd: number("/cost/total_cost_usd"),
+            usage: told.pointer("/context_window/current_usage").and_then(usage),
+        }
+    }
+
+    /// The same with what a transcript's end says, where the client itself did not.
+    pub fn or_from(mut self, transcript_end: &[u8]) -> Self {
+        if self.usage.is_none() {
+            self.usage = newest_usage(transcript_end);
+        }
+        if self.context_percent.is_none()
+            && let (Some(usage), Some(window)) = (&self.usage, self.window.filter(|window| *window > 0))
+        {
+            let used = usage.input + usage.cache_read + usage.cache_creation;
+            self.context_percent = Some(used as f64 * 100.0 / window as f64);
+        }
+        self
+    }
+}
+
+/// Tokens as the model's API counts them.
+fn usage(usage: &Value) -> Option<TokenUsage> {
+    let tokens = |name: &str| usage.get(name).and_then(Value::as_u64);
+    Some(TokenUsage {
+        input: tokens("input_tokens")?,
+        cache_read: tokens("cache_read_input_tokens").unwrap_or_default(),
+        cache_creation: tokens("cache_creation_input_tokens").unwrap_or_default(),
+        output: tokens("output_tokens").unwrap_or_default(),
+        ..TokenUsage::default()
+    })
+}
+
+/// The usage of the newest answer to the main conversation. The first line may be a part of one.
+fn newest_usage(transcript_end: &[u8]) -> Option<TokenUsage> {
+    let lines = transcript_end.split(|byte| *byte == b'\n').rev();
+    lines.filter_map(answer).next()
+}
+
+fn answer(line: &[u8]) -> Option<TokenUsage> {
+    let line: Value = serde_json::from_slice(line).ok()?;
+    let is_answer = line.get("type").and_then(Value::as_str) == Some("assistant");
+    let is_aside = line.get("isSidechain").and_then(Value::as_bool) == Some(true);
+    // What the client says in the model's place was never asked of one.
+    let is_real = line.pointer("/message/model").and_then(Value::as_str) != Some("<synthetic>");
+    (is_answer && !is_aside && is_real).then(|| line.pointer("/message/usage").and_then(usage))?
+}
+
+/// What tokens are counted over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Span {
+    /// All requests of the session.
+    Session,
+    /// The newest request.
+    LastRequest,
+}
+
+/// Tokens of one class, and what they cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Class {
+    /// How many.
+    pub tokens: u64,
+    /// In dollars; `None` where nobody knows the model's price.
+    pub cost_usd: Option<f64>,
+}
+
+/// Tokens by class.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Classes {
+    /// Counted over what.
+    pub of: Span,
+    /// Read from the prompt cache.
+    pub cache_read: Class,
+    /// Written to it.
+    pub cache_creation: Class,
+    /// Input that was neither.
+    pub input: Class,
+    /// Output.
+    pub output: Class,
+}
+
+impl Classes {
+    /// Counts by class, each at the price that `price` says.
+    pub fn new(of: Span, usage: &TokenUsage, price: impl Fn(&TokenUsage) -> Option<f64>) -> Self {
+        let none = TokenUsage::default();
+        let class = |tokens: u64, alone: TokenUsage| Class {
+            tokens,
+            cost_usd: price(&alone),
+        };
+        let (cache_read, cache_creation) = (usage.cache_read, usage.cache_creation);
+        let (input, output) = (usage.input, usage.output);
+        Self {
+            of,
+            cache_read: class(cache_read, TokenUsage { cache_read, ..none }),
+            cache_creation: class(
+                cache_creation,
+                TokenUsage {
+                    cache_creation,
+                    ..none
+                },
+            ),
+            input: class(input, TokenUsage { input, ..none }),
+            output: class(output, TokenUsage { output, ..none }),
+        }
+    }
+}
+
+/// What the line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Figures {
+    /// How full the context window is, 0 to 100.
+    pub context_percent: Option<f64>,
+    /// What the session cost, in dollars.
+    pub cost_usd: Option<f64>,
+    /// Tokens and costs by class.
+    pub classes: Option<Classes>,
+    /// How far the newest actions were on the goal, 1 to 10.
+    pub drift_score: Option<u8>,
+    /// Whether the session counts as off its goal until it has come back.
+    pub drifted: bool,
+    /// Memories that the agent was told of; `None` where nothing is known of the session.
+    pub memories: Option<u64>,
+}
+
+impl Figures {
+    /// The line, without a line break; empty where nothing is known.
+    pub fn line(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(percent) = self.context_percent {
+            parts.push(format!("context {percent:.0}%"));
+        }
+        let classes = self.classes.as_ref().map(by_class);
+        match (self.cost_usd, classes) {
+            (Some(cost), Some(classes)) => parts.push(format!("{} ({classes})", dollars(cost))),
+            (Some(cost), None) => parts.push(dollars(cost)),
+            (None, Some(classes)) => parts.push(classes),
+            (None, None) => {}
+        }
+        if let Some(score) = self.drift_score {
+            let drifted = if self.drifted { ", off goal" } else { "" };
+            parts.push(format!("drift {score}/10{drifted}"));
+        }
+        match self.memories {
+            Some(1) => parts.push("1 memory".to_owned()),
+            Some(count) => parts.push(format!("{count} memories")),
+            None => {}
+        }
+        match parts.is_empty() {
+            true => String::new(),
+            false => format!("grov: {}", parts.join(" · ")),
+        }
+    }
+}
+
+fn by_class(classes: &Classes) -> String {
+    let mut text = match classes.of {
+        Span::Session => "session: ".to_owned(),
+        Span::LastRequest => "last: ".to_owned(),
+    };
+    let named = [
+        ("read", classes.cache_read),
+        ("write", classes.cache_creation),
+        ("new", classes.input),
+        ("out", classes.output),
+    ];
+    for (number, (name, class)) in named.into_iter().enumerate() {
+        let comma = if number > 0 { ", " } else { "" };
+        let value = class.cost_usd.map_or_else(|| short(class.tokens), dollars);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{comma}{name} {value}");
+    }
+    text
+}
+
+/// An amount with as many places as it takes to tell it from nothing.
+fn dollars(amount: f64) -> String {
+    match amount {
+        none if none <= 0.0 => "$0".to_owned(),
+        little if little < 0.001 => "<$0.001".to_owned(),
+        small if small < 1.0 => format!("${small:.3}"),
+        more => format!("${more:.2}"),
+    }
+}
+
+/// A count in thousands where it has so many.
+fn short(count: u64) -> String {
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
+        _ => format!("{:.1}M", count as f64 / 1e6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INPUT: &str = r#"{"session_id":"s","transcript_path":"/t","cwd":"/p",
+        "model":{"id":"claude-opus-4-8[1m]","display_name":"Opus"},"cost":{"total_cost_usd":1.254},
+        "context_window":{"total_input_tokens":88509,"context_window_size":1000000,"used_percentage":9,
+        "current_usage":{"input_tokens":9,"output_tokens":400,"cache_creation_input_tokens":1500,"cache_read_input_tokens":87000}}}"#;
+
+    fn tokens(input: u64, cache_read: u64, cache_creation: u64, output: u64) -> TokenUsage {
+        TokenUsage {
+            input,
+            cache_read,
+            cache_creation,
+            output,
+            ..TokenUsage::default()
+        }
+    }
+
+    fn answer(model: &str, aside: bool, read: u64) -> String {
+        format!(
+            r#"{{"type":"assistant","isSidechain":{aside},"message":{{"model":"{model}","usage":{{"input_tokens":5,"cache_read_input_tokens":{read}}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn what_the_client_tells_is_read() {
+        let told = Told::read(INPUT.as_bytes());
+        assert_eq!(told.session_id.as_deref(), Some("s"));
+        assert_eq!(told.model.as_deref(), Some("claude-opus-4-8"));
+        assert_eq!(told.context_percent, Some(9.0));
+        assert_eq!(told.cost_usd, Some(1.254));
+        assert_eq!(told.usage, Some(tokens(9, 87_000, 1_500, 400)));
+    }
+
+    #[test]
+    fn whatever_else_is_sent_is_nothing() {
+        for bytes in [
+            b"".as_slice(),
+            b"null",
+            b"[1]",
+            b"{\"model\": 1",
+            b"\xff",
+            b"{\"session_id\": {}, \"model\": \"x\", \"cost\": {\"total_cost_usd\": -1}, \"context_window\": {\"current_usage\": null}}",
+        ] {
+            let told = Told::read(bytes).or_from(b"");
+            let nothing = (told.session_id, told.context_percent, told.cost_usd, told.usage);
+            assert_eq!(nothing, (None, None, None, None));
+        }
+        assert_eq!(Figures::default().line(), "");
+    }
+
+    #[test]
+    fn a_client_that_does_not_say_is_helped_by_its_transcript() {
+        let end = [
+            r#"part of a line","message":{}}"#.to_owned(),
+            answer("claude-opus-4-8", false, 1_000),
+            answer("claude-opus-4-8", false, 49_995),
+            answer("claude-haiku-4-5", true, 7),
+            answer("<synthetic>", false, 0),
+            r#"{"type":"user","message":{"content":"{\"usage\":1}"}}"#.to_owned(),
+            String::new(),
+        ];
+        let told = Told::read(br#"{"model":{"id":"claude-opus-4-8"}}"#).or_from(end.join("\n").as_bytes());
+        assert_eq!(told.usage, Some(tokens(5, 49_995, 0, 0)));
+        assert_eq!(told.context_percent, Some(25.0));
+        let large = Told::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#).or_from(end.join("\n").as_bytes());
+        assert_eq!(large.context_percent, Some(5.0));
+        let said = Told::read(INPUT.as_bytes()).or_from(end.join("\n").as_bytes());
+        assert_eq!(said.context_percent, Some(9.0), "what the client says goes first");
+    }
+
+    #[test]
+    fn the_line_says_what_is_known() {
+        let usage = tokens(9, 88_000, 1_500, 400);
+        let price = |usage: &TokenUsage| {
+            let sum = usage.input * 50 + usage.cache_read * 5 + usage.cache_creation * 62 + usage.output * 250;
+            Some(sum as f64 / 1e7)
+        };
+        let figures = Figures {
+            context_percent: Some(44.7),
+            cost_usd: Some(1.254),
+            classes: Some(Classes::new(Span::LastRequest, &usage, price)),
+            drift_score: Some(4),
+            drifted: true,
+            memories: Some(3),
+        };
+        assert_eq!(
+            figures.line(),
+            "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 3 memories"
+        );
+        let unpriced = Figures {
+            classes: Some(Classes::new(Span::Session, &tokens(0, 2_500_000, 15_300, 400), |_| None)),
+            memories: Some(1),
+            ..Figures::default()
+        };
+        assert_eq!(unpriced.line(), "grov: session: read 2.5M, write 15k, new 0, out 400 · 1 memory");
+    }
+}
