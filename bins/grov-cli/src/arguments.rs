@@ -62,6 +62,8 @@ pub(crate) enum Command {
         #[arg(long)]
         fix: bool,
     },
+    /// Print the client's status line from what the client tells on standard input
+    Statusline,
     /// Run the proxy (grov-proxyd), in the foreground or detached
     Proxy(ProxyArguments),
     /// Show whether the proxy runs, and the sessions that were recorded
@@ -137,6 +139,9 @@ pub(crate) struct InitArguments {
     /// Send the client's requests through the proxy as well; a gateway that is set up stays in use behind it
     #[arg(long)]
     pub(crate) proxy: bool,
+    /// Set the status line as well; one that is there already stays
+    #[arg(long)]
+    pub(crate) statusline: bool,
     /// Only show what would be changed
     #[arg(long)]
     pub(crate) dry_run: bool,

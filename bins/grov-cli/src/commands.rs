@@ -12,6 +12,7 @@ mod proxy;
 mod proxy_status;
 mod registration;
 mod status;
+mod statusline;
 mod steps;
 mod store;
 mod switch;
@@ -30,6 +31,7 @@ pub(crate) fn run(grov: Grov, terminal: Terminal) -> Outcome {
         Command::Doctor { fix } => doctor::run(&common, fix, terminal),
         Command::Proxy(arguments) => proxy::run(&common, &arguments, terminal),
         Command::ProxyStatus { limit } => proxy_status::run(&common, limit, terminal),
+        Command::Statusline => statusline::run(&common, terminal),
         Command::Status => status::run(&common, terminal),
         Command::Usage { by, since } => usage::run(&common, by, since.as_deref(), terminal),
         Command::Steps { session } => steps::run(&common, &session, terminal),

@@ -309,7 +309,8 @@ mod tests {
         let told = Told::read(br#"{"model":{"id":"claude-opus-4-8"}}"#).or_from(end.join("\n").as_bytes());
         assert_eq!(told.usage, Some(tokens(5, 49_995, 0, 0)));
         assert_eq!(told.context_percent, Some(25.0));
-        let large = Told::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#).or_from(end.join("\n").as_bytes());
+        let large =
+            Told::read(br#"{"model":{"id":"claude-opus-4-8[1m]"}}"#).or_from(end.join("\n").as_bytes());
         assert_eq!(large.context_percent, Some(5.0));
         let said = Told::read(INPUT.as_bytes()).or_from(end.join("\n").as_bytes());
         assert_eq!(said.context_percent, Some(9.0), "what the client says goes first");
@@ -319,7 +320,8 @@ mod tests {
     fn the_line_says_what_is_known() {
         let usage = tokens(9, 88_000, 1_500, 400);
         let price = |usage: &TokenUsage| {
-            let sum = usage.input * 50 + usage.cache_read * 5 + usage.cache_creation * 62 + usage.output * 250;
+            let sum =
+                usage.input * 50 + usage.cache_read * 5 + usage.cache_creation * 62 + usage.output * 250;
             Some(sum as f64 / 1e7)
         };
         let figures = Figures {
@@ -335,10 +337,17 @@ mod tests {
             "grov: context 45% · $1.25 (last: read $0.044, write $0.009, new <$0.001, out $0.010) · drift 4/10, off goal · 3 memories"
         );
         let unpriced = Figures {
-            classes: Some(Classes::new(Span::Session, &tokens(0, 2_500_000, 15_300, 400), |_| None)),
+            classes: Some(Classes::new(
+                Span::Session,
+                &tokens(0, 2_500_000, 15_300, 400),
+                |_| None,
+            )),
             memories: Some(1),
             ..Figures::default()
         };
-        assert_eq!(unpriced.line(), "grov: session: read 2.5M, write 15k, new 0, out 400 · 1 memory");
+        assert_eq!(
+            unpriced.line(),
+            "grov: session: read 2.5M, write 15k, new 0, out 400 · 1 memory"
+        );
     }
 }

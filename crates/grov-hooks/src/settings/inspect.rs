@@ -93,10 +93,26 @@ mod tests {
     fn a_status_line_of_somebody_else_is_told_from_ours() {
         let found = |text: &str| inspect(text).unwrap().status_line;
         for (text, command, is_grovs) in [
-            (r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#, "~/line.sh", false),
-            (r#"{"statusLine": {"type": "command", "command": "grover statusline"}}"#, "grover statusline", false),
-            (r#"{"statusLine": {"type": "command", "command": "a; grov statusline"}}"#, "a; grov statusline", false),
-            (r#"{"statusLine": {"command": "/opt/grov statusline ", "padding": 0}}"#, "/opt/grov statusline ", true),
+            (
+                r#"{"statusLine": {"type": "command", "command": "~/line.sh"}}"#,
+                "~/line.sh",
+                false,
+            ),
+            (
+                r#"{"statusLine": {"type": "command", "command": "grover statusline"}}"#,
+                "grover statusline",
+                false,
+            ),
+            (
+                r#"{"statusLine": {"type": "command", "command": "a; grov statusline"}}"#,
+                "a; grov statusline",
+                false,
+            ),
+            (
+                r#"{"statusLine": {"command": "/opt/grov statusline ", "padding": 0}}"#,
+                "/opt/grov statusline ",
+                true,
+            ),
             (r#"{"statusLine": null}"#, "null", false),
         ] {
             let command = command.to_owned();

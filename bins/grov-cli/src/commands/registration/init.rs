@@ -7,9 +7,11 @@ use crate::context::Context;
 use crate::daemon_health;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
+use crate::table::harmless;
 use grov_hooks::event::registered;
 use grov_hooks::settings::{
-    Hook, Plan, Registry, Route, Scope, SettingsError, SettingsFile, Wanted, route, settings_path, shell_word,
+    Hook, Plan, Registry, Route, Scope, SettingsError, SettingsFile, StatusLine, Wanted, inspect, route,
+    settings_path, shell_word,
 };
 use grov_runtime::Environment;
 use serde::Serialize;
@@ -62,6 +64,9 @@ pub(crate) fn run(common: &Common, arguments: &InitArguments, terminal: Terminal
             ..Wanted::default()
         };
         if let Some(project) = &target.environment {
+            if arguments.statusline {
+                wanted.status_line = status_line(&file, &environment)?;
+            }
             if let Some(url) = &proxy {
                 let to = Route {
                     url,
@@ -127,6 +132,31 @@ fn carried_out(
         files.push(answer);
     }
     Ok(files)
+}
+
+/// The command that prints the status line; `None` where there is another one, which is the user's.
+fn status_line(file: &SettingsFile, environment: &Environment) -> Result<Option<String>, SettingsError> {
+    let malformed = |error| SettingsError::Malformed {
+        path: file.path().to_owned(),
+        error,
+    };
+    let wanted = format!("{} statusline", program(environment));
+    match inspect(file.text()).map_err(malformed)?.status_line {
+        // What else is said there of its look stays.
+        Some(line) if line.command == wanted => Ok(None),
+        Some(StatusLine {
+            command,
+            is_grovs: false,
+        }) => {
+            say(&format!(
+                "a status line is set up in {} and stays: {}; its program may pass what it is given on to `grov statusline`",
+                file.path().display(),
+                harmless(&command)
+            ));
+            Ok(None)
+        }
+        _ => Ok(Some(wanted)),
+    }
 }
 
 /// Which files are to hold what. A file that everybody who works on a project shares says nothing that holds on this

@@ -1,0 +1,143 @@
+//! `grov statusline`: the line that the client shows below its prompt.
+//!
+//! The client calls it often and shows what it prints, so it never fails and waits for nobody: what cannot be had at once
+//! is left out, and on any doubt the line is empty.
+
+use crate::arguments::Common;
+use crate::output::{Outcome, Terminal, Verdict};
+use grov_domain::{ClientSessionId, DriftStore, LedgerStore, Lineage, SessionMode, SessionStore, TokenUsage};
+use grov_hooks::ToldList;
+use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
+use grov_llm::list_price;
+use grov_runtime::{Environment, Home};
+use grov_store::{OpenOptions, SqliteStore};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
+use std::panic::AssertUnwindSafe;
+use std::path::Path;
+use std::time::Duration;
+
+/// The most that is read of what the client sends: a few kilobytes.
+const LONGEST_INPUT: u64 = 1024 * 1024;
+/// Time for what the database knows.
+const TIME_FOR_STORE: Duration = Duration::from_millis(100);
+
+/// What the store knows of a session.
+#[derive(Default)]
+struct Recorded {
+    /// Tokens of all its requests, where they went through the proxy.
+    usage: Option<TokenUsage>,
+    drift_score: Option<u8>,
+    drifted: bool,
+    memories: Option<u64>,
+}
+
+pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
+    std::panic::set_hook(Box::new(|_| {}));
+    let figures = std::panic::catch_unwind(AssertUnwindSafe(|| figures(common))).unwrap_or_default();
+    // Whoever reads it may be gone.
+    let _ = terminal.answer(figures, |figures, _| format!("{}\n", figures.line()));
+    Ok(Verdict::Found)
+}
+
+fn figures(common: &Common) -> Figures {
+    let mut told = Told::read(&input());
+    if told.usage.is_none() || told.context_percent.is_none() {
+        let end = told.transcript_path.as_deref().map(Path::new).and_then(end_of);
+        told = told.or_from(&end.unwrap_or_default());
+    }
+    let environment = Environment::of_process();
+    let home = Home::locate(common.home.as_deref(), &environment).ok();
+    let session = told.session_id.as_deref().map(ClientSessionId::new);
+    let recorded = home.zip(session).map(|(home, session)| recorded(&home, &session));
+    let recorded = recorded.unwrap_or_default();
+    let counted = match recorded.usage {
+        Some(usage) => Some((Span::Session, usage)),
+        None => told.usage.map(|usage| (Span::LastRequest, usage)),
+    };
+    let price = |usage: &TokenUsage| Some(list_price(told.model.as_deref()?, usage)?.dollars());
+    Figures {
+        context_percent: told.context_percent,
+        cost_usd: told.cost_usd,
+        classes: counted.map(|(span, usage)| Classes::new(span, &usage, price)),
+        drift_score: recorded.drift_score,
+        drifted: recorded.drifted,
+        memories: recorded.memories,
+    }
+}
+
+/// What the client sends; nothing where a person sits there.
+fn input() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let stdin = io::stdin();
+    if !stdin.is_terminal() {
+        // What was read until a fault is no JSON, which is as good as nothing.
+        let _ = stdin.take(LONGEST_INPUT).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
+/// The end of a file.
+fn end_of(path: &Path) -> Option<Vec<u8>> {
+    let mut file = File::open(path).ok()?;
+    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    let start = metadata.len().saturating_sub(TRANSCRIPT_END);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut end = Vec::new();
+    file.take(TRANSCRIPT_END).read_to_end(&mut end).ok()?;
+    Some(end)
+}
+
+/// What is known of the session; nothing of what takes too long.
+fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
+    let asked = async {
+        let store = SqliteStore::open_existing(&home.database(), &OpenOptions::brief()).await;
+        match store {
+            Ok(Some(store)) => known(&store, session).await,
+            _ => None,
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    let known = runtime.ok().and_then(|runtime| {
+        let asked = async { tokio::time::timeout(TIME_FOR_STORE, asked).await.ok().flatten() };
+        runtime.block_on(asked)
+    });
+    let mut recorded = known.unwrap_or_default();
+    if recorded.memories.is_none() {
+        let told = ToldList::of(home.root(), session);
+        recorded.memories = told.map(|told| told.read().len() as u64);
+    }
+    recorded
+}
+
+/// What the proxy recorded; nothing where the session's requests did not go through it.
+async fn known(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
+    let tasks = store.client_session(session).await.ok()?;
+    let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
+    let mut usage = TokenUsage::default();
+    for task in &tasks {
+        usage.input += task.tokens.input;
+        usage.cache_read += task.tokens.cache_read;
+        usage.cache_creation += task.tokens.cache_creation;
+        usage.output += task.tokens.output;
+    }
+    let state = store.drift_state(session).await.ok().flatten();
+    let lineage = Lineage {
+        session: session.clone(),
+        agent: None,
+    };
+    let ledger = store.lineage(&lineage).await.ok().flatten();
+    let memories = ledger.map(|ledger| {
+        let told: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
+        told.len() as u64
+    });
+    Some(Recorded {
+        usage: Some(usage),
+        drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
+        drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
+        memories,
+    })
+}
