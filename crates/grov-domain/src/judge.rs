@@ -27,7 +27,7 @@ pub struct Judged<T> {
 }
 
 /// One action, as much of it as a judgement needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionSketch {
     /// Kind of action.
     pub action_type: ActionType,
@@ -44,7 +44,7 @@ pub struct ActionSketch {
     /// The end of the tool's output, bounded to 400 characters, where it was seen.
     pub output: Option<String>,
     /// The beginning of what the action writes, or of the text that belongs to it, bounded to 4,000 characters, where it
-    /// was seen. Rules look at it; models are not shown it.
+    /// was seen. Rules look at it; of models, a judge of drift alone is shown the first of it.
     pub content: Option<String>,
 }
 

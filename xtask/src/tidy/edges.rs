@@ -57,6 +57,11 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-wire", "grov-redact"],
     },
     Crate {
+        name: "grov-steer",
+        floor: Floor::Pure,
+        blind_to: &["grov-wire", "grov-actions", "grov-scope"],
+    },
+    Crate {
         name: "grov-runtime",
         floor: Floor::Effects,
         blind_to: &["grov-domain", "grov-wire", "grov-actions"],
@@ -90,6 +95,11 @@ const CRATES: &[Crate] = &[
         name: "grov-drift-proxy",
         floor: Floor::ProxyEdge,
         blind_to: &["grov-store", "grov-llm", "grov-wire"],
+    },
+    Crate {
+        name: "grov-drift",
+        floor: Floor::HookEdge,
+        blind_to: &["grov-store", "grov-llm", "grov-wire", "grov-project", "grov-runtime"],
     },
     Crate {
         name: "grov-hooks",

@@ -1,0 +1,189 @@
+//! Whether an action is to be stopped before it runs.
+//!
+//! Matters of fact alone decide: what somebody forbade, and what destroys or goes out though nobody asked for it. What is
+//! merely far from the goal runs; it is corrected afterwards, if at all. Looking and running tests are never stopped.
+
+use grov_domain::{
+    ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, Rule,
+};
+use grov_scope::{Deed, Place, Root, Rules};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Of longer goals the beginning is told, in characters.
+const MOST_OF_GOAL: usize = 100;
+/// Longer reasons are cut, in characters: the client shows them in one piece.
+const MOST_OF_REASON: usize = 600;
+/// Of longer commands the beginning stands in their subject, in bytes, and a hash for all of it.
+const MOST_OF_COMMAND: usize = 200;
+
+/// An action that is about to run, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What the agent is held to, with what a person changed of it.
+    pub contract: &'a GoalContract,
+    /// The folder that relative paths of the contract are meant from.
+    pub root: Option<&'a str>,
+    /// Where commands run now, if not there.
+    pub directory: Option<&'a str>,
+    /// What is about to be done.
+    pub action: &'a ActionSketch,
+    /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
+    /// nothing is dangerous.
+    pub past: Option<&'a [ActionSketch]>,
+    /// Subjects that were asked about in this session and then ran, one a line.
+    pub allowed: &'a [String],
+    /// What becomes of an action that is not to run just so.
+    pub verdict: GuardVerdict,
+}
+
+/// That an action is not to run just so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stop {
+    /// What becomes of it.
+    pub verdict: GuardVerdict,
+    /// What it is about, one a line; allowed once, it is allowed for the session.
+    pub subject: String,
+    /// Why, and how it is allowed, in one line for a person and for the agent.
+    pub reason: String,
+}
+
+/// Whether an action is to be stopped. `None`: it may run, as far as Grov is asked.
+pub fn decide(question: &Question<'_>) -> Option<Stop> {
+    let root = Root::new(question.root);
+    let deed = Deed::new(&root, question.action);
+    if is_harmless(&deed) {
+        return None;
+    }
+    let found = findings(question, question.contract);
+    let mut subjects: Vec<String> = Vec::new();
+    let mut gravest = None;
+    for finding in &found {
+        let subject = subject(finding, &deed, &root);
+        if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
+            continue;
+        }
+        subjects.push(subject);
+        gravest = gravest.or(Some(finding));
+    }
+    Some(Stop {
+        verdict: question.verdict,
+        reason: reason(gravest?, question),
+        subject: subjects.join("\n"),
+    })
+}
+
+/// Looking, and tests with nothing beside them.
+fn is_harmless(deed: &Deed<'_>) -> bool {
+    let effects = &deed.action.effects;
+    let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
+    deed.looks() || (!effects.is_empty() && effects.iter().all(tests))
+}
+
+/// What stands against an action, the gravest first.
+fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
+    let mut rules = Rules::new(contract.clone(), question.root);
+    for action in question.past.unwrap_or_default() {
+        rules.assess_delegated(action);
+    }
+    if let Some(directory) = question.directory {
+        rules.assess(&going_to(directory), None);
+    }
+    // Facts alone, whoever acts.
+    let mut found = rules.assess_delegated(question.action).findings;
+    found.retain(|finding| {
+        let is_known = question.past.is_some() || finding.rule == Rule::Constraint;
+        finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW && is_known
+    });
+    found
+}
+
+/// The command that leads to a folder.
+fn going_to(directory: &str) -> ActionSketch {
+    let quote = if directory.contains('\'') { '"' } else { '\'' };
+    ActionSketch {
+        action_type: ActionType::Bash,
+        files: Vec::new(),
+        command: Some(format!("cd {quote}{directory}{quote}")),
+        effects: vec![EffectKind::Execute],
+        reasoning: None,
+        failed: None,
+        output: None,
+        content: None,
+    }
+}
+
+/// What a finding is about: what somebody allows who says yes.
+fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
+    let deeds = if deed.removes { "removal of" } else { "change of" };
+    match (&finding.file, &deed.action.command) {
+        (Some(file), _) => format!("{deeds} {}", Place::new(root, file).as_str()),
+        // What was forbidden in words and is done once, is forbidden no longer.
+        (None, _) if finding.rule == Rule::Constraint => one_line(&finding.reason, usize::MAX),
+        (None, Some(command)) => format!("command {}", known_by(&one_line(command, usize::MAX))),
+        (None, None) => one_line(&finding.reason, usize::MAX),
+    }
+}
+
+/// A command by which the same one is known.
+fn known_by(command: &str) -> String {
+    if command.len() <= MOST_OF_COMMAND {
+        return command.to_owned();
+    }
+    let beginning = &command[..command.floor_char_boundary(MOST_OF_COMMAND)];
+    format!("{beginning}… {:016x}", xxh3_64(command.as_bytes()))
+}
+
+fn is_allowed(subject: &str, allowed: &[String]) -> bool {
+    allowed
+        .iter()
+        .flat_map(|allowed| allowed.lines())
+        .any(|allowed| allowed == subject)
+}
+
+fn reason(finding: &Finding, question: &Question<'_>) -> String {
+    let what = finding.reason.trim_end_matches('.');
+    let goal = match one_line(&question.contract.goal, MOST_OF_GOAL) {
+        goal if goal.is_empty() => String::new(),
+        goal => format!(" The goal: \"{goal}\"."),
+    };
+    let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
+        Some(file) => format!("The user can allow it: grov goal allow {}", shell_word(file)),
+        None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
+    };
+    one_line(&format!("Grov: {what}.{goal} {how}"), MOST_OF_REASON)
+}
+
+/// Whether nothing stands against a change of the file any more once the user has allowed it.
+fn is_lifted(file: &str, question: &Question<'_>) -> bool {
+    let mut contract = question.contract.clone();
+    contract.forbidden.retain(|glob| glob != file);
+    contract.allowed.push(file.to_owned());
+    let found = findings(question, &contract);
+    !found.iter().any(|finding| finding.file.as_deref() == Some(file))
+}
+
+/// A text on one line, of a longer one the beginning.
+fn one_line(text: &str, most: usize) -> String {
+    let words: Vec<&str> = text
+        .split(|letter: char| letter.is_whitespace() || letter.is_control())
+        .filter(|word| !word.is_empty())
+        .collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// A path as a word for a shell.
+fn shell_word(path: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+@%~".contains(letter);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,257 @@
+use super::*;
+use grov_actions::{ToolCall, content, understand};
+use serde_json::{Value, json};
+
+const ROOT: &str = "/home/me/p";
+
+/// An action as a hook is told of it.
+fn action(tool: &str, input: Value) -> ActionSketch {
+    let call = ToolCall {
+        name: tool,
+        id: None,
+        input: (&input).into(),
+        working_directory: Some(ROOT),
+    };
+    let action = understand(&call);
+    ActionSketch {
+        action_type: action.action_type,
+        files: action.files,
+        command: action.command,
+        effects: action.effects.iter().map(|effect| effect.kind).collect(),
+        reasoning: None,
+        failed: None,
+        output: None,
+        content: content(&call),
+    }
+}
+
+fn edit(file: &str) -> ActionSketch {
+    action(
+        "Edit",
+        json!({"file_path": format!("{ROOT}/{file}"), "old_string": "a", "new_string": "b"}),
+    )
+}
+
+fn bash(command: &str) -> ActionSketch {
+    action("Bash", json!({ "command": command }))
+}
+
+fn held_to(goal: &str, constraints: &[&str]) -> GoalContract {
+    GoalContract {
+        goal: goal.to_owned(),
+        instructions: vec![goal.to_owned()],
+        constraints: constraints.iter().map(|&text| text.to_owned()).collect(),
+        ..GoalContract::default()
+    }
+}
+
+fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Question<'a> {
+    Question {
+        contract,
+        root: Some(ROOT),
+        directory: Some(ROOT),
+        action,
+        past: Some(&[]),
+        allowed: &[],
+        verdict: GuardVerdict::Ask,
+    }
+}
+
+fn stopped(contract: &GoalContract, action: &ActionSketch) -> Option<Stop> {
+    decide(&question(contract, action))
+}
+
+#[test]
+fn what_was_forbidden_is_stopped_and_told_how_it_is_allowed() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/"]);
+    let stop = stopped(&contract, &edit("src/db/pool.rs")).unwrap();
+    assert_eq!(stop.verdict, GuardVerdict::Ask);
+    assert_eq!(stop.subject, "change of src/db/pool.rs");
+    assert!(
+        stop.reason
+            .ends_with("The goal: \"Fix the login\". The user can allow it: grov goal allow src/db/pool.rs"),
+        "{}",
+        stop.reason
+    );
+    assert!(
+        stop.reason.starts_with("Grov: src/db/pool.rs ") && stop.reason.contains("Do not touch src/db/"),
+        "{}",
+        stop.reason
+    );
+    assert_eq!(stopped(&contract, &edit("src/login.rs")), None);
+    let removal = stopped(&contract, &bash("rm src/db/pool.rs")).unwrap();
+    assert_eq!(removal.subject, "removal of src/db/pool.rs");
+}
+
+#[test]
+fn what_a_person_allowed_runs() {
+    let mut contract = held_to("Fix the login", &["Do not touch src/db/"]);
+    contract.forbidden = vec!["docs/**".to_owned()];
+    assert!(stopped(&contract, &edit("docs/a.md")).is_some());
+    contract.allowed = vec!["src/db/pool.rs".to_owned(), "docs/a.md".to_owned()];
+    assert_eq!(stopped(&contract, &edit("src/db/pool.rs")), None);
+    assert_eq!(stopped(&contract, &edit("docs/a.md")), None);
+    assert!(stopped(&contract, &edit("src/db/other.rs")).is_some());
+}
+
+#[test]
+fn looking_and_testing_are_never_stopped() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not run git", "Don't run tests"]);
+    for action in [
+        action("Read", json!({"file_path": format!("{ROOT}/src/db/pool.rs")})),
+        action("Grep", json!({"pattern": "x", "path": "src/db"})),
+        bash("cat src/db/pool.rs | head"),
+        bash("git log --oneline"),
+        bash("cargo test -p db"),
+        bash("cd src/db && npm test"),
+    ] {
+        assert_eq!(stopped(&contract, &action), None, "{action:?}");
+    }
+    assert!(stopped(&contract, &bash("cargo test && rm src/db/pool.rs")).is_some());
+}
+
+#[test]
+fn what_is_merely_off_the_goal_runs() {
+    let mut contract = held_to("Fix the typo in README.md", &[]);
+    contract.scope = vec!["README.md".to_owned()];
+    for action in [
+        edit("web/site.css"),
+        bash("rm -r target/tmp"),
+        bash("git commit -am x"),
+        bash("npm install left-pad"),
+    ] {
+        assert_eq!(stopped(&contract, &action), None, "{action:?}");
+    }
+}
+
+#[test]
+fn what_destroys_is_stopped_unless_it_was_asked_for() {
+    for command in [
+        "git push --force",
+        "git reset --hard HEAD~3",
+        "rm -rf ~/",
+        "psql -c 'DROP TABLE users'",
+        "npm publish",
+    ] {
+        let stop = stopped(&held_to("Fix the login", &[]), &bash(command));
+        let stop = stop.unwrap_or_else(|| panic!("{command} runs"));
+        assert_eq!(stop.subject, format!("command {command}"));
+        assert!(stop.reason.contains("say so in a prompt"), "{}", stop.reason);
+    }
+    let asked = held_to("Publish it and force-push the branch", &[]);
+    assert_eq!(stopped(&asked, &bash("git push --force")), None);
+    assert_eq!(stopped(&asked, &bash("npm publish")), None);
+}
+
+#[test]
+fn files_that_the_user_named_are_changed_without_a_question() {
+    let contract = held_to("Add a line to /etc/hosts and change ~/.bashrc", &[]);
+    assert_eq!(
+        stopped(&contract, &action("Edit", json!({"file_path": "/etc/hosts"}))),
+        None
+    );
+    let other = held_to("Fix the login", &[]);
+    assert!(stopped(&other, &action("Edit", json!({"file_path": "/etc/hosts"}))).is_some());
+    // Named as what is not to change, it is not what was asked for; asked for later, it is.
+    let mut forbidden = held_to("Do not change src/db/pool.rs", &["Do not change src/db/pool.rs"]);
+    assert!(stopped(&forbidden, &edit("src/db/pool.rs")).is_some());
+    forbidden.instructions.push("Now edit src/db/pool.rs".to_owned());
+    assert_eq!(stopped(&forbidden, &edit("src/db/pool.rs")), None);
+}
+
+#[test]
+fn what_was_asked_and_ran_is_not_asked_again() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not commit"]);
+    let file = edit("src/db/pool.rs");
+    let allowed = [stopped(&contract, &file).unwrap().subject];
+    let with = |action| {
+        decide(&Question {
+            allowed: &allowed,
+            ..question(&contract, action)
+        })
+    };
+    assert_eq!(with(&file), None);
+    assert!(with(&edit("src/db/other.rs")).is_some());
+    assert!(with(&bash("rm src/db/pool.rs")).is_some(), "removing is more than changing");
+    let commit = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
+    let again = bash("git commit -m b");
+    let question = Question {
+        allowed: &commit,
+        ..question(&contract, &again)
+    };
+    assert_eq!(decide(&question), None);
+}
+
+#[test]
+fn an_action_against_several_things_is_about_all_of_them() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/"]);
+    let both = bash("rm src/db/a.rs src/db/b.rs");
+    let stop = stopped(&contract, &both).unwrap();
+    assert_eq!(stop.subject, "removal of src/db/a.rs\nremoval of src/db/b.rs");
+    let allowed = [stop.subject];
+    let one = bash("rm src/db/b.rs");
+    let question = Question {
+        allowed: &allowed,
+        ..question(&contract, &one)
+    };
+    assert_eq!(decide(&question), None);
+}
+
+#[test]
+fn what_the_agent_made_it_may_remove() {
+    let contract = held_to("Fix the login", &[]);
+    let removal = bash("rm -r /srv/try");
+    assert!(stopped(&contract, &removal).is_some());
+    let made = [bash("mkdir -p /srv/try"), bash("touch /srv/try/a")];
+    let with = |past| {
+        decide(&Question {
+            past,
+            ..question(&contract, &removal)
+        })
+    };
+    assert_eq!(with(Some(&made[..])), None);
+    // Nobody knows what it made.
+    assert_eq!(with(None), None);
+    let forbidden = held_to("Fix the login", &["Do not touch src/db/"]);
+    let change = edit("src/db/pool.rs");
+    let unknown = Question {
+        past: None,
+        ..question(&forbidden, &change)
+    };
+    assert!(decide(&unknown).is_some(), "what was forbidden is, whatever was done before");
+}
+
+#[test]
+fn a_command_is_meant_from_where_it_runs() {
+    let contract = held_to("Fix the login", &[]);
+    let everything = bash("rm -rf ./*");
+    assert!(stopped(&contract, &everything).is_some());
+    let below = Question {
+        directory: Some("/home/me/p/target/tmp"),
+        ..question(&contract, &everything)
+    };
+    assert_eq!(decide(&below), None);
+}
+
+#[test]
+fn a_reason_is_one_line_and_names_the_file_for_a_shell() {
+    let mut contract = held_to("Fix\nthe \u{7} login", &[]);
+    contract.forbidden = vec!["docs/**".to_owned()];
+    let stop = stopped(&contract, &edit("docs/it's new.md")).unwrap();
+    assert!(!stop.reason.contains('\n'), "{}", stop.reason);
+    assert!(
+        stop.reason.ends_with(r"grov goal allow 'docs/it'\''s new.md'"),
+        "{}",
+        stop.reason
+    );
+}
+
+#[test]
+fn long_commands_are_known_again() {
+    let contract = held_to("Fix the login", &[]);
+    let long = |end: &str| bash(&format!("git push --force origin {}{end}", "x".repeat(1000)));
+    let subject = |end: &str| stopped(&contract, &long(end)).unwrap().subject;
+    assert_eq!(subject("a"), subject("a"));
+    assert_ne!(subject("a"), subject("b"));
+    assert!(subject("a").len() < 300);
+}

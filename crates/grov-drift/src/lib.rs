@@ -1,0 +1,20 @@
+//! Drift and correction on the hook path: transcript in, text out.
+//!
+//! Entry points: [`Following`] takes up a session where the last hook left it, reads what the transcript says since, and
+//! [checks](Following::check) it. [`Review`] tells what a session leaves behind, [`file_reasoning`] why its files are as they
+//! are.
+//!
+//! It knows the rules of `grov-scope` and the transcripts of `grov-actions`. It does not know stores, models, HTTP, the file
+//! system or the proxy: states and bytes are handed in and out.
+#![forbid(unsafe_code)]
+
+mod course;
+mod following;
+mod reasoning;
+mod review;
+mod scoring;
+
+pub use following::Following;
+pub use grov_steer::IntentReader;
+pub use reasoning::file_reasoning;
+pub use review::{Review, review};

@@ -1,0 +1,56 @@
+//! Why files are as they are: what was changed where, and what the agent said before.
+
+use grov_actions::transcript::Edited;
+use grov_domain::{ClientSessionId, FileReasoning, TaskId};
+use time::OffsetDateTime;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// Entries of one session, the newest.
+const MOST_ENTRIES: usize = 200;
+
+/// The edits of a session as reasoning about files. What the agent did not say anything about tells nothing, and of several
+/// edits of the same place the newest counts. Ids are derived: the same transcript gives the same rows. Paths below
+/// `project_path` are told from there. `now` stands for times that the transcript does not tell.
+pub fn file_reasoning(
+    session: &ClientSessionId,
+    project_path: &str,
+    task: Option<&TaskId>,
+    edits: &[Edited],
+    now: OffsetDateTime,
+) -> Vec<FileReasoning> {
+    let mut found: Vec<FileReasoning> = Vec::new();
+    for edit in edits {
+        let Some(said) = edit.said.as_deref().filter(|said| !said.trim().is_empty()) else {
+            continue;
+        };
+        let file = relative(&edit.file, project_path);
+        let place = format!(
+            "{session}\n{file}\n{}",
+            edit.symbol.as_deref().unwrap_or_default()
+        );
+        let entry = FileReasoning {
+            id: format!("{session}-{:016x}", xxh3_64(place.as_bytes())),
+            task_id: task.cloned(),
+            project_path: project_path.to_owned(),
+            file_path: file.to_owned(),
+            anchor: edit.symbol.clone(),
+            line_start: edit.lines.map(|(first, _)| first),
+            line_end: edit.lines.map(|(_, last)| last),
+            code_hash: (!edit.code.is_empty()).then(|| format!("{:032x}", xxh3_128(edit.code.as_bytes()))),
+            change_type: Some(if edit.is_new { "create" } else { "edit" }.to_owned()),
+            reasoning: said.to_owned(),
+            created_at: edit.at.unwrap_or(now),
+        };
+        found.retain(|known| known.id != entry.id);
+        found.push(entry);
+    }
+    let surplus = found.len().saturating_sub(MOST_ENTRIES);
+    found.drain(..surplus);
+    found
+}
+
+/// A path as seen from a folder, where it lies below it.
+fn relative<'a>(path: &'a str, folder: &str) -> &'a str {
+    let below = path.strip_prefix(folder.trim_end_matches('/'));
+    below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(path)
+}
