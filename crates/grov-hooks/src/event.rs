@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Event {
     /// Its name in the settings and on the command line.
     pub name: &'static str,
+    /// Of which tools the client tells, as a regular expression; of all where there is none.
+    pub matcher: Option<&'static str>,
     /// How long the client is to wait for the hook, in seconds; it waits for everything else meanwhile.
     pub timeout: u64,
 }
@@ -15,23 +17,49 @@ pub struct Event {
 pub const SESSION_START: &str = "SessionStart";
 /// The user has sent a prompt, which the model has not seen yet.
 pub const USER_PROMPT_SUBMIT: &str = "UserPromptSubmit";
+/// The agent is about to use a tool, which a hook can stop.
+pub const PRE_TOOL_USE: &str = "PreToolUse";
+/// A tool was used.
+pub const POST_TOOL_USE: &str = "PostToolUse";
+/// A tool was used, and said that it failed.
+pub const POST_TOOL_USE_FAILURE: &str = "PostToolUseFailure";
+
+/// The tools that change something. What only looks needs no guard, and no process.
+pub const CHANGING_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*";
 
 /// The events that Grov has something to do at. Every other costs a process for nothing and is not registered.
-const REGISTERED: [Event; 2] = [
+const REGISTERED: &[Event] = &[
     // A proxy may have to be started.
     Event {
         name: SESSION_START,
+        matcher: None,
         timeout: 20,
     },
     Event {
         name: USER_PROMPT_SUBMIT,
+        matcher: None,
+        timeout: 5,
+    },
+    Event {
+        name: PRE_TOOL_USE,
+        matcher: Some(CHANGING_TOOLS),
+        timeout: 5,
+    },
+    Event {
+        name: POST_TOOL_USE,
+        matcher: Some(CHANGING_TOOLS),
+        timeout: 5,
+    },
+    Event {
+        name: POST_TOOL_USE_FAILURE,
+        matcher: Some(CHANGING_TOOLS),
         timeout: 5,
     },
 ];
 
 /// The events that `grov init` registers.
 pub fn registered() -> impl Iterator<Item = Event> {
-    REGISTERED.into_iter()
+    REGISTERED.iter().copied()
 }
 
 /// The most that is read of what the client sends. It sends more only if a tool's output is that long.
@@ -51,6 +79,16 @@ pub struct Input {
     pub source: Option<String>,
     /// What the user said.
     pub prompt: Option<String>,
+    /// The client's own record of the session.
+    pub transcript_path: Option<String>,
+    /// The tool that is, or was, used.
+    pub tool_name: Option<String>,
+    /// What it is given.
+    pub tool_input: Option<serde_json::Value>,
+    /// The tool call.
+    pub tool_use_id: Option<String>,
+    /// The subagent that uses it, if it is one.
+    pub agent_id: Option<String>,
 }
 
 impl Input {

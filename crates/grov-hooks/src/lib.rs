@@ -10,10 +10,12 @@
 pub mod capture;
 pub mod event;
 pub mod memory;
+mod permission;
 mod recap;
 pub mod settings;
 pub mod status_line;
 mod told;
 
+pub use permission::permission;
 pub use recap::recap;
 pub use told::ToldList;

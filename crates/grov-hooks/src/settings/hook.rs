@@ -22,6 +22,9 @@ pub enum Handler {
 pub struct Hook {
     /// The event's name.
     pub event: &'static str,
+    /// Of which tools it is told, as a regular expression; of all that the event knows without one. It counts where the hook
+    /// is put in; one that stands there keeps the matcher it has.
+    pub matcher: Option<&'static str>,
     /// What is done.
     pub handler: Handler,
     /// How long the client waits for it, in seconds.
@@ -35,6 +38,7 @@ impl Hook {
     pub fn command(program: &str, event: &'static str, timeout: u64) -> Self {
         Self {
             event,
+            matcher: None,
             handler: Handler::Command(format!("{program} hook {event}")),
             timeout,
         }
@@ -45,9 +49,16 @@ impl Hook {
         let base = base.trim_end_matches('/');
         Self {
             event,
+            matcher: None,
             handler: Handler::Http(format!("{base}{HTTP_HOOK_PATH}{event}")),
             timeout,
         }
+    }
+
+    /// The same, told of some tools alone.
+    #[must_use]
+    pub fn matching(self, matcher: Option<&'static str>) -> Self {
+        Self { matcher, ..self }
     }
 
     pub(super) fn handler_shape(&self) -> Shape {
@@ -60,7 +71,11 @@ impl Hook {
     }
 
     pub(super) fn group_shape(&self) -> Shape {
-        Shape::Object(vec![("hooks", Shape::List(vec![self.handler_shape()]))])
+        let hooks = ("hooks", Shape::List(vec![self.handler_shape()]));
+        let matcher = self
+            .matcher
+            .map(|matcher| ("matcher", Shape::Text(matcher.to_owned())));
+        Shape::Object(matcher.into_iter().chain([hooks]).collect())
     }
 }
 

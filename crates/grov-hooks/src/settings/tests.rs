@@ -190,6 +190,25 @@ fn spaced(handler: &str) -> String {
 }
 
 #[test]
+fn a_hook_for_some_tools_says_which_and_one_that_stands_there_keeps_what_it_says() {
+    let guard = Hook::command("grov", "PreToolUse", 5).matching(Some("Edit|mcp__.*"));
+    let wanted = Wanted {
+        hooks: vec![guard],
+        ..Wanted::default()
+    };
+    let text = round_trip(
+        r#"{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"command": "mine"}]}]}}"#,
+        &wanted,
+    );
+    let groups = &value_of(&text)["hooks"]["PreToolUse"];
+    assert_eq!(groups[0]["matcher"], "Bash");
+    assert_eq!(groups[1]["matcher"], "Edit|mcp__.*");
+    assert_eq!(groups[1]["hooks"][0]["command"], "grov hook PreToolUse");
+    let narrowed = text.replace("Edit|mcp__.*", "Write");
+    assert_eq!(registered(&narrowed, &wanted).changes, []);
+}
+
+#[test]
 fn nothing_wanted_changes_nothing() {
     for text in ["", "{}", "// c", "{\"a\": 1,}"] {
         let registered = registered(text, &Wanted::default());
@@ -313,7 +332,7 @@ fn another_layout_of_the_same_settings_is_cleaned_as_well() {
 }
 
 #[test]
-fn without_a_record_the_hooks_go_and_nothing_else() {
+fn without_a_record_hooks_and_status_line_go_and_nothing_else() {
     let there = registered("{\"a\": 1}", &wanted());
     let back = put_back(&there.text, &[]);
     let value = value_of(&back.text);
@@ -322,6 +341,9 @@ fn without_a_record_the_hooks_go_and_nothing_else() {
         json!({"SessionStart": [], "UserPromptSubmit": [], "Stop": []})
     );
     assert_eq!(value["env"]["ANTHROPIC_BASE_URL"], "http://127.0.0.1:8080");
+    assert_eq!(value.get("statusLine"), None);
+    let foreign = "{\"statusLine\": {\"type\": \"command\", \"command\": \"mine\"}}";
+    assert_eq!(put_back(foreign, &[]).text, foreign);
 }
 
 #[test]

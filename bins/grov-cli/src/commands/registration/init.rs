@@ -171,7 +171,7 @@ fn targets(
     let hooks = |program: &str| -> Vec<Hook> {
         let events = registered();
         events
-            .map(|event| Hook::command(program, event.name, event.timeout))
+            .map(|event| Hook::command(program, event.name, event.timeout).matching(event.matcher))
             .collect()
     };
     let own = program(environment);
