@@ -100,6 +100,8 @@ pub trait Embedder: Send + Sync {
     /// One embedding for each text, in the same order and of the same dimension. At most [`MOST_TEXTS`] texts, of each
     /// of which [`LONGEST_TEXT`] bytes are looked at.
     async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError>;
+    /// Waits a while until nothing is left to settle, before the process ends. Most have nothing to settle.
+    async fn close(&self) {}
 }
 
 /// A memory that has no embedding of the model in use.

@@ -1,7 +1,8 @@
 //! Judgements asked of a model, with budget, ledger and offline fall-back.
 //!
 //! - [`ModelJudge`] is the judge: it asks a model where [`JudgeSettings`] name one, and rules otherwise or on failure.
-//! - [`HttpEmbedder`] asks a server what texts mean, as numbers, under the same rules.
+//! - [`HttpEmbedder`] asks a server what texts mean, as numbers, under the same rules; [`StaticEmbedder`] looks it up in
+//!   files, in this process.
 //! - [`offline`] answers every question by rules, without a model.
 //! - [`list_price`] is what tokens of a known model cost.
 //!
@@ -28,7 +29,7 @@ mod settings;
 mod spending;
 mod status;
 
-pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder};
+pub use embed::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder, StaticModelError};
 pub use judge::ModelJudge;
 pub use settings::{
     DEFAULT_ANTHROPIC_MODEL, DEFAULT_CONCURRENCY, DEFAULT_DAILY_BUDGET, DEFAULT_TIMEOUT, JudgeSettings,

@@ -1,9 +1,11 @@
-//! What texts mean, as numbers: asked of a server, under the rules of every own call.
+//! What texts mean, as numbers: asked of a server, under the rules of every own call, or looked up in this process.
 
 mod settings;
+mod static_model;
 mod wire;
 
 pub use settings::{EmbedderProvider, EmbedderSettings};
+pub use static_model::{StaticEmbedder, StaticModelError};
 
 use crate::SetupError;
 use crate::address::{self, Endpoint};
@@ -83,11 +85,6 @@ impl HttpEmbedder {
             breaker: Breaker::new("the embedding provider", "nothing is embedded"),
             timeout: settings.timeout,
         })
-    }
-
-    /// Waits a while until what was set aside too late is given back.
-    pub async fn close(&self) {
-        self.ledger.close().await;
     }
 
     /// One call, allowed by the breaker and the ledger, and settled.
@@ -179,6 +176,11 @@ impl Embedder for HttpEmbedder {
             };
             tokio::time::sleep(pause).await;
         }
+    }
+
+    /// Waits a while until what was set aside too late is given back.
+    async fn close(&self) {
+        self.ledger.close().await;
     }
 }
 

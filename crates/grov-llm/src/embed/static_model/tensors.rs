@@ -1,0 +1,125 @@
+//! Where the numbers stand in a safetensors file: its header, read and checked.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Bytes that say how long the header is.
+const LENGTH: usize = 8;
+
+/// A block of numbers in the file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Tensor {
+    pub(super) format: Format,
+    pub(super) shape: Vec<usize>,
+    /// Where it stands in the file; as long as its shape says.
+    pub(super) place: Range<usize>,
+}
+
+/// How a number is written, low byte first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    I8,
+    I32,
+    I64,
+    F16,
+    F32,
+    F64,
+}
+
+/// The header's word for a tensor.
+#[derive(Deserialize)]
+struct Entry {
+    dtype: String,
+    shape: Vec<usize>,
+    data_offsets: [usize; 2],
+}
+
+/// The tensors of a file, by name. Only those that are asked for are checked.
+pub(super) struct Header<'a> {
+    entries: HashMap<String, &'a RawValue>,
+    /// Where the numbers begin, and where the file ends.
+    data: Range<usize>,
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header of a file. The error says what is wrong with it.
+    pub(super) fn read(file: &'a [u8]) -> Result<Self, String> {
+        let cut_off = || "it is cut off, or no safetensors file".to_owned();
+        let (length, rest) = file.split_first_chunk::<LENGTH>().ok_or_else(cut_off)?;
+        let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| cut_off())?;
+        let header = rest.get(..length).ok_or_else(cut_off)?;
+        let entries =
+            serde_json::from_slice(header).map_err(|error| format!("its header is broken: {error}"))?;
+        Ok(Self {
+            entries,
+            data: LENGTH + length..file.len(),
+        })
+    }
+
+    /// The tensor of that name; `None` if there is none.
+    pub(super) fn tensor(&self, name: &str) -> Result<Option<Tensor>, String> {
+        let Some(entry) = self.entries.get(name) else {
+            return Ok(None);
+        };
+        let wrong = |reason: String| format!("its tensor {name} {reason}");
+        let entry: Entry =
+            serde_json::from_str(entry.get()).map_err(|error| wrong(format!("is not described: {error}")))?;
+        let format = Format::named(&entry.dtype).ok_or_else(|| {
+            wrong(format!(
+                "has numbers of type {}; Grov reads I8, F16, F32 and F64",
+                entry.dtype
+            ))
+        })?;
+        let [from, to] = entry.data_offsets;
+        let length = entry
+            .shape
+            .iter()
+            .try_fold(format.width(), |length, side| length.checked_mul(*side));
+        if to.checked_sub(from) != length || length.is_none() {
+            return Err(wrong(format!(
+                "stands from byte {from} to {to}, which is not the size of its shape {:?}",
+                entry.shape
+            )));
+        }
+        let end = self
+            .data
+            .start
+            .checked_add(to)
+            .filter(|end| *end <= self.data.end);
+        let end = end.ok_or_else(|| {
+            let there = self.data.len();
+            wrong(format!("ends at byte {to} of {there}: the file is cut off"))
+        })?;
+        Ok(Some(Tensor {
+            format,
+            shape: entry.shape,
+            place: end - (to - from)..end,
+        }))
+    }
+}
+
+impl Format {
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "I8" => Self::I8,
+            "I32" => Self::I32,
+            "I64" => Self::I64,
+            "F16" => Self::F16,
+            "F32" => Self::F32,
+            "F64" => Self::F64,
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a number.
+    pub(super) fn width(self) -> usize {
+        match self {
+            Self::I8 => 1,
+            Self::F16 => 2,
+            Self::I32 | Self::F32 => 4,
+            Self::I64 | Self::F64 => 8,
+        }
+    }
+}
