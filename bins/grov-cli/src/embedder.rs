@@ -2,8 +2,8 @@
 
 use crate::context::Context;
 use crate::output::say;
-use grov_domain::{MicroUsd, StoreError, SystemClock};
-use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder};
+use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
+use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, search_by_meaning};
 use grov_runtime::EmbeddingProvider;
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Searches memory, with the help of a model where one is set up.
 pub(crate) struct Searcher {
-    embedder: Option<HttpEmbedder>,
+    embedder: Option<Box<dyn Embedder>>,
     /// Trouble is told once.
     told: Cell<bool>,
 }
@@ -41,7 +41,7 @@ impl Searcher {
         let Some(embedder) = &self.embedder else {
             return search(store, query, &ranking).await;
         };
-        let answer = search_by_meaning(store, embedder, query, &ranking).await?;
+        let answer = search_by_meaning(store, embedder.as_ref(), query, &ranking).await?;
         if let Some(trouble) = answer.trouble.filter(|_| !self.told.replace(true)) {
             say(&format!("warning: searching by words alone: {trouble}"));
         }
@@ -50,15 +50,19 @@ impl Searcher {
 }
 
 /// The embedder that the settings name; `None` where they name none.
-fn embedder(context: &Context) -> Result<Option<HttpEmbedder>, String> {
+pub(crate) fn embedder(context: &Context) -> Result<Option<Box<dyn Embedder>>, String> {
     let (settings, llm) = (context.settings.embedder(), context.settings.llm());
     if let Some(missing) = settings.missing {
         return Err(missing.to_owned());
     }
-    let provider = match settings.provider {
+    let provider = match &settings.provider {
         EmbeddingProvider::Off => return Ok(None),
         EmbeddingProvider::OpenAi => EmbedderProvider::OpenAi,
         EmbeddingProvider::Ollama => EmbedderProvider::Ollama,
+        EmbeddingProvider::Static(folder) => {
+            let embedder = StaticEmbedder::load(folder).map_err(|error| error.to_string())?;
+            return Ok(Some(Box::new(embedder)));
+        }
     };
     let proxy = context.settings.proxy();
     let wanted = EmbedderSettings {
@@ -72,7 +76,6 @@ fn embedder(context: &Context) -> Result<Option<HttpEmbedder>, String> {
     };
     // What the search itself reads is opened for reading alone.
     let ledger = ReopeningStore::new(context.database(), OpenOptions::default(), OnCorruption::Fail);
-    HttpEmbedder::new(wanted, Arc::new(ledger), Arc::new(SystemClock))
-        .map(Some)
-        .map_err(|error| error.to_string())
+    let embedder = HttpEmbedder::new(wanted, Arc::new(ledger), Arc::new(SystemClock));
+    Ok(Some(Box::new(embedder.map_err(|error| error.to_string())?)))
 }

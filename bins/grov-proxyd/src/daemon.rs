@@ -172,11 +172,10 @@ async fn serve(
     });
     let counters = injection.counters();
     // And one for what takes longer than a request may wait.
-    let embedding = embedding::embedding(settings, address, opened_apart(home));
-    let embedding_state = embedding.map(|(work, state)| {
+    let (embedding, embedding_standing) = embedding::embedding(settings, address, opened_apart(home));
+    if let Some(work) = embedding {
         tasks.spawn("embedding", work.run(tasks.shutdown()));
-        state
-    });
+    }
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -200,7 +199,7 @@ async fn serve(
         })
         .health_section("drift", move || watching::state(drift_counters.as_deref()))
         .health_section("context", move || remembering::state(&counters))
-        .health_section("embedder", move || embedding::state(embedding_state.as_ref()))
+        .health_section("embedder", move || embedding_standing.read())
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;

@@ -1,64 +1,72 @@
 //! Embedding memories in the background, where a model is set up.
 
 use grov_domain::{Embedder, EmbeddingStore, MicroUsd, SpendingStore, SystemClock};
-use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder};
+use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{EmbeddingState, EmbeddingWork};
-use grov_runtime::{EmbeddingProvider, Settings, Shutdown};
+use grov_runtime::{EmbeddingProvider, EmbeddingSettings, LlmSettings, Settings, Shutdown};
 use grov_store::ReopeningStore;
+use serde_json::{Value, json};
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-/// The work and its state; `None` where nobody named a model, or what was named cannot be used.
+/// How it stands: empty until the model is ready; why there is none where it cannot be used.
+type State = Arc<OnceLock<Result<EmbeddingState, String>>>;
+
+/// The work, to be run beside the proxy.
+pub(crate) struct Embedding {
+    settings: EmbeddingSettings,
+    llm: LlmSettings,
+    listener: SocketAddr,
+    store: Arc<ReopeningStore>,
+    state: State,
+}
+
+/// Reads how the work stands, for the health page.
+pub(crate) struct Standing(Option<State>);
+
+/// The work and how it stands; `None` where nobody named a model.
 pub(crate) fn embedding(
     settings: &Settings,
     listener: SocketAddr,
     store: Arc<ReopeningStore>,
-) -> Option<(Embedding, EmbeddingState)> {
-    let (embedder, llm) = (settings.embedder(), settings.llm());
-    if let Some(missing) = embedder.missing {
-        tracing::warn!("{missing}; memories are not embedded");
+) -> (Option<Embedding>, Standing) {
+    let embedder = settings.embedder();
+    if embedder.provider == EmbeddingProvider::Off && embedder.missing.is_none() {
+        return (None, Standing(None));
     }
-    let provider = match embedder.provider {
-        EmbeddingProvider::Off => return None,
-        EmbeddingProvider::OpenAi => EmbedderProvider::OpenAi,
-        EmbeddingProvider::Ollama => EmbedderProvider::Ollama,
+    let state = State::default();
+    let embedding = Embedding {
+        settings: embedder.clone(),
+        llm: settings.llm().clone(),
+        listener,
+        store,
+        state: Arc::clone(&state),
     };
-    let wanted = EmbedderSettings {
-        base_url: embedder.base_url.as_ref().map(|url| url.as_str().to_owned()),
-        api_key: embedder.api_key.clone(),
-        daily_budget: MicroUsd(llm.daily_budget_micro_usd),
-        timeout: llm.timeout,
-        proxy: llm.proxy.as_ref().map(|url| url.as_str().to_owned()),
-        own_listeners: vec![listener],
-        ..EmbedderSettings::new(provider, &embedder.model)
-    };
-    let ledger = Arc::clone(&store) as Arc<dyn SpendingStore>;
-    let embedder = match HttpEmbedder::new(wanted, ledger, Arc::new(SystemClock)) {
-        Ok(embedder) => Arc::new(embedder),
-        Err(error) => {
-            tracing::error!(%error, "memories are not embedded");
-            return None;
-        }
-    };
-    let (work, state) = EmbeddingWork::new(
-        store as Arc<dyn EmbeddingStore>,
-        Arc::clone(&embedder) as Arc<dyn Embedder>,
-    );
-    Some((Embedding { work, embedder }, state))
-}
-
-/// The work, to be run beside the proxy.
-pub(crate) struct Embedding {
-    work: EmbeddingWork,
-    embedder: Arc<HttpEmbedder>,
+    (Some(embedding), Standing(Some(state)))
 }
 
 impl Embedding {
     /// Goes on until the daemon stops; what is under way then is done again next time.
-    pub(crate) async fn run(mut self, mut stopping: Shutdown) {
+    pub(crate) async fn run(self, mut stopping: Shutdown) {
+        let store = Arc::clone(&self.store);
+        let state = Arc::clone(&self.state);
+        // A table is read from the disk, and the first connection reads the system's certificates: nobody waits for that.
+        let ready = tokio::task::spawn_blocking(move || self.embedder());
+        let ready = ready.await.unwrap_or_else(|fault| Err(fault.to_string()));
+        let embedder = match ready {
+            Ok(embedder) => embedder,
+            Err(trouble) => {
+                tracing::error!(%trouble, "memories are not embedded");
+                let _ = state.set(Err(trouble));
+                return;
+            }
+        };
+        let (mut work, progress) =
+            EmbeddingWork::new(store as Arc<dyn EmbeddingStore>, Arc::clone(&embedder));
+        let _ = state.set(Ok(progress));
         let work = async {
             loop {
-                let rest = self.work.step().await;
+                let rest = work.step().await;
                 tokio::time::sleep(rest).await;
             }
         };
@@ -66,19 +74,57 @@ impl Embedding {
             () = work => {}
             () = stopping.requested() => {}
         }
-        self.embedder.close().await;
+        embedder.close().await;
+    }
+
+    /// The embedder that the settings name.
+    fn embedder(self) -> Result<Arc<dyn Embedder>, String> {
+        if let Some(missing) = self.settings.missing {
+            return Err(missing.to_owned());
+        }
+        match &self.settings.provider {
+            EmbeddingProvider::Off => Err("no embedder is named".to_owned()),
+            EmbeddingProvider::OpenAi => self.on_a_server(EmbedderProvider::OpenAi),
+            EmbeddingProvider::Ollama => self.on_a_server(EmbedderProvider::Ollama),
+            EmbeddingProvider::Static(folder) => {
+                let embedder = StaticEmbedder::load(folder).map_err(|error| error.to_string())?;
+                Ok(Arc::new(embedder))
+            }
+        }
+    }
+
+    fn on_a_server(&self, provider: EmbedderProvider) -> Result<Arc<dyn Embedder>, String> {
+        let (settings, llm) = (&self.settings, &self.llm);
+        let wanted = EmbedderSettings {
+            base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
+            api_key: settings.api_key.clone(),
+            daily_budget: MicroUsd(llm.daily_budget_micro_usd),
+            timeout: llm.timeout,
+            proxy: llm.proxy.as_ref().map(|url| url.as_str().to_owned()),
+            own_listeners: vec![self.listener],
+            ..EmbedderSettings::new(provider, &settings.model)
+        };
+        let ledger = Arc::clone(&self.store) as Arc<dyn SpendingStore>;
+        let embedder = HttpEmbedder::new(wanted, ledger, Arc::new(SystemClock));
+        Ok(Arc::new(embedder.map_err(|error| error.to_string())?))
     }
 }
 
-/// How it stands, for the health page.
-pub(crate) fn state(state: Option<&EmbeddingState>) -> serde_json::Value {
-    let Some(status) = state.map(EmbeddingState::read) else {
-        return serde_json::json!({"model": null});
-    };
-    serde_json::json!({
-        "model": status.model,
-        "memories": status.progress.memories,
-        "done": status.progress.done,
-        "trouble": status.trouble,
-    })
+impl Standing {
+    /// How it stands, for the health page.
+    pub(crate) fn read(&self) -> Value {
+        match self.0.as_ref().and_then(|state| state.get()) {
+            Some(Ok(state)) => {
+                let status = state.read();
+                json!({
+                    "model": status.model,
+                    "memories": status.progress.memories,
+                    "done": status.progress.done,
+                    "trouble": status.trouble,
+                })
+            }
+            Some(Err(trouble)) => json!({"model": null, "trouble": trouble}),
+            None => json!({"model": null}),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! `grov doctor`: whether everything works, what follows if it does not, and how to mend it.
 
 mod client;
+mod embedding;
 mod home;
 mod judging;
 mod proxy;
@@ -120,6 +121,7 @@ fn all(common: &Common) -> Result<Vec<Check>, Failure> {
     checks.extend(client::checks(&context)?);
     checks.extend(proxy::checks(&context)?);
     checks.extend(judging::checks(&context));
+    checks.extend(embedding::check(&context));
     Ok(checks)
 }
 

@@ -3,11 +3,12 @@
 use super::error::SettingsError;
 use super::value::Value;
 use super::views::Values;
-use crate::Url;
+use crate::{Home, Url};
 use grov_redact::Secret;
+use std::path::PathBuf;
 
 /// Who embeds texts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmbeddingProvider {
     /// Nobody.
     Off,
@@ -15,6 +16,8 @@ pub enum EmbeddingProvider {
     OpenAi,
     /// Ollama.
     Ollama,
+    /// Grov itself, with the files of a static model in this folder.
+    Static(PathBuf),
 }
 
 /// Settings of embeddings. Budget, time limit and proxy are those of all of Grov's own model calls.
@@ -33,7 +36,7 @@ pub struct EmbeddingSettings {
 }
 
 impl EmbeddingSettings {
-    pub(super) fn of(values: &Values<'_>) -> Result<Self, SettingsError> {
+    pub(super) fn of(values: &Values<'_>, home: &Home) -> Result<Self, SettingsError> {
         let url = |name| {
             values.get(name, |value| match value {
                 Value::Url(url) => Some(Some(url.clone())),
@@ -53,6 +56,7 @@ impl EmbeddingSettings {
             "off" => Some(EmbeddingProvider::Off),
             "openai" => Some(EmbeddingProvider::OpenAi),
             "ollama" => Some(EmbeddingProvider::Ollama),
+            "static" => Some(EmbeddingProvider::Static(home.root().join(&model))),
             _ => None,
         })?;
         let judged_there =
@@ -65,6 +69,9 @@ impl EmbeddingSettings {
         };
         let missing = match asked {
             EmbeddingProvider::Off => None,
+            EmbeddingProvider::Static(_) if model.is_empty() => Some(
+                "embedder.provider is static, but embedder.model is not set: name the folder with the model's files",
+            ),
             _ if model.is_empty() => Some(
                 "embedder.provider is set, but embedder.model is not: name a model that the server offers",
             ),

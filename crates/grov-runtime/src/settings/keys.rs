@@ -112,18 +112,20 @@ pub static KEYS: &[Key] = &[
         name: "embedder.model",
         environment: &["GROV_EMBEDDER_MODEL"],
         flag: None,
-        kind: Kind::Word,
+        kind: Kind::Path,
         default: "",
-        doc: "Embedding model; when it changes, all memories are embedded anew in the background",
+        doc: "Embedding model by name; with static the folder of its files, relative to the home. When it changes, all \
+              memories are embedded anew in the background",
         project: false,
     },
     Key {
         name: "embedder.provider",
         environment: &["GROV_EMBEDDER_PROVIDER"],
         flag: None,
-        kind: Kind::Choice(&["off", "openai", "ollama"]),
+        kind: Kind::Choice(&["off", "openai", "ollama", "static"]),
         default: "off",
-        doc: "Who embeds memories for `grov memory search`: off = nobody, openai = any compatible server, ollama = Ollama",
+        doc: "Who embeds memories for `grov memory search`: off = nobody, openai = any compatible server, ollama = Ollama, \
+              static = Grov itself, with a static model's tokenizer.json and model.safetensors",
         project: false,
     },
     Key {

@@ -828,14 +828,38 @@ fn texts_are_embedded_only_where_somebody_names_a_model() {
 }
 
 #[test]
-fn a_project_does_not_decide_who_reads_memories() {
-    let scene = Scene::new().project_file(
-        "[embedder]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nmodel = 'm'\nprovider = 'openai'\n",
+fn a_static_model_is_a_folder_seen_from_the_home() {
+    let of = |model: &str| {
+        let scene = Scene::new().user_file(&format!("[embedder]\nprovider = 'static'\nmodel = '{model}'\n"));
+        let settings = scene.load().unwrap();
+        let embedder = settings.embedder().clone();
+        (embedder.provider, embedder.missing.is_some(), scene.path(".grov"))
+    };
+    let (provider, missing, home) = of("models/a b");
+    assert_eq!(
+        (provider, missing),
+        (EmbeddingProvider::Static(home.join("models/a b")), false)
     );
-    let settings = scene.load().unwrap();
-    assert_eq!(settings.embedder(), Scene::new().load().unwrap().embedder());
-    assert_eq!(settings.warnings().len(), 4);
-    assert!(!format!("{settings:?}").contains("pa55"));
+    let (provider, missing, _) = of("/opt/modèle");
+    assert_eq!(
+        (provider, missing),
+        (EmbeddingProvider::Static("/opt/modèle".into()), false)
+    );
+    let (provider, missing, _) = of("");
+    assert_eq!((provider, missing), (EmbeddingProvider::Off, true));
+}
+
+#[test]
+fn a_project_does_not_decide_who_reads_memories() {
+    for (provider, model) in [("openai", "m"), ("static", "/etc"), ("static", "../../model")] {
+        let scene = Scene::new().project_file(&format!(
+            "[embedder]\napi_key = 'pa55'\nbase_url = 'https://evil.example'\nmodel = '{model}'\nprovider = '{provider}'\n",
+        ));
+        let settings = scene.load().unwrap();
+        assert_eq!(settings.embedder(), Scene::new().load().unwrap().embedder());
+        assert_eq!(settings.warnings().len(), 4);
+        assert!(!format!("{settings:?}").contains("pa55"));
+    }
 }
 
 #[test]

@@ -234,7 +234,7 @@ impl Views {
             abandon_after: values.duration("tasks.abandon_after")?,
         };
         let llm = LlmSettings::of(&values, anthropic_key)?;
-        let embedder = EmbeddingSettings::of(&values)?;
+        let embedder = EmbeddingSettings::of(&values, home)?;
         let user = values.choice("user", |word| match word {
             "plain" => Some(UserMode::Plain),
             "hash" => Some(UserMode::Hash),
