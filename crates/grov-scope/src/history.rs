@@ -3,6 +3,7 @@
 use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::place::Place;
+use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -25,7 +26,7 @@ const BEGINNING: usize = 24;
 const SKETCH: usize = 32;
 
 /// A text, so that the same one and a nearly equal one are known again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Print {
     exact: u64,
     /// The first letters.
@@ -80,7 +81,7 @@ impl Print {
 }
 
 /// What kind of thing an action was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Kind {
     /// It changed files.
     Change,
@@ -91,7 +92,7 @@ pub(crate) enum Kind {
 }
 
 /// One action of the past.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) kind: Kind,
     files: Vec<u64>,
@@ -104,7 +105,7 @@ pub(crate) struct Entry {
 }
 
 /// Where commands are run, as far as their `cd` tells; a shell of an agent stays where the last command left it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Here {
     /// At the root.
     #[default]
@@ -160,7 +161,7 @@ impl Here {
 }
 
 /// What the agent did since the newest instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Activity {
     /// Actions that changed files.
     pub changes: u32,
@@ -171,7 +172,7 @@ pub struct Activity {
 }
 
 /// The conversation so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     entries: VecDeque<Entry>,
     touched: HashSet<u64>,

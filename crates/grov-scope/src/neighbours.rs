@@ -3,6 +3,7 @@
 use crate::deed::Deed;
 use crate::kinds::{FileKind, is_made_by_build, is_temporary, subject_of_test};
 use crate::place::Place;
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// So many names of files are kept in mind; then none is added.
@@ -19,7 +20,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// Files that the work is about, and what lies around them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Neighbourhood {
     /// Stems of files that the work is about.
     stems: HashSet<String>,

@@ -116,8 +116,19 @@ pub(super) fn of_command(
                 },
             )?
         }
+        "grov" if frees(command) && !asked.names("grov") => finding(
+            DESTRUCTIVE,
+            None,
+            "The agent frees itself from what it is held to; nobody asked for it",
+        ),
         _ => None,
     }
+}
+
+/// Whether Grov is told to hold the agent to less: what it may change is for people to say.
+fn frees(command: &SimpleCommand) -> bool {
+    let says = |words: &[&str]| command.operands().any(|word| words.contains(&word));
+    says(&["off", "unregister", "uninstall"]) || says(&["goal"]) && says(&["allow", "set"])
 }
 
 /// Changes of files that belong to the user or the system.
@@ -173,10 +184,12 @@ fn protected(place: &Place) -> Option<&'static str> {
     // A file of that name in a project is the project's: `.npmrc` of a workspace.
     let behind = behind_home(text)?;
     let own = behind.split('/').next().unwrap_or_default();
-    let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube");
+    let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube" | ".grov");
+    // There hooks are switched off.
+    let client = own == ".claude" && name.starts_with("settings");
     let accounts = matches!(own, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
     let shell = shell && (own == name || own == ".config");
-    (shell || keys || accounts).then_some("the user's own settings")
+    (shell || keys || accounts || client).then_some("the user's own settings")
 }
 
 /// What of a path stands behind somebody's home.

@@ -159,7 +159,7 @@ impl Limits {
                 found.push(finding(
                     BROKEN,
                     Some(place.shown()),
-                    format!("{} was changed against \"{}\"", place.shown(), shown(text)),
+                    format!("{} is changed against \"{}\"", place.shown(), shown(text)),
                 ));
             }
         }
@@ -167,7 +167,7 @@ impl Limits {
             found.push(finding(
                 BROKEN,
                 None,
-                format!("A command was run against \"{}\"", shown(limit.text())),
+                format!("A command is run against \"{}\"", shown(limit.text())),
             ));
         }
         if let Some((limit, certain)) = self
@@ -183,7 +183,7 @@ impl Limits {
                     (false, false) => PERHAPS_BROKEN,
                 },
                 deed.changed.first().map(Place::shown),
-                format!("A dependency was brought in against \"{}\"", shown(limit.text())),
+                format!("A dependency is brought in against \"{}\"", shown(limit.text())),
             ));
         }
         found

@@ -3,17 +3,18 @@
 use super::reading::is_negation;
 use crate::words::{fold, words};
 use grov_domain::GoalContract;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of each instruction so much of both ends is searched for a constraint.
 const END: usize = 2 * 1024;
 
 /// For constraints that no instruction holds in its words: what had been said when they were seen first.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Since(BTreeMap<String, Start>);
 
 /// An instruction, by its text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Start {
     instruction: String,
     /// It was said after the constraint.

@@ -3,6 +3,7 @@
 use super::text::Heard;
 use super::ties::{FileId, Files, Numbered, Ties, USER};
 use super::told::Told;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
 /// So many actions wait to be explained by later ones, of each kind.
@@ -19,8 +20,8 @@ const USUAL: (f64, f64) = (1.5, 3.0);
 const LEAST_WORDS: usize = 4;
 
 /// An action that was seen.
-#[derive(Clone, Debug)]
-pub(super) struct Seen {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Seen {
     pub(super) files: Vec<Numbered>,
     pub(super) changes: bool,
     /// By an edit, not by a command.
@@ -33,8 +34,8 @@ pub(super) struct Seen {
 }
 
 /// What is known of the conversation.
-#[derive(Clone, Debug)]
-pub(super) struct Memory {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Memory {
     pub(super) files: Files,
     /// The goal and everything that was accepted.
     pub(super) on: Ties,

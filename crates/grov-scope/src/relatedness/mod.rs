@@ -27,7 +27,8 @@ use crate::place::{Place, Root};
 use asked::Asked;
 use expected::Expected;
 use grov_domain::{ActionType, Finding, GoalContract};
-use memory::{Memory, Seen};
+pub(crate) use memory::Memory;
+use memory::Seen;
 use score::{Touch, Weighed, weigh};
 use subject::Subject;
 use text::Heard;
@@ -95,6 +96,21 @@ impl Relatedness {
         let asked = Asked::new(contract);
         let mut memory = Memory::default();
         memory.on.hear(&asked.heard(), &[USER]);
+        Self {
+            expected: beyond_words(&asked, compiled, root),
+            asked,
+            memory,
+        }
+    }
+
+    /// What is known of the conversation.
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Goes on with what was known of a conversation, under the contract that held.
+    pub(crate) fn recall(contract: &GoalContract, compiled: &Compiled, root: &Root, memory: Memory) -> Self {
+        let asked = Asked::new(contract);
         Self {
             expected: beyond_words(&asked, compiled, root),
             asked,

@@ -3,6 +3,7 @@
 use super::text::words;
 use crate::kinds::{FileKind, is_temporary};
 use crate::place::Place;
+use serde::{Deserialize, Serialize};
 
 /// Names that tell a file's role in its folder, not what it is about.
 #[rustfmt::skip]
@@ -19,7 +20,7 @@ const TESTING: &[&str] = &["test", "tests", "spec", "mock", "e2e", "integration"
 const LEAST_NAME: usize = 5;
 
 /// A file of the project.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Subject {
     /// The path in the one spelling that is compared.
     pub(super) path: String,

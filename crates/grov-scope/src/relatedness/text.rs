@@ -1,6 +1,7 @@
 //! Words of code and prose, in a form in which those of a goal, of a path and of a program can be compared.
 
 use crate::words::fold;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Words of programs and prose that say nothing about what the work is about.
@@ -34,7 +35,7 @@ const LEAST_LEFT: usize = 4;
 const LEAST_IDENTIFIER: usize = 7;
 
 /// A text as far as it is compared: each list sorted and without repetition.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Heard {
     /// Stems of the words and of the parts of compound words.
     pub(super) words: Vec<String>,

@@ -5,6 +5,7 @@
 use super::memory::Seen;
 use super::subject::Subject;
 use super::text::{Heard, weight};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// So many files are kept in mind.
@@ -24,7 +25,7 @@ pub(super) type FileId = u32;
 pub(super) const USER: FileId = 0;
 
 /// Numbers for the files of a conversation.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Files(HashMap<String, FileId>);
 
 impl Files {
@@ -43,10 +44,31 @@ impl Files {
 }
 
 /// Files that a word came with.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "Vec<FileId>", into = "Vec<FileId>")]
 enum Sources {
     Few(Vec<FileId>),
     Many,
+}
+
+impl From<Vec<FileId>> for Sources {
+    fn from(few: Vec<FileId>) -> Self {
+        if few.is_empty() {
+            Self::Many
+        } else {
+            Self::Few(few)
+        }
+    }
+}
+
+impl From<Sources> for Vec<FileId> {
+    /// No word is without a source: an empty list says that they are many.
+    fn from(sources: Sources) -> Self {
+        match sources {
+            Sources::Few(few) => few,
+            Sources::Many => Self::new(),
+        }
+    }
 }
 
 impl Sources {
@@ -70,7 +92,7 @@ impl Sources {
 }
 
 /// Words with their sources.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Vocabulary(HashMap<String, Sources>);
 
 impl Vocabulary {
@@ -93,7 +115,7 @@ impl Vocabulary {
 }
 
 /// Files by something that they have in common.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Groups(HashMap<String, BTreeSet<FileId>>);
 
 impl Groups {
@@ -121,14 +143,14 @@ fn count_without(group: &BTreeSet<FileId>, own: &BTreeSet<FileId>) -> usize {
 }
 
 /// A file with its number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Numbered {
     pub(super) id: FileId,
     pub(super) subject: Subject,
 }
 
 /// What a line of work touched and talked about.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Ties {
     files: BTreeSet<FileId>,
     edited: HashSet<FileId>,

@@ -6,6 +6,7 @@ use super::subject::{Subject, is_telling};
 use super::text::Heard;
 use crate::names::paths;
 use crate::place::{Place, Root};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
 /// So many names and words are kept in mind; then none is added.
@@ -15,7 +16,7 @@ const MOST_WORDS: usize = 6_000;
 const MOST_LINES: usize = 200;
 
 /// What was shown so far.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Told {
     /// Paths, folded, `/` between the parts, without what leads to them.
     files: HashSet<String>,

@@ -1,5 +1,9 @@
 //! One conversation, followed action by action.
 
+mod memo;
+
+pub use memo::Memo;
+
 use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
 use crate::deed::Deed;
@@ -165,6 +169,11 @@ impl Rules {
             .overhear(&self.root, &both_ends(words, CONSENT_BYTES));
     }
 
+    /// The agent's own words that the user said yes to and that still hold, oldest first.
+    pub fn consents(&self) -> &[String] {
+        &self.consents
+    }
+
     /// What was done since the newest instruction.
     pub fn activity(&self) -> Activity {
         self.history.activity
@@ -215,7 +224,7 @@ impl Rules {
         Some(Finding {
             rule: Rule::Constraint,
             file: Some(place.shown().to_owned()),
-            reason: format!("{} was changed, and you forbade {entry}", place.shown()),
+            reason: format!("{} is changed, and you forbade {entry}", place.shown()),
             at_most: FORBIDDEN,
         })
     }

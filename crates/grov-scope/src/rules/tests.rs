@@ -29,7 +29,7 @@ fn forbidden_is_hard_and_allowed_beats_it() {
     assert_eq!(found.findings[0].rule, Rule::Constraint);
     assert_eq!(
         found.findings[0].reason,
-        "src/auth/A.rs was changed, and you forbade src/auth/**"
+        "src/auth/A.rs is changed, and you forbade src/auth/**"
     );
     let allowed = contract(
         &["src/parser.rs"],
@@ -270,6 +270,34 @@ proptest! {
     }
 
     #[test]
+    fn rules_go_on_in_another_process_as_if_in_the_same(
+        held in any_contract(),
+        newer in any_contract(),
+        root in prop::option::of(path()),
+        actions in prop::collection::vec(action(), 1..8),
+        parted in 0_usize..8,
+    ) {
+        let run = |parted: Option<usize>| {
+            let mut rules = Rules::new(held.clone(), root.as_deref());
+            let mut said = Vec::new();
+            for (at, action) in actions.iter().enumerate() {
+                if at == 3 {
+                    rules.consented("Shall I run `git push` and change src/a.rs?");
+                    rules.hold_to(newer.clone());
+                }
+                if parted == Some(at) {
+                    rules = passed_on(&rules, root.as_deref());
+                }
+                said.push((rules.assess(action, Some("call")), rules.fine_score(), rules.activity()));
+                rules.heard("src/a.rs:3: error in tests/a.rs");
+                rules.ended("call", at % 2 == 0);
+            }
+            said
+        };
+        prop_assert_eq!(run(None), run(Some(parted % actions.len())));
+    }
+
+    #[test]
     fn reading_is_never_drift(held in any_contract(), file in path(), before in prop::collection::vec(action(), 0..4)) {
         let mut rules = Rules::new(held, Some("/home/me/p"));
         for action in &before {
@@ -292,6 +320,22 @@ proptest! {
         });
         prop_assert!(!about_places, "{:?}", found);
     }
+}
+
+fn passed_on(rules: &Rules, root: Option<&str>) -> Rules {
+    let text = serde_json::to_string(&rules.memo()).unwrap();
+    let memo = serde_json::from_str(&text).unwrap();
+    Rules::recall(rules.contract().clone(), root, memo).unwrap()
+}
+
+#[test]
+fn the_memo_of_another_version_is_not_read() {
+    let rules = Rules::new(GoalContract::default(), None);
+    let text = serde_json::to_string(&rules.memo()).unwrap();
+    let newer = text.replacen("\"version\":1", "\"version\":999", 1);
+    assert_ne!(text, newer);
+    let memo = serde_json::from_str(&newer).unwrap();
+    assert!(Rules::recall(GoalContract::default(), None, memo).is_none());
 }
 
 #[test]
