@@ -346,8 +346,23 @@ pub struct DriftState {
     pub prompts: u64,
     /// Of these, how many there were when a judge was asked last.
     pub judged_at_prompt: u64,
+    /// What the user let pass or said yes to.
+    #[serde(default)]
+    pub consent: Consent,
     /// When this was so.
     pub updated_at: OffsetDateTime,
+}
+
+/// What the user let pass or said yes to: it is not held against the agent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Consent {
+    /// Files whose change they let pass after a correction.
+    pub files: Vec<String>,
+    /// Hashes of the matters of fact that they let pass.
+    pub facts: Vec<u64>,
+    /// The agent's own words that they said yes to, oldest first. They hold until another task is begun.
+    pub words: Vec<String>,
 }
 
 impl DriftState {
@@ -363,6 +378,7 @@ impl DriftState {
             said: Vec::new(),
             prompts: 0,
             judged_at_prompt: 0,
+            consent: Consent::default(),
             updated_at: at,
         }
     }

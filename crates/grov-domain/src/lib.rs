@@ -26,9 +26,9 @@ mod words;
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
 pub use drift::{
-    Assessment, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore, Finding,
-    GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG, RelatedSteps, Rule,
-    StepVerdict,
+    Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore,
+    Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG, RelatedSteps,
+    Rule, StepVerdict,
 };
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,

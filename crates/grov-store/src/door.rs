@@ -5,8 +5,8 @@
 //! finds what was stored.
 
 use grov_domain::{
-    Action, Correction, DriftState, Effect, ExchangeRecord, Finding, RecoveryStep, SessionState, Step,
-    StepVerdict, Task,
+    Action, Consent, Correction, DriftState, Effect, ExchangeRecord, Finding, RecoveryStep, SessionState,
+    Step, StepVerdict, Task,
 };
 use grov_redact::Redactor;
 use std::borrow::Cow;
@@ -237,8 +237,17 @@ fn owned_state(state: &mut DriftState) {
         said: _,
         prompts: _,
         judged_at_prompt: _,
+        consent,
         updated_at: _,
     } = state;
+    let Consent {
+        files,
+        facts: _,
+        words,
+    } = consent;
+    for text in files.iter_mut().chain(words) {
+        owned(text);
+    }
     if let Some(correction) = correction {
         owned_correction(correction);
     }

@@ -1,9 +1,5 @@
 //! One conversation, followed action by action.
 
-mod memo;
-
-pub use memo::Memo;
-
 use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
 use crate::deed::Deed;
@@ -224,7 +220,7 @@ impl Rules {
         Some(Finding {
             rule: Rule::Constraint,
             file: Some(place.shown().to_owned()),
-            reason: format!("{} is changed, and you forbade {entry}", place.shown()),
+            reason: format!("{} was changed, and you forbade {entry}", place.shown()),
             at_most: FORBIDDEN,
         })
     }

@@ -1,12 +1,12 @@
 //! Records to check with.
 
 use grov_domain::{
-    Action, ActionType, CallOutcome, ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision,
-    DriftEvent, DriftEventId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind, ExchangeRecord,
-    FilePin, FileReasoning, Finding, GoalEdit, GoalEditId, GoalEditKind, HistoryKey, JudgedBy, LedgerEntry,
-    Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project, Prompt, Purpose,
-    RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId, StepVerdict, Task,
-    TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    Action, ActionType, CallOutcome, ClientSessionId, Consent, Correction, CorrectionId, CorrectionLevel,
+    Decision, DriftEvent, DriftEventId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind,
+    ExchangeRecord, FilePin, FileReasoning, Finding, GoalEdit, GoalEditId, GoalEditKind, HistoryKey,
+    JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project,
+    Prompt, Purpose, RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId,
+    StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -343,6 +343,11 @@ pub(super) fn drift_state(client_session: &str, seconds: i64) -> DriftState {
         said: vec![u64::MAX, 0],
         prompts: 7,
         judged_at_prompt: 6,
+        consent: Consent {
+            files: vec!["web/theme.css".to_owned()],
+            facts: vec![u64::MAX],
+            words: vec!["Shall I publish it?".to_owned()],
+        },
         ..DriftState::new(client(client_session), at(seconds))
     }
 }

@@ -4,7 +4,7 @@ use super::sample::{
     at, client, correction, drift_state, exchange, goal_edit, session, state, task, verdict,
 };
 use grov_domain::{
-    ClientSessionId, Correction, CorrectionOutcome, DriftState, GoalEdit, GoalEditKind, MemoryStore,
+    ClientSessionId, Consent, Correction, CorrectionOutcome, DriftState, GoalEdit, GoalEditKind, MemoryStore,
     Retention, SessionMode, SessionState, SessionStatus, Store, Task, TaskTransition,
 };
 use std::sync::Arc;
@@ -316,6 +316,11 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
     assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
     let saved = DriftState {
         correction: Some(leaky_correction("saved")),
+        consent: Consent {
+            files: vec![leaky("/let-pass")],
+            facts: Vec::new(),
+            words: vec![leaky("consented")],
+        },
         ..drift_state("b", 1)
     };
     save(&store, &saved).await;
@@ -349,6 +354,8 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
         "command",
         "edit",
         "/src",
+        "/let-pass",
+        "consented",
     ] {
         assert!(
             everything.contains(&format!("\"{words} ")),
@@ -411,9 +418,17 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
     assert!(found.findings.is_empty());
     let expected = DriftState {
         correction: None,
+        consent: Consent::default(),
         ..drift_state("c", 1)
     };
-    assert_eq!(kept(&store, "c").await, Some(expected));
+    assert_eq!(kept(&store, "c").await, Some(expected.clone()));
+    // A program that has the words in memory still does not bring them back.
+    save(&store, &drift_state("c", 9)).await;
+    let still = DriftState {
+        updated_at: at(9),
+        ..expected
+    };
+    assert_eq!(kept(&store, "c").await, Some(still));
     let told = told(&store, "c").await;
     assert_eq!((told[0].reason.as_str(), told[0].text.as_str()), ("", ""));
     assert!(told[0].recovery_plan.is_empty() && told[0].delivered_at.is_some());

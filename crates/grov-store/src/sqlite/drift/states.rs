@@ -4,8 +4,8 @@ use crate::door;
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState, SessionId,
-    StepId,
+    ClientSessionId, Consent, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
+    SessionId, StepId,
 };
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -40,16 +40,26 @@ pub(in crate::sqlite) async fn keep_state(
     state: &DriftState,
     task: &SessionId,
 ) -> Result<(), sqlx::Error> {
+    let forgotten = match &state.correction {
+        Some(correction) => is_forgotten(connection, correction).await?,
+        None => false,
+    };
+    let consent_forgotten =
+        state.consent != Consent::default() && is_task_forgotten(connection, task).await?;
     let without_words;
-    let state = match &state.correction {
-        Some(correction) if is_forgotten(connection, correction).await? => {
-            without_words = DriftState {
-                correction: None,
-                ..state.clone()
-            };
-            &without_words
-        }
-        _ => state,
+    let state = if forgotten || consent_forgotten {
+        without_words = DriftState {
+            correction: state.correction.clone().filter(|_| !forgotten),
+            consent: if consent_forgotten {
+                Consent::default()
+            } else {
+                state.consent.clone()
+            },
+            ..state.clone()
+        };
+        &without_words
+    } else {
+        state
     };
     let text = serde_json::to_string(state).map_err(|error| sqlx::Error::Encode(error.into()))?;
     let kept = sqlx::query(
@@ -95,6 +105,16 @@ async fn is_forgotten(
     .bind(correction.id.as_str())
     .bind(correction.session_id.as_str())
     .bind(millis(correction.made_at))
+    .fetch_one(connection)
+    .await?
+    .try_get(0)
+}
+
+async fn is_task_forgotten(connection: &mut SqliteConnection, task: &SessionId) -> Result<bool, sqlx::Error> {
+    sqlx::query(
+        "SELECT EXISTS (SELECT 1 FROM session_states WHERE session_id = ? AND forgotten_at IS NOT NULL)",
+    )
+    .bind(task.as_str())
     .fetch_one(connection)
     .await?
     .try_get(0)

@@ -114,6 +114,12 @@ const ERASE: &[&str] = &[
         ")"
     ),
     concat!(
+        "UPDATE drift_states SET state = json_set(state, '$.consent', json('{}')) WHERE client_session_id IN \
+         (SELECT client_session_id FROM session_states WHERE session_id IN ",
+        sessions!(),
+        ")"
+    ),
+    concat!(
         "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL, \
          forgotten_at = CAST(unixepoch('subsec') * 1000 AS INTEGER) WHERE session_id IN ",
         sessions!()
