@@ -1,5 +1,9 @@
 //! One conversation, followed action by action.
 
+mod memo;
+
+pub use memo::Memo;
+
 use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
 use crate::deed::Deed;
@@ -220,7 +224,7 @@ impl Rules {
         Some(Finding {
             rule: Rule::Constraint,
             file: Some(place.shown().to_owned()),
-            reason: format!("{} was changed, and you forbade {entry}", place.shown()),
+            reason: format!("{} is changed, and you forbade {entry}", place.shown()),
             at_most: FORBIDDEN,
         })
     }
