@@ -24,7 +24,7 @@ use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
 use crate::plan::{Offence, demanded, has_hard, is_soft, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    DriftVerdict, GoalContract, OFF_GOAL_BELOW, Rule, SessionMode,
+    DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
 use response::{described, eased_of, reasons, worst};
 use std::collections::VecDeque;
@@ -83,10 +83,6 @@ pub struct Course {
     doubts: u8,
     /// Off-goal changes since the last correction was made.
     off_goal_since: usize,
-    /// Files whose change the user let pass.
-    let_pass: Vec<String>,
-    /// Facts that the user let pass, by rule and reason.
-    facts_let_pass: Vec<(Rule, String)>,
     undoing: Option<Undoing>,
     /// What earlier corrections since the user's last words were about: undoing that is on the way back as well.
     earlier: Vec<Offence>,
@@ -109,8 +105,6 @@ impl Course {
             instead: None,
             doubts: 0,
             off_goal_since: 0,
-            let_pass: Vec::new(),
-            facts_let_pass: Vec::new(),
             undoing: None,
             earlier: Vec::new(),
             undone: Vec::new(),
@@ -142,10 +136,10 @@ impl Course {
     }
 
     /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it: a
-    /// fact may still be one under what the prompt says.
+    /// fact may still be one under what the prompt says, and a model's verdict may come between two prompts.
     pub fn sayable(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         let pending = self.pending()?;
-        let is_overtaken = with_prompt && !self.offence.is_hard;
+        let is_overtaken = with_prompt && !self.offence.outlives_prompts();
         let is_late = now - pending.made_at > WAITS_AT_MOST;
         (!is_overtaken && !is_late).then_some(pending)
     }
@@ -269,6 +263,9 @@ impl Course {
                     least: None,
                 };
                 self.correct(place, &judged, ground, contract, &moment, &mut progress);
+                if progress.made.is_some() {
+                    self.offence.judged_under = Some(contract.goal.clone());
+                }
             }
         } else if score >= OFF_GOAL_BELOW && before < OFF_GOAL_BELOW && is_current {
             // The rules were wrong about it.
@@ -297,15 +294,13 @@ impl Course {
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
         let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < spoken.arrived_at);
         if was_read && !spoken.objects {
-            let facts = self.offence.facts.clone();
-            keep(&mut self.facts_let_pass, facts);
+            keep(&mut self.state.consent.facts, self.offence.facts.clone());
             if !self.offence.is_hard {
-                let files = self.offence.files.clone();
-                keep(&mut self.let_pass, files);
+                keep(&mut self.state.consent.files, self.offence.files.clone());
             }
         }
-        // A fact that waits stands until it is looked at again, see [`Course::unsaid_fact`].
-        if was_read || (self.pending().is_some() && !self.offence.is_hard) {
+        // What a fact or a model says waits until it is looked at again, see [`Course::unsaid`].
+        if was_read || (self.pending().is_some() && !self.offence.outlives_prompts()) {
             self.overtake(&mut progress);
         }
         if self.state.correction.is_none() {
@@ -316,10 +311,17 @@ impl Course {
         progress
     }
 
-    /// The action that a fact which waits to be said was found of.
-    pub fn unsaid_fact(&self) -> Option<&ActionSketch> {
+    /// What the correction is about that waits to be said and may outlive a prompt: whoever knows the prompt has to look
+    /// whether it does.
+    pub(crate) fn unsaid(&self) -> Option<&Offence> {
         self.pending()?;
-        self.offence.action.as_ref().filter(|_| self.offence.is_hard)
+        Some(&self.offence).filter(|offence| offence.outlives_prompts())
+    }
+
+    /// What the user said yes to and still holds, in the agent's own words.
+    pub fn consented(&mut self, words: Vec<String>, at: OffsetDateTime) {
+        self.state.consent.words = words;
+        self.touch(true, at);
     }
 
     /// What waits to be said is right no more: the user allowed it meanwhile, or it did not happen.
@@ -427,6 +429,10 @@ impl Course {
         let mut said = stored.said;
         said.append(&mut live.said);
         live.said = said;
+        let since = std::mem::replace(&mut live.consent, stored.consent);
+        keep(&mut live.consent.files, since.files);
+        keep(&mut live.consent.facts, since.facts);
+        keep(&mut live.consent.words, since.words);
         live.updated_at = live.updated_at.max(stored.updated_at);
         if is_untouched {
             live.mode = stored.mode;
@@ -564,9 +570,8 @@ impl Course {
 
     fn is_let_pass(&self, action: &ActionSketch) -> bool {
         let passes = |file: &String| {
-            self.let_pass
-                .iter()
-                .any(|own| crate::plan::is_same_file(own, file))
+            let let_pass = &self.state.consent.files;
+            let_pass.iter().any(|own| crate::plan::is_same_file(own, file))
         };
         !action.files.is_empty() && action.files.iter().all(passes)
     }

@@ -14,10 +14,13 @@ use grov_domain::{
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Sessions in memory, each of some megabytes at most; the least recently used are loaded again when they come back.
 const MAX_SESSIONS: usize = 64;
+/// How long a start may wait for where sessions stood.
+const RECALL_LIMIT: Duration = Duration::from_millis(500);
 /// Work that may wait for the background.
 const MOST_JOBS: usize = 1024;
 /// Records that may wait to be saved.
@@ -109,6 +112,18 @@ impl Drift {
         });
         let work = DriftWork::new(Arc::clone(&shared), waiting_jobs, waiting_saves);
         (Arc::new(Self { shared }), work)
+    }
+
+    /// Recalls where the sessions stood that were at work lately, so that what waits in them is said at their very next
+    /// request. Awaited before requests are served; half a second at most, and what is not known by then is loaded when it
+    /// is needed.
+    pub async fn recall(&self) {
+        let recalled = tokio::time::timeout(RECALL_LIMIT, self.shared.recall()).await;
+        match recalled {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "where sessions stood is not known yet"),
+            Err(_) => tracing::debug!("the store takes long to tell where sessions stood"),
+        }
     }
 
     /// What is counted.

@@ -2,7 +2,7 @@
 //!
 //! How rules and model are combined: what is a matter of fact stands (the lower score of both counts); otherwise a model's
 //! score replaces that of the rules. A verdict by rules (no model was there to ask) changes nothing. The model is shown
-//! the goal, what was asked last, the constraints and the actions; not what the agent says about them, nor what its tools
+//! the goal, what was asked last, the constraints and the actions with what they write; not what the agent says about them, nor what its tools
 //! said.
 
 use crate::counters::count;
@@ -15,6 +15,7 @@ use grov_domain::{
     ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, SessionId, StepId,
     StepRow, StepVerdict,
 };
+use grov_scope::{Place, Root};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -33,6 +34,9 @@ pub(crate) struct Inquiry {
     session: ClientSessionId,
     task: SessionId,
     contract: GoalContract,
+    /// Where the project lies, and the same as it is written in commands.
+    root: Root,
+    folder: Option<String>,
     response: Vec<Assessed>,
     asked: Asked,
 }
@@ -81,23 +85,49 @@ impl Inquiry {
             session: session.id.clone(),
             task: session.task.clone(),
             contract: session.agreement.contract().clone(),
+            root: Root::new(session.root.as_deref()),
+            folder: session
+                .root
+                .as_deref()
+                .map(|root| root.trim_end_matches('/'))
+                .filter(|root| !root.is_empty())
+                .map(str::to_owned),
             response: response.iter().filter(counts).cloned().collect(),
             asked,
+        }
+    }
+
+    /// Whether nothing was typed since.
+    fn is_of_prompt(&self, now: Standing) -> bool {
+        match self.asked {
+            Asked::Verdict { since } => since.is_of_prompt(now),
+            Asked::Demand { .. } => true,
         }
     }
 
     pub(crate) async fn ask(self, shared: &Shared) {
         match &self.asked {
             Asked::Verdict { since } => {
-                let open = Open(&self.slot);
-                self.ask_verdict(*since, shared).await;
+                let open = Open {
+                    slot: &self.slot,
+                    shared,
+                };
+                let answered = self.ask_verdict(*since, shared).await;
                 drop(open);
+                if let Some((verdict, made)) = answered {
+                    self.record(&verdict, made.as_ref(), shared).await;
+                }
             }
             Asked::Demand { correction, reason } => self.ask_demand(correction, reason, shared).await,
         }
     }
 
-    async fn ask_verdict(&self, since: Standing, shared: &Shared) {
+    /// A model's verdict, and the correction that it gave rise to.
+    async fn ask_verdict(
+        &self,
+        since: Standing,
+        shared: &Shared,
+    ) -> Option<(DriftVerdict, Option<(usize, Correction)>)> {
         let question = DriftQuestion {
             goal: self.contract.goal.clone(),
             newest_instruction: self.contract.newest_instruction().to_owned(),
@@ -114,11 +144,11 @@ impl Inquiry {
         };
         let judged = shared.judge.check_drift(Some(&self.task), &question).await;
         if judged.by != JudgedBy::Model {
-            return;
+            return None;
         }
         count(&shared.counters.judged);
         let verdict = judged.answer;
-        let correction = {
+        let made = {
             let mut session = self.slot.session();
             let moment = shared.moment(&session);
             let contract = session.agreement.contract().clone();
@@ -136,7 +166,7 @@ impl Inquiry {
                 None
             }
         };
-        self.record(&verdict, correction.as_ref(), shared).await;
+        Some((verdict, made))
     }
 
     /// Writes the verdict to the steps that were judged.
@@ -220,7 +250,7 @@ impl Inquiry {
                         .all(|one| one.step.as_ref() != Some(&step.id))
                 });
                 steps.sort_by(|one, other| (one.timestamp, &one.id).cmp(&(other.timestamp, &other.id)));
-                steps.iter().map(sketch).collect()
+                steps.iter().map(|step| self.told(&sketch(step))).collect()
             }
             Err(error) => {
                 tracing::debug!(%error, "earlier steps could not be read; the judge is asked without them");
@@ -229,24 +259,69 @@ impl Inquiry {
         }
     }
 
-    /// The actions without prose.
+    /// The actions without prose; what is written belongs to them.
     fn actions(&self) -> Vec<ActionSketch> {
         let bare = |one: &Assessed| ActionSketch {
             reasoning: None,
             output: None,
-            content: None,
-            ..one.action.clone()
+            ..self.told(&one.action)
         };
         self.response.iter().map(bare).collect()
     }
+
+    /// An action as a model is told of it: places in the project by their path from there.
+    fn told(&self, action: &ActionSketch) -> ActionSketch {
+        ActionSketch {
+            files: action
+                .files
+                .iter()
+                .map(|file| Place::new(&self.root, file).shown().to_owned())
+                .collect(),
+            command: action.command.as_ref().map(|command| match &self.folder {
+                Some(folder) => seen_from(folder, command),
+                None => command.clone(),
+            }),
+            ..action.clone()
+        }
+    }
 }
 
-/// A judge is being asked; ends also where that is broken off.
-struct Open<'a>(&'a Slot);
+/// A command with the paths below a folder told from there, and the folder itself as `.`.
+fn seen_from(folder: &str, command: &str) -> String {
+    let mut told = String::with_capacity(command.len());
+    let mut rest = command;
+    while let Some((before, after)) = rest.split_once(folder) {
+        told.push_str(before);
+        let below = after.strip_prefix('/');
+        let is_name = |next: char| next.is_alphanumeric() || matches!(next, '-' | '_' | '.');
+        match below {
+            Some(below) if below.starts_with(is_name) => rest = below,
+            Some(below) => {
+                told.push_str("./");
+                rest = below;
+            }
+            None => {
+                told.push_str(if after.starts_with(is_name) { folder } else { "." });
+                rest = after;
+            }
+        }
+    }
+    told.push_str(rest);
+    told
+}
+
+/// A judge is being asked; ends also where that is broken off. What waits for it is asked next, unless a prompt overtook it.
+struct Open<'a> {
+    slot: &'a Slot,
+    shared: &'a Shared,
+}
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        self.0.session().is_judging = false;
+        let mut session = self.slot.session();
+        let next = session.next_inquiry.take();
+        let next = next.filter(|next| next.is_of_prompt(session.course.standing()));
+        session.is_judging = next.is_some_and(|next| self.shared.request_judgement(*next));
     }
 }
 
@@ -338,6 +413,19 @@ mod tests {
                 expected,
                 "{score} {before:?}"
             );
+        }
+    }
+
+    #[test]
+    fn commands_are_told_from_the_project() {
+        for (command, expected) in [
+            ("cd /a/b && npm test", "cd . && npm test"),
+            ("rm /a/b/c.rs /a/b/d", "rm c.rs d"),
+            ("ls /a/b/ /a/b2 /a/b-c/d", "ls ./ /a/b2 /a/b-c/d"),
+            ("cat '/a/b/.env'", "cat '.env'"),
+            ("echo", "echo"),
+        ] {
+            assert_eq!(seen_from("/a/b", command), expected);
         }
     }
 

@@ -17,6 +17,7 @@ mod judging;
 mod level;
 mod objection;
 mod plan;
+mod reconsider;
 mod replay;
 mod saving;
 mod session;

@@ -1,5 +1,6 @@
 //! The way back to the goal, and whether an action takes its first step.
 
+use crate::correction;
 use crate::course::Assessed;
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
@@ -17,8 +18,8 @@ pub(crate) struct Offence {
     pub(crate) call: Option<String>,
     /// Its step.
     pub(crate) step: Option<StepId>,
-    /// The matters of fact among what was found, by rule and reason.
-    pub(crate) facts: Vec<(Rule, String)>,
+    /// The matters of fact among what was found, see [`known_as`].
+    pub(crate) facts: Vec<u64>,
     /// It is more than a doubt: see [`is_soft`].
     pub(crate) is_firm: bool,
     /// The files that were changed off goal.
@@ -27,6 +28,13 @@ pub(crate) struct Offence {
     pub(crate) content: Option<String>,
     /// A matter of fact was found, which no judge overrules.
     pub(crate) is_hard: bool,
+    /// The goal under which a model said so.
+    pub(crate) judged_under: Option<String>,
+}
+
+/// How a finding is known again without its words.
+pub(crate) fn known_as(finding: &Finding) -> u64 {
+    correction::hash(&format!("{}\n{}", finding.rule.as_str(), finding.reason))
 }
 
 impl Offence {
@@ -46,11 +54,17 @@ impl Offence {
             content: one.action.content.clone(),
             is_hard: has_hard(&one.assessment),
             is_firm,
-            facts: facts.map(|fact| (fact.rule, fact.reason.clone())).collect(),
+            facts: facts.map(known_as).collect(),
             action: Some(one.action.clone()),
             call: one.call.clone(),
             step: one.step.clone(),
+            judged_under: None,
         }
+    }
+
+    /// Whether what is to be said of it may still be right under the next prompt.
+    pub(crate) fn outlives_prompts(&self) -> bool {
+        self.is_hard || self.judged_under.is_some()
     }
 
     /// Whether it is this action.
@@ -90,7 +104,12 @@ pub(crate) fn has_hard(assessment: &Assessment) -> bool {
 /// Whether what was found is only that something does not look related to the goal: a doubt, no fact and no repetition.
 pub(crate) fn is_soft(assessment: &Assessment) -> bool {
     let gravest = assessment.findings.first().map(|finding| finding.rule);
-    matches!(gravest, Some(Rule::Scope | Rule::Tangent | Rule::ScopeCreep)) && !has_hard(assessment)
+    gravest.is_some_and(is_doubt) && !has_hard(assessment)
+}
+
+/// Whether a rule finds no more than that something does not look related to the goal.
+pub(crate) fn is_doubt(rule: Rule) -> bool {
+    matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
 }
 
 /// Whether the action changes something: files, or the world by a command. Tests, builds and programs whose effect the

@@ -2,10 +2,12 @@
 
 use crate::contract::{Agreement, IntentReader, TaskGoal};
 use crate::course::{Course, Policy};
+use crate::judging::Inquiry;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
 };
 use grov_proxy_core::{Answered, Question};
+use grov_redact::Redactor;
 use grov_scope::Rules;
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;
@@ -17,6 +19,9 @@ use tokio::sync::Notify;
 const MOST_CALLS: usize = 256;
 /// Actions that are kept while what was before is being loaded.
 const MOST_EARLY: usize = 64;
+
+/// Bytes kept of each end of words that the user said yes to.
+const CONSENT_END: usize = 1024;
 
 /// A session, and who waits for it.
 pub(crate) struct Slot {
@@ -45,6 +50,8 @@ pub(crate) struct Early {
 pub(crate) struct Session {
     pub(crate) id: ClientSessionId,
     pub(crate) loading: Loading,
+    /// It is known where the session stood: what waits in it can be said, though what was done in it may not be loaded yet.
+    pub(crate) is_placed: bool,
     /// An exchange with a project was seen: actions are assessed.
     pub(crate) is_followed: bool,
     pub(crate) agreement: Agreement,
@@ -61,6 +68,8 @@ pub(crate) struct Session {
     pub(crate) said_last: Option<CorrectionId>,
     /// A judge is being asked.
     pub(crate) is_judging: bool,
+    /// What the judge is to be asked next. It holds the session's slot, and goes with the end of the question under way.
+    pub(crate) next_inquiry: Option<Box<Inquiry>>,
     /// Suspicions for which a judge was asked since the newest prompt.
     pub(crate) suspicions: u8,
     /// The score of the newest changing response.
@@ -76,9 +85,8 @@ pub(crate) struct Session {
     calls: Calls,
 }
 
-/// What was stored of a session.
+/// What was stored of a session but where it stood.
 pub(crate) struct Stored {
-    pub(crate) state: Option<DriftState>,
     pub(crate) steps: Vec<Early>,
     pub(crate) terms: Terms,
 }
@@ -111,6 +119,7 @@ impl Slot {
             course: Course::new(DriftState::new(id.clone(), now), policy),
             id,
             loading: Loading::No,
+            is_placed: false,
             is_followed: false,
             agreement: Agreement::new(reader),
             rules: None,
@@ -119,6 +128,7 @@ impl Slot {
             offered: None,
             said_last: None,
             is_judging: false,
+            next_inquiry: None,
             suspicions: 0,
             last_score: None,
             is_refreshing: false,
@@ -181,17 +191,38 @@ impl Slot {
         true
     }
 
+    /// Takes over where the session stood; `None`: nothing is stored of it. Whether the state is another one than the stored
+    /// one now.
+    pub(crate) fn place(&self, state: Option<DriftState>) -> bool {
+        let mut session = self.session();
+        if session.is_placed {
+            return false;
+        }
+        session.is_placed = true;
+        let differs = state.is_none_or(|state| session.course.resume(state));
+        drop(session);
+        self.news.notify_waiters();
+        differs
+    }
+
     /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
-    /// has to wait for it. Whether the state is another one than the stored one now.
-    pub(crate) fn load(&self, stored: Stored) -> bool {
-        let Stored { state, steps, terms } = stored;
-        let (contract, root) = {
+    /// has to wait for it.
+    pub(crate) fn load(&self, stored: Stored) {
+        let Stored { steps, terms } = stored;
+        let (contract, root, consents) = {
             let mut session = self.session();
             session.agreement.resume(terms.task, terms.prompts);
             session.agreement.edited(terms.edits);
-            (session.agreement.contract().clone(), session.root.clone())
+            (
+                session.agreement.contract().clone(),
+                session.root.clone(),
+                session.course.state().consent.words.clone(),
+            )
         };
         let mut rules = Rules::new(contract, root.as_deref());
+        for words in &consents {
+            rules.consented(words);
+        }
         let mut known: HashSet<StepId> = HashSet::new();
         for one in steps {
             rules.assess(&one.action, one.call.as_deref());
@@ -204,16 +235,26 @@ impl Slot {
             }
         }
         rules.hold_to(session.agreement.contract().clone());
+        for words in session.course.state().consent.words.iter().skip(consents.len()) {
+            rules.consented(words);
+        }
         session.rules = Some(rules);
-        let differs = match state {
-            Some(state) => session.course.resume(state),
-            None => true,
-        };
         session.loading = Loading::Done;
         drop(session);
         self.news.notify_waiters();
-        differs
     }
+}
+
+/// What is kept of words that the user said yes to: of long ones both ends. Half a secret is none to the redactor, so they
+/// are cut afterwards.
+fn kept_of(words: &str) -> String {
+    let safe = Redactor::shared().redact(words);
+    if safe.len() <= 2 * CONSENT_END {
+        return safe.into_owned();
+    }
+    let head = safe.floor_char_boundary(CONSENT_END);
+    let tail = safe.ceil_char_boundary(safe.len() - CONSENT_END);
+    format!("{}\n{}", &safe[..head], &safe[tail..])
 }
 
 impl Session {
@@ -227,6 +268,31 @@ impl Session {
             rules.hold_to(contract.clone());
         }
         rules
+    }
+
+    /// The user said yes to these words of the agent.
+    pub(crate) fn consented(&mut self, words: &str, at: OffsetDateTime) {
+        self.rules().consented(words);
+        let mut all = self.course.state().consent.words.clone();
+        all.push(kept_of(words));
+        if let Some(rules) = self.rules.as_ref().filter(|_| self.loading == Loading::Done) {
+            all.drain(..all.len().saturating_sub(rules.consents().len()));
+        }
+        self.course.consented(all, at);
+    }
+
+    /// Lets go of what the user said yes to where another task ended it. Whether there was anything.
+    pub(crate) fn drop_consents(&mut self, at: OffsetDateTime) -> bool {
+        let is_over = self.loading == Loading::Done
+            && self
+                .rules
+                .as_ref()
+                .is_some_and(|rules| rules.consents().is_empty())
+            && !self.course.state().consent.words.is_empty();
+        if is_over {
+            self.course.consented(Vec::new(), at);
+        }
+        is_over
     }
 
     pub(crate) fn keep_early(&mut self, early: Early) {
@@ -250,6 +316,7 @@ impl Session {
     /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
     pub(crate) fn has_assessed(&self, calls: &[Answered]) -> bool {
         let is_known = |call: &Answered| self.calls.known.contains(&call.tool_use_id);
-        self.loading != Loading::UnderWay && (!self.is_followed || calls.iter().all(is_known))
+        (self.is_placed || self.loading != Loading::UnderWay)
+            && (!self.is_followed || calls.iter().all(is_known))
     }
 }

@@ -1,17 +1,14 @@
 //! What is to be said is said at the next request.
 
-use crate::contract::Agreement;
 use crate::correction::framed;
 use crate::counters::count;
 use crate::drift::Drift;
-use crate::objection::consent;
-use crate::plan::has_hard;
+use crate::reconsider::Reconsidered;
 use crate::saving::Save;
-use crate::session::Slot;
+use crate::session::{Loading, Slot};
 use async_trait::async_trait;
-use grov_domain::{ActionSketch, CorrectionOutcome, Lineage};
+use grov_domain::{CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
-use grov_scope::Rules;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,12 +51,13 @@ impl ContextSource for Drift {
             if !happened_here(session.course.pending_call(), occasion) {
                 return None;
             }
-            let fact = session.course.unsaid_fact().filter(|_| !prompt.is_empty());
-            let doubtful = fact.cloned().map(|action| Reconsidered {
+            let unsaid = session.course.unsaid().filter(|_| !prompt.is_empty());
+            let doubtful = unsaid.cloned().map(|offence| Reconsidered {
                 agreement: session.agreement.clone(),
-                rules: session.rules.clone(),
+                // What the session is held to is not known before.
+                rules: session.rules.clone().filter(|_| session.loading == Loading::Done),
                 last_answer: session.last_answer.clone(),
-                action,
+                offence,
             });
             (correction, doubtful)
         };
@@ -129,17 +127,19 @@ impl Drift {
     /// does next is judged by its goal.
     fn slot(&self, occasion: &Occasion) -> Option<Arc<Slot>> {
         let id = &occasion.lineage.session;
-        if let Some(slot) = self.shared.known(id) {
-            return Some(slot);
-        }
-        if occasion.begins {
+        let known = self.shared.known(id);
+        if known.is_none() && occasion.begins {
             return None;
         }
-        let slot = self.shared.slot(id);
-        let mut session = slot.session();
-        session.root = Some(occasion.location.root.to_string_lossy().into_owned());
-        self.shared.request_load(&slot, &mut session);
-        drop(session);
+        let slot = known.unwrap_or_else(|| self.shared.slot(id));
+        if let Some(mut session) = slot.try_session()
+            && session.loading == Loading::No
+            && !occasion.begins
+        {
+            let root = || occasion.location.root.to_string_lossy().into_owned();
+            session.root.get_or_insert_with(root);
+            self.shared.request_load(&slot, &mut session);
+        }
         Some(slot)
     }
 
@@ -180,28 +180,5 @@ fn happened_here(call: Option<&str>, occasion: &Occasion) -> bool {
     match call {
         Some(call) => occasion.has_call(call) && !has_failed(call),
         None => occasion.answered.iter().all(|one| !one.failed),
-    }
-}
-
-/// A fact that waits to be said while the user types something.
-struct Reconsidered {
-    agreement: Agreement,
-    rules: Option<Rules>,
-    last_answer: Option<String>,
-    action: ActionSketch,
-}
-
-impl Reconsidered {
-    /// Whether it is one also under what was typed.
-    fn stands_under(mut self, prompt: &str) -> bool {
-        let kind = self.agreement.prompted(prompt);
-        let Some(mut rules) = self.rules else {
-            return false;
-        };
-        rules.hold_to(self.agreement.contract().clone());
-        if let Some(words) = consent(kind, prompt, self.last_answer.as_deref()) {
-            rules.consented(words);
-        }
-        has_hard(&rules.assess_delegated(&self.action))
     }
 }

@@ -6,6 +6,7 @@ use crate::drift::{Drift, Shared};
 use crate::judging::{Inquiry, is_suspicious};
 use crate::objection::{consent, consent_by_result, objects};
 use crate::plan::{changes, has_hard};
+use crate::reconsider::{Prompted, stands};
 use crate::replay::FOLLOWS;
 use crate::session::{Early, Loading, Session, Slot};
 use grov_domain::{Assessment, ExchangeKind, Finding, JudgedBy, Rule, SessionMode, StepVerdict};
@@ -59,7 +60,12 @@ impl Watching<'_> {
         let response = self.assess(session);
         let contract = session.agreement.contract().clone();
         let moment = self.shared.moment(session);
-        let progress = session.course.respond(&response, &contract, moment);
+        // Until what was done is known, only what is certain says anything; that nothing was found does not.
+        let is_blind = session.is_placed
+            && session.loading != Loading::Done
+            && response.iter().all(|one| one.assessment.findings.is_empty());
+        let judged = if is_blind { &[][..] } else { &response };
+        let progress = session.course.respond(judged, &contract, moment);
         changed |= progress.changed;
         self.shared.follow_up(&progress);
         if progress.is_forced_now
@@ -87,11 +93,11 @@ impl Watching<'_> {
         {
             session.assessed(call);
         }
-        // Until it is known where the session stood, nothing is said about that.
-        let is_known = session.loading == Loading::Done;
+        changed |= session.drop_consents(self.shared.clock.now());
         Watched {
             verdicts: verdicts(&response, &progress),
-            state: (changed && is_known).then(|| session.course.state().clone()),
+            // Until it is known where the session stood, nothing is said about that.
+            state: (changed && session.is_placed).then(|| session.course.state().clone()),
         }
     }
 
@@ -105,6 +111,7 @@ impl Watching<'_> {
         if session.loading == Loading::No {
             if self.is_main && self.exchange.begins {
                 session.loading = Loading::Done;
+                session.is_placed = true;
                 session.agreement.is_new();
             } else {
                 self.shared.request_load(self.slot, session);
@@ -143,6 +150,7 @@ impl Watching<'_> {
     fn answered(&self, session: &mut Session, result: &ToolOutcome) -> bool {
         session.assessed(&result.tool_use_id);
         session.rules().ended(&result.tool_use_id, result.failed);
+        let mut changed = false;
         if self.is_main {
             if let Some(output) = &result.output {
                 session.rules().heard(output);
@@ -154,7 +162,8 @@ impl Watching<'_> {
             {
                 let question = questions.swap_remove(place);
                 if let Some(words) = consent_by_result(&question, result) {
-                    session.rules().consented(words);
+                    session.consented(words, self.shared.clock.now());
+                    changed = true;
                 }
             }
         }
@@ -164,7 +173,7 @@ impl Watching<'_> {
             let progress = session.course.dismiss(self.shared.clock.now());
             self.shared.follow_up(&progress);
         }
-        is_moot
+        changed || is_moot
     }
 
     /// What the user typed is what counts from now on.
@@ -179,7 +188,7 @@ impl Watching<'_> {
             session.rules().prompted();
             let answer = session.last_answer.take();
             if let Some(words) = consent(kind, &prompt.text, answer.as_deref()) {
-                session.rules().consented(words);
+                session.consented(words, self.shared.clock.now());
             }
             let spoken = Spoken {
                 kind,
@@ -188,7 +197,12 @@ impl Watching<'_> {
             };
             let progress = session.course.prompted(spoken, self.shared.clock.now());
             self.shared.follow_up(&progress);
-            self.reconsider(session);
+            let spoken = Prompted {
+                kind,
+                prompt: &prompt.text,
+                last_answer: answer.as_deref(),
+            };
+            self.reconsider(session, &spoken);
             session.suspicions = 0;
         }
         if !prompts.is_empty() {
@@ -197,13 +211,13 @@ impl Watching<'_> {
         !prompts.is_empty()
     }
 
-    /// Drops a fact that waits to be said and is none any more under what was just typed.
-    fn reconsider(&self, session: &mut Session) {
-        let Some(action) = session.course.unsaid_fact().cloned() else {
+    /// Drops what waits to be said and is not right any more under what was just typed.
+    fn reconsider(&self, session: &mut Session, spoken: &Prompted<'_>) {
+        let Some(offence) = session.course.unsaid().cloned() else {
             return;
         };
-        let mut rules = session.rules().clone();
-        if !has_hard(&rules.assess_delegated(&action)) {
+        let rules = session.rules().clone();
+        if !stands(&offence, session.agreement.contract(), rules, spoken) {
             let progress = session.course.dismiss(self.shared.clock.now());
             self.shared.follow_up(&progress);
         }
@@ -262,11 +276,17 @@ impl Watching<'_> {
             response.iter().any(|one| has_hard(&one.assessment)),
         ) && session.suspicions < MOST_SUSPICIONS
             && state.mode != SessionMode::Forced;
-        if session.is_judging || !(is_due || is_suspicious) {
+        if !(is_due || is_suspicious) {
             return false;
         }
         let inquiry = Inquiry::verdict(self.slot, session, response);
-        if !self.shared.request_judgement(inquiry) {
+        if session.is_judging {
+            // One waits, the first: what is asked about it bears on what follows as well.
+            if !is_suspicious || session.next_inquiry.is_some() {
+                return false;
+            }
+            session.next_inquiry = Some(Box::new(inquiry));
+        } else if !self.shared.request_judgement(inquiry) {
             return false;
         }
         session.is_judging = true;

@@ -5,7 +5,7 @@ use crate::drift::Shared;
 use crate::judging::{Inquiry, sketch};
 use crate::saving::{Save, rest, saving};
 use crate::session::{Early, Loading, Slot, Stored, Terms};
-use grov_domain::{ClientSessionId, CorrectionId, SessionId, StoreError};
+use grov_domain::{ClientSessionId, CorrectionId, SessionFilter, SessionId, StoreError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -19,6 +19,9 @@ const MOST_FOLLOWED: usize = 64;
 const MOST_STEPS: usize = 500;
 /// Jobs at once. Most of them wait for a model, and loading a session must not wait for those.
 const MOST_RUNNING: usize = 64;
+/// Sessions that were at work in this time before a start are recalled, tasks at most.
+const RECENT: time::Duration = time::Duration::hours(1);
+const MOST_RECALLED: u32 = 32;
 /// How long saving may take when everything stops.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
@@ -99,19 +102,21 @@ impl Shared {
         // Also where this is broken off.
         let ends = Ends::loading(&slot);
         let (id, task) = slot.whose();
-        match self.stored(&id, &task).await {
+        // Where it stood comes first: it is small, and a request may wait for it.
+        let stored = match self.place(&slot, &id).await {
+            Ok(()) => self.stored(&id, &task).await,
+            Err(error) => Err(error),
+        };
+        match stored {
             Ok(stored) => {
                 let loaded = Arc::clone(&slot);
                 let loading = tokio::task::spawn_blocking(move || loaded.load(stored));
-                let Ok(differs) = loading.await else {
+                if loading.await.is_err() {
                     tracing::error!(session = %id, "taking over what was before in this session panicked");
                     return;
-                };
+                }
                 ends.disarm();
                 let mut session = slot.session();
-                if differs && session.is_followed {
-                    self.save_state(&session);
-                }
                 // Whoever asked may not have known the task.
                 if session.task != task {
                     self.request_refresh(&slot, &mut session);
@@ -121,6 +126,38 @@ impl Shared {
                 tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
             }
         }
+    }
+
+    /// Brings into memory where a session stood.
+    async fn place(&self, slot: &Slot, id: &ClientSessionId) -> Result<(), StoreError> {
+        if slot.session().is_placed {
+            return Ok(());
+        }
+        let differs = slot.place(self.store.drift_state(id).await?);
+        let session = slot.session();
+        if differs && session.is_followed {
+            self.save_state(&session);
+        }
+        Ok(())
+    }
+
+    /// Brings into memory where the sessions stood that were at work lately.
+    pub(crate) async fn recall(&self) -> Result<(), StoreError> {
+        let lately = SessionFilter {
+            updated_since: Some(self.clock.now() - RECENT),
+            limit: Some(MOST_RECALLED),
+            ..SessionFilter::default()
+        };
+        let mut recalled: Vec<ClientSessionId> = Vec::new();
+        for task in self.store.sessions(&lately).await? {
+            let id = task.state.client_session_id;
+            if recalled.contains(&id) {
+                continue;
+            }
+            self.place(&self.slot(&id), &id).await?;
+            recalled.push(id);
+        }
+        Ok(())
     }
 
     async fn refresh(self: &Arc<Self>, slot: Arc<Slot>) {
@@ -165,7 +202,6 @@ impl Shared {
 
     /// What is stored of a session.
     async fn stored(self: &Arc<Self>, id: &ClientSessionId, task: &SessionId) -> Result<Stored, StoreError> {
-        let state = self.store.drift_state(id).await?;
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
         let newest = main.into_iter().rev().take(MOST_STEPS).rev();
@@ -176,7 +212,7 @@ impl Shared {
         });
         let steps = steps.collect();
         let terms = self.terms(id, task).await?;
-        Ok(Stored { state, steps, terms })
+        Ok(Stored { steps, terms })
     }
 
     /// What a session is held to, as stored.

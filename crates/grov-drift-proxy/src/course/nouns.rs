@@ -92,3 +92,10 @@ pub struct Standing {
     pub(super) responses: u64,
     pub(super) prompts: u64,
 }
+
+impl Standing {
+    /// Whether nothing was typed between this point and another one.
+    pub(crate) fn is_of_prompt(self, other: Self) -> bool {
+        self.prompts == other.prompts
+    }
+}

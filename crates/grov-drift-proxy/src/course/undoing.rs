@@ -4,8 +4,8 @@ use super::response::worst;
 use super::{Course, keep};
 use crate::course::Assessed;
 use crate::level::ON_GOAL_FROM;
-use crate::plan::{Offence, Taken, has_hard, takes};
-use grov_domain::Rule;
+use crate::plan::{Offence, Taken, has_hard, is_doubt, known_as, takes};
+use grov_domain::Finding;
 
 /// The undoing of something goes on.
 #[derive(Clone, Debug)]
@@ -45,12 +45,11 @@ impl Course {
     /// Actions that the user let pass, or that go on with an undoing that was believed.
     pub(super) fn exempt(&mut self, response: &[Assessed], obeyed: &[usize]) -> Vec<usize> {
         let is_exempt = |one: &Assessed| {
-            let is_allowed = has_hard(&one.assessment)
-                && one.assessment.findings.iter().all(|finding| {
-                    let is_known =
-                        |(rule, reason): &(Rule, String)| *rule == finding.rule && *reason == finding.reason;
-                    self.facts_let_pass.iter().any(is_known)
-                });
+            // That it also looks unrelated went with it.
+            let is_known = |finding: &Finding| {
+                self.state.consent.facts.contains(&known_as(finding)) || is_doubt(finding.rule)
+            };
+            let is_allowed = has_hard(&one.assessment) && one.assessment.findings.iter().all(is_known);
             let undoes = self
                 .undoing
                 .as_ref()

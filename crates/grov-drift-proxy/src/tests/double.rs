@@ -6,15 +6,16 @@ use grov_domain::{
     DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict, ExchangeRecord,
     ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion, Judge, Judged,
     JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep, RelatedSteps,
-    SessionDigest, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, StepId, StepRow,
-    StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore, TaskAction, TaskAnalysis,
-    TaskContextQuestion, TaskTransition,
+    SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore, SessionSummary,
+    StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore, TaskAction,
+    TaskAnalysis, TaskContextQuestion, TaskTransition, TaskType, TokenTotals,
 };
 use grov_proxy_core::Watched;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use time::{Duration, OffsetDateTime};
+use tokio::sync::Semaphore;
 
 /// A clock that goes on by a second each time it is told to.
 #[derive(Default)]
@@ -55,6 +56,7 @@ struct Rows {
     steps: Vec<StepRow>,
     revision: i64,
     panics: bool,
+    holds_steps: bool,
     switched_off: Vec<SwitchScope>,
 }
 
@@ -82,6 +84,11 @@ impl Kept {
     /// Reading the state panics from now on, or no more.
     pub(super) fn panics(&self, panics: bool) {
         self.rows().panics = panics;
+    }
+
+    /// Reading the steps takes for ever from now on.
+    pub(super) fn holds_steps(&self) {
+        self.rows().holds_steps = true;
     }
 
     pub(super) fn judged(&self) -> Vec<(StepId, StepVerdict)> {
@@ -239,8 +246,12 @@ impl SessionStore for Kept {
     async fn session(&self, _: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
         Ok(None)
     }
-    async fn sessions(&self, _: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
-        Ok(Vec::new())
+    async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        let Some(state) = self.state() else {
+            return Ok(Vec::new());
+        };
+        let is_recent = filter.updated_since.is_none_or(|since| state.updated_at >= since);
+        Ok(is_recent.then(|| summary(&state)).into_iter().collect())
     }
     async fn client_session(&self, _: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError> {
         Ok(Vec::new())
@@ -249,6 +260,10 @@ impl SessionStore for Kept {
         Ok(self.rows().steps.clone())
     }
     async fn client_steps(&self, _: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
+        let is_held = self.rows().holds_steps;
+        if is_held {
+            std::future::pending::<()>().await;
+        }
         Ok(self.rows().steps.clone())
     }
     async fn steps_reasoning_by_path(&self, _: &str, _: &str, _: u32) -> Result<Vec<StepRow>, StoreError> {
@@ -256,10 +271,47 @@ impl SessionStore for Kept {
     }
 }
 
+/// The only task of a session.
+fn summary(state: &DriftState) -> SessionSummary {
+    SessionSummary {
+        state: SessionState {
+            session_id: state.client_session_id.first_task(),
+            client_session_id: state.client_session_id.clone(),
+            parent_session_id: None,
+            task_type: TaskType::Main,
+            user_id: None,
+            project_path: String::new(),
+            working_directory: None,
+            head_at_start: None,
+            original_goal: None,
+            expected_scope: Vec::new(),
+            constraints: Vec::new(),
+            keywords: Vec::new(),
+            token_count: 0,
+            escalation_count: 0,
+            session_mode: state.mode,
+            waiting_for_recovery: false,
+            last_checked_at: 0,
+            last_clear_at: None,
+            judged_at: None,
+            start_time: state.updated_at,
+            last_update: state.updated_at,
+            status: SessionStatus::Active,
+        },
+        prompts: 0,
+        steps: 0,
+        exchanges: 0,
+        tokens: TokenTotals::default(),
+        last_action: None,
+    }
+}
+
 /// A judge: by rules that find nothing, or a model that always says the same.
 #[derive(Default)]
 pub(super) struct Answers {
     model: Option<(u8, String)>,
+    /// Where there is one, every verdict about drift waits for a permit.
+    permits: Option<Semaphore>,
     questions: Mutex<Vec<DriftQuestion>>,
 }
 
@@ -267,8 +319,21 @@ impl Answers {
     pub(super) fn model(score: u8, diagnostic: &str) -> Self {
         Self {
             model: Some((score, diagnostic.to_owned())),
-            questions: Mutex::default(),
+            ..Self::default()
         }
+    }
+
+    /// The same, and it answers when it is let.
+    pub(super) fn when_let(score: u8, diagnostic: &str) -> Self {
+        Self {
+            permits: Some(Semaphore::new(0)),
+            ..Self::model(score, diagnostic)
+        }
+    }
+
+    /// Lets it answer once more.
+    pub(super) fn lets(&self) {
+        self.permits.as_ref().unwrap().add_permits(1);
     }
 
     pub(super) fn questions(&self) -> Vec<DriftQuestion> {
@@ -323,6 +388,9 @@ impl Judge for Answers {
     }
     async fn check_drift(&self, _: Option<&SessionId>, question: &DriftQuestion) -> Judged<DriftVerdict> {
         self.questions.lock().unwrap().push(question.clone());
+        if let Some(permits) = &self.permits {
+            permits.acquire().await.unwrap().forget();
+        }
         let (score, diagnostic) = self.model.clone().unwrap_or((1, String::new()));
         Judged {
             answer: DriftVerdict {

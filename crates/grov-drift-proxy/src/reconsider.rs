@@ -1,0 +1,143 @@
+//! What waits to be said while the user types something, and whether it is still right under what they typed.
+
+use crate::contract::Agreement;
+use crate::course::PromptKind;
+use crate::objection::consent;
+use crate::plan::{Offence, has_hard};
+use grov_domain::{GoalContract, words};
+use grov_scope::Rules;
+use std::collections::HashSet;
+
+/// Words of a text that are compared.
+const MOST_WORDS: usize = 2000;
+/// Words of fewer letters tell files apart badly.
+const SHORTEST: usize = 3;
+
+/// What waits, and a prompt that nobody has taken in yet.
+pub(crate) struct Reconsidered {
+    pub(crate) agreement: Agreement,
+    pub(crate) rules: Option<Rules>,
+    pub(crate) last_answer: Option<String>,
+    pub(crate) offence: Offence,
+}
+
+impl Reconsidered {
+    /// Whether it is still right under the prompt.
+    pub(crate) fn stands_under(mut self, prompt: &str) -> bool {
+        let kind = self.agreement.prompted(prompt);
+        let Some(mut rules) = self.rules else {
+            return false;
+        };
+        rules.hold_to(self.agreement.contract().clone());
+        if let Some(words) = consent(kind, prompt, self.last_answer.as_deref()) {
+            rules.consented(words);
+        }
+        let spoken = Prompted {
+            kind,
+            prompt,
+            last_answer: self.last_answer.as_deref(),
+        };
+        stands(&self.offence, self.agreement.contract(), rules, &spoken)
+    }
+}
+
+/// What the user typed, and what they had read before.
+pub(crate) struct Prompted<'a> {
+    pub(crate) kind: PromptKind,
+    pub(crate) prompt: &'a str,
+    pub(crate) last_answer: Option<&'a str>,
+}
+
+/// Whether what is to be said of an offence is right under a contract that holds the newest prompt, as `rules` do. A fact
+/// is, if it is still one. What a model said is, as long as the work is the same and the user spoke of none of the files:
+/// whoever names them, or says "yes" to an answer that does, has seen what became of them.
+pub(crate) fn stands(
+    offence: &Offence,
+    contract: &GoalContract,
+    mut rules: Rules,
+    spoken: &Prompted<'_>,
+) -> bool {
+    if offence.is_hard {
+        // One that was found before a restart is known by its words alone.
+        return offence
+            .action
+            .as_ref()
+            .is_none_or(|action| has_hard(&rules.assess_delegated(action)));
+    }
+    let Some(goal) = &offence.judged_under else {
+        return false;
+    };
+    let answer = consent(spoken.kind, spoken.prompt, spoken.last_answer).unwrap_or_default();
+    is_same_work(goal, &contract.goal)
+        && !is_spoken_of(offence, spoken.prompt)
+        && !is_spoken_of(offence, answer)
+}
+
+/// Whether two goals are of the same work: the same, or the same in other words.
+fn is_same_work(one: &str, other: &str) -> bool {
+    let (mine, theirs) = (word_set(one), word_set(other));
+    let shared = mine.intersection(&theirs).count();
+    one == other || (shared > 0 && 2 * shared >= mine.len().min(theirs.len()))
+}
+
+/// Whether a text holds a word of what was changed: of a file's name or its folder, or of a command.
+fn is_spoken_of(offence: &Offence, text: &str) -> bool {
+    let spoken = word_set(text);
+    let mut subject: HashSet<String> = HashSet::new();
+    for file in &offence.files {
+        let path = file.rsplit_once('.').map_or(file.as_str(), |(path, _)| path);
+        let mut parts = path.rsplit(['/', '\\']);
+        let near = parts.by_ref().take(2).collect::<Vec<_>>().join(" ");
+        subject.extend(word_set(&near));
+    }
+    if subject.is_empty()
+        && let Some(command) = offence
+            .action
+            .as_ref()
+            .and_then(|action| action.command.as_deref())
+    {
+        subject.extend(word_set(command));
+    }
+    subject
+        .iter()
+        .any(|word| word.chars().count() >= SHORTEST && spoken.contains(word))
+}
+
+fn word_set(text: &str) -> HashSet<String> {
+    words(text, MOST_WORDS).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_goal_in_other_words_is_the_same_work() {
+        assert!(is_same_work(
+            "Fix the token refresh in src/auth/token.ts",
+            "Make the token refresh robust"
+        ));
+        assert!(!is_same_work(
+            "Fix the token refresh in src/auth/token.ts",
+            "Translate README.md into French"
+        ));
+        assert!(!is_same_work("Fix it", ""));
+    }
+
+    #[test]
+    fn files_are_spoken_of_by_name_or_folder() {
+        let offence = Offence {
+            files: vec!["src/styles/theme.css".to_owned()],
+            ..Offence::default()
+        };
+        for (text, expected) in [
+            ("The theme looks good", true),
+            ("also the other styles", true),
+            ("Now cover the refresh with a test", false),
+            ("look at src again", false),
+            ("", false),
+        ] {
+            assert_eq!(is_spoken_of(&offence, text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! A proxy that is watched, with a store and a judge in memory.
+
+use super::double::{Answers, Kept, Ticking};
+use crate::session::Loading;
+use crate::testing::{edit, read_intent};
+use crate::{Drift, DriftSettings};
+use grov_domain::{
+    Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftState, ExchangeId, ExchangeKind,
+    ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt, Step,
+    StepId, TokenUsage,
+};
+use grov_proxy_core::{
+    ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
+};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+pub(super) const ROOT: &str = "/home/me/app";
+
+/// A proxy that is watched, as far as drift sees it.
+pub(super) struct Bench {
+    pub(super) drift: Arc<Drift>,
+    pub(super) store: Arc<Kept>,
+    pub(super) judge: Arc<Answers>,
+    pub(super) clock: Arc<Ticking>,
+    /// Dropped with the bench, which stops it.
+    pub(super) _work: JoinSet<()>,
+    pub(super) calls: AtomicUsize,
+}
+
+/// What a response did.
+#[derive(Default)]
+pub(super) struct Response<'a> {
+    pub(super) prompts: &'a [&'a str],
+    pub(super) actions: Vec<ActionSketch>,
+    pub(super) agent: Option<&'a str>,
+    pub(super) begins: bool,
+    pub(super) ends: bool,
+    pub(super) answered: &'a [String],
+    pub(super) failed: &'a [String],
+    pub(super) answer: Option<&'a str>,
+    pub(super) questions: Vec<Question>,
+    pub(super) output: Option<&'a str>,
+    pub(super) earlier: &'a [&'a str],
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        Self::with(DriftSettings::default(), Arc::default(), Arc::default())
+    }
+
+    pub(super) fn with(settings: DriftSettings, store: Arc<Kept>, judge: Arc<Answers>) -> Self {
+        let clock = Arc::new(Ticking::default());
+        let (drift, work) = Drift::new(
+            settings,
+            Arc::<Answers>::clone(&judge),
+            Arc::<Kept>::clone(&store),
+            Arc::<Ticking>::clone(&clock),
+            Arc::new(read_intent),
+        );
+        let mut running = JoinSet::new();
+        running.spawn(work.run(std::future::pending()));
+        Self {
+            drift,
+            store,
+            judge,
+            clock,
+            _work: running,
+            calls: AtomicUsize::new(0),
+        }
+    }
+
+    /// The same session in a program that was started anew.
+    pub(super) fn restarted(&self) -> Self {
+        let bench = Self::with(
+            DriftSettings::default(),
+            Arc::clone(&self.store),
+            Arc::clone(&self.judge),
+        );
+        bench
+            .calls
+            .store(self.calls.load(Ordering::Relaxed), Ordering::Relaxed);
+        bench.clock.set(self.clock.get() + 60);
+        bench
+    }
+
+    /// One exchange; the record goes into the store. Its tool calls and what was found.
+    pub(super) fn exchange(&self, response: Response<'_>) -> (Vec<String>, Watched) {
+        let record = self.record(&response);
+        let calls: Vec<String> = record
+            .steps
+            .iter()
+            .filter_map(|step| step.action.tool_use_id.clone())
+            .collect();
+        let results: Vec<ToolOutcome> = response
+            .answered
+            .iter()
+            .map(|call| ToolOutcome {
+                tool_use_id: call.clone(),
+                failed: response.failed.contains(call),
+                output: response.output.map(str::to_owned),
+            })
+            .collect();
+        let earlier = || {
+            response
+                .earlier
+                .iter()
+                .map(|prompt| (*prompt).to_owned())
+                .collect()
+        };
+        let watched = self.drift.watch(&WatchedExchange {
+            record: &record,
+            actions: &response.actions,
+            results: &results,
+            working_directory: Some(ROOT.as_ref()),
+            begins: response.begins,
+            ends_turn: response.ends,
+            answer: response.answer,
+            questions: &response.questions,
+            earlier_prompts: &earlier,
+        });
+        self.store.record(record, &watched);
+        (calls, watched)
+    }
+
+    pub(super) fn record(&self, response: &Response<'_>) -> ExchangeRecord {
+        let id = ExchangeId::fresh();
+        let now = self.clock.tick();
+        let step = |(index, action): (usize, &ActionSketch)| Step {
+            id: StepId::of(&id, index),
+            action: Action {
+                tool: action.action_type.as_str().to_owned(),
+                tool_use_id: Some(format!("call-{}", self.calls.fetch_add(1, Ordering::Relaxed))),
+                action_type: action.action_type,
+                files: action.files.clone(),
+                folders: Vec::new(),
+                command: action.command.clone(),
+                effects: Vec::new(),
+            },
+            reasoning: None,
+            keywords: Vec::new(),
+            is_key_decision: false,
+            timestamp: now,
+            verdict: None,
+        };
+        let prompt = |text: &&str| Prompt {
+            text: (*text).to_owned(),
+            queued: false,
+        };
+        ExchangeRecord {
+            session_id: session().first_task(),
+            client_session_id: session(),
+            agent_id: response.agent.map(AgentId::new),
+            kind: if response.agent.is_some() {
+                ExchangeKind::Subagent
+            } else {
+                ExchangeKind::Main
+            },
+            project: Project {
+                path: Some(ROOT.to_owned()),
+                remote: None,
+            },
+            user: None,
+            model: None,
+            started_at: now,
+            ended_at: now,
+            prompts: response.prompts.iter().map(prompt).collect(),
+            steps: response.actions.iter().enumerate().map(step).collect(),
+            usage: TokenUsage::default(),
+            stop_reason: None,
+            outcome: Outcome::Complete,
+            drift: None,
+            id,
+        }
+    }
+
+    /// One change in a tool loop.
+    pub(super) fn change(&self, file: &str, text: &str) -> (Vec<String>, Watched) {
+        self.exchange(Response {
+            actions: vec![edit(&format!("{ROOT}/{file}"), text)],
+            ..Response::default()
+        })
+    }
+
+    pub(super) fn occasion(&self, prompt: &str, answered: &[String]) -> Occasion {
+        Occasion {
+            lineage: lineage(None),
+            location: Arc::new(Location {
+                project: Project {
+                    path: Some(ROOT.to_owned()),
+                    remote: None,
+                },
+                root: PathBuf::from(ROOT),
+                exists: true,
+            }),
+            prompt: prompt.to_owned(),
+            answered: answered
+                .iter()
+                .map(|call| Answered {
+                    tool_use_id: call.clone(),
+                    failed: false,
+                })
+                .collect(),
+            begins: false,
+            body: self.history().into(),
+            quoted: Default::default(),
+            deadline: Instant::now() + Duration::from_millis(500),
+        }
+    }
+
+    /// A request whose history holds every call so far.
+    pub(super) fn history(&self) -> String {
+        let calls = 0..self.calls.load(Ordering::Relaxed);
+        calls.map(|call| format!("\"call-{call}\",")).collect()
+    }
+
+    /// What is said at the next request of the main conversation.
+    pub(super) async fn next_request(&self, prompt: &str, answered: &[String]) -> Option<String> {
+        let occasion = self.occasion(prompt, answered);
+        if !self.drift.applies(&occasion) {
+            return None;
+        }
+        let words = self.drift.words(&occasion).await?;
+        self.drift.said(&occasion);
+        Some(words.text)
+    }
+
+    /// A person changes the contract, and the daemon has taken it over.
+    pub(super) async fn edit_goal(&self, kind: GoalEditKind, text: &str) {
+        let edit = GoalEdit {
+            id: GoalEditId::fresh(),
+            client_session_id: session(),
+            kind,
+            text: text.to_owned(),
+            at: self.clock.tick(),
+        };
+        self.store.edit_goal(&edit).await.unwrap();
+        let slot = self.drift.shared.slot(&session());
+        until(|| {
+            let session = slot.session();
+            let contract = session.agreement.contract();
+            [&contract.allowed, &contract.forbidden, &contract.constraints]
+                .iter()
+                .any(|list| list.iter().any(|entry| entry == text))
+        })
+        .await;
+    }
+
+    pub(super) fn state(&self) -> DriftState {
+        self.drift
+            .shared
+            .slot(&session())
+            .session()
+            .course
+            .state()
+            .clone()
+    }
+
+    pub(super) fn contract(&self) -> grov_domain::GoalContract {
+        let slot = self.drift.shared.slot(&session());
+        slot.session().agreement.contract().clone()
+    }
+
+    pub(super) fn session_is_loaded(&self) -> bool {
+        self.drift.shared.slot(&session()).session().loading == Loading::Done
+    }
+
+    pub(super) fn session_is_under_way(&self) -> bool {
+        self.drift.shared.slot(&session()).session().loading == Loading::UnderWay
+    }
+
+    pub(super) fn counted(&self, name: &str) -> u64 {
+        let all = self.drift.counters().all();
+        all.iter().find(|(known, _)| *known == name).unwrap().1
+    }
+
+    /// The first exchange of a session, and a person who forbade some folders.
+    pub(super) async fn begin(&self, prompt: &str) {
+        self.exchange(Response {
+            prompts: &[prompt],
+            begins: true,
+            actions: vec![edit(&format!("{ROOT}/src/auth/token.ts"), "const ttl = 60;")],
+            ..Response::default()
+        });
+        self.edit_goal(GoalEditKind::Forbid, "src/styles/**").await;
+        self.edit_goal(GoalEditKind::Forbid, "src/components/**").await;
+    }
+}
+
+pub(super) fn session() -> ClientSessionId {
+    ClientSessionId::new("session")
+}
+
+pub(super) fn lineage(agent: Option<&str>) -> Lineage {
+    Lineage {
+        session: session(),
+        agent: agent.map(AgentId::new),
+    }
+}
+
+pub(super) fn level(watched: &Watched) -> Option<CorrectionLevel> {
+    watched
+        .verdicts
+        .iter()
+        .flatten()
+        .find_map(|verdict| verdict.level)
+}
+
+/// Waits for a condition; fails when it does not come true.
+pub(super) async fn until(condition: impl Fn() -> bool) {
+    for _ in 0..20_000 {
+        if condition() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    panic!("it did not come true");
+}
+
+pub(super) const GOAL: &str = "Fix the token refresh in src/auth/token.ts";

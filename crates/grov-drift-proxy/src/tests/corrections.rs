@@ -1,0 +1,206 @@
+//! What was found is said at the next request, once, and what follows decides.
+
+use super::bench::{Bench, GOAL, ROOT, Response, level, lineage, session, until};
+use crate::DriftSettings;
+use crate::testing::{bash, edit, read};
+use grov_domain::{CorrectionLevel, CorrectionOutcome, EffectKind, SessionMode, SwitchScope, SwitchStore};
+use grov_proxy_core::ContextSource;
+use std::sync::Arc;
+
+#[tokio::test(start_paused = true)]
+async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_request() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+
+    // On track: nobody says anything.
+    let (calls, watched) = bench.change("src/auth/token.ts", "const ttl = 90;");
+    assert!(
+        watched
+            .verdicts
+            .iter()
+            .flatten()
+            .all(|verdict| !verdict.is_off_goal())
+    );
+    assert_eq!(bench.next_request("", &calls).await, None);
+
+    // Off track: the verdict is recorded with the step, and the next request says so, in the tool loop's own form.
+    let (calls, watched) = bench.change("src/styles/theme.css", "a { color: teal; }");
+    assert_eq!(level(&watched), Some(CorrectionLevel::Intervene));
+    assert_eq!(watched.state.as_ref().unwrap().mode, SessionMode::Drifted);
+    let said = bench.next_request("", &calls).await.unwrap();
+    assert!(said.starts_with("<system-reminder>\n<grov-context") && said.ends_with("</system-reminder>"));
+    assert!(
+        said.contains("theme.css") && said.contains("Fix the token refresh"),
+        "{said}"
+    );
+
+    // It is said once.
+    assert_eq!(bench.next_request("", &calls).await, None);
+    let delivered = bench.state().correction.unwrap();
+    assert!(delivered.delivered_at.is_some());
+    until(|| {
+        bench
+            .store
+            .state()
+            .is_some_and(|state| state.correction == Some(delivered.clone()))
+    })
+    .await;
+
+    // It is followed, and the work goes on.
+    let undo = bash(
+        "git checkout -- src/styles/theme.css",
+        EffectKind::VersionControl,
+        &["/home/me/app/src/styles/theme.css"],
+    );
+    let (_, watched) = bench.exchange(Response {
+        actions: vec![undo],
+        ..Response::default()
+    });
+    assert!(!watched.verdicts[0].as_ref().unwrap().is_off_goal());
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    until(|| bench.store.outcome(&delivered.id) == Some(CorrectionOutcome::Followed)).await;
+    assert_eq!(bench.counted("delivered"), 1);
+    assert_eq!(bench.counted("followed"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ignored_corrections_lead_to_a_demand_and_back() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let mut said = Vec::new();
+    for number in 0..4 {
+        let (calls, _) = bench.change(&format!("src/components/Part{number}.tsx"), "<div/>");
+        said.push(bench.next_request("", &calls).await.unwrap());
+    }
+    assert_eq!(bench.state().mode, SessionMode::Forced);
+    assert!(said[3].contains("exactly this one action"), "{}", said[3]);
+    for (place, text) in said.iter().enumerate() {
+        assert!(!said[..place].contains(text));
+    }
+    assert_eq!(bench.counted("ignored"), 3);
+    bench.change("src/auth/token.ts", "const ttl = 120;");
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    assert_eq!(bench.counted("forced"), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_back_is_said_again() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    assert!(bench.next_request("", &calls).await.is_some());
+    bench.drift.taken_back(&lineage(None));
+    assert!(bench.next_request("", &calls).await.is_some());
+    // Another source's words were taken back: that is none of ours.
+    assert_eq!(bench.next_request("", &calls).await, None);
+    bench.drift.taken_back(&lineage(None));
+    assert!(bench.state().correction.unwrap().delivered_at.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_change_that_was_denied_nothing_is_said() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
+    assert!(level(&watched).is_some());
+    let mut occasion = bench.occasion("", &calls);
+    occasion.answered[0].failed = true;
+    assert!(bench.drift.words(&occasion).await.is_none());
+    bench.exchange(Response {
+        answered: &calls,
+        failed: &calls,
+        ..Response::default()
+    });
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    assert_eq!(bench.state().escalation, 0);
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_another_history_of_the_session_did_is_not_said() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let mut elsewhere = bench.occasion("", &["call-of-another-client".to_owned()]);
+    elsewhere.body = "\"call-of-another-client\"".into();
+    assert!(bench.drift.words(&elsewhere).await.is_none());
+    assert!(bench.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_is_gone_when_its_words_were_forgotten() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    bench.store.forget_words();
+    until(|| bench.state().correction.is_none()).await;
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let scope = SwitchScope::Project(ROOT.to_owned());
+    let is_off = || bench.drift.shared.is_switched_off(&session(), ROOT);
+    bench.change("src/styles/theme.css", "a {}");
+    bench.store.switch(&scope, false).await.unwrap();
+    until(is_off).await;
+    let (calls, watched) = bench.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(level(&watched), None);
+    assert_eq!((bench.state().correction, bench.state().escalation), (None, 0));
+    bench.store.switch(&scope, true).await.unwrap();
+    until(|| !is_off()).await;
+    assert_eq!(bench.next_request("", &calls).await, None);
+    let (calls, _) = bench.change("src/styles/theme.css", "b {}");
+    assert!(bench.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn observing_only_records_and_says_nothing() {
+    let settings = DriftSettings {
+        corrections: false,
+        ..DriftSettings::default()
+    };
+    let bench = Bench::with(settings, Arc::default(), Arc::default());
+    bench.begin(GOAL).await;
+    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
+    assert!(watched.verdicts[0].as_ref().unwrap().is_off_goal());
+    assert_eq!(level(&watched), None);
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subagent_that_explores_widely_gives_no_alarm() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    for number in 0..40 {
+        let (calls, watched) = bench.exchange(Response {
+            actions: vec![
+                read(&format!("{ROOT}/docs/{number}.md")),
+                edit(&format!("{ROOT}/tmp/notes{number}.md"), "notes"),
+            ],
+            agent: Some("explorer"),
+            ..Response::default()
+        });
+        assert_eq!(level(&watched), None);
+        let mut occasion = bench.occasion("", &calls);
+        occasion.lineage = lineage(Some("explorer"));
+        assert!(!bench.drift.applies(&occasion));
+    }
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    assert_eq!(bench.next_request("go on", &[]).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    bench.exchange(Response {
+        actions: vec![edit(&format!("{ROOT}/src/styles/theme.css"), "a {}")],
+        agent: Some("worker"),
+        ..Response::default()
+    });
+    let said = bench.next_request("", &[]).await.unwrap();
+    assert!(said.contains("theme.css"));
+}

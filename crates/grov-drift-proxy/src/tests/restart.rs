@@ -1,0 +1,169 @@
+//! What was known outlives the program.
+
+use super::bench::{Bench, GOAL, Response, level, session, until};
+use crate::testing::bash;
+use grov_domain::{ClientSessionId, CorrectionLevel, EffectKind, SessionMode};
+use grov_proxy_core::ContextSource;
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+
+    let later = bench.restarted();
+    let said = later.next_request("", &calls).await;
+    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    until(|| {
+        let state = later.store.state();
+        state.is_some_and(|state| state.correction.is_some_and(|one| one.delivered_at.is_some()))
+    })
+    .await;
+
+    let latest = later.restarted();
+    // The first request after the start brings back where the session stood.
+    assert_eq!(latest.next_request("", &calls).await, None);
+    assert_eq!(latest.state().mode, SessionMode::Drifted);
+    let (calls, watched) = latest.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(level(&watched), Some(CorrectionLevel::Halt));
+    assert_eq!(watched.state.as_ref().unwrap().failed_recoveries, 1);
+    assert!(latest.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_happens_while_a_session_is_loaded_is_not_lost() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    // Seen before anything could be loaded: the state that was stored is not overwritten.
+    let (_, watched) = later.change("src/auth/token.ts", "const ttl = 5;");
+    assert_eq!(watched.state, None);
+    until(|| {
+        let slot = later.drift.shared.slot(&session());
+        slot.session().loading == crate::session::Loading::Done
+    })
+    .await;
+    assert_eq!(later.state().prompts, bench.state().prompts);
+    let (_, watched) = later.change("src/styles/theme.css", "a {}");
+    assert_eq!(level(&watched), Some(CorrectionLevel::Intervene));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_that_was_loaded_is_not_said_where_calls_failed() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let later = bench.restarted();
+    let mut occasion = later.occasion("", &calls);
+    occasion.answered[0].failed = true;
+    assert!(later.drift.applies(&occasion));
+    assert!(later.drift.words(&occasion).await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    assert_eq!(later.next_request("also cover it with a test", &[]).await, None);
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, GOAL);
+    let mut fresh = bench.occasion("Fix it", &[]);
+    fresh.begins = true;
+    fresh.lineage.session = ClientSessionId::new("fresh");
+    assert!(!later.drift.applies(&fresh));
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_breaks_off_is_not_under_way_for_ever() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    later.store.panics(true);
+    later.exchange(Response::default());
+    until(|| !later.session_is_under_way()).await;
+    assert!(!later.session_is_loaded());
+    later.store.panics(false);
+    later.exchange(Response::default());
+    until(|| later.session_is_loaded()).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_is_said_before_it_is_known_what_was_done() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let later = bench.restarted();
+    later.store.holds_steps();
+    let said = later.next_request("", &calls).await;
+    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    assert!(later.session_is_under_way());
+    // An edit that nothing is found of proves nothing while the goal is not known.
+    later.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(later.state().mode, SessionMode::Drifted);
+    assert!(later.state().correction.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_at_work_before_a_start_are_recalled() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let later = bench.restarted();
+    later.drift.recall().await;
+    // Nothing has to be read any more.
+    later.store.panics(true);
+    let said = later.next_request("", &calls).await;
+    assert!(said.is_some_and(|said| said.contains("theme.css")));
+    assert_eq!(later.counted("waited"), 0);
+    until(|| later.session_is_loaded()).await;
+
+    let much_later = bench.restarted();
+    much_later.clock.set(much_later.clock.get() + 7200);
+    much_later.drift.recall().await;
+    assert!(much_later.drift.shared.known(&session()).is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_allowed_outlives_the_program() {
+    let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    // They let the theme pass, and say yes to publishing.
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    assert!(bench.next_request("", &calls).await.is_some());
+    bench.clock.tick();
+    bench.exchange(Response {
+        prompts: &["go on"],
+        ends: true,
+        answer: Some("Shall I publish the package to npm?"),
+        ..Response::default()
+    });
+    bench.exchange(Response {
+        prompts: &["yes"],
+        ..Response::default()
+    });
+    let later = bench.restarted();
+    later.exchange(Response::default());
+    until(|| later.session_is_loaded()).await;
+    let (_, watched) = later.exchange(Response {
+        actions: publish(),
+        ..Response::default()
+    });
+    assert!(
+        !watched.verdicts[0].as_ref().unwrap().is_off_goal(),
+        "{watched:?}"
+    );
+    let (_, watched) = later.change("src/styles/theme.css", "b {}");
+    assert_eq!(level(&watched), None);
+    let (_, watched) = later.change("src/styles/header.css", "b {}");
+    assert!(level(&watched).is_some());
+    // Another task ends it.
+    assert_eq!(later.state().consent.words.len(), 1);
+    later.exchange(Response {
+        prompts: &["Translate docs/README.md into French"],
+        begins: true,
+        ..Response::default()
+    });
+    assert!(later.state().consent.words.is_empty());
+}

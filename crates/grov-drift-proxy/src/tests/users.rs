@@ -1,0 +1,175 @@
+//! What the user wants, allows and changes is followed.
+
+use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
+use crate::testing::{bash, edit};
+use grov_domain::{EffectKind, SessionMode};
+use grov_proxy_core::Question;
+
+#[tokio::test(start_paused = true)]
+async fn a_user_who_changes_the_goal_is_followed_at_once() {
+    let bench = Bench::new();
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        ends: true,
+        ..Response::default()
+    });
+    let (_, watched) = bench.exchange(Response {
+        prompts: &["Translate docs/README.md into French"],
+        actions: vec![edit(&format!("{ROOT}/docs/README.md"), "Bonjour")],
+        ..Response::default()
+    });
+    assert_eq!(level(&watched), None);
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+    let contract = bench
+        .drift
+        .shared
+        .slot(&session())
+        .session()
+        .agreement
+        .contract()
+        .clone();
+    assert_eq!(contract.goal, "Translate docs/README.md into French");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_allows_what_the_agent_asked_for() {
+    for (prompt, is_asked_for) in [("yes", true), ("no", false)] {
+        let bench = Bench::new();
+        bench.exchange(Response {
+            prompts: &[GOAL],
+            begins: true,
+            ends: true,
+            answer: Some("The token refresh is fixed. Shall I publish the package to npm?"),
+            ..Response::default()
+        });
+        let (_, watched) = bench.exchange(Response {
+            prompts: &[prompt],
+            actions: vec![bash("npm publish", EffectKind::Network, &[])],
+            ..Response::default()
+        });
+        let verdict = watched.verdicts[0].clone().unwrap();
+        assert_eq!(verdict.is_off_goal(), !is_asked_for, "{prompt}: {verdict:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
+    let question = |plan: Option<&str>| Question {
+        tool_use_id: "question".to_owned(),
+        plan: plan.map(str::to_owned),
+    };
+    let told = "User has answered your questions: \"Shall I publish it with npm?\"=\"Yes\".";
+    let denied = "User has answered your questions: \"Shall I publish it with npm?\"=\"No\".";
+    let plan = "1. Fix the refresh. 2. Publish the package to npm.";
+    for (question, output, is_asked_for) in [
+        (question(None), told, true),
+        (question(None), denied, false),
+        (question(Some(plan)), "User has approved your plan.", true),
+    ] {
+        let bench = Bench::new();
+        bench.exchange(Response {
+            prompts: &[GOAL],
+            begins: true,
+            questions: vec![question],
+            ..Response::default()
+        });
+        let (_, watched) = bench.exchange(Response {
+            answered: &["question".to_owned()],
+            output: Some(output),
+            actions: vec![bash("npm publish", EffectKind::Network, &[])],
+            ..Response::default()
+        });
+        let verdict = watched.verdicts[0].clone().unwrap();
+        assert_eq!(verdict.is_off_goal(), !is_asked_for, "{output}: {verdict:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
+    let bench = Bench::new();
+    let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        actions: publish(),
+        ..Response::default()
+    });
+    assert!(bench.state().correction.is_some());
+    assert_eq!(bench.next_request("Publish it to npm as well", &[]).await, None);
+    assert!(
+        bench
+            .next_request("Look at src/auth/token.ts again", &[])
+            .await
+            .is_some()
+    );
+
+    let bench = Bench::new();
+    bench.exchange(Response {
+        prompts: &[GOAL],
+        begins: true,
+        actions: publish(),
+        ..Response::default()
+    });
+    bench.exchange(Response {
+        prompts: &["Publish it to npm as well"],
+        ..Response::default()
+    });
+    assert_eq!(bench.state().correction, None);
+    assert_eq!(bench.state().mode, SessionMode::Normal);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_is_judged_by_a_goal_that_is_not_known() {
+    let bench = Bench::new();
+    // A fork whose history was summed up: nothing tells what it is about.
+    bench.exchange(Response {
+        prompts: &["CI passed, go ahead"],
+        ..Response::default()
+    });
+    let work = || {
+        vec![
+            bash("cargo publish", EffectKind::Network, &[]),
+            edit(&format!("{ROOT}/docs/guide.md"), "A guide"),
+        ]
+    };
+    until(|| bench.session_is_loaded()).await;
+    for _ in 0..3 {
+        let (_, watched) = bench.exchange(Response {
+            actions: work(),
+            ..Response::default()
+        });
+        assert!(
+            watched
+                .verdicts
+                .iter()
+                .flatten()
+                .all(|verdict| !verdict.is_off_goal()),
+            "{watched:?}"
+        );
+    }
+    let (_, watched) = bench.exchange(Response {
+        actions: vec![bash("rm -rf /", EffectKind::Delete, &["/"])],
+        ..Response::default()
+    });
+    assert!(level(&watched).is_some(), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_fork_is_held_to_what_its_history_says() {
+    let bench = Bench::new();
+    bench.exchange(Response {
+        prompts: &["continue"],
+        earlier: &[GOAL, "yes", "For the token refresh do not touch db/schema.sql"],
+        ..Response::default()
+    });
+    until(|| bench.session_is_loaded()).await;
+    let contract = bench.contract();
+    assert_eq!(contract.goal, GOAL);
+    assert_eq!(
+        contract.instructions,
+        [GOAL, "For the token refresh do not touch db/schema.sql"]
+    );
+    let (_, watched) = bench.change("db/schema.sql", "DROP TABLE users;");
+    assert!(level(&watched).is_some(), "{watched:?}");
+}

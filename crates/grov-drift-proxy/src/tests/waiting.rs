@@ -1,0 +1,122 @@
+//! Who waits for whom, and what it costs.
+
+use super::bench::{Bench, GOAL, ROOT, Response, session};
+use super::double::{Answers, Kept, Ticking};
+use crate::testing::{edit, read, read_intent};
+use crate::{Drift, DriftSettings};
+use grov_domain::Project;
+use grov_proxy_core::{ActionWatch, ContextSource, Watched, WatchedExchange};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio::task::JoinSet;
+
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_for_the_rules_and_no_longer_than_it_may() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let unknown = ["never-assessed".to_owned()];
+    assert_eq!(bench.next_request("", &unknown).await, None);
+    assert_eq!(bench.counted("waited"), 1);
+
+    // The verdict comes while the request waits.
+    let calls = [format!("call-{}", bench.calls.load(Ordering::Relaxed))];
+    let (said, _) = tokio::join!(bench.next_request("", &calls), async {
+        tokio::task::yield_now().await;
+        bench.change("src/styles/theme.css", "a {}")
+    });
+    assert!(said.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let slot = bench.drift.shared.slot(&session());
+    let occasion = bench.occasion("", &calls);
+    let busy = slot.session();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| bench.drift.applies(&occasion));
+        assert!(asked.join().unwrap());
+    });
+    drop(busy);
+    assert!(bench.next_request("", &calls).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
+    let bench = Bench::new();
+    let mut record = bench.record(&Response {
+        prompts: &[GOAL],
+        actions: vec![edit("a.rs", "x")],
+        ..Response::default()
+    });
+    record.project = Project::default();
+    let watched = bench.drift.watch(&WatchedExchange {
+        record: &record,
+        actions: &[edit("a.rs", "x")],
+        results: &[],
+        working_directory: None,
+        begins: true,
+        ends_turn: false,
+        answer: None,
+        questions: &[],
+        earlier_prompts: &Vec::new,
+    });
+    assert_eq!(watched, Watched::default());
+    assert!(bench.drift.shared.known(&session()).is_none());
+}
+
+#[test]
+fn the_rules_are_quick_after_five_hundred_steps() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let _entered = runtime.enter();
+    let (drift, _work) = Drift::new(
+        DriftSettings::default(),
+        Arc::new(Answers::default()),
+        Arc::new(Kept::default()),
+        Arc::new(Ticking::default()),
+        Arc::new(read_intent),
+    );
+    let bench = Bench {
+        drift,
+        store: Arc::default(),
+        judge: Arc::default(),
+        clock: Arc::default(),
+        _work: JoinSet::new(),
+        calls: AtomicUsize::new(0),
+    };
+    let mut took = Vec::new();
+    for number in 0..1000_usize {
+        let file = format!("{ROOT}/src/auth/part{}.ts", number % 60);
+        let response = Response {
+            prompts: if number == 0 { &[GOAL] } else { &[] },
+            begins: number == 0,
+            actions: vec![read(&file), edit(&file, &"const a = 1;\n".repeat(200))],
+            ..Response::default()
+        };
+        let record = bench.record(&response);
+        let exchange = WatchedExchange {
+            record: &record,
+            actions: &response.actions,
+            results: &[],
+            working_directory: Some(ROOT.as_ref()),
+            begins: response.begins,
+            ends_turn: false,
+            answer: None,
+            questions: &[],
+            earlier_prompts: &Vec::new,
+        };
+        let began = Instant::now();
+        bench.drift.watch(&exchange);
+        if number >= 250 {
+            took.push(began.elapsed());
+        }
+    }
+    took.sort_unstable();
+    let (median, most) = (took[took.len() / 2], took[took.len() * 99 / 100]);
+    println!("median {median:?}, p99 {most:?}");
+    // Far more than it takes, also without optimisation and beside other work.
+    assert!(median < Duration::from_millis(20), "{median:?}");
+}
