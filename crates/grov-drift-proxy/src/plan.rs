@@ -2,12 +2,9 @@
 
 use crate::correction;
 use crate::course::Assessed;
-use grov_domain::{
-    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
-};
-
-/// Steps of a way back at most: who gets more takes none.
-const MOST_STEPS: usize = 3;
+use grov_domain::{ActionSketch, ActionType, EffectKind, Finding, GoalContract, RecoveryStep, StepId};
+use grov_steer::way_back::named_file;
+pub(crate) use grov_steer::way_back::{changes, has_hard, is_doubt, is_soft, way_back};
 
 /// What a correction is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,89 +93,6 @@ impl Offence {
     }
 }
 
-/// Whether a finding is a matter of fact.
-pub(crate) fn has_hard(assessment: &Assessment) -> bool {
-    assessment.findings.iter().any(|finding| finding.rule.is_hard())
-}
-
-/// Whether what was found is only that something does not look related to the goal: a doubt, no fact and no repetition.
-pub(crate) fn is_soft(assessment: &Assessment) -> bool {
-    let gravest = assessment.findings.first().map(|finding| finding.rule);
-    gravest.is_some_and(is_doubt) && !has_hard(assessment)
-}
-
-/// Whether a rule finds no more than that something does not look related to the goal.
-pub(crate) fn is_doubt(rule: Rule) -> bool {
-    matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
-}
-
-/// Whether the action changes something: files, or the world by a command. Tests, builds and programs whose effect the
-/// line does not show change nothing that counts.
-pub(crate) fn changes(action: &ActionSketch) -> bool {
-    action.action_type.modifies_files()
-        || action.effects.iter().any(|effect| {
-            effect.changes_files() || matches!(effect, EffectKind::VersionControl | EffectKind::Install)
-        })
-}
-
-/// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the
-/// goal. Nothing is to be undone because of a mere doubt.
-pub(crate) fn way_back(
-    contract: &GoalContract,
-    action: &ActionSketch,
-    findings: &[Finding],
-    is_firm: bool,
-) -> Vec<RecoveryStep> {
-    let mut steps = Vec::new();
-    for finding in findings {
-        let file = finding.file.clone().or_else(|| action.files.first().cloned());
-        let step = step_for(finding.rule, file, is_firm);
-        if !steps.contains(&step) && steps.len() + 1 < MOST_STEPS {
-            steps.push(step);
-        }
-    }
-    steps.push(go_on(contract));
-    steps
-}
-
-fn step_for(rule: Rule, file: Option<String>, is_firm: bool) -> RecoveryStep {
-    let action = match (rule, &file) {
-        (Rule::Constraint, Some(file)) => format!("Undo the change of {file}"),
-        (Rule::Constraint, None) => "Undo what the user ruled out, as far as it can be undone".to_owned(),
-        (Rule::Danger, _) => {
-            "Do not run anything like that again; say what it did and ask the user before you go on"
-                .to_owned()
-        }
-        (Rule::Repetition, Some(file)) => {
-            format!(
-                "Read {file} as it is now, or run its tests, and find the cause before you change it again"
-            )
-        }
-        (Rule::Repetition, None) => "Find the cause of the failure before you try the same again".to_owned(),
-        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep, Some(file)) if !is_firm => {
-            format!("Look again whether the goal needs the change of {file}; if it does, say why and go on")
-        }
-        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, Some(file)) => {
-            format!("Check whether the goal needs the change of {file}, and undo it if not")
-        }
-        (Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge, None) => {
-            "Check whether the goal needs this, and leave it if not".to_owned()
-        }
-    };
-    // What cannot be done to a file is not looked for there.
-    let file = file.filter(|_| rule != Rule::Danger);
-    RecoveryStep { file, action }
-}
-
-fn go_on(contract: &GoalContract) -> RecoveryStep {
-    let file = named_file(contract);
-    let action = match &file {
-        Some(file) => format!("Go on in {file} with what was asked"),
-        None => "Go on with what was asked".to_owned(),
-    };
-    RecoveryStep { file, action }
-}
-
 /// The one action that is demanded when corrections failed: undo what the user ruled out, else turn to the file where the
 /// work is, else to the user.
 pub(crate) fn demanded(contract: &GoalContract, offence: &Offence) -> RecoveryStep {
@@ -201,18 +115,6 @@ pub(crate) fn demanded(contract: &GoalContract, offence: &Offence) -> RecoverySt
             action: "Tell the user where the work stands and ask how to go on".to_owned(),
         },
     }
-}
-
-/// The file where the work is, as the contract names it.
-fn named_file(contract: &GoalContract) -> Option<String> {
-    let is_file = |entry: &&String| {
-        let name = entry.rsplit(['/', '\\']).next().unwrap_or(entry);
-        !entry.contains(['*', '(', ' ', ':'])
-            && name
-                .rsplit_once('.')
-                .is_some_and(|(_, extension)| !extension.is_empty())
-    };
-    contract.scope.iter().find(is_file).cloned()
 }
 
 /// How an action relates to the first step of a way back.
@@ -306,7 +208,7 @@ fn plain(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{action, bash, edit, finding};
+    use crate::testing::{action, bash, edit};
 
     fn offence(is_hard: bool) -> Offence {
         Offence {
@@ -367,36 +269,6 @@ mod tests {
         };
         let look = action(ActionType::Read, &["/home/me/app/src/auth/token.ts"]);
         assert_eq!(takes(&look, &back, &offence(true)), Taken::Yes);
-    }
-
-    #[test]
-    fn every_way_back_ends_at_the_goal_and_is_short() {
-        let contract = GoalContract {
-            scope: vec!["src/auth/".to_owned(), "src/auth/token.ts".to_owned()],
-            ..GoalContract::default()
-        };
-        let action = edit("web/theme.css", "x");
-        for rule in [
-            Rule::Constraint,
-            Rule::Danger,
-            Rule::Repetition,
-            Rule::Scope,
-            Rule::Judge,
-        ] {
-            let steps = way_back(
-                &contract,
-                &action,
-                &[finding(rule, 3), finding(Rule::Tangent, 3)],
-                true,
-            );
-            assert!(steps.len() <= MOST_STEPS);
-            assert_eq!(
-                steps.last().and_then(|step| step.file.as_deref()),
-                Some("src/auth/token.ts")
-            );
-        }
-        let empty = GoalContract::default();
-        assert_eq!(way_back(&empty, &action, &[], true).len(), 1);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What stands in memory was written by others and is quoted: one line each, in quotation marks, without anything that
 //! could end the quotation. What reads like an order to the agent is not told at all, see [`suspicions`](crate::suspicions).
 
-use crate::quote::{line, quoted};
+use crate::quote::{estimated_tokens, line, quoted};
 use crate::suspicion::{addresses_the_agent, is_withheld};
 use crate::{Freshness, Recalled};
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Task, TaskId, TaskStatus};
@@ -110,20 +110,6 @@ pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option
 
 fn framed(lines: &str) -> String {
     format!("{OWN_TEXT_OPENING} source=\"team-memory\">\n{ABOUT}\n{lines}{DETAILS}\n{OWN_TEXT_CLOSING}")
-}
-
-/// Tokens of a text, rather too many than too few: a third of one for a letter or space (prose and code in English
-/// measure a quarter to a third), a half for a digit or sign, a half for each byte of any other script (that is one and a
-/// half for a character of Chinese, one for a letter in Cyrillic).
-pub fn estimated_tokens(text: &str) -> usize {
-    let sixths: usize = text
-        .bytes()
-        .map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b' ' => 2,
-            _ => 3,
-        })
-        .sum();
-    sixths.div_ceil(6)
 }
 
 /// The id under which `grov memory show` finds a memory and which a line has room for: of a UUID the last eight

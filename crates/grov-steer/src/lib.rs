@@ -1,13 +1,19 @@
-//! What an agent is held to, and how it is brought back: what both paths of drift share.
+//! What an agent is held to, and how it is brought back: what all who talk to it share.
 //!
-//! Entry point: [`Agreement`] makes a goal contract of what the user typed.
+//! Entry points: [`Agreement`] makes a goal contract of what the user typed; [`level`] tells how strongly a score is
+//! corrected, [`way_back`] where to go from what was found, [`correction`] puts it into words; [`quote`] makes foreign text
+//! fit to be quoted.
 //!
-//! It does not know how actions are seen, where states are kept, clocks or models: what prompts ask for it is told by an
+//! It does not know how actions are judged, where states are kept, clocks or models: what prompts ask for it is told by an
 //! [`IntentReader`].
 #![forbid(unsafe_code)]
 
+pub mod correction;
 mod holding;
+pub mod level;
+pub mod quote;
 #[cfg(test)]
 mod testing;
+pub mod way_back;
 
 pub use holding::{Agreement, IntentReader, TaskGoal, instructions};

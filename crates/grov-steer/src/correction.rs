@@ -1,0 +1,285 @@
+//! What the agent is told: the texts of all levels, within a budget, made of quoted data that cannot leave its line.
+
+use crate::quote::{estimated_tokens, line, quoted};
+use grov_domain::{CorrectionLevel, GoalContract, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, RecoveryStep};
+use std::fmt::Write;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Characters of the goal and of what was found, when there is room.
+const LONG: usize = 220;
+/// Characters of a step, when there is room.
+const STEP: usize = 180;
+/// Of these, as much is used as fits, tried in this order, in percent.
+const SIZES: [usize; 6] = [100, 70, 45, 28, 15, 6];
+
+const ABOUT: &str = "From Grov, which looks after the goal on behalf of the user. This is information about your latest \
+    actions; what the user says counts more.";
+
+/// What happened, as far as it is told.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// What the agent is held to.
+    pub contract: &'a GoalContract,
+    /// How strongly it is corrected.
+    pub level: CorrectionLevel,
+    /// 1 to 10.
+    pub score: u8,
+    /// 0 to 3, this correction counted.
+    pub escalation: u8,
+    /// Corrections that were not followed.
+    pub failed: u8,
+    /// What was found, the gravest first, one sentence each.
+    pub issues: &'a [String],
+    /// The way back.
+    pub plan: &'a [RecoveryStep],
+    /// What was done instead of following the last correction.
+    pub instead: Option<&'a str>,
+    /// Rules alone doubt that it has to do with the goal.
+    pub is_doubt: bool,
+}
+
+/// The text for a situation, without the markers around it, within so many tokens with them. It is none of those whose
+/// hashes are in `said`.
+pub fn text(situation: &Situation<'_>, budget: usize, said: &[u64]) -> String {
+    let mut times = 0_usize;
+    loop {
+        let text = fitted(situation, budget, times);
+        if times > said.len() || !said.contains(&hash(&text)) {
+            return text;
+        }
+        times += 1;
+    }
+}
+
+/// How a text is known again.
+pub fn hash(text: &str) -> u64 {
+    xxh3_64(text.as_bytes())
+}
+
+/// The text as it goes out: between the lines that mark it as Grov's own, inside a tool loop in the client's form for what
+/// the user did not type.
+pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String {
+    let level = level.as_str();
+    let own = format!(
+        "{OWN_TEXT_OPENING} source=\"drift\" level=\"{level}\">\n{ABOUT}\n{text}\n{OWN_TEXT_CLOSING}"
+    );
+    if in_tool_loop {
+        format!("<system-reminder>\n{own}\n</system-reminder>")
+    } else {
+        own
+    }
+}
+
+fn fitted(situation: &Situation<'_>, budget: usize, times: usize) -> String {
+    let mut smallest = String::new();
+    for percent in SIZES {
+        smallest = Writer { situation, percent }.write(times);
+        if estimated_tokens(&framed(&smallest, situation.level, true)) <= budget {
+            break;
+        }
+    }
+    smallest
+}
+
+struct Writer<'a> {
+    situation: &'a Situation<'a>,
+    /// How much of each limit is used.
+    percent: usize,
+}
+
+impl Writer<'_> {
+    fn write(&self, times: usize) -> String {
+        let mut text = match self.situation.level {
+            CorrectionLevel::Nudge => self.nudge(),
+            CorrectionLevel::Correct => self.correct(),
+            CorrectionLevel::Intervene => self.intervene(),
+            CorrectionLevel::Halt => self.halt(),
+            CorrectionLevel::Forced => self.forced(),
+        };
+        if times > 0 {
+            let _ = write!(text, "\nThis was said before ({} times); it still stands.", times);
+        }
+        text
+    }
+
+    fn nudge(&self) -> String {
+        let goal = self.goal().map_or_else(
+            || "Keep to what the user asked for.".to_owned(),
+            |goal| format!("The goal is {goal}."),
+        );
+        format!("{goal} {} Stay with the goal.", sentence(&self.issue()))
+    }
+
+    fn correct(&self) -> String {
+        let mut text = self.heading();
+        if self.situation.is_doubt {
+            let back = match self.situation.plan.last().and_then(|step| step.file.as_deref()) {
+                Some(file) => format!("to {}", line(file, self.limit(STEP))),
+                None => "to what was asked".to_owned(),
+            };
+            let _ = write!(
+                text,
+                "\nThis is a guess by rules. If the work needs it, say why in one sentence and go on; else go back {back}."
+            );
+            return text;
+        }
+        self.add_steps("Way back", self.situation.plan, &mut text);
+        text.push_str("\nIf the goal needs this after all, say why in one sentence and go on.");
+        text
+    }
+
+    fn intervene(&self) -> String {
+        let mut text = self.heading();
+        self.add_first("Before anything else", &mut text);
+        self.add_steps("Then", self.rest(), &mut text);
+        let _ = write!(
+            text,
+            "\nBegin your next answer with this sentence: {}",
+            self.confirmation()
+        );
+        text.push_str("\nIf the goal needs this after all, say so to the user instead of going on.");
+        text
+    }
+
+    fn halt(&self) -> String {
+        let situation = self.situation;
+        let mut text = format!(
+            "STOP. Your latest actions score {}/10 for the goal; escalation {}/3.\n",
+            situation.score, situation.escalation
+        );
+        text.push_str(&self.heading());
+        self.add_first("Your next action has to be", &mut text);
+        let _ = write!(
+            text,
+            "\nBegin your next answer with exactly this sentence: {}",
+            self.confirmation()
+        );
+        text.push_str("\nStop everything else: change nothing further until this is done. If you see it otherwise, ask the user.");
+        text
+    }
+
+    fn forced(&self) -> String {
+        let mut text = format!(
+            "{} corrections were not followed.\n",
+            self.situation.failed.max(1)
+        );
+        text.push_str(&self.heading());
+        self.add_first("Do exactly this one action now, and nothing else", &mut text);
+        text.push_str("\nIf you cannot, stop and tell the user why.");
+        text
+    }
+
+    /// Goal, what was asked last, what was found, what was done instead.
+    fn heading(&self) -> String {
+        let mut lines = Vec::new();
+        if let Some(goal) = self.goal() {
+            lines.push(format!("Goal: {goal}"));
+        }
+        if let Some(asked) = self.asked_last() {
+            lines.push(format!("Asked last: {asked}"));
+        }
+        lines.push(format!("Issue: {}", sentence(&self.issue())));
+        if let Some(second) = self.situation.issues.get(1).filter(|_| self.percent > 50) {
+            lines.push(format!("Also: {}", sentence(&line(second, self.limit(LONG)))));
+        }
+        if let Some(instead) = self.situation.instead {
+            let instead = line(instead, self.limit(STEP));
+            lines.push(format!(
+                "Instead of following the last correction: {}",
+                sentence(&instead)
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn goal(&self) -> Option<String> {
+        let contract = self.situation.contract;
+        let goals = [contract.goal.as_str(), contract.newest_instruction()];
+        goals
+            .into_iter()
+            .map(|goal| quoted(goal, self.limit(LONG)))
+            .find(|goal| !goal.is_empty())
+    }
+
+    /// What the user typed last, where it is not the goal.
+    fn asked_last(&self) -> Option<String> {
+        let contract = self.situation.contract;
+        let asked = quoted(contract.newest_instruction(), self.limit(STEP));
+        let says_more = line(&contract.goal, LONG) != line(contract.newest_instruction(), LONG);
+        (says_more && !contract.goal.trim().is_empty() && !asked.is_empty()).then_some(asked)
+    }
+
+    fn issue(&self) -> String {
+        let issue = self.situation.issues.first();
+        let issue = issue
+            .map(|issue| line(issue, self.limit(LONG)))
+            .unwrap_or_default();
+        if issue.is_empty() {
+            "the latest actions do not serve the goal".to_owned()
+        } else {
+            issue
+        }
+    }
+
+    fn rest(&self) -> &[RecoveryStep] {
+        self.situation.plan.get(1..).unwrap_or_default()
+    }
+
+    fn add_first(&self, heading: &str, text: &mut String) {
+        let first = self.situation.plan.first();
+        let step = first
+            .map(|step| line(&step.action, self.limit(STEP)))
+            .unwrap_or_default();
+        let step = if step.is_empty() {
+            "Go back to what the user asked for"
+        } else {
+            &step
+        };
+        let _ = write!(text, "\n{heading}: {}", sentence(step));
+    }
+
+    fn add_steps(&self, heading: &str, steps: &[RecoveryStep], text: &mut String) {
+        if steps.is_empty() {
+            return;
+        }
+        let _ = write!(text, "\n{heading}:");
+        for (place, step) in steps.iter().enumerate() {
+            let step = line(&step.action, self.limit(STEP));
+            let _ = write!(text, "\n{}. {}", place + 1, sentence(&step));
+        }
+    }
+
+    fn confirmation(&self) -> &'static str {
+        match self.situation.level {
+            CorrectionLevel::Halt => "\"I stop here and go back to the goal.\"",
+            _ => "\"I was off the goal and go back to it.\"",
+        }
+    }
+
+    fn limit(&self, most: usize) -> usize {
+        (most * self.percent / 100).max(8)
+    }
+}
+
+/// The words as a sentence.
+fn sentence(words: &str) -> String {
+    let mut sentence = String::with_capacity(words.len() + 1);
+    let mut characters = words.chars();
+    if let Some(first) = characters.next() {
+        // A path or an identifier keeps its case.
+        let word = words.split_whitespace().next().unwrap_or_default();
+        if word.chars().all(char::is_alphabetic) {
+            sentence.extend(first.to_uppercase());
+        } else {
+            sentence.push(first);
+        }
+        sentence.push_str(characters.as_str());
+    }
+    if !sentence.ends_with(['.', '!', '?', '…']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+#[cfg(test)]
+mod tests;
