@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(broken.score, 3);
         assert_eq!(
             broken.diagnostic,
-            "src/auth/a.rs was changed against \"Do not touch src/auth/\"."
+            "src/auth/a.rs is changed against \"Do not touch src/auth/\"."
         );
         assert_eq!(broken.recovery_plan[0].file.as_deref(), Some("src/auth/a.rs"));
         assert_eq!(verdict(&[], &forbids, "", vec![parser()]).score, 10);
