@@ -7,6 +7,7 @@ use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, Rule,
 };
 use grov_scope::{Deed, Place, Root, Rules};
+use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Of longer goals the beginning is told, in characters.
@@ -147,10 +148,21 @@ fn reason(finding: &Finding, question: &Question<'_>) -> String {
         goal => format!(" The goal: \"{goal}\"."),
     };
     let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
-        Some(file) => format!("The user can allow it: grov goal allow {}", shell_word(file)),
+        Some(file) => format!("The user can allow it: grov goal allow {}", shell_word(&from_here(file, question))),
         None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
     };
     one_line(&format!("Grov: {what}.{goal} {how}"), MOST_OF_REASON)
+}
+
+/// A file by the name that means it where the session works: below the root by its path from there.
+fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
+    match question.root {
+        Some(root) if question.directory.is_some_and(|directory| directory != root) => {
+            let is_below = Place::new(&Root::new(question.root), file).is_inside() && !file.starts_with('/');
+            if is_below { format!("{}/{file}", root.trim_end_matches('/')).into() } else { file.into() }
+        }
+        _ => file.into(),
+    }
 }
 
 /// Whether nothing stands against a change of the file any more once the user has allowed it.

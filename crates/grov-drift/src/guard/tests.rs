@@ -164,15 +164,16 @@ fn what_was_asked_and_ran_is_not_asked_again() {
     let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not commit"]);
     let file = edit("src/db/pool.rs");
     let allowed = [stopped(&contract, &file).unwrap().subject];
-    let with = |action| {
-        decide(&Question {
+    let is_stopped = |action: ActionSketch| {
+        let question = Question {
             allowed: &allowed,
-            ..question(&contract, action)
-        })
+            ..question(&contract, &action)
+        };
+        decide(&question).is_some()
     };
-    assert_eq!(with(&file), None);
-    assert!(with(&edit("src/db/other.rs")).is_some());
-    assert!(with(&bash("rm src/db/pool.rs")).is_some(), "removing is more than changing");
+    assert!(!is_stopped(file));
+    assert!(is_stopped(edit("src/db/other.rs")));
+    assert!(is_stopped(bash("rm src/db/pool.rs")), "removing is more than changing");
     let commit = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
     let again = bash("git commit -m b");
     let question = Question {
@@ -231,6 +232,14 @@ fn a_command_is_meant_from_where_it_runs() {
         ..question(&contract, &everything)
     };
     assert_eq!(decide(&below), None);
+    let forbidden = held_to("Fix the login", &["Do not touch src/db/"]);
+    let change = edit("src/db/pool.rs");
+    let below = Question {
+        directory: Some("/home/me/p/web"),
+        ..question(&forbidden, &change)
+    };
+    let reason = decide(&below).unwrap().reason;
+    assert!(reason.ends_with("grov goal allow /home/me/p/src/db/pool.rs"), "{reason}");
 }
 
 #[test]
