@@ -306,6 +306,9 @@ pub struct Correction {
     pub session_id: SessionId,
     /// The action it is about.
     pub step_id: Option<StepId>,
+    /// The tool call of that action, as the client names it.
+    #[serde(default)]
+    pub tool_use_id: Option<String>,
     /// How strong.
     pub level: CorrectionLevel,
     /// The score that gave rise to it, 1 to 10.

@@ -5,8 +5,8 @@
 
 use crate::{
     ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    LedgerStore, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus, SessionSummary,
-    SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    HookStore, LedgerStore, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus,
+    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -199,6 +199,20 @@ pub struct PruneReport {
     pub steps: u64,
     /// Drift log rows.
     pub drift_events: u64,
+    /// Client sessions of which was known where they stand.
+    pub drift_states: u64,
+    /// Corrections.
+    pub corrections: u64,
+    /// What people changed of goals.
+    pub goal_edits: u64,
+    /// Sessions of hooks.
+    pub hook_sessions: u64,
+    /// Actions in sessions of hooks.
+    pub hook_steps: u64,
+    /// Checks in sessions of hooks.
+    pub hook_checks: u64,
+    /// What a guard said of actions.
+    pub guarded: u64,
     /// Rows of the spending ledger.
     pub llm_calls: u64,
     /// Lineages of the injection ledger, with all that was added to them.
@@ -260,6 +274,7 @@ pub trait Store:
     + DriftStore
     + GoalStore
     + FileReasoningStore
+    + HookStore
     + SpendingStore
     + MaintenanceStore
 {
@@ -278,6 +293,7 @@ impl<T> Store for T where
         + DriftStore
         + GoalStore
         + FileReasoningStore
+        + HookStore
         + SpendingStore
         + MaintenanceStore
 {

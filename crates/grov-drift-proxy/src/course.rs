@@ -633,6 +633,7 @@ impl Course {
             client_session_id: self.state.client_session_id.clone(),
             session_id: moment.task.clone(),
             step_id: action.step.clone(),
+            tool_use_id: None,
             level,
             score,
             reason: issues.first().cloned().unwrap_or_default(),

@@ -12,6 +12,7 @@
 mod drift;
 mod embeddings;
 mod exchanges;
+mod hooks;
 mod keeping;
 mod ledger;
 mod lineages;
@@ -28,6 +29,7 @@ mod watch;
 pub use drift::*;
 pub use embeddings::*;
 pub use exchanges::*;
+pub use hooks::*;
 pub use keeping::*;
 pub use ledger::*;
 pub use lineages::*;
@@ -190,6 +192,17 @@ macro_rules! contract_tests {
             forgotten_memory_leaves_the_limits_of_a_live_session
             forgotten_correction_does_not_come_back
             prune_takes_the_watch_after_its_sessions
+            hook_session_comes_back_as_followed
+            follow_keeps_nothing_behind_a_newer_state
+            one_of_many_follows
+            hook_steps_come_in_order_once
+            hook_checks_come_in_order
+            hook_sessions_are_listed_newest_first
+            guard_log_tells_what_ran
+            texts_of_hooks_survive
+            secrets_of_hooks_are_redacted
+            forgotten_memory_leaves_the_hooks
+            prune_takes_sessions_of_hooks
         }
     };
     ($backend:expr => $($check:ident)+) => {

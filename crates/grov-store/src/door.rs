@@ -11,6 +11,11 @@ use grov_domain::{
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
+mod hooks;
+mod json;
+
+pub(crate) use hooks::{guarded, hook_check, hook_session, hook_step};
+
 /// The text as it may be stored.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
     Redactor::shared().redact(text)
@@ -259,6 +264,7 @@ fn owned_correction(correction: &mut Correction) {
         client_session_id: _,
         session_id: _,
         step_id: _,
+        tool_use_id: _,
         level: _,
         score: _,
         reason,

@@ -6,12 +6,13 @@ use async_trait::async_trait;
 use grov_domain::{
     Applied, CallFilter, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore,
     DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord, ExchangeStore,
-    FileReasoning, FileReasoningStore, GoalEdit, GoalStore, HistoryKey, ImportReport, LedgerEntry,
-    LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument,
-    MemoryScope, MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt,
-    PruneReport, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore,
-    SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope,
-    SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
+    FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck, HookProgress,
+    HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse,
+    Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats, MemoryStore,
+    MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, RelatedSteps, Reservation,
+    Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepId,
+    StepRow, StepVerdict, StoreError, StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore,
+    TaskTransition, TermMatches, Unembedded,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -451,6 +452,41 @@ impl GoalStore for ReopeningStore {
 
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
         delegate!(self.goal_edits(session))
+    }
+}
+
+#[async_trait]
+impl HookStore for ReopeningStore {
+    async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+        delegate!(self.hook_session(id))
+    }
+
+    async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
+        delegate!(self.hook_sessions(project_path, limit))
+    }
+
+    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError> {
+        delegate!(self.follow(progress))
+    }
+
+    async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError> {
+        delegate!(self.hook_steps(id))
+    }
+
+    async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError> {
+        delegate!(self.hook_checks(id))
+    }
+
+    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError> {
+        delegate!(self.guarded(guarded))
+    }
+
+    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
+        delegate!(self.guarded_ran(id, tool_use_id))
+    }
+
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError> {
+        delegate!(self.guard_log(id))
     }
 }
 

@@ -39,6 +39,13 @@ struct RemovedView {
     exchanges: u64,
     steps: u64,
     drift_events: u64,
+    drift_states: u64,
+    corrections: u64,
+    goal_edits: u64,
+    hook_sessions: u64,
+    hook_steps: u64,
+    hook_checks: u64,
+    guarded: u64,
     llm_calls: u64,
     lineages: u64,
 }
@@ -98,6 +105,13 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
         exchanges,
         steps,
         drift_events,
+        drift_states,
+        corrections,
+        goal_edits,
+        hook_sessions,
+        hook_steps,
+        hook_checks,
+        guarded,
         llm_calls,
         lineages,
     } = report.unwrap_or_default();
@@ -108,6 +122,13 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
             exchanges,
             steps,
             drift_events,
+            drift_states,
+            corrections,
+            goal_edits,
+            hook_sessions,
+            hook_steps,
+            hook_checks,
+            guarded,
             llm_calls,
             lineages,
         },
@@ -149,14 +170,31 @@ fn stats_text(answer: &StatsAnswer, style: Style) -> String {
 
 fn prune_text(answer: &PruneAnswer, _style: Style) -> String {
     let removed = &answer.removed;
-    format!(
-        "{} {} sessions, {} exchanges, {} steps, {} drift events, {} model calls, {} lineages\n",
-        if answer.dry_run { "would remove" } else { "removed" },
-        removed.sessions,
-        removed.exchanges,
-        removed.steps,
-        removed.drift_events,
-        removed.llm_calls,
-        removed.lineages
-    )
+    let counts = [
+        (removed.sessions, "sessions"),
+        (removed.exchanges, "exchanges"),
+        (removed.steps, "steps"),
+        (removed.drift_events, "drift events"),
+        (removed.drift_states, "drift states"),
+        (removed.corrections, "corrections"),
+        (removed.goal_edits, "goal edits"),
+        (removed.hook_sessions, "sessions of hooks"),
+        (removed.hook_steps, "steps of hooks"),
+        (removed.hook_checks, "checks of hooks"),
+        (removed.guarded, "answers of the guard"),
+        (removed.llm_calls, "model calls"),
+        (removed.lineages, "lineages"),
+    ];
+    let counts: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    let counts = if counts.is_empty() {
+        "nothing".to_owned()
+    } else {
+        counts.join(", ")
+    };
+    let done = if answer.dry_run { "would remove" } else { "removed" };
+    format!("{done} {counts}\n")
 }

@@ -81,6 +81,7 @@ fn a_drifted_session(scene: &Scene) {
             client_session_id: ClientSessionId::new(SESSION),
             session_id: SessionId::new(SESSION),
             step_id: Some(off_goal),
+            tool_use_id: None,
             level: CorrectionLevel::Halt,
             score: 2,
             reason: "src/theme.css has nothing to do with the login".to_owned(),

@@ -1,10 +1,12 @@
 //! Keeping and letting go.
 
 use super::sample::{
-    at, call, correction, drift, drift_state, exchange, goal_edit, prompt, session, state, task,
+    at, call, correction, drift, drift_state, exchange, goal_edit, guarded, progress, prompt, session, state,
+    task,
 };
 use grov_domain::{
-    CallFilter, Move, PruneReport, Retention, SessionFilter, SessionStatus, Store, TaskTransition,
+    CallFilter, MemoryStore, Move, PruneReport, Retention, SessionFilter, SessionStatus, Store,
+    TaskTransition,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,9 +56,7 @@ pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
         sessions: 43,
         exchanges: 49,
         steps: 98,
-        drift_events: 0,
-        llm_calls: 0,
-        lineages: 0,
+        ..PruneReport::default()
     };
     let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
     assert_eq!(prune(true).await, expected);
@@ -106,8 +106,7 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
             exchanges: 1,
             steps: 2,
             drift_events: 1,
-            llm_calls: 0,
-            lineages: 0,
+            ..PruneReport::default()
         }
     );
     assert_eq!(store.drift_log(Some(&session("gone"))).await.unwrap(), [recent]);
@@ -138,9 +137,8 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
         sessions: 1,
         exchanges: 1,
         steps: 2,
-        drift_events: 0,
         llm_calls: 1,
-        lineages: 0,
+        ..PruneReport::default()
     };
     let prune = async |dry_run| store.prune(&retention(), at(0), dry_run).await.unwrap();
     assert_eq!(prune(true).await, expected);
@@ -180,9 +178,7 @@ pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
         sessions: 1,
         exchanges: 1,
         steps: 2,
-        drift_events: 0,
-        llm_calls: 0,
-        lineages: 0,
+        ..PruneReport::default()
     };
     let prune = async |kept, dry_run| store.prune(&kept, at(0), dry_run).await.unwrap();
     assert_eq!(prune(kept, true).await, expected);
@@ -217,6 +213,10 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
     store.save_correction(&correction("other", "a", 1)).await.unwrap();
     store.edit_goal(&goal_edit("e", "a", "src/**", 1)).await.unwrap();
     store.settle(&call("l", 1)).await.unwrap();
+    store.follow(&progress("h", 1)).await.unwrap();
+    store.guarded(&guarded("h", "t", 1)).await.unwrap();
+    let forgotten = [task("never saved", 1).id, task("nor this", 1).id];
+    MemoryStore::forget(store.as_ref(), &forgotten).await.unwrap();
     let counts = [
         ("session_states", 3),
         ("exchanges", 2),
@@ -228,6 +228,10 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("corrections", 2),
         ("goal_edits", 1),
         ("file_reasoning", 0),
+        ("hook_sessions", 1),
+        ("hook_steps", 2),
+        ("hook_checks", 1),
+        ("hook_guards", 1),
         ("llm_calls", 1),
         ("memory_scopes", 1),
         ("memory_documents", 1),
@@ -237,6 +241,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("ledger_memories", 0),
         ("ledger_tips", 0),
         ("switched_off", 0),
+        ("forgotten", 2),
     ];
     for (table, count) in counts {
         assert_eq!(rows(table).await, count, "{table}");

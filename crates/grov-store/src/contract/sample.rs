@@ -1,12 +1,13 @@
 //! Records to check with.
 
 use grov_domain::{
-    Action, ActionType, CallOutcome, ClientSessionId, Consent, Correction, CorrectionId, CorrectionLevel,
-    Decision, DriftEvent, DriftEventId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind,
-    ExchangeRecord, FilePin, FileReasoning, Finding, GoalEdit, GoalEditId, GoalEditKind, HistoryKey,
-    JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome, Project,
-    Prompt, Purpose, RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step, StepId,
-    StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    Action, ActionSketch, ActionType, AgentId, CallOutcome, ClientSessionId, Consent, Correction,
+    CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId, DriftState, Effect, EffectKind,
+    ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, Finding, GoalContract, GoalEdit,
+    GoalEditId, GoalEditKind, GuardVerdict, Guarded, HistoryKey, HookCheck, HookProgress, HookSession,
+    HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome,
+    Project, Prompt, Purpose, RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step,
+    StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -318,6 +319,7 @@ pub(super) fn correction(id: &str, client_session: &str, seconds: i64) -> Correc
         client_session_id: client(client_session),
         session_id: session(client_session),
         step_id: Some(StepId::new("step")),
+        tool_use_id: Some("toolu_step".to_owned()),
         level: CorrectionLevel::Correct,
         score: 5,
         reason: "theme.css has nothing to do with the limit".to_owned(),
@@ -358,6 +360,113 @@ pub(super) fn goal_edit(id: &str, client_session: &str, text: &str, seconds: i64
         client_session_id: client(client_session),
         kind: GoalEditKind::Forbid,
         text: text.to_owned(),
+        at: at(seconds),
+    }
+}
+
+/// A session of hooks that was read so often.
+pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) -> HookSession {
+    HookSession {
+        transcript_path: Some("/home/dev/.claude/projects/relay/a.jsonl".to_owned()),
+        read_to: u64::MAX >> 1,
+        contract: GoalContract {
+            goal: "Check the limit on every frame".to_owned(),
+            instructions: vec!["Please check the limit.".to_owned(), "And test it.".to_owned()],
+            scope: vec!["src/limit.rs".to_owned()],
+            allowed: vec!["tests/**".to_owned()],
+            forbidden: vec!["docs/**".to_owned()],
+            constraints: vec!["no buffering".to_owned()],
+            keywords: vec!["limit".to_owned()],
+        },
+        course: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
+        drift_score: Some(7),
+        escalation: 3,
+        prompts: 4,
+        actions: 1 << 40,
+        memories_told: 2,
+        ended_at: Some(at(seconds)),
+        revision,
+        ..HookSession::new(
+            client(client_session),
+            PROJECT.to_owned(),
+            "/home/dev/projects/relay-worktree".to_owned(),
+            at(seconds),
+        )
+    }
+}
+
+pub(super) fn hook_step(id: &str, seconds: i64) -> HookStep {
+    HookStep {
+        id: StepId::new(id),
+        tool_use_id: Some(format!("toolu_{id}")),
+        agent_id: Some(AgentId::new("agent")),
+        tool: "Bash".to_owned(),
+        action: ActionSketch {
+            action_type: ActionType::Bash,
+            files: vec!["src/limit.rs".to_owned(), "src/old".to_owned()],
+            command: Some("rm -r src/old && cargo test".to_owned()),
+            effects: vec![EffectKind::Delete, EffectKind::Test],
+            reasoning: Some("The old one is in the way.".to_owned()),
+            failed: Some(false),
+            output: Some("test result: ok".to_owned()),
+            content: Some("fn check() {}".to_owned()),
+        },
+        prompt: 3,
+        score: Some(4),
+        findings: verdict(4).findings,
+        timestamp: at(seconds),
+    }
+}
+
+pub(super) fn hook_check(id: &str, seconds: i64) -> HookCheck {
+    HookCheck {
+        id: id.to_owned(),
+        actions: 2,
+        score: 4,
+        level: Some(CorrectionLevel::Intervene),
+        reason: Some("theme.css has nothing to do with the limit".to_owned()),
+        files: vec!["theme.css".to_owned()],
+        recovery_plan: plan(),
+        correction: Some("Go back to the limit.".to_owned()),
+        at: at(seconds),
+    }
+}
+
+/// What the first hook of a session learns: two actions and a check.
+pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
+    let mut bare = hook_step(&format!("{client_session}-{seconds}-b"), seconds);
+    bare.agent_id = None;
+    bare.tool_use_id = None;
+    bare.action = ActionSketch {
+        action_type: ActionType::Read,
+        files: Vec::new(),
+        command: None,
+        effects: Vec::new(),
+        reasoning: None,
+        failed: None,
+        output: None,
+        content: None,
+    };
+    bare.score = Some(10);
+    bare.findings.clear();
+    HookProgress {
+        session: HookSession {
+            ended_at: None,
+            ..hook_session(client_session, seconds, 0)
+        },
+        steps: vec![hook_step(&format!("{client_session}-{seconds}-a"), seconds), bare],
+        check: Some(hook_check(&format!("check-{seconds}"), seconds)),
+    }
+}
+
+pub(super) fn guarded(client_session: &str, tool_use_id: &str, seconds: i64) -> Guarded {
+    Guarded {
+        client_session_id: client(client_session),
+        tool_use_id: tool_use_id.to_owned(),
+        verdict: GuardVerdict::Ask,
+        subject: "docs/guide.md".to_owned(),
+        reason: "docs/** is off limits".to_owned(),
+        ran: false,
         at: at(seconds),
     }
 }

@@ -189,6 +189,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     early.delivered_at = None;
     early.outcome = None;
     early.step_id = None;
+    early.tool_use_id = None;
     early.recovery_plan.clear();
     store.save_correction(&early).await.unwrap();
     assert_eq!(told(&store, "a").await, [early, late]);

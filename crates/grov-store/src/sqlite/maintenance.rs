@@ -21,6 +21,13 @@ macro_rules! sessions_over {
     };
 }
 
+/// Sessions of hooks that are over, in the same way.
+macro_rules! hooks_over {
+    () => {
+        "((ended_at IS NOT NULL AND updated_at < ?1) OR (ended_at IS NULL AND updated_at < ?2))"
+    };
+}
+
 /// Removes `?2` rows of a table, by its key, that are older than `?1` and of whose client session no task is left.
 macro_rules! watched {
     ($table:literal, $key:literal, $time:literal) => {
@@ -53,6 +60,10 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'corrections', count(*) FROM corrections \
              UNION ALL SELECT 'goal_edits', count(*) FROM goal_edits \
              UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning \
+             UNION ALL SELECT 'hook_sessions', count(*) FROM hook_sessions \
+             UNION ALL SELECT 'hook_steps', count(*) FROM hook_steps \
+             UNION ALL SELECT 'hook_checks', count(*) FROM hook_checks \
+             UNION ALL SELECT 'hook_guards', count(*) FROM hook_guards \
              UNION ALL SELECT 'llm_calls', count(*) FROM llm_calls \
              UNION ALL SELECT 'memory_scopes', count(*) FROM memory_scopes \
              UNION ALL SELECT 'memory_documents', count(*) FROM memory_documents \
@@ -61,7 +72,8 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'ledger_entries', count(*) FROM ledger_entries \
              UNION ALL SELECT 'ledger_memories', count(*) FROM ledger_memories \
              UNION ALL SELECT 'ledger_tips', count(*) FROM ledger_tips \
-             UNION ALL SELECT 'switched_off', count(*) FROM switched_off";
+             UNION ALL SELECT 'switched_off', count(*) FROM switched_off \
+             UNION ALL SELECT 'forgotten', count(*) FROM forgotten";
         let mut reader = self.reader().await?;
         let schema_version = schema::version(reader.connection()?)
             .await
@@ -128,10 +140,24 @@ impl SqliteStore {
         const SQL: &str = concat!(
             "WITH gone AS (SELECT session_id FROM session_states WHERE ",
             sessions_over!(),
-            ") SELECT (SELECT count(*) FROM gone) AS sessions, \
+            "), stays AS (SELECT client_session_id FROM session_states WHERE session_id NOT IN gone), \
+             hooks_over AS (SELECT client_session_id, updated_at < ?3 AS goes FROM hook_sessions WHERE ",
+            hooks_over!(),
+            "), hooks_gone AS (SELECT client_session_id FROM hooks_over WHERE goes) \
+             SELECT (SELECT count(*) FROM gone) AS sessions, \
              (SELECT count(*) FROM exchanges WHERE session_id IN gone AND moved_to IS NULL) AS exchanges, \
              (SELECT count(*) FROM steps WHERE session_id IN gone) AS steps, \
              (SELECT count(*) FROM drift_log WHERE timestamp < ?3) AS drift_events, \
+             (SELECT count(*) FROM drift_states WHERE updated_at < ?3 AND client_session_id NOT IN stays) \
+              AS drift_states, \
+             (SELECT count(*) FROM corrections WHERE made_at < ?3 AND client_session_id NOT IN stays) AS corrections, \
+             (SELECT count(*) FROM goal_edits WHERE at < ?3 AND client_session_id NOT IN stays) AS goal_edits, \
+             (SELECT count(*) FROM hooks_gone) AS hook_sessions, \
+             (SELECT count(*) FROM hook_steps \
+              WHERE client_session_id IN (SELECT client_session_id FROM hooks_over)) AS hook_steps, \
+             (SELECT count(*) FROM hook_checks WHERE client_session_id IN hooks_gone) AS hook_checks, \
+             (SELECT count(*) FROM hook_guards WHERE at < ?3 AND (client_session_id IN hooks_gone \
+              OR client_session_id NOT IN (SELECT client_session_id FROM hook_sessions))) AS guarded, \
              (SELECT count(*) FROM llm_calls WHERE at < ?4) AS llm_calls, \
              (SELECT count(*) FROM ledger_lineages WHERE seen_at < ?5) AS lineages"
         );
@@ -149,6 +175,13 @@ impl SqliteStore {
             report.exchanges = columns.count("exchanges")?;
             report.steps = columns.count("steps")?;
             report.drift_events = columns.count("drift_events")?;
+            report.drift_states = columns.count("drift_states")?;
+            report.corrections = columns.count("corrections")?;
+            report.goal_edits = columns.count("goal_edits")?;
+            report.hook_sessions = columns.count("hook_sessions")?;
+            report.hook_steps = columns.count("hook_steps")?;
+            report.hook_checks = columns.count("hook_checks")?;
+            report.guarded = columns.count("guarded")?;
             report.llm_calls = columns.count("llm_calls")?;
             report.lineages = columns.count("lineages")?;
         }
@@ -166,7 +199,10 @@ impl SqliteStore {
             let events = remove_events(writer.connection()?, cutoffs)
                 .await
                 .map_err(fault)?;
-            let watched = remove_watched(writer.connection()?, cutoffs)
+            let watched = remove_watched(writer.connection()?, cutoffs, &mut report)
+                .await
+                .map_err(fault)?;
+            let hooks = remove_hooks(writer.connection()?, cutoffs, &mut report)
                 .await
                 .map_err(fault)?;
             let calls = remove_calls(writer.connection()?, cutoffs).await.map_err(fault)?;
@@ -178,7 +214,7 @@ impl SqliteStore {
             report.drift_events += events;
             report.llm_calls += calls;
             report.lineages += lineages;
-            if sessions.max(lineages) < u64::from(SESSIONS_AT_ONCE)
+            if sessions.max(lineages).max(hooks) < u64::from(SESSIONS_AT_ONCE)
                 && events.max(calls).max(watched) < u64::from(EVENTS_AT_ONCE)
             {
                 break;
@@ -270,23 +306,89 @@ async fn remove_events(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> 
 
 /// Removes what the watch over the goal keeps of client sessions, once it is as old as the log may get and none of their
 /// tasks is left. Returns how many rows went from the table that lost most.
-async fn remove_watched(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
-    const STATEMENTS: [&str; 3] = [
-        watched!("drift_states", "client_session_id", "updated_at"),
-        watched!("corrections", "client_session_id, id", "made_at"),
-        watched!("goal_edits", "client_session_id, id", "at"),
+async fn remove_watched(
+    connection: &mut SqliteConnection,
+    cutoffs: &Cutoffs,
+    report: &mut PruneReport,
+) -> Result<u64, sqlx::Error> {
+    let statements = [
+        (
+            watched!("drift_states", "client_session_id", "updated_at"),
+            &mut report.drift_states,
+        ),
+        (
+            watched!("corrections", "client_session_id, id", "made_at"),
+            &mut report.corrections,
+        ),
+        (
+            watched!("goal_edits", "client_session_id, id", "at"),
+            &mut report.goal_edits,
+        ),
     ];
     let mut most = 0;
-    for statement in STATEMENTS {
+    for (statement, count) in statements {
         let removed = sqlx::query(statement)
             .bind(cutoffs.drift)
             .bind(EVENTS_AT_ONCE)
             .execute(&mut *connection)
             .await?
             .rows_affected();
+        *count += removed;
         most = most.max(removed);
     }
     Ok(most)
+}
+
+/// Removes the actions of sessions of hooks that are over, and the sessions with what was found in them once that is as
+/// old as the log may get. What a guard said goes then too, and by its own age where hooks keep no session. Returns how
+/// many sessions were concerned.
+async fn remove_hooks(
+    connection: &mut SqliteConnection,
+    cutoffs: &Cutoffs,
+    report: &mut PruneReport,
+) -> Result<u64, sqlx::Error> {
+    const OVER: &str = concat!(
+        "SELECT client_session_id FROM hook_sessions h WHERE ",
+        hooks_over!(),
+        " AND EXISTS (SELECT 1 FROM hook_steps st WHERE st.client_session_id = h.client_session_id) LIMIT ?3"
+    );
+    const GONE: &str = concat!(
+        "DELETE FROM hook_sessions WHERE rowid IN (SELECT h.rowid FROM hook_sessions h WHERE ",
+        hooks_over!(),
+        " AND updated_at < ?3 AND NOT EXISTS (SELECT 1 FROM hook_steps st \
+         WHERE st.client_session_id = h.client_session_id) LIMIT ?4) RETURNING client_session_id"
+    );
+    let over = sqlx::query(OVER)
+        .bind(cutoffs.over)
+        .bind(cutoffs.idle)
+        .bind(SESSIONS_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in &over {
+        let session: &str = row.try_get(0)?;
+        let steps = sqlx::query("DELETE FROM hook_steps WHERE client_session_id = ?").bind(session);
+        report.hook_steps += steps.execute(&mut *connection).await?.rows_affected();
+    }
+    let gone = sqlx::query(GONE)
+        .bind(cutoffs.over)
+        .bind(cutoffs.idle)
+        .bind(cutoffs.drift)
+        .bind(SESSIONS_AT_ONCE)
+        .fetch_all(&mut *connection)
+        .await?;
+    for row in &gone {
+        let session: &str = row.try_get(0)?;
+        let checks = sqlx::query("DELETE FROM hook_checks WHERE client_session_id = ?").bind(session);
+        report.hook_checks += checks.execute(&mut *connection).await?.rows_affected();
+    }
+    report.hook_sessions += gone.len() as u64;
+    let guards = sqlx::query(
+        "DELETE FROM hook_guards WHERE at < ? \
+         AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions)",
+    )
+    .bind(cutoffs.drift);
+    report.guarded += guards.execute(connection).await?.rows_affected();
+    Ok(over.len().max(gone.len()) as u64)
 }
 
 async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
@@ -300,8 +402,8 @@ async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> R
         .rows_affected())
 }
 
-/// Removes lineages that were not seen for long, with what was decided for them, and the switches of sessions that have
-/// none left and were turned off as long ago.
+/// Removes lineages that were not seen for long, with what was decided for them, the switches of sessions that have
+/// none left and were turned off as long ago, and what was noted of memories that were forgotten as long ago.
 async fn remove_lineages(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
     let lineages = sqlx::query(
         "DELETE FROM ledger_lineages WHERE id IN \
@@ -315,7 +417,8 @@ async fn remove_lineages(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -
     sqlx::query(
         "DELETE FROM switched_off WHERE kind = 'session' AND at < ?1 AND key NOT IN \
          (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
-         (SELECT client_session_id FROM session_states WHERE last_update >= ?1)",
+         (SELECT client_session_id FROM session_states WHERE last_update >= ?1); \
+         DELETE FROM forgotten WHERE at < ?1",
     )
     .bind(cutoffs.ledger)
     .execute(connection)

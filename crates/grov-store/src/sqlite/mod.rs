@@ -5,6 +5,7 @@ mod changes;
 mod drift;
 mod error;
 mod file_reasoning;
+mod hooks;
 mod ledger;
 mod maintenance;
 mod memory;

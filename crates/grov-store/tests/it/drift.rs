@@ -44,6 +44,7 @@ fn drifted(text: &str) -> ExchangeRecord {
             client_session_id: client.clone(),
             session_id: record.session_id.clone(),
             step_id: Some(record.steps[0].id.clone()),
+            tool_use_id: record.steps[0].action.tool_use_id.clone(),
             level: CorrectionLevel::Forced,
             score: 2,
             reason: text.to_owned(),

@@ -345,6 +345,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         client_session_id: ClientSessionId::new("c"),
         session_id: SessionId::new("c"),
         step_id: None,
+        tool_use_id: None,
         level: CorrectionLevel::Correct,
         score: 5,
         reason: text.to_owned(),

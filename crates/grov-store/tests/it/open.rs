@@ -224,6 +224,11 @@ async fn database_of_the_first_schema_keeps_its_records() {
             "drift_states",
             "corrections",
             "goal_edits",
+            "hook_sessions",
+            "hook_steps",
+            "hook_checks",
+            "hook_guards",
+            "forgotten",
         ];
         for table in &stats.tables {
             let is_later = later.contains(&table.table.as_str());

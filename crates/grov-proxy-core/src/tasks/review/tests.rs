@@ -55,6 +55,7 @@ fn correction(step: &str, level: CorrectionLevel, is_told: bool) -> Correction {
         client_session_id: ClientSessionId::new("s1"),
         session_id: SessionId::new("s1"),
         step_id: Some(StepId::new(step)),
+        tool_use_id: None,
         level,
         score: 4,
         reason: format!("{step} leaves the goal"),

@@ -14,8 +14,9 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 macro_rules! insert_correction {
     ($conflict:literal) => {
         concat!(
-            "INSERT INTO corrections (client_session_id, id, session_id, step_id, level, score, reason, text, \
-             recovery_plan, made_at, delivered_at, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
+            "INSERT INTO corrections (client_session_id, id, session_id, step_id, tool_use_id, level, score, \
+             reason, text, recovery_plan, made_at, delivered_at, outcome) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) \
              ON CONFLICT (client_session_id, id) DO UPDATE SET ",
             $conflict
         )
@@ -24,7 +25,7 @@ macro_rules! insert_correction {
 
 /// The task is the one that its step moved to, if it did.
 const REPLACE_CORRECTION: &str = insert_correction!(
-    "step_id = excluded.step_id, level = excluded.level, score = excluded.score, \
+    "step_id = excluded.step_id, tool_use_id = excluded.tool_use_id, level = excluded.level, score = excluded.score, \
      reason = excluded.reason, text = excluded.text, recovery_plan = excluded.recovery_plan, \
      made_at = excluded.made_at, delivered_at = excluded.delivered_at, outcome = excluded.outcome"
 );
@@ -140,6 +141,7 @@ async fn write_correction(
         .bind(correction.id.as_str())
         .bind(correction.session_id.as_str())
         .bind(correction.step_id.as_ref().map(StepId::as_str))
+        .bind(correction.tool_use_id.as_deref())
         .bind(correction.level.as_str())
         .bind(correction.score)
         .bind(correction.reason.as_str())
@@ -216,6 +218,7 @@ fn correction(row: &SqliteRow) -> Result<Correction, StoreError> {
         client_session_id: ClientSessionId::new(columns.get::<String>("client_session_id")?),
         session_id: SessionId::new(columns.get::<String>("session_id")?),
         step_id: columns.get::<Option<String>>("step_id")?.map(StepId::new),
+        tool_use_id: columns.get("tool_use_id")?,
         level: columns.named("level", CorrectionLevel::from_name)?,
         score: columns.small("score")?.unwrap_or(0),
         reason: columns.get("reason")?,

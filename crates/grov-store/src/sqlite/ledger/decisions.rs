@@ -9,16 +9,18 @@ use sqlx::sqlite::SqliteArguments;
 use std::time::Instant;
 
 /// Keeps the decision for lineage `?1`, `?2` and place `?3`, which quotes the memories of list `?6`. One row if there
-/// was none.
+/// was none, and none of these memories was forgotten meanwhile; one that came in anew since is not forgotten.
 const KEEP: &str = "INSERT INTO ledger_entries (lineage, anchor, block, decided_at) \
      SELECT id, ?3, ?4, ?5 FROM ledger_lineages WHERE client_session_id = ?1 AND agent_id = ?2 \
+     AND NOT EXISTS (SELECT 1 FROM json_each(?6) m JOIN forgotten f ON f.task_id = m.value \
+      WHERE NOT EXISTS (SELECT 1 FROM tasks t WHERE t.id = f.task_id)) \
      ON CONFLICT DO NOTHING RETURNING 1; \
      INSERT INTO ledger_memories (lineage, anchor, task_id) SELECT DISTINCT l.id, ?3, m.value \
      FROM ledger_lineages l, json_each(?6) m \
      WHERE changes() > 0 AND l.client_session_id = ?1 AND l.agent_id = ?2";
 
 impl SqliteStore {
-    /// A lineage that is not known keeps nothing.
+    /// A lineage that is not known keeps nothing, and nothing is kept that quotes what was forgotten.
     pub(super) async fn keep_decision(
         &self,
         lineage: &Lineage,

@@ -74,6 +74,11 @@ const DROP_EDITS: &str = concat!(
       WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))"
 );
 
+/// Keeps in mind what was forgotten, by the ids alone: text that quotes it and was being made meanwhile is refused.
+const KEEP_IN_MIND: &str = "INSERT INTO forgotten (task_id, at) \
+     SELECT value, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM json_each(?1) WHERE true \
+     ON CONFLICT (task_id) DO UPDATE SET at = excluded.at";
+
 /// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
 /// in work goes on, what it spent stays spent, and an exchange that is recorded once more is still known. Links to what
 /// goes stay behind as they are, since an id alone says nothing.
@@ -118,6 +123,35 @@ const ERASE: &[&str] = &[
          (SELECT client_session_id FROM session_states WHERE session_id IN ",
         sessions!(),
         ")"
+    ),
+    concat!(
+        "UPDATE hook_steps SET files = NULL, command = NULL, effects = NULL, reasoning = NULL, output = NULL, \
+         content = NULL, findings = NULL WHERE number IN (SELECT st.number FROM tasks t JOIN hook_steps st \
+          ON st.client_session_id = t.client_session_id AND st.timestamp <= t.created_at WHERE t.id IN ",
+        forgotten!(),
+        ")"
+    ),
+    concat!(
+        "UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
+         WHERE (client_session_id, id) IN (SELECT c.client_session_id, c.id FROM tasks t JOIN hook_checks c \
+          ON c.client_session_id = t.client_session_id AND c.at <= t.created_at WHERE t.id IN ",
+        forgotten!(),
+        ")"
+    ),
+    concat!(
+        "DELETE FROM hook_guards WHERE (client_session_id, tool_use_id) IN \
+         (SELECT g.client_session_id, g.tool_use_id FROM tasks t JOIN hook_guards g \
+          ON g.client_session_id = t.client_session_id AND g.at <= t.created_at WHERE t.id IN ",
+        forgotten!(),
+        ")"
+    ),
+    // A hook that holds the words wrote nothing yet, and may not any more.
+    concat!(
+        "UPDATE hook_sessions SET contract = '', course = NULL, revision = revision + 1, \
+         forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
+          max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN ",
+        forgotten!(),
+        " GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id"
     ),
     concat!(
         "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL, \
@@ -189,6 +223,10 @@ async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskI
         let done = sqlx::query(statement).bind(ids).execute(&mut *connection);
         held_elsewhere += done.await?.rows_affected();
     }
+    sqlx::query(KEEP_IN_MIND)
+        .bind(ids)
+        .execute(&mut *connection)
+        .await?;
     for statement in ERASE {
         sqlx::query(*statement)
             .bind(ids)

@@ -1,0 +1,608 @@
+//! What hooks keep of sessions, and what a guard said.
+
+use super::sample::{
+    at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
+};
+use grov_domain::{
+    CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookProgress, HookSession, HookStep, MemoryStore,
+    Retention, SessionStatus, Store, Task,
+};
+use std::sync::Arc;
+
+async fn kept(store: &Arc<dyn Store>, name: &str) -> HookSession {
+    let found = store.hook_session(&client(name)).await.unwrap();
+    found.expect("the session is stored")
+}
+
+async fn steps(store: &Arc<dyn Store>, name: &str) -> Vec<HookStep> {
+    store.hook_steps(&client(name)).await.unwrap()
+}
+
+async fn follow(store: &Arc<dyn Store>, progress: &HookProgress) -> bool {
+    store.follow(progress).await.unwrap()
+}
+
+fn stored(session: &HookSession) -> HookSession {
+    HookSession {
+        revision: session.revision + 1,
+        ..session.clone()
+    }
+}
+
+/// A session comes back as it was followed, with what was found of it, to the last part.
+pub async fn hook_session_comes_back_as_followed(store: Arc<dyn Store>) {
+    assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
+    assert_eq!(steps(&store, "a").await, []);
+    let first = progress("a", 1);
+    assert!(follow(&store, &first).await);
+    assert_eq!(kept(&store, "a").await, stored(&first.session));
+    assert_eq!(steps(&store, "a").await, first.steps);
+    let checks = store.hook_checks(&client("a")).await.unwrap();
+    assert_eq!(checks, [first.check.clone().unwrap()]);
+
+    let bare = HookProgress {
+        session: HookSession::new(client("b"), "/p".to_owned(), "/p/sub".to_owned(), at(5)),
+        steps: Vec::new(),
+        check: None,
+    };
+    assert!(follow(&store, &bare).await);
+    assert_eq!(kept(&store, "b").await, stored(&bare.session));
+    assert_eq!(store.hook_checks(&client("b")).await.unwrap(), []);
+
+    // What is known may also become less.
+    let less = HookProgress {
+        session: HookSession {
+            revision: 1,
+            read_to: 0,
+            ..bare.session.clone()
+        },
+        ..bare.clone()
+    };
+    let again = HookProgress {
+        session: HookSession {
+            client_session_id: client("a"),
+            ..less.session.clone()
+        },
+        ..bare
+    };
+    assert!(follow(&store, &again).await);
+    assert_eq!(kept(&store, "a").await, stored(&again.session));
+}
+
+/// Who did not see the newest state keeps nothing, not a step, not a check.
+pub async fn follow_keeps_nothing_behind_a_newer_state(store: Arc<dyn Store>) {
+    let first = progress("a", 1);
+    assert!(follow(&store, &first).await);
+    let found = (kept(&store, "a").await, steps(&store, "a").await);
+    let late = |revision| {
+        let mut late = progress("a", 9);
+        late.session.revision = revision;
+        late
+    };
+    for revision in [0, 2, u64::MAX >> 1] {
+        assert!(!follow(&store, &late(revision)).await, "{revision}");
+        let now = (kept(&store, "a").await, steps(&store, "a").await);
+        assert_eq!(now, found, "{revision}");
+        assert_eq!(store.hook_checks(&client("a")).await.unwrap().len(), 1);
+    }
+    assert!(
+        !follow(
+            &store,
+            &HookProgress {
+                session: hook_session("unknown", 1, 3),
+                ..progress("unknown", 1)
+            }
+        )
+        .await,
+        "a session that is gone begins anew, by whoever knows that"
+    );
+    assert_eq!(store.hook_session(&client("unknown")).await.unwrap(), None);
+    assert_eq!(steps(&store, "unknown").await, []);
+
+    assert!(follow(&store, &late(1)).await);
+    assert!(!follow(&store, &late(1)).await, "the same again is late");
+    assert_eq!(kept(&store, "a").await.revision, 2);
+    assert_eq!(steps(&store, "a").await.len(), 4);
+}
+
+/// Of many who saw the same state one gets through.
+pub async fn one_of_many_follows(store: Arc<dyn Store>) {
+    const HOOKS: i64 = 12;
+    let attempts = (0..HOOKS).map(|number| {
+        let store = Arc::clone(&store);
+        async move {
+            let mut mine = progress("a", number);
+            mine.session.read_to = number.unsigned_abs();
+            for attempt in 0_u32.. {
+                assert!(attempt < 1000);
+                let found = store.hook_session(&client("a")).await.unwrap();
+                mine.session.revision = found.map_or(0, |session| session.revision);
+                tokio::task::yield_now().await;
+                if store.follow(&mine).await.unwrap() {
+                    break;
+                }
+            }
+        }
+    });
+    futures_util::future::join_all(attempts).await;
+    assert_eq!(kept(&store, "a").await.revision, HOOKS.unsigned_abs());
+    assert_eq!(steps(&store, "a").await.len(), 2 * HOOKS as usize);
+}
+
+/// Actions come in the order in which they were found, each once; what is known of one later is added.
+pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
+    // More than a statement holds, backwards in time and by name.
+    let many: Vec<HookStep> = (0..150)
+        .map(|number| hook_step(&format!("s{:03}", 999 - number), 1000 - number))
+        .collect();
+    let mut first = progress("a", 1);
+    first.steps = many.clone();
+    assert!(follow(&store, &first).await);
+    assert_eq!(steps(&store, "a").await, many);
+
+    let mut judged = many[3].clone();
+    judged.action.failed = Some(true);
+    judged.action.output = Some("error: no such file".to_owned());
+    judged.score = Some(2);
+    judged.prompt = 9;
+    let mut unjudged = many[5].clone();
+    unjudged.score = None;
+    unjudged.findings.clear();
+    unjudged.action.failed = None;
+    unjudged.action.output = None;
+    let new = hook_step("s000", 0);
+    let mut second = progress("a", 2);
+    second.session.revision = 1;
+    second.check = None;
+    second.steps = vec![judged.clone(), unjudged, new.clone(), new.clone()];
+    assert!(follow(&store, &second).await);
+    let mut expected = many;
+    expected[3] = judged;
+    expected.push(new);
+    assert_eq!(
+        steps(&store, "a").await,
+        expected,
+        "what is known is not taken back"
+    );
+    assert_eq!(steps(&store, "b").await, []);
+
+    // Another session has actions of its own, whatever they are called.
+    assert!(
+        follow(
+            &store,
+            &HookProgress {
+                steps: vec![hook_step("s000", 5)],
+                ..progress("b", 1)
+            }
+        )
+        .await
+    );
+    assert_eq!(steps(&store, "b").await, [hook_step("s000", 5)]);
+    assert_eq!(steps(&store, "a").await, expected);
+}
+
+/// Checks come oldest first, each once.
+pub async fn hook_checks_come_in_order(store: Arc<dyn Store>) {
+    let mut made = Vec::new();
+    for (revision, (id, seconds)) in (0..).zip([("z", 1), ("y", 2), ("x", 3)]) {
+        let mut next = progress("a", seconds);
+        next.session.revision = revision;
+        let mut check = hook_check(id, seconds);
+        check.level = CorrectionLevel::ALL.get(revision as usize).copied();
+        next.check = Some(check.clone());
+        made.push(check);
+        assert!(follow(&store, &next).await);
+    }
+    assert_eq!(store.hook_checks(&client("a")).await.unwrap(), made);
+    let mut again = progress("a", 4);
+    again.session.revision = 3;
+    made[1].score = 10;
+    made[1].level = None;
+    made[1].reason = None;
+    made[1].files.clear();
+    made[1].recovery_plan.clear();
+    made[1].correction = None;
+    again.check = Some(made[1].clone());
+    assert!(follow(&store, &again).await);
+    assert_eq!(store.hook_checks(&client("a")).await.unwrap(), made);
+}
+
+/// A project's sessions come newest first.
+pub async fn hook_sessions_are_listed_newest_first(store: Arc<dyn Store>) {
+    for (name, seconds) in [("b", 2), ("d", 9), ("a", 2), ("c", 1)] {
+        let bare = HookProgress {
+            steps: Vec::new(),
+            check: None,
+            ..progress(name, seconds)
+        };
+        assert!(follow(&store, &bare).await);
+    }
+    let mut elsewhere = progress("e", 3);
+    elsewhere.session.project_path = "/elsewhere".to_owned();
+    assert!(follow(&store, &elsewhere).await);
+    let names = async |project: &str, limit| {
+        let found = store.hook_sessions(project, limit).await.unwrap();
+        let names = found.iter().map(|session| session.client_session_id.to_string());
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(names(super::sample::PROJECT, 9).await, ["d", "b", "a", "c"]);
+    assert_eq!(names(super::sample::PROJECT, 2).await, ["d", "b"]);
+    assert_eq!(names(super::sample::PROJECT, 0).await, [""; 0]);
+    assert_eq!(names("/elsewhere", 9).await, ["e"]);
+    assert_eq!(names("/unknown", 9).await, [""; 0]);
+    let listed = store.hook_sessions("/elsewhere", 1).await.unwrap().remove(0);
+    assert_eq!(listed, kept(&store, "e").await);
+}
+
+/// What a guard said is kept once per call, and what ran is noted.
+pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
+    let ran = async |session: &str, call: &str| store.guarded_ran(&client(session), call).await.unwrap();
+    let log = async |session: &str| store.guard_log(&client(session)).await.unwrap();
+    assert!(!ran("a", "t1").await, "nobody said anything about it");
+    assert_eq!(log("a").await, []);
+    let (mut asked, denied) = (
+        guarded("a", "t9", 1),
+        Guarded {
+            verdict: GuardVerdict::Deny,
+            ..guarded("a", "t1", 2)
+        },
+    );
+    store.guarded(&denied).await.unwrap();
+    store.guarded(&asked).await.unwrap();
+    store.guarded(&guarded("b", "t9", 3)).await.unwrap();
+    assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
+    assert!(!ran("a", "t2").await);
+    assert!(!ran("c", "t9").await);
+    assert!(ran("a", "t9").await);
+    assert!(ran("a", "t9").await, "also when it was noted before");
+    asked.ran = true;
+    assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
+    assert_eq!(log("b").await, [guarded("b", "t9", 3)]);
+    // The same call is looked at once more.
+    let again = Guarded {
+        subject: "another".to_owned(),
+        reason: "another".to_owned(),
+        verdict: GuardVerdict::Deny,
+        ..guarded("a", "t9", 7)
+    };
+    store.guarded(&again).await.unwrap();
+    assert_eq!(log("a").await, [denied, again]);
+    assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
+}
+
+/// Any text comes back as it was, also where hooks hand it over.
+pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
+    let odd = [
+        "Grüße, 世界 👩‍👩‍👧 \u{202e}reversed\u{202c} \u{feff}".to_owned(),
+        "'; DROP TABLE hook_steps; -- \"quoted\" ?1 :x @y \\ \\u0000 \\ud800".to_owned(),
+        "nul \0 inside, bell \u{7}, escape \u{1b}[31m".to_owned(),
+        String::new(),
+        "Lörem ipsum dolor. ".repeat(5 * (1 << 20) / 20),
+    ];
+    for (number, text) in odd.into_iter().enumerate() {
+        let name = format!("s{number}");
+        let is_long = text.len() > 1 << 20;
+        let mut given = progress(&name, 1);
+        given.steps.truncate(1);
+        let session = &mut given.session;
+        session.course = Some(serde_json::json!({ "said": [&text], &text: 1 }).to_string());
+        let step = &mut given.steps[0];
+        step.action.content = Some(text.clone());
+        if !is_long {
+            session.working_directory = text.clone();
+            session.transcript_path = Some(text.clone());
+            session.contract.instructions = vec![text.clone(), text.clone()];
+            step.tool = text.clone();
+            step.action.files = vec![text.clone()];
+            step.action.output = Some(text.clone());
+            step.findings[0].reason = text.clone();
+            let check = given.check.as_mut().unwrap();
+            check.correction = Some(text.clone());
+            check.recovery_plan[0].action = text.clone();
+        }
+        assert!(follow(&store, &given).await);
+        assert_eq!(kept(&store, &name).await, stored(&given.session));
+        assert_eq!(steps(&store, &name).await, given.steps);
+        assert_eq!(
+            store.hook_checks(&client(&name)).await.unwrap(),
+            [given.check.unwrap()]
+        );
+        let said = Guarded {
+            subject: text.clone(),
+            reason: text.clone(),
+            tool_use_id: text,
+            ..guarded(&name, "", 1)
+        };
+        store.guarded(&said).await.unwrap();
+        assert!(
+            store
+                .guarded_ran(&client(&name), &said.tool_use_id)
+                .await
+                .unwrap()
+        );
+        assert_eq!(
+            store.guard_log(&client(&name)).await.unwrap(),
+            [Guarded { ran: true, ..said }]
+        );
+    }
+    // What no program writes comes back as well, where it is readable.
+    let mut given = progress("surrogate", 1);
+    given.session.course = Some(r#"{"half": "\ud800 of a pair", "nul": "\u0000"}"#.to_owned());
+    assert!(follow(&store, &given).await);
+    assert_eq!(kept(&store, "surrogate").await, stored(&given.session));
+}
+
+/// Put together here so that no scanner takes this file for a leak.
+fn secret() -> String {
+    format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
+}
+
+fn leaky(text: &str) -> String {
+    format!("{text} {} <private>my own words</private> {text}", secret())
+}
+
+/// No secret and nothing private gets in by way of hooks.
+pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
+    let mut given = progress("a", 1);
+    given.session.working_directory = leaky("/directory");
+    given.session.transcript_path = Some(leaky("/transcript"));
+    given.session.contract = GoalContract {
+        goal: leaky("goal"),
+        instructions: vec![leaky("instruction")],
+        scope: vec![leaky("scope")],
+        allowed: vec![leaky("allowed")],
+        forbidden: vec![leaky("forbidden")],
+        constraints: vec![leaky("constraint")],
+        keywords: vec![leaky("keyword")],
+    };
+    given.session.course = Some(
+        serde_json::json!({
+            "said": [{ "text": leaky("said"), "at": u64::MAX }, [leaky("nested")]],
+            leaky("member"): null,
+        })
+        .to_string(),
+    );
+    let step = &mut given.steps[0];
+    step.action.files = vec![leaky("/file")];
+    step.action.command = Some(leaky("command"));
+    step.action.reasoning = Some(leaky("reasoning"));
+    step.action.output = Some(leaky("output"));
+    step.action.content = Some(leaky("content"));
+    step.findings[0].file = Some(leaky("/found"));
+    step.findings[0].reason = leaky("because");
+    let check = given.check.as_mut().unwrap();
+    check.reason = Some(leaky("reason"));
+    check.files = vec![leaky("/deviates")];
+    check.recovery_plan[0].file = Some(leaky("/back"));
+    check.recovery_plan[0].action = leaky("action");
+    check.correction = Some(leaky("correction"));
+    assert!(follow(&store, &given).await);
+    let said = Guarded {
+        subject: leaky("subject"),
+        reason: leaky("guards"),
+        ..guarded("a", "t", 1)
+    };
+    store.guarded(&said).await.unwrap();
+    let session = kept(&store, "a").await;
+    let course: serde_json::Value = serde_json::from_str(session.course.as_deref().unwrap()).unwrap();
+    assert_eq!(course["said"][0]["at"], u64::MAX);
+    let everything = format!(
+        "{session:?} {:?} {:?} {:?} {:?}",
+        store.hook_sessions(super::sample::PROJECT, 9).await.unwrap(),
+        steps(&store, "a").await,
+        store.hook_checks(&client("a")).await.unwrap(),
+        store.guard_log(&client("a")).await.unwrap(),
+    );
+    for words in [
+        "/directory",
+        "/transcript",
+        "goal",
+        "instruction",
+        "scope",
+        "allowed",
+        "forbidden",
+        "constraint",
+        "keyword",
+        "said",
+        "nested",
+        "member",
+        "/file",
+        "command",
+        "reasoning",
+        "output",
+        "content",
+        "/found",
+        "because",
+        "reason",
+        "/deviates",
+        "/back",
+        "action",
+        "correction",
+        "subject",
+        "guards",
+    ] {
+        assert!(
+            everything.contains(&format!("\"{words} ")),
+            "{words}: {everything}"
+        );
+    }
+    assert!(!everything.contains("a1B2c3"), "{everything}");
+    assert!(!everything.contains("my own words"), "{everything}");
+    // Keeping what came out changes nothing more.
+    let again = HookProgress {
+        session,
+        steps: steps(&store, "a").await,
+        check: None,
+    };
+    assert!(follow(&store, &again).await);
+    assert_eq!(kept(&store, "a").await, stored(&again.session));
+    assert_eq!(steps(&store, "a").await, again.steps);
+}
+
+fn saved(name: &str, seconds: i64) -> Task {
+    Task {
+        client_session_id: Some(client(name)),
+        session_id: Some(session(name)),
+        ..task(name, seconds)
+    }
+}
+
+/// With a memory go the words of its session up to when it was saved; counts and scores stay, and so do other sessions.
+/// A hook that still holds the words brings none of them back, and the session goes on.
+pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
+    for name in ["c", "other"] {
+        let mut given = progress(name, 2);
+        given.steps.push(hook_step("later", 20));
+        assert!(follow(&store, &given).await);
+        store.guarded(&guarded(name, "t1", 2)).await.unwrap();
+        store.guarded(&guarded(name, "t2", 20)).await.unwrap();
+        store.save_task(&saved(name, 10)).await.unwrap();
+    }
+    let before = (kept(&store, "other").await, steps(&store, "other").await);
+    let held = kept(&store, "c").await;
+    MemoryStore::forget(store.as_ref(), &[saved("c", 10).id])
+        .await
+        .unwrap();
+
+    assert_eq!(
+        (kept(&store, "other").await, steps(&store, "other").await),
+        before
+    );
+    assert_eq!(store.guard_log(&client("other")).await.unwrap().len(), 2);
+    let now = kept(&store, "c").await;
+    assert_eq!(
+        (now.course.clone(), now.contract.clone()),
+        (None, GoalContract::default())
+    );
+    assert_eq!((now.read_to, now.prompts), (held.read_to, held.prompts));
+    let wordless = |step: &HookStep| {
+        let action = &step.action;
+        action.files.is_empty()
+            && action.effects.is_empty()
+            && step.findings.is_empty()
+            && [
+                &action.command,
+                &action.reasoning,
+                &action.output,
+                &action.content,
+            ]
+            .into_iter()
+            .all(Option::is_none)
+    };
+    let left = steps(&store, "c").await;
+    assert_eq!(left.iter().map(wordless).collect::<Vec<_>>(), [true, true, false]);
+    assert!(left.iter().all(|step| step.score.is_some()));
+    let check = store.hook_checks(&client("c")).await.unwrap().remove(0);
+    assert_eq!((check.reason, check.correction), (None, None));
+    assert!(check.files.is_empty() && check.recovery_plan.is_empty() && check.score > 0);
+    assert_eq!(
+        store.guard_log(&client("c")).await.unwrap(),
+        [guarded("c", "t2", 20)]
+    );
+
+    let mut late = progress("c", 3);
+    late.session = held;
+    assert!(!follow(&store, &late).await, "it holds the words");
+    // The transcript, read once more, tells the same words.
+    let mut again = progress("c", 2);
+    again.session = HookSession {
+        read_to: 999,
+        ..now.clone()
+    };
+    again.steps.push(hook_step("newer", 21));
+    assert!(follow(&store, &again).await);
+    let left = steps(&store, "c").await;
+    assert_eq!(
+        left.iter().map(wordless).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    let check = store.hook_checks(&client("c")).await.unwrap().remove(0);
+    assert_eq!((check.reason, check.correction), (None, None));
+    assert_eq!(kept(&store, "c").await, stored(&again.session));
+}
+
+/// Of sessions that are over the steps go first; what was found of them stays as long as the drift log. What a guard said
+/// goes with the session or, without one, by its own age.
+pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
+    const HOUR: i64 = 3600;
+    let hours = |hours: i64| std::time::Duration::from_secs(hours.unsigned_abs() * HOUR.unsigned_abs());
+    let retention = Retention {
+        completed_sessions: hours(24),
+        drift_log: hours(48),
+        idle_sessions: hours(100),
+        spending: hours(200),
+        ledger: hours(300),
+    };
+    // Name, age, whether it ended, whether its steps stay, whether it stays.
+    let cases = [
+        ("just-ended", 23, true, true, true),
+        ("ended", 25, true, false, true),
+        ("ended-long-ago", 49, true, false, false),
+        ("in-work", 99, false, true, true),
+        ("idle", 101, false, false, false),
+    ];
+    for (name, age, ended, ..) in cases {
+        let mut given = progress(name, -age * HOUR);
+        given.session.ended_at = ended.then_some(given.session.updated_at);
+        assert!(follow(&store, &given).await);
+        store.guarded(&guarded(name, "t", -age * HOUR)).await.unwrap();
+    }
+    for number in 0..40 {
+        let mut given = progress(&format!("many-{number}"), -60 * HOUR);
+        given.session.ended_at = Some(at(0));
+        assert!(follow(&store, &given).await);
+    }
+    store
+        .guarded(&guarded("proxied", "recent", -47 * HOUR))
+        .await
+        .unwrap();
+    store
+        .guarded(&guarded("proxied", "old", -49 * HOUR))
+        .await
+        .unwrap();
+    // Records of the proxy path go by themselves.
+    let over = grov_domain::SessionState {
+        status: SessionStatus::Completed,
+        ..state("in-work", "in-work", -60 * HOUR)
+    };
+    store.save_session(&over).await.unwrap();
+    let prune = async |dry_run| store.prune(&retention, at(0), dry_run).await.unwrap();
+    let expected = grov_domain::PruneReport {
+        sessions: 1,
+        hook_sessions: 42,
+        hook_steps: 86,
+        hook_checks: 42,
+        guarded: 3,
+        ..Default::default()
+    };
+    assert_eq!(prune(true).await, expected);
+    assert_eq!(prune(true).await, expected, "a dry run removes nothing");
+    assert_eq!(prune(false).await, expected);
+    assert_eq!(prune(true).await, Default::default());
+    assert_eq!(prune(false).await, Default::default());
+    for (name, _, _, keeps_steps, stays) in cases {
+        let count = usize::from(stays);
+        assert_eq!(
+            store.hook_session(&client(name)).await.unwrap().is_some(),
+            stays,
+            "{name}"
+        );
+        assert_eq!(
+            steps(&store, name).await.len(),
+            if keeps_steps { 2 } else { 0 },
+            "{name}"
+        );
+        assert_eq!(
+            store.hook_checks(&client(name)).await.unwrap().len(),
+            count,
+            "{name}"
+        );
+        assert_eq!(
+            store.guard_log(&client(name)).await.unwrap().len(),
+            count,
+            "{name}"
+        );
+    }
+    let left = store.guard_log(&client("proxied")).await.unwrap();
+    assert_eq!(left, [guarded("proxied", "recent", -47 * HOUR)]);
+}

@@ -1,0 +1,189 @@
+//! Texts inside JSON.
+
+use std::borrow::Cow;
+
+/// The JSON with each of its texts as it may be stored, names of members included; all else stays byte for byte. What is
+/// no JSON is a text itself.
+pub(super) fn texts(json: &str) -> Cow<'_, str> {
+    if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
+        return super::text(json);
+    }
+    let mut redacted: Option<String> = None;
+    let (mut copied, mut position) = (0, 0);
+    while let Some((start, end)) = next_text(json, position) {
+        position = end;
+        let token = &json[start..end];
+        let Some(replacement) = replaced(token) else {
+            continue;
+        };
+        let redacted = redacted.get_or_insert_with(|| String::with_capacity(json.len()));
+        redacted.push_str(&json[copied..start]);
+        redacted.push_str(&replacement);
+        copied = end;
+    }
+    match redacted {
+        Some(mut redacted) => {
+            redacted.push_str(&json[copied..]);
+            Cow::Owned(redacted)
+        }
+        None => Cow::Borrowed(json),
+    }
+}
+
+/// Where the next text from `position` on stands, with its quotes.
+fn next_text(json: &str, position: usize) -> Option<(usize, usize)> {
+    let bytes = json.as_bytes();
+    let start = position + bytes[position..].iter().position(|byte| *byte == b'"')?;
+    let mut end = start + 1;
+    loop {
+        match bytes.get(end)? {
+            b'"' => return Some((start, end + 1)),
+            b'\\' => end += 2,
+            _ => end += 1,
+        }
+    }
+}
+
+/// What stands in the place of a text; `None` when it may stay.
+fn replaced(token: &str) -> Option<String> {
+    let decoded: Cow<'_, str> = match serde_json::from_str::<String>(token) {
+        Ok(text) => Cow::Owned(text),
+        // Half a pair of surrogates is no text: whatever stands around it is.
+        Err(_) => Cow::Owned(serde_json::from_str(&without_surrogates(token)).unwrap_or_default()),
+    };
+    match super::text(&decoded) {
+        Cow::Owned(text) => serde_json::to_string(&text).ok(),
+        Cow::Borrowed(_) => None,
+    }
+}
+
+/// The text with a mark in the place of each escaped surrogate.
+fn without_surrogates(token: &str) -> String {
+    let mut clean = String::with_capacity(token.len());
+    let mut rest = token;
+    while let Some(position) = rest.find('\\') {
+        let (before, escape) = rest.split_at(position);
+        clean.push_str(before);
+        let is_surrogate = matches!(
+            escape.as_bytes(),
+            [
+                _,
+                b'u',
+                b'd' | b'D',
+                b'8' | b'9' | b'a'..=b'f' | b'A'..=b'F',
+                _,
+                _,
+                ..,
+            ]
+        );
+        let length = if is_surrogate { 6 } else { 2 };
+        clean.push_str(if is_surrogate {
+            "\u{fffd}"
+        } else {
+            escape.get(..length).unwrap_or(escape)
+        });
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    fn secret() -> String {
+        format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
+    }
+
+    #[test]
+    fn texts_at_any_depth_are_redacted_and_nothing_else_changes() {
+        let secret = secret();
+        let json = format!(
+            r#"{{ "b":[1, {{"deep\n{secret}": "x {secret} y\u0000"}}],"a" :18446744073709551615,"f":1.50, "t":"\u00e9\/" }}"#
+        );
+        let redacted = texts(&json);
+        assert!(!redacted.contains(&secret), "{redacted}");
+        assert!(
+            redacted.ends_with(r#"],"a" :18446744073709551615,"f":1.50, "t":"\u00e9\/" }"#),
+            "{redacted}"
+        );
+        let value: Value = serde_json::from_str(&redacted).unwrap();
+        assert!(
+            value["b"][1]
+                .as_object()
+                .unwrap()
+                .keys()
+                .next()
+                .unwrap()
+                .starts_with("deep\n")
+        );
+        assert!(matches!(texts(&redacted), Cow::Borrowed(_)), "once is enough");
+    }
+
+    #[test]
+    fn a_secret_is_seen_through_escapes() {
+        let hidden: String = secret()
+            .chars()
+            .map(|c| format!("\\u{:04x}", u32::from(c)))
+            .collect();
+        let json = format!(r#"["{hidden}"]"#);
+        let value: Value = serde_json::from_str(&texts(&json)).unwrap();
+        assert!(!value[0].as_str().unwrap().contains("a1B2c3"), "{value}");
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_hides_nothing() {
+        let json = format!(
+            r#"["\ud800 {} \udfff\\","\ud83d\ude00 {}","\ud800"]"#,
+            secret(),
+            secret()
+        );
+        let redacted = texts(&json);
+        assert!(!redacted.contains(&secret()), "{redacted}");
+        assert!(redacted.ends_with(r#","\ud800"]"#), "{redacted}");
+        assert!(redacted.contains('😀'), "{redacted}");
+    }
+
+    #[test]
+    fn what_is_no_json_is_a_text() {
+        for text in [
+            secret(),
+            format!("{{\"a\": \"{}", secret()),
+            format!("\"a\" {}", secret()),
+        ] {
+            assert!(!texts(&text).contains(&secret()), "{text}");
+        }
+        assert_eq!(texts(""), "");
+    }
+
+    fn json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<i64>().prop_map(Value::from),
+            any::<String>().prop_map(Value::from),
+            Just(Value::from(secret())),
+        ];
+        leaf.prop_recursive(4, 32, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::hash_map(any::<String>(), inner, 0..4).prop_map(Value::from_iter),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_goes_in_as_json_comes_out_as_json(value in json()) {
+            let json = value.to_string();
+            let redacted = texts(&json);
+            prop_assert!(!redacted.contains(&secret()));
+            prop_assert!(serde_json::from_str::<Value>(&redacted).is_ok());
+            if !json.contains(&secret()) && matches!(redacted, Cow::Borrowed(_)) {
+                prop_assert_eq!(&*redacted, json.as_str());
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! The hook path: sessions as hooks saw them, what the agent did in them, and what a guard said.
+
+mod guards;
+mod sessions;
+mod steps;
+
+use super::{SqliteStore, StoreError};
+use async_trait::async_trait;
+use grov_domain::{ClientSessionId, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore};
+
+#[async_trait]
+impl HookStore for SqliteStore {
+    async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+        self.session_of_hooks(id).await
+    }
+
+    async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
+        self.sessions_of_hooks(project_path, limit).await
+    }
+
+    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError> {
+        self.keep_progress(progress).await
+    }
+
+    async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError> {
+        self.steps_of_hooks(id).await
+    }
+
+    async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError> {
+        self.checks_of_hooks(id).await
+    }
+
+    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError> {
+        self.keep_guarded(guarded).await
+    }
+
+    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
+        self.note_ran(id, tool_use_id).await
+    }
+
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError> {
+        self.guards_of(id).await
+    }
+}
