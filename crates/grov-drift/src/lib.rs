@@ -2,7 +2,7 @@
 //!
 //! Entry points: [`Following`] takes up a session where the last hook left it, reads what the transcript says since, and
 //! [checks](Following::check) it. [`Review`] tells what a session leaves behind, [`file_reasoning`] why its files are as they
-//! are.
+//! are. [`guard::decide`] tells whether an action may run.
 //!
 //! It knows the rules of `grov-scope` and the transcripts of `grov-actions`. It does not know stores, models, HTTP, the file
 //! system or the proxy: states and bytes are handed in and out.
@@ -10,6 +10,7 @@
 
 mod course;
 mod following;
+pub mod guard;
 mod reasoning;
 mod review;
 mod scoring;

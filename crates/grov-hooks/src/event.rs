@@ -87,6 +87,8 @@ pub struct Input {
     pub tool_input: Option<serde_json::Value>,
     /// The tool call.
     pub tool_use_id: Option<String>,
+    /// How the client decides what may run: `default`, `acceptEdits`, `plan`, `bypassPermissions`, `dontAsk` or `auto`.
+    pub permission_mode: Option<String>,
     /// The subagent that uses it, if it is one.
     pub agent_id: Option<String>,
 }
