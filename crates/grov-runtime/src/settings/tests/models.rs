@@ -1,0 +1,181 @@
+//! Who judges and who embeds, with whose key.
+
+use super::*;
+
+#[test]
+fn who_judges_follows_from_what_is_set() {
+    let provider = |variables: &[(&str, &str)]| {
+        let scene = variables
+            .iter()
+            .fold(Scene::new(), |scene, (name, value)| scene.variable(name, value));
+        let settings = scene.load().unwrap();
+        (settings.llm().provider, settings.llm().missing.is_some())
+    };
+    const KEY: (&str, &str) = ("GROV_LLM_API_KEY", "k");
+    const SERVER: (&str, &str) = ("GROV_LLM_BASE_URL", "http://127.0.0.1:11434");
+    const MODEL: (&str, &str) = ("GROV_LLM_MODEL", "qwen3:4b");
+    let named = |name| ("GROV_LLM_PROVIDER", name);
+    assert_eq!(provider(&[KEY]), (LlmProvider::Anthropic, false));
+    assert_eq!(provider(&[]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[SERVER, MODEL]), (LlmProvider::Offline, true));
+    assert_eq!(
+        provider(&[("GROV_LLM_USE_ANTHROPIC_KEY", "true")]),
+        (LlmProvider::Offline, true)
+    );
+    assert_eq!(provider(&[KEY, named("offline")]), (LlmProvider::Offline, false));
+    assert_eq!(provider(&[named("anthropic")]), (LlmProvider::Offline, true));
+    assert_eq!(
+        provider(&[named("anthropic"), KEY]),
+        (LlmProvider::Anthropic, false)
+    );
+    assert_eq!(
+        provider(&[named("openai"), SERVER, MODEL]),
+        (LlmProvider::OpenAi, false)
+    );
+    assert_eq!(
+        provider(&[named("openai"), KEY, MODEL]),
+        (LlmProvider::OpenAi, false)
+    );
+    assert_eq!(provider(&[named("openai"), SERVER]), (LlmProvider::Offline, true));
+    assert_eq!(provider(&[named("openai"), MODEL]), (LlmProvider::Offline, true));
+}
+
+#[test]
+fn the_anthropic_key_is_spent_only_where_that_is_allowed() {
+    let key = |scene: &Scene| {
+        let llm = scene.load().unwrap().llm().clone();
+        llm.api_key.map(|key| key.expose().to_owned())
+    };
+    let scene = Scene::new().variable("ANTHROPIC_API_KEY", "theirs");
+    assert_eq!(key(&scene), None);
+    let scene = scene.variable("GROV_LLM_USE_ANTHROPIC_KEY", "true");
+    assert_eq!(key(&scene).as_deref(), Some("theirs"));
+    assert_eq!(scene.load().unwrap().llm().provider, LlmProvider::Anthropic);
+    let scene = scene
+        .variable("GROV_LLM_PROVIDER", "openai")
+        .variable("GROV_LLM_MODEL", "m");
+    assert_eq!(key(&scene), None, "no other provider gets Anthropic's key");
+    let scene = scene.variable("GROV_LLM_API_KEY", "own");
+    assert_eq!(key(&scene).as_deref(), Some("own"));
+    let scene = Scene::new()
+        .user_file("llm.use_anthropic_key = true")
+        .env_file("ANTHROPIC_API_KEY=from-the-file");
+    assert_eq!(key(&scene).as_deref(), Some("from-the-file"));
+    let scene = scene
+        .variable("ANTHROPIC_API_KEY", "theirs")
+        .variable("GROV_LLM_API_KEY", "own");
+    assert_eq!(key(&scene).as_deref(), Some("own"));
+}
+
+#[test]
+fn a_key_is_read_from_every_place_of_the_users_and_never_shown() {
+    for scene in [
+        Scene::new().user_file("[llm]\napi_key = 'pa55-word'"),
+        Scene::new().env_file("GROV_LLM_API_KEY=pa55-word"),
+        Scene::new().variable("GROV_LLM_API_KEY", "pa55-word"),
+    ] {
+        let settings = scene.load().unwrap();
+        assert_eq!(
+            settings.llm().api_key.as_ref().map(|key| key.expose()),
+            Some("pa55-word")
+        );
+        let explanation = settings.explain("llm.api_key").unwrap();
+        assert_eq!(explanation.value.to_string(), "set");
+        assert_ne!(explanation.origin, &Origin::Default);
+        assert!(!format!("{settings:?}{explanation:?}").contains("pa55"));
+    }
+    let settings = Scene::new().load().unwrap();
+    assert_eq!(
+        settings.explain("llm.api_key").unwrap().value.to_string(),
+        "not set"
+    );
+    for scene in [
+        Scene::new().variable("GROV_LLM_API_KEY", "pa55 word"),
+        Scene::new().user_file("llm.api_key = 'pa55 word'"),
+        Scene::new().user_file("llm.api_key = ['pa55']"),
+    ] {
+        let error = scene.error();
+        assert!(
+            error.contains("llm.api_key must be") && !error.contains("pa55"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn texts_are_embedded_only_where_somebody_names_a_model() {
+    let of = |variables: &[(&str, &str)]| {
+        let scene = variables
+            .iter()
+            .fold(Scene::new(), |scene, (name, value)| scene.variable(name, value));
+        let settings = scene.load().unwrap();
+        let embedder = settings.embedder().clone();
+        let key = embedder.api_key.map(|key| key.expose().to_owned());
+        (embedder.provider, embedder.missing.is_some(), key)
+    };
+    const OLLAMA: (&str, &str) = ("GROV_EMBEDDER_PROVIDER", "ollama");
+    const OPENAI: (&str, &str) = ("GROV_EMBEDDER_PROVIDER", "openai");
+    const MODEL: (&str, &str) = ("GROV_EMBEDDER_MODEL", "all-minilm");
+    const SERVER: (&str, &str) = ("GROV_EMBEDDER_BASE_URL", "http://127.0.0.1:11434");
+    const KEY: (&str, &str) = ("GROV_EMBEDDER_API_KEY", "own");
+    let own = Some("own".to_owned());
+    assert_eq!(
+        of(&[MODEL, SERVER, KEY]),
+        (EmbeddingProvider::Off, false, own.clone())
+    );
+    assert_eq!(of(&[OLLAMA, MODEL]), (EmbeddingProvider::Ollama, false, None));
+    assert_eq!(of(&[OLLAMA]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(of(&[OPENAI, MODEL]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(
+        of(&[OPENAI, MODEL, SERVER]),
+        (EmbeddingProvider::OpenAi, false, None)
+    );
+    assert_eq!(of(&[OPENAI, MODEL, KEY]), (EmbeddingProvider::OpenAi, false, own));
+
+    // The judge's key goes only to the server that it is for.
+    const JUDGES: (&str, &str) = ("GROV_LLM_API_KEY", "judges");
+    const JUDGED: (&str, &str) = ("GROV_LLM_PROVIDER", "openai");
+    let judges = Some("judges".to_owned());
+    assert_eq!(
+        of(&[OPENAI, MODEL, JUDGES, JUDGED]),
+        (EmbeddingProvider::OpenAi, false, judges)
+    );
+    assert_eq!(of(&[OPENAI, MODEL, JUDGES]), (EmbeddingProvider::Off, true, None));
+    assert_eq!(
+        of(&[OPENAI, MODEL, JUDGES, JUDGED, SERVER]),
+        (EmbeddingProvider::OpenAi, false, None)
+    );
+    assert_eq!(
+        of(&[OLLAMA, MODEL, JUDGES, JUDGED]),
+        (EmbeddingProvider::Ollama, false, None)
+    );
+}
+
+#[test]
+fn a_static_model_is_a_folder_seen_from_the_home() {
+    let of = |model: &str| {
+        let scene = Scene::new().user_file(&format!("[embedder]\nprovider = 'static'\nmodel = '{model}'\n"));
+        let settings = scene.load().unwrap();
+        let embedder = settings.embedder().clone();
+        (embedder.provider, embedder.missing.is_some(), scene.path(".grov"))
+    };
+    let (provider, missing, home) = of("models/a b");
+    assert_eq!(
+        (provider, missing),
+        (EmbeddingProvider::Static(home.join("models/a b")), false)
+    );
+    let (provider, missing, _) = of("/opt/modèle");
+    assert_eq!(
+        (provider, missing),
+        (EmbeddingProvider::Static("/opt/modèle".into()), false)
+    );
+    let (provider, missing, _) = of("");
+    assert_eq!((provider, missing), (EmbeddingProvider::Off, true));
+}
+
+#[test]
+fn the_ledger_outlives_the_day_that_the_budget_counts() {
+    let scene = |value| Scene::new().variable("GROV_STORE_RETENTION_SPENDING", value);
+    assert!(scene("1d").error().contains("store.retention_spending must be"));
+    assert!(scene("2d").load().is_ok());
+}
