@@ -2,38 +2,49 @@
 
 use crate::scoring::Batch;
 use grov_actions::transcript::Reader;
+use grov_domain::GoalContract;
+use grov_scope::{Memo, Rules};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
+use time::OffsetDateTime;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Courses of another version are not read: the transcript is read anew.
+/// Courses of another version are not read: the transcript is followed anew.
 const VERSION: u32 = 1;
 
+/// A longer text is not stored: rules then begin anew with what comes next.
+const MOST_BYTES: usize = 1024 * 1024;
 /// Tool calls that are known again: a resumed session writes to the same file, and may copy what is there.
 const MOST_CALLS: usize = 512;
 /// Prompts that a hook told of and the transcript has not shown yet.
 const MOST_ANNOUNCED: usize = 8;
+/// Questions to the user that are not answered yet.
+const MOST_QUESTIONS: usize = 8;
 /// Subagents whose transcripts are followed.
 const MOST_AGENTS: usize = 64;
 /// Texts that were said.
 const MOST_SAID: usize = 32;
 
+/// Where a session stands, beside its contract.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Course {
-    version: u32,
     pub(crate) reader: Reader,
     /// How far the transcripts of subagents were read, and how.
     agents: BTreeMap<String, Source>,
     /// What the user typed that the transcript has not shown yet.
     announced: VecDeque<u64>,
     calls: VecDeque<u64>,
+    questions: VecDeque<Question>,
     /// What the agent said last: what a "yes" says yes to.
     pub(crate) last_answer: Option<String>,
     pub(crate) batch: Batch,
-    /// Hashes of the texts said so far.
-    pub(crate) said: VecDeque<u64>,
+    /// Hashes of the texts said so far, the newest last.
+    said: VecDeque<u64>,
     /// The goal, and how often a mere doubt was spoken of under it.
-    pub(crate) doubts: (u64, u8),
+    doubts: (u64, u8),
+    /// What was done before is history: it was looked at already, or nobody was there to look.
+    #[serde(with = "time::serde::timestamp::milliseconds")]
+    pub(crate) since: OffsetDateTime,
 }
 
 /// A transcript of a subagent.
@@ -43,29 +54,77 @@ pub(crate) struct Source {
     pub(crate) reader: Reader,
 }
 
+/// Something that the user was asked by a tool.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Question {
+    call: String,
+    pub(crate) plan: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    version: u32,
+    course: Course,
+    held: Option<GoalContract>,
+    rules: Option<Memo>,
+}
+
+#[derive(Serialize)]
+struct Storing<'a, M> {
+    version: u32,
+    course: &'a Course,
+    /// What the rules were held to, where that is not what the user typed alone.
+    held: Option<&'a GoalContract>,
+    rules: Option<M>,
+}
+
 impl Course {
-    pub(crate) fn new(session: &str) -> Self {
+    pub(crate) fn new(session: &str, since: OffsetDateTime) -> Self {
         Self {
-            version: VERSION,
             reader: Reader::new(Some(session)),
             agents: BTreeMap::new(),
             announced: VecDeque::new(),
             calls: VecDeque::new(),
+            questions: VecDeque::new(),
             last_answer: None,
             batch: Batch::default(),
             said: VecDeque::new(),
             doubts: (0, 0),
+            since,
         }
     }
 
-    /// A stored course; `None` where it is of another version or damaged.
-    pub(crate) fn stored(text: &str) -> Option<Self> {
-        let course: Self = serde_json::from_str(text).ok()?;
-        (course.version == VERSION).then_some(course)
+    /// A stored course with its rules, which were held to `typed` or to what is stored with them. `None` where it is of
+    /// another version or damaged.
+    pub(crate) fn stored(text: &str, typed: &GoalContract, root: &str) -> Option<(Self, Option<Rules>)> {
+        let stored: Stored = serde_json::from_str(text).ok()?;
+        if stored.version != VERSION {
+            return None;
+        }
+        let held = stored.held.unwrap_or_else(|| typed.clone());
+        let rules = stored
+            .rules
+            .and_then(|memo| Rules::recall(held, Some(root), memo));
+        Some((stored.course, rules))
     }
 
-    pub(crate) fn to_text(&self) -> Option<String> {
-        serde_json::to_string(self).ok()
+    /// The course as it is stored.
+    pub(crate) fn to_text(&self, rules: &Rules, typed: &GoalContract) -> Option<String> {
+        let text = |rules| {
+            let held = self.held_to(rules, typed);
+            serde_json::to_string(&Storing {
+                version: VERSION,
+                course: self,
+                held,
+                rules: rules.map(Rules::memo),
+            })
+        };
+        let whole = text(Some(rules)).ok().filter(|text| text.len() <= MOST_BYTES);
+        whole.or_else(|| text(None).ok())
+    }
+
+    fn held_to<'a>(&self, rules: Option<&'a Rules>, typed: &GoalContract) -> Option<&'a GoalContract> {
+        rules.map(Rules::contract).filter(|held| *held != typed)
     }
 
     pub(crate) fn agent(&mut self, agent: &str, session: &str) -> &mut Source {
@@ -101,8 +160,34 @@ impl Course {
         true
     }
 
-    pub(crate) fn has_said(&mut self, text: &str) {
-        keep(&mut self.said, xxh3_64(text.as_bytes()), MOST_SAID);
+    /// The user is asked something.
+    pub(crate) fn asks(&mut self, call: &str, plan: Option<String>) {
+        let call = call.to_owned();
+        keep(&mut self.questions, Question { call, plan }, MOST_QUESTIONS);
+    }
+
+    /// The question that a tool call put to the user, which was answered now.
+    pub(crate) fn answered(&mut self, call: &str) -> Option<Question> {
+        let place = self.questions.iter().position(|question| question.call == call)?;
+        self.questions.remove(place)
+    }
+
+    pub(crate) fn said(&self) -> Vec<u64> {
+        self.said.iter().copied().collect()
+    }
+
+    pub(crate) fn has_said(&mut self, hash: u64) {
+        keep(&mut self.said, hash, MOST_SAID);
+    }
+
+    /// How often a mere doubt was spoken of under a goal.
+    pub(crate) fn doubts(&self, goal: &str) -> u8 {
+        let (known, times) = self.doubts;
+        if known == known_by(goal) { times } else { 0 }
+    }
+
+    pub(crate) fn has_doubted(&mut self, goal: &str) {
+        self.doubts = (known_by(goal), self.doubts(goal).saturating_add(1));
     }
 }
 
@@ -110,7 +195,7 @@ fn known_by(text: &str) -> u64 {
     xxh3_64(text.trim().as_bytes())
 }
 
-fn keep(list: &mut VecDeque<u64>, one: u64, most: usize) {
+fn keep<T>(list: &mut VecDeque<T>, one: T, most: usize) {
     if list.len() >= most {
         list.pop_front();
     }

@@ -1,14 +1,19 @@
 //! A session, followed from hook to hook.
 
+use crate::checking;
 use crate::course::Course;
-use grov_actions::transcript::{Call, Ended, Entry, Event};
+use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookProgress, HookSession,
-    HookStep, StepId,
+    HookStep, OFF_GOAL_BELOW, StepId,
 };
 use grov_scope::Rules;
+use grov_steer::objection::{agreed, objects};
 use grov_steer::{Agreement, IntentReader, TaskGoal};
 use time::OffsetDateTime;
+
+/// The tools that put something to the user.
+const ASKING: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 
 /// Follows a session: what was read of its transcript, what the agent is held to, what was found and said.
 ///
@@ -19,6 +24,8 @@ pub struct Following {
     course: Course,
     agreement: Agreement,
     rules: Rules,
+    /// The agent may be told what was found.
+    corrects: bool,
     steps: Vec<HookStep>,
     check: Option<HookCheck>,
 }
@@ -26,27 +33,64 @@ pub struct Following {
 impl Following {
     /// Takes up a session as it is stored, with what a person changed of its contract, oldest first. `read` tells what
     /// prompts ask for.
-    pub fn resume(session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
-        let id = session.client_session_id.as_str();
-        let stored = session.course.as_deref().and_then(Course::stored);
-        let course = stored.unwrap_or_else(|| Course::new(id));
+    ///
+    /// A course that cannot be read is begun anew: the transcript is read from its beginning, which gives the same steps
+    /// again, and nothing of it is corrected any more.
+    pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
+        let root = root(&session).to_owned();
+        let stored = session.course.as_deref();
+        let stored = stored.and_then(|text| Course::stored(text, &session.contract, &root));
         let mut agreement = Agreement::new(read);
-        agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
+        let (course, rules) = match stored {
+            Some(stored) => {
+                agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
+                stored
+            }
+            None => {
+                let since = match session.course {
+                    Some(_) => session.updated_at,
+                    None => session.started_at,
+                };
+                session.read_to = 0;
+                session.prompts = 0;
+                session.actions = 0;
+                (Course::new(session.client_session_id.as_str(), since), None)
+            }
+        };
         agreement.edited(edits.to_vec());
-        let rules = Rules::new(agreement.contract().clone(), Some(&session.working_directory));
+        let held = agreement.contract().clone();
+        let rules = match rules {
+            Some(mut rules) => {
+                rules.hold_to(held);
+                rules
+            }
+            None => Rules::new(held, Some(&root)),
+        };
         Self {
             session,
             course,
             agreement,
             rules,
+            corrects: true,
             steps: Vec::new(),
             check: None,
         }
     }
 
+    /// Whether the agent may be told what is found, `true` if nobody says so. Where it may not, a check gives a score and
+    /// no correction.
+    pub fn set_corrects(&mut self, corrects: bool) {
+        self.corrects = corrects;
+    }
+
     /// What the agent is held to, with what a person changed.
     pub fn contract(&self) -> &GoalContract {
         self.agreement.contract()
+    }
+
+    /// The folder that relative paths of the contract are meant from: the project, or where the client works outside of it.
+    pub fn root(&self) -> &str {
+        root(&self.session)
     }
 
     /// The session as it is now.
@@ -64,7 +108,7 @@ impl Following {
     pub fn offset(&mut self, length: u64) -> u64 {
         if length < self.session.read_to {
             self.session.read_to = 0;
-            self.course.reader = Course::new(self.session.client_session_id.as_str()).reader;
+            self.course.reader = Reader::new(Some(self.session.client_session_id.as_str()));
         }
         self.session.read_to
     }
@@ -120,7 +164,8 @@ impl Following {
         }
     }
 
-    /// The user typed something, which the transcript will show later.
+    /// The user typed something, which the transcript will show later. Told before a check, so that what is asked for now
+    /// is not held against the agent.
     pub fn prompted(&mut self, prompt: &str) {
         self.course.announce(prompt);
         self.hold(prompt, false);
@@ -130,9 +175,28 @@ impl Following {
         if !is_inherited {
             self.session.prompts += 1;
         }
-        self.agreement.prompted(prompt);
+        let says_something = self.agreement.prompted(prompt);
         self.rules.prompted();
         self.rules.hold_to(self.agreement.contract().clone());
+        let answer = self.course.last_answer.take();
+        if says_something {
+            self.reconsider();
+        } else if let Some(answer) = answer.filter(|_| !objects(prompt)) {
+            self.rules.consented(&answer);
+        }
+    }
+
+    /// Lets go of what is off the goal no more under what the user asks for now.
+    fn reconsider(&mut self) {
+        let rules = &self.rules;
+        self.course.batch.offences.retain(|offence| {
+            let mut rules = rules.clone();
+            if offence.is_fact() || offence.is_delegated {
+                rules.assess_delegated(&offence.action).score < OFF_GOAL_BELOW
+            } else {
+                rules.assess(&offence.action, None).score < OFF_GOAL_BELOW
+            }
+        });
     }
 
     fn called(&mut self, entry: &Entry, call: &Call) {
@@ -140,17 +204,23 @@ impl Following {
         if id.is_some_and(|id| !self.course.is_new_call(id)) {
             return;
         }
+        if let Some(id) = id.filter(|_| ASKING.contains(&call.action.tool.as_str())) {
+            self.course.asks(id, call.plan.clone());
+        }
         let action = sketch(call);
-        let assessment = match entry.agent {
-            Some(_) => self.rules.assess_delegated(&action),
-            None => self.rules.assess(&action, id),
+        let is_delegated = entry.agent.is_some();
+        let assessment = if is_delegated {
+            self.rules.assess_delegated(&action)
+        } else {
+            self.rules.assess(&action, id)
         };
         if entry.is_inherited {
             return;
         }
         self.session.actions += 1;
-        let is_delegated = entry.agent.is_some();
-        self.course.batch.add(id, &action, &assessment, is_delegated);
+        if entry.at.is_none_or(|at| at > self.course.since) {
+            self.course.batch.add(id, &action, &assessment, is_delegated);
+        }
         self.steps.push(HookStep {
             id: self.step_id(id),
             tool_use_id: id.map(str::to_owned),
@@ -176,12 +246,22 @@ impl Following {
     }
 
     fn ended(&mut self, entry: &Entry, ended: &Ended) {
-        self.rules.ended(&ended.tool_use_id, ended.failed);
-        if let Some(output) = ended.output.as_deref().filter(|_| entry.agent.is_none()) {
-            self.rules.heard(output);
+        let call = ended.tool_use_id.as_str();
+        self.rules.ended(call, ended.failed);
+        if ended.failed {
+            self.course.batch.failed(call);
+        }
+        if entry.agent.is_none() {
+            if let Some(output) = &ended.output {
+                self.rules.heard(output);
+            }
+            if let Some(question) = self.course.answered(call) {
+                let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
+                self.rules.consented(words.unwrap_or_default());
+            }
         }
         let steps = self.steps.iter_mut().rev();
-        let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(&ended.tool_use_id));
+        let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(call));
         if let Some(step) = own.next() {
             step.action.failed = Some(ended.failed);
             step.action.output.clone_from(&ended.output);
@@ -205,19 +285,15 @@ impl Following {
             return None;
         }
         let batch = self.course.batch.taken();
-        let score = batch.score();
-        self.session.drift_score = Some(score);
-        let check = HookCheck {
-            id: format!("{}-{}", self.session.client_session_id, self.session.actions),
-            actions: batch.actions,
-            score,
-            level: None,
-            reason: None,
-            files: Vec::new(),
-            recovery_plan: Vec::new(),
-            correction: None,
+        let contract = self.agreement.contract();
+        let check = checking::check(
+            &mut self.session,
+            &mut self.course,
+            contract,
+            &batch,
+            self.corrects,
             at,
-        };
+        );
         self.check = Some(check.clone());
         Some(check)
     }
@@ -225,13 +301,24 @@ impl Following {
     /// What was learned, to be kept.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
         self.session.contract = self.agreement.typed().clone();
-        self.session.course = self.course.to_text();
+        self.session.course = self.course.to_text(&self.rules, &self.session.contract);
         self.session.updated_at = at;
         HookProgress {
             session: self.session,
             steps: self.steps,
             check: self.check,
         }
+    }
+}
+
+/// The project where the client works in it, else where it works: in a worktree, or outside of any project.
+fn root(session: &HookSession) -> &str {
+    let project = session.project_path.trim_end_matches('/');
+    let below = session.working_directory.strip_prefix(project);
+    if !project.is_empty() && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+        project
+    } else {
+        &session.working_directory
     }
 }
 
@@ -248,3 +335,6 @@ fn sketch(call: &Call) -> ActionSketch {
         content: call.content.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@
 //! system or the proxy: states and bytes are handed in and out.
 #![forbid(unsafe_code)]
 
+mod checking;
 mod course;
 mod following;
 pub mod guard;

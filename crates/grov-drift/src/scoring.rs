@@ -1,6 +1,7 @@
 //! How well the actions since the last check serve the goal, as one score.
 
-use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, OFF_GOAL_BELOW, Rule};
+use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule};
+use grov_steer::way_back::{changes, is_doubt};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -10,8 +11,12 @@ const WITHIN: usize = 5;
 const TIMES: usize = 3;
 /// What each such file costs.
 const REPETITION: u8 = 2;
-/// Off goal actions that are told one by one.
+/// Actions off the goal that are told one by one.
 const MOST_OFFENCES: usize = 8;
+/// Files of one change that are looked at.
+const MOST_FILES: usize = 4;
+/// So much of what an offence wrote is kept, in characters.
+const MOST_CONTENT: usize = 400;
 
 /// The actions since the last check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,23 +25,30 @@ pub(crate) struct Batch {
     pub(crate) actions: u64,
     /// Of these, those that change something and serve the goal.
     on_goal: u32,
-    /// Those that change something and do not.
-    off_goal: u32,
-    /// What was off goal, oldest first.
+    /// Those that are off the goal, beyond the ones that are told one by one.
+    untold: u32,
+    /// What was off the goal, oldest first.
     pub(crate) offences: Vec<Offence>,
-    /// The files of the newest changes, by their hashes, this batch's and those before.
+    /// The files of the newest changes, also of those before this batch.
     changed: VecDeque<Vec<String>>,
-    /// Files that went in a circle.
+    /// Files that were changed again and again.
     circling: Vec<String>,
 }
 
-/// An action that was off goal.
+/// An action that was off the goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Offence {
-    pub(crate) call: Option<String>,
+    call: Option<String>,
     pub(crate) action: ActionSketch,
     pub(crate) findings: Vec<Finding>,
     pub(crate) is_delegated: bool,
+}
+
+impl Offence {
+    /// A matter of fact was found of it.
+    pub(crate) fn is_fact(&self) -> bool {
+        self.findings.iter().any(|finding| finding.rule.is_hard())
+    }
 }
 
 impl Batch {
@@ -49,39 +61,56 @@ impl Batch {
         is_delegated: bool,
     ) {
         self.actions += 1;
-        let is_off = assessment.score < OFF_GOAL_BELOW;
-        if !changes(action) && !is_off {
-            return;
-        }
-        if is_off {
-            self.off_goal += 1;
-            if self.offences.len() < MOST_OFFENCES {
-                let content = action.content.as_deref();
-                let content = content.map(|text| text.chars().take(400).collect());
-                self.offences.push(Offence {
-                    call: call.map(str::to_owned),
-                    action: ActionSketch {
-                        content,
-                        output: None,
-                        reasoning: None,
-                        ..action.clone()
-                    },
-                    findings: assessment.findings.clone(),
-                    is_delegated,
-                });
-            }
-        } else {
+        if assessment.score < OFF_GOAL_BELOW {
+            self.offend(call, action, assessment, is_delegated);
+        } else if changes(action) {
             self.on_goal += 1;
-        }
-        if is_delegated {
+        } else {
             return;
         }
-        self.changed
-            .push_back(action.files.iter().take(4).cloned().collect());
-        if self.changed.len() > WITHIN {
+        if !is_delegated {
+            self.count_files(action);
+        }
+    }
+
+    fn offend(
+        &mut self,
+        call: Option<&str>,
+        action: &ActionSketch,
+        assessment: &Assessment,
+        is_delegated: bool,
+    ) {
+        // A matter of fact is not lost among many doubts.
+        if self.offences.len() >= MOST_OFFENCES {
+            self.untold += 1;
+            let place = self.offences.iter().rposition(|offence| !offence.is_fact());
+            let is_fact = assessment.findings.iter().any(|finding| finding.rule.is_hard());
+            match place.filter(|_| is_fact) {
+                Some(place) => drop(self.offences.remove(place)),
+                None => return,
+            }
+        }
+        let content = action.content.as_deref();
+        self.offences.push(Offence {
+            call: call.map(str::to_owned),
+            action: ActionSketch {
+                content: content.map(|text| text.chars().take(MOST_CONTENT).collect()),
+                output: None,
+                reasoning: None,
+                ..action.clone()
+            },
+            findings: assessment.findings.clone(),
+            is_delegated,
+        });
+    }
+
+    fn count_files(&mut self, action: &ActionSketch) {
+        let files = || action.files.iter().take(MOST_FILES);
+        if self.changed.len() >= WITHIN {
             self.changed.pop_front();
         }
-        for file in action.files.iter().take(4) {
+        self.changed.push_back(files().cloned().collect());
+        for file in files() {
             let times = self.changed.iter().filter(|files| files.contains(file)).count();
             if times >= TIMES && !self.circling.contains(file) {
                 self.circling.push(file.clone());
@@ -89,50 +118,62 @@ impl Batch {
         }
     }
 
-    /// 10 where nothing was changed, or everything serves the goal.
+    /// A call failed: it changed nothing, and there is nothing to be said of it.
+    pub(crate) fn failed(&mut self, call: &str) {
+        self.offences
+            .retain(|offence| offence.call.as_deref() != Some(call));
+    }
+
+    /// 1 to 10: by the share of the changes that serve the goal, less for each that does not and for each file changed again
+    /// and again; never more than a matter of fact allows.
     pub(crate) fn score(&self) -> u8 {
-        let total = self.on_goal + self.off_goal;
-        let out = u8::try_from(self.off_goal).unwrap_or(u8::MAX);
-        let by_share = match (self.on_goal, self.off_goal) {
+        let off_goal = u32::try_from(self.offences.len()).unwrap_or(u32::MAX);
+        let off_goal = off_goal.saturating_add(self.untold);
+        let total = self.on_goal.saturating_add(off_goal);
+        let share = match (self.on_goal, off_goal) {
             (_, 0) => 10,
-            (0, _) => 4_u8.saturating_sub(out),
-            (on_goal, _) => {
-                let share = 2.0 + 8.0 * f64::from(on_goal) / f64::from(total);
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "it lies between 2 and 10"
-                )]
-                let share = share.round() as u8;
-                share.saturating_sub(out)
-            }
+            (0, _) => 4,
+            // 2 + 8 · on goal / total, rounded.
+            (on_goal, _) => 2 + (16 * u64::from(on_goal) + u64::from(total)) / (2 * u64::from(total)),
         };
-        let findings = || self.offences.iter().flat_map(|offence| &offence.findings);
-        let is_told = |file: &&String| {
-            findings().any(|finding| {
-                finding.rule == Rule::Repetition
-                    && finding.file.as_deref().is_some_and(|told| file.ends_with(told))
-            })
+        let circling = u64::try_from(self.circling().count()).unwrap_or(u64::MAX);
+        let score = share
+            .saturating_sub(u64::from(off_goal))
+            .saturating_sub(circling.saturating_mul(u64::from(REPETITION)));
+        let findings = self.offences.iter().flat_map(|offence| &offence.findings);
+        let facts = findings.filter(|finding| finding.rule.is_hard());
+        let most = facts.map(|finding| finding.at_most).min().unwrap_or(10);
+        u8::try_from(score).unwrap_or(10).min(most).clamp(1, 10)
+    }
+
+    /// Files that were changed again and again, of which the rules said nothing.
+    pub(crate) fn circling(&self) -> impl Iterator<Item = &str> {
+        let is_told = |file: &str| {
+            let findings = self.offences.iter().flat_map(|offence| &offence.findings);
+            let mut repetitions = findings.filter(|finding| finding.rule == Rule::Repetition);
+            repetitions.any(|finding| finding.file.as_deref().is_some_and(|told| file.ends_with(told)))
         };
-        let circling = self.circling.iter().filter(|file| !is_told(file)).count();
-        let circling = u8::try_from(circling)
-            .unwrap_or(u8::MAX)
-            .saturating_mul(REPETITION);
-        let facts = findings()
-            .filter(|finding| finding.rule.is_hard())
-            .map(|finding| finding.at_most);
-        let score = by_share.saturating_sub(circling).min(facts.min().unwrap_or(10));
-        score.clamp(1, 10)
+        self.circling
+            .iter()
+            .map(String::as_str)
+            .filter(move |file| !is_told(file))
     }
 
     /// Nothing but doubts was found: that something does not look related to the goal.
     pub(crate) fn is_doubt(&self) -> bool {
-        self.offences.iter().all(|offence| {
-            offence
-                .findings
-                .iter()
-                .all(|finding| matches!(finding.rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep))
-        })
+        let mut findings = self.offences.iter().flat_map(|offence| &offence.findings);
+        findings.all(|finding| is_doubt(finding.rule))
+    }
+
+    /// What was found, the gravest first, each with its action.
+    pub(crate) fn gravest_first(&self) -> Vec<(&Offence, &Finding)> {
+        let all = self.offences.iter();
+        let mut found: Vec<(&Offence, &Finding)> = all
+            .flat_map(|offence| offence.findings.iter().map(move |finding| (offence, finding)))
+            .filter(|(_, finding)| finding.at_most < OFF_GOAL_BELOW)
+            .collect();
+        found.sort_by_key(|(_, finding)| (finding.at_most, finding.rule));
+        found
     }
 
     /// Begins anew; what was changed last is kept in mind.
@@ -148,11 +189,5 @@ impl Batch {
     }
 }
 
-/// Whether the action changes something: files, or the world by a command.
-pub(crate) fn changes(action: &ActionSketch) -> bool {
-    action.action_type.modifies_files()
-        || action.action_type == ActionType::Bash
-            && action.effects.iter().any(|effect| {
-                effect.changes_files() || matches!(effect, EffectKind::VersionControl | EffectKind::Install)
-            })
-}
+#[cfg(test)]
+mod tests;

@@ -11,6 +11,7 @@
 pub mod correction;
 mod holding;
 pub mod level;
+pub mod objection;
 pub mod quote;
 #[cfg(test)]
 mod testing;

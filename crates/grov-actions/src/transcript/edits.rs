@@ -185,7 +185,7 @@ impl Hunk {
             .iter()
             .rev()
             .filter_map(|line| line.get(1..));
-        if let Some(symbol) = above.into_iter().find_map(symbol) {
+        if let Some(symbol) = above.into_iter().find_map(enclosing) {
             return Some(symbol);
         }
         let before = original.map(|text| {
@@ -193,10 +193,15 @@ impl Hunk {
                 .lines()
                 .take(self.old_start.saturating_sub(1) as usize)
                 .collect();
-            lines.into_iter().rev().take(MOST_LINES).find_map(symbol)
+            lines.into_iter().rev().take(MOST_LINES).find_map(enclosing)
         });
         before.flatten().or_else(|| added.into_iter().find_map(symbol))
     }
+}
+
+/// The name that a line defines for the lines below it: a definition that ends where it begins holds none.
+fn enclosing(line: &str) -> Option<String> {
+    symbol(line).filter(|_| !line.trim_end().ends_with([';', '}']))
 }
 
 /// The name that a line defines, in most languages: a word that introduces a definition, then the name.
@@ -298,6 +303,3 @@ fn name(text: &str) -> Option<String> {
 fn bounded(text: &str) -> String {
     text.chars().take(120).collect()
 }
-
-#[cfg(test)]
-mod tests;

@@ -30,6 +30,9 @@ const MOST_OUTPUT: usize = 400;
 /// So much of the text that ends a turn is kept, its end, in characters: what a "yes" says yes to.
 const MOST_ANSWER: usize = 4000;
 
+/// The tool that asks for approval of a plan.
+const PLANNING: &str = "ExitPlanMode";
+
 /// Speakers whose words are kept in mind: the main conversation and subagents that share its file.
 const MOST_SPEAKERS: usize = 16;
 
@@ -80,6 +83,8 @@ pub struct Call {
     pub content: Option<String>,
     /// The assistant's text nearest before it. At most 1,000 characters, the end.
     pub said: Option<String>,
+    /// The plan that the user is asked to approve by it. At most 4,000 characters, the end.
+    pub plan: Option<String>,
 }
 
 /// How a tool call ended.
@@ -264,6 +269,9 @@ fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Ev
         action: understand(&call),
         content: content(&call),
         said,
+        plan: (name == PLANNING)
+            .then(|| input.get("plan")?.as_str().map(|plan| end_of(plan, MOST_ANSWER)))
+            .flatten(),
     })))
 }
 
@@ -355,6 +363,3 @@ fn end_of(text: &str, most: usize) -> String {
         None => text.to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

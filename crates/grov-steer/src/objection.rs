@@ -1,0 +1,98 @@
+//! Whether what the user typed holds a "no" of some sort, and what a "yes" says yes to.
+
+/// Words that rule out, stop or take back, in English and Romanian.
+const WORDS: &[&str] = &[
+    "no",
+    "nope",
+    "not",
+    "dont",
+    "don't",
+    "never",
+    "none",
+    "stop",
+    "wait",
+    "cancel",
+    "undo",
+    "revert",
+    "rollback",
+    "without",
+    "cannot",
+    "can't",
+    "shouldn't",
+    "mustn't",
+    "won't",
+    "wrong",
+    "why",
+    "nu",
+    "nici",
+    "niciodată",
+    "niciodata",
+    "oprește",
+    "opreste",
+    "stai",
+    "anulează",
+    "anuleaza",
+    "fără",
+    "fara",
+    "greșit",
+    "gresit",
+];
+
+/// Words that are looked at.
+const MOST_WORDS: usize = 2000;
+
+/// Whether there is an objection in a prompt. It errs on the side of one: "no problem, go on" is taken for an objection,
+/// and nothing is held to be allowed because of it.
+pub fn objects(prompt: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || character == '\'';
+    let plain = prompt.replace('\u{2019}', "'").to_lowercase();
+    let mut words = plain.split(|character| !is_part(character)).take(MOST_WORDS);
+    words.any(|word| WORDS.contains(&word.trim_matches('\'')))
+}
+
+/// What the user says yes to by answering a question or approving a plan of the agent. A question's result repeats the
+/// question and tells the answer, as in `"Shall I publish?"="Yes"`.
+pub fn agreed<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
+    if failed {
+        return None;
+    }
+    if plan.is_some() {
+        return plan;
+    }
+    let output = output?;
+    let mut answers = output.split("\"=\"").skip(1);
+    let objected = answers.any(|rest| objects(rest.split('"').next().unwrap_or(rest)));
+    (!objected).then_some(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_is_told_from_a_yes() {
+        for prompt in [
+            "no",
+            "No.",
+            "don't do that",
+            "Don\u{2019}t",
+            "stop!",
+            "Nu, lasă",
+            "why did you touch it?",
+            "please do NOT push",
+        ] {
+            assert!(objects(prompt), "{prompt}");
+        }
+        for prompt in [
+            "yes",
+            "go on",
+            "da, continuă",
+            "Also update notes.md",
+            "now do it",
+            "ok, know-how",
+            "",
+        ] {
+            assert!(!objects(prompt), "{prompt}");
+        }
+    }
+}
