@@ -145,10 +145,13 @@ fn reason(finding: &Finding, question: &Question<'_>) -> String {
     let what = finding.reason.trim_end_matches('.');
     let goal = match one_line(&question.contract.goal, MOST_OF_GOAL) {
         goal if goal.is_empty() => String::new(),
-        goal => format!(" The goal: \"{goal}\"."),
+        goal => format!(" The goal: \"{}\".", goal.trim_end_matches('.')),
     };
     let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
-        Some(file) => format!("The user can allow it: grov goal allow {}", shell_word(&from_here(file, question))),
+        Some(file) => format!(
+            "The user can allow it: grov goal allow {}",
+            shell_word(&from_here(file, question))
+        ),
         None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
     };
     one_line(&format!("Grov: {what}.{goal} {how}"), MOST_OF_REASON)
@@ -159,7 +162,11 @@ fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
     match question.root {
         Some(root) if question.directory.is_some_and(|directory| directory != root) => {
             let is_below = Place::new(&Root::new(question.root), file).is_inside() && !file.starts_with('/');
-            if is_below { format!("{}/{file}", root.trim_end_matches('/')).into() } else { file.into() }
+            if is_below {
+                format!("{}/{file}", root.trim_end_matches('/')).into()
+            } else {
+                file.into()
+            }
         }
         _ => file.into(),
     }

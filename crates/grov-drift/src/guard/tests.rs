@@ -96,7 +96,10 @@ fn what_a_person_allowed_runs() {
 
 #[test]
 fn looking_and_testing_are_never_stopped() {
-    let contract = held_to("Fix the login", &["Do not touch src/db/", "Do not run git", "Don't run tests"]);
+    let contract = held_to(
+        "Fix the login",
+        &["Do not touch src/db/", "Do not run git", "Don't run tests"],
+    );
     for action in [
         action("Read", json!({"file_path": format!("{ROOT}/src/db/pool.rs")})),
         action("Grep", json!({"pattern": "x", "path": "src/db"})),
@@ -173,7 +176,10 @@ fn what_was_asked_and_ran_is_not_asked_again() {
     };
     assert!(!is_stopped(file));
     assert!(is_stopped(edit("src/db/other.rs")));
-    assert!(is_stopped(bash("rm src/db/pool.rs")), "removing is more than changing");
+    assert!(
+        is_stopped(bash("rm src/db/pool.rs")),
+        "removing is more than changing"
+    );
     let commit = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
     let again = bash("git commit -m b");
     let question = Question {
@@ -219,7 +225,10 @@ fn what_the_agent_made_it_may_remove() {
         past: None,
         ..question(&forbidden, &change)
     };
-    assert!(decide(&unknown).is_some(), "what was forbidden is, whatever was done before");
+    assert!(
+        decide(&unknown).is_some(),
+        "what was forbidden is, whatever was done before"
+    );
 }
 
 #[test]
@@ -239,7 +248,10 @@ fn a_command_is_meant_from_where_it_runs() {
         ..question(&forbidden, &change)
     };
     let reason = decide(&below).unwrap().reason;
-    assert!(reason.ends_with("grov goal allow /home/me/p/src/db/pool.rs"), "{reason}");
+    assert!(
+        reason.ends_with("grov goal allow /home/me/p/src/db/pool.rs"),
+        "{reason}"
+    );
 }
 
 #[test]
