@@ -9,8 +9,8 @@ use crate::chosen;
 use crate::held::Held;
 use grov_actions::{ToolCall, content, understand};
 use grov_domain::{
-    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded, HookSession,
-    HookStore, IntentQuestion, SessionStore, StoreError, SystemClock,
+    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
+    HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock,
 };
 use grov_drift::Following;
 use grov_drift::guard::{Question, Stop, decide};
@@ -22,7 +22,7 @@ use grov_runtime::{GuardMode, GuardSettings};
 use grov_store::{OpenOptions, SqliteStore};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -45,8 +45,17 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
         return Reply::Silence;
     }
     let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, guard, start + BUDGET)));
-    let Ok(Some(inquiry)) = inquiry else {
-        return failed(call, guard.fails_closed, "what is about to run could not be understood");
+    let inquiry = match inquiry {
+        Ok(Some(inquiry)) => inquiry,
+        // That is no call.
+        Ok(None) if !guard.fails_closed => return Reply::Silence,
+        _ => {
+            return failed(
+                call,
+                guard.fails_closed,
+                "what is about to run could not be understood",
+            );
+        }
     };
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -54,8 +63,16 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
         let _ = sender.send(inquiry.look());
     });
     match receiver.recv_timeout((start + BUDGET).saturating_duration_since(Instant::now())) {
-        Ok(Ok(None)) => Reply::Silence,
-        Ok(Ok(Some(stop))) => Reply::Text(permission(stop.verdict, &stop.reason)),
+        Ok(Ok(Looked::Fine)) => Reply::Silence,
+        Ok(Ok(Looked::Stopped(stop, fault))) => {
+            if let Some(fault) = fault {
+                note(Some(call.home), &format!("what the guard said: {fault}"));
+            }
+            Reply::Text(permission(stop.verdict, &stop.reason))
+        }
+        // A session that began before there were hooks is no fault.
+        Ok(Ok(Looked::Unknown)) if !guard.fails_closed => Reply::Silence,
+        Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
         Ok(Err(fault)) => failed(call, guard.fails_closed, &fault),
         Err(RecvTimeoutError::Timeout) => failed(call, guard.fails_closed, "there was no time to look"),
         Err(RecvTimeoutError::Disconnected) => failed(call, guard.fails_closed, "it broke off"),
@@ -65,36 +82,49 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
 /// Notes that a tool call ran: whoever was asked about it said yes.
 pub(super) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
     let is_off = settings(call).is_ok_and(|guard| guard.mode == GuardMode::Off);
-    let (false, Some(whose), Some(tool_use_id)) = (is_off, call.whose(), call.input.tool_use_id.as_deref()) else {
+    let (false, Some(whose), Some(tool_use_id)) = (is_off, call.whose(), call.input.tool_use_id.as_deref())
+    else {
         return Ok(None);
     };
-    let noted = runtime()?.block_on(async {
-        let database = call.home.database();
-        match SqliteStore::open_existing(&database, &OpenOptions::brief()).await? {
-            Some(store) => store.guarded_ran(&whose.id(), tool_use_id).await,
-            None => Ok(false),
-        }
-    });
+    let noted = runtime()?.block_on(note_ran(&call.home.database(), &whose.id(), tool_use_id));
     noted.map_err(|error| error.to_string())?;
     Ok(None)
+}
+
+/// Nearly every call was never asked about: only for those that were the database is opened to be written.
+async fn note_ran(database: &Path, session: &ClientSessionId, tool_use_id: &str) -> Result<(), StoreError> {
+    let Some(store) = SqliteStore::open_existing(database, &OpenOptions::brief()).await? else {
+        return Ok(());
+    };
+    let log = store.guard_log(session).await?;
+    if log
+        .iter()
+        .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
+    {
+        let store = SqliteStore::open(database, &OpenOptions::brief()).await?;
+        store.guarded_ran(session, tool_use_id).await?;
+    }
+    Ok(())
 }
 
 /// The guard's settings, without those of the project, whose files the agent writes. Where they cannot be read: why, and
 /// whether something says that the guard fails closed.
 fn settings(call: &Call<'_>) -> Result<GuardSettings, (String, bool)> {
-    call.settings(None).map(|settings| settings.guard()).map_err(|fault| {
-        let variable = call.environment.get("GROV_GUARD_FAIL");
-        let file = std::fs::read_to_string(call.home.config_file()).unwrap_or_default();
-        let says_closed = |line: &str| {
-            let line = line.split('#').next().unwrap_or_default();
-            line.contains("fail") && line.contains("closed")
-        };
-        let fails_closed = match variable {
-            Some(word) => word == "closed",
-            None => file.lines().any(says_closed),
-        };
-        (fault, fails_closed)
-    })
+    call.settings(None)
+        .map(|settings| settings.guard())
+        .map_err(|fault| {
+            let variable = call.environment.get("GROV_GUARD_FAIL");
+            let file = std::fs::read_to_string(call.home.config_file()).unwrap_or_default();
+            let says_closed = |line: &str| {
+                let line = line.split('#').next().unwrap_or_default();
+                line.contains("fail") && line.contains("closed")
+            };
+            let fails_closed = match variable {
+                Some(word) => word == "closed",
+                None => file.lines().any(says_closed),
+            };
+            (fault, fails_closed)
+        })
 }
 
 /// What becomes of a tool call that could not be looked at.
@@ -122,6 +152,15 @@ struct Inquiry {
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
     until: Instant,
+}
+
+/// What came out of it.
+enum Looked {
+    Fine,
+    /// With what hindered noting it.
+    Stopped(Stop, Option<StoreError>),
+    /// Nobody knows what the session is held to.
+    Unknown,
 }
 
 /// What is known of a session.
@@ -165,34 +204,33 @@ impl Inquiry {
         })
     }
 
-    fn look(&self) -> Result<Option<Stop>, String> {
+    fn look(&self) -> Result<Looked, String> {
         let looked = runtime()?.block_on(async {
             match SqliteStore::open_existing(&self.database, &OpenOptions::brief()).await? {
                 Some(store) => self.look_with(&store).await,
-                // Nothing was ever heard of any session.
-                None => Ok(None),
+                None => Ok(Looked::Unknown),
             }
         });
         looked.map_err(|error| error.to_string())
     }
 
-    async fn look_with(&self, store: &SqliteStore) -> Result<Option<Stop>, StoreError> {
+    async fn look_with(&self, store: &SqliteStore) -> Result<Looked, StoreError> {
         let id = self.whose.id();
         let project = Place::locate(&self.whose.directory).project();
         if is_off(store, project.key(), Some(&id)).await? {
-            return Ok(None);
+            return Ok(Looked::Fine);
         }
         let Some(mut known) = self.known(store, &id).await? else {
-            return Ok(None);
+            return Ok(Looked::Unknown);
         };
         if decide(&self.question(&known.contract, Some(&[]), &[])).is_none() {
-            return Ok(None);
+            return Ok(Looked::Fine);
         }
         // Something stands against it, which is rare. Whether that holds tells what happened before.
         let (allowed, stopped) = guard_log(store, &id).await?;
         let past = self.past(store, &mut known, &stopped).await;
         let Some(stop) = decide(&self.question(&known.contract, past.as_deref(), &allowed)) else {
-            return Ok(None);
+            return Ok(Looked::Fine);
         };
         let guarded = Guarded {
             client_session_id: id,
@@ -204,8 +242,11 @@ impl Inquiry {
             at: SystemClock.now(),
         };
         // What cannot be noted is asked again, which is better than not at all.
-        let _ = store.guarded(&guarded).await;
-        Ok(Some(stop))
+        let noted = match SqliteStore::open(&self.database, &OpenOptions::brief()).await {
+            Ok(store) => store.guarded(&guarded).await,
+            Err(error) => Err(error),
+        };
+        Ok(Looked::Stopped(stop, noted.err()))
     }
 
     fn question<'a>(
@@ -258,12 +299,15 @@ impl Inquiry {
         stopped: &HashSet<String>,
     ) -> Option<Vec<ActionSketch>> {
         let id = self.whose.id();
-        let is_done = |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
+        let is_done =
+            |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
         let Some(session) = known.session.take() else {
             let mut past = Vec::new();
             for task in store.client_session(&id).await.ok()? {
                 let steps = store.steps(&task.state.session_id).await.ok()?;
-                let done = steps.into_iter().filter(|step| is_done(step.tool_use_id.as_deref()));
+                let done = steps
+                    .into_iter()
+                    .filter(|step| is_done(step.tool_use_id.as_deref()));
                 past.extend(done.map(|step| ActionSketch {
                     action_type: step.action_type,
                     files: step.files,
@@ -292,8 +336,11 @@ async fn guard_log(
     store: &SqliteStore,
     id: &ClientSessionId,
 ) -> Result<(Vec<String>, HashSet<String>), StoreError> {
-    let (ran, stopped): (Vec<Guarded>, Vec<Guarded>) =
-        store.guard_log(id).await?.into_iter().partition(|guarded| guarded.ran);
+    let (ran, stopped): (Vec<Guarded>, Vec<Guarded>) = store
+        .guard_log(id)
+        .await?
+        .into_iter()
+        .partition(|guarded| guarded.ran);
     let allowed = ran.into_iter().map(|guarded| guarded.subject);
     let stopped = stopped.into_iter().map(|guarded| guarded.tool_use_id);
     Ok((allowed.collect(), stopped.collect()))
