@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 /// Tokens of a correction with everything around it.
 const BUDGET: usize = 600;
 /// So often the agent is told of mere doubts under one goal: more of them are more likely wrong than useful.
-const MOST_DOUBTS: u8 = 2;
+pub(crate) const MOST_DOUBTS: u8 = 2;
 /// Files that are told.
 const MOST_FILES: usize = 20;
 

@@ -1,1 +1,511 @@
+//! Sessions as hooks see them: one process after the other.
 
+use super::*;
+use crate::review;
+use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
+use grov_llm::offline::extract_intent;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use time::Duration;
+
+const ROOT: &str = "/home/me/app";
+const GOAL: &str = "Fix the token refresh in src/auth/token.ts. Do not touch src/billing.";
+
+fn start() -> OffsetDateTime {
+    OffsetDateTime::from_unix_timestamp(1_800_000_000).unwrap()
+}
+
+fn begun() -> HookSession {
+    HookSession::new(
+        ClientSessionId::new("s"),
+        ROOT.to_owned(),
+        ROOT.to_owned(),
+        start(),
+    )
+}
+
+fn resume(session: HookSession) -> Following {
+    Following::resume(session, &[], Arc::new(extract_intent))
+}
+
+/// A transcript that is written, and the session that follows it.
+struct Session {
+    transcript: String,
+    stored: HookSession,
+    calls: usize,
+    now: OffsetDateTime,
+    checks: Vec<HookCheck>,
+    steps: Vec<HookStep>,
+}
+
+impl Session {
+    fn new() -> Self {
+        Self {
+            transcript: String::new(),
+            stored: begun(),
+            calls: 0,
+            now: start(),
+            checks: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, mut line: Value) {
+        self.now += Duration::seconds(1);
+        let at = self
+            .now
+            .format(&time::format_description::well_known::Rfc3339)
+            .unwrap();
+        line["sessionId"] = json!("s");
+        line["timestamp"] = json!(at);
+        line["cwd"] = json!(ROOT);
+        self.transcript += &format!("{line}\n");
+    }
+
+    fn call(&mut self, name: &str, input: Value) -> String {
+        self.calls += 1;
+        let id = format!("toolu_{}", self.calls);
+        let content = json!([{"type": "tool_use", "id": id, "name": name, "input": input}]);
+        self.line(json!({"type": "assistant", "message": {"id": format!("m{id}"), "model": "m", "content": content}}));
+        id
+    }
+
+    fn result(&mut self, id: &str, failed: bool) {
+        let content =
+            json!([{"type": "tool_result", "tool_use_id": id, "content": "done", "is_error": failed}]);
+        self.line(json!({"type": "user", "message": {"content": content}}));
+    }
+
+    fn edit(&mut self, file: &str, text: &str) {
+        let input = json!({"file_path": format!("{ROOT}/{file}"), "old_string": "a", "new_string": text});
+        let id = self.call("Edit", input);
+        self.result(&id, false);
+    }
+
+    fn run(&mut self, command: &str) {
+        let id = self.call("Bash", json!({"command": command}));
+        self.result(&id, false);
+    }
+
+    /// A process that takes up the session.
+    fn hook(&mut self, then: impl FnOnce(&mut Following)) {
+        let mut following = resume(self.stored.clone());
+        let from = following.offset(self.transcript.len() as u64);
+        following.read(&self.transcript.as_bytes()[usize::try_from(from).unwrap()..]);
+        then(&mut following);
+        let progress = following.into_progress(self.now);
+        self.stored = progress.session;
+        self.steps.extend(progress.steps);
+        self.checks.extend(progress.check);
+    }
+
+    /// What the user types, as the hook hears of it and the transcript shows it then.
+    fn prompt(&mut self, text: &str) -> Option<HookCheck> {
+        let before = self.checks.len();
+        let now = self.now;
+        self.hook(|following| {
+            following.prompted(text);
+            following.check(now);
+        });
+        self.line(json!({"type": "user", "message": {"content": text}}));
+        self.checks.get(before).cloned()
+    }
+}
+
+#[test]
+fn work_on_the_goal_is_left_alone() {
+    let mut session = Session::new();
+    assert_eq!(session.prompt(GOAL), None);
+    session.run("npm test");
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    session.edit("src/auth/token.test.ts", "expect(refreshToken(user))");
+    let check = session.prompt("continue").unwrap();
+    assert_eq!((check.score, check.level, check.actions), (10, None, 3));
+    assert_eq!((session.stored.prompts, session.stored.actions), (2, 3));
+    assert_eq!(session.stored.contract.instructions, [GOAL]);
+    assert_eq!(session.prompt("continue"), None, "nothing was done since");
+}
+
+#[test]
+fn what_was_ruled_out_is_corrected_with_the_next_prompt() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    let check = session.prompt("looks good").unwrap();
+    assert_eq!(check.level, Some(CorrectionLevel::Intervene));
+    assert!(check.score <= 3 && session.stored.escalation == 1);
+    assert_eq!(check.files, ["src/billing/invoice.ts"]);
+    let text = check.correction.unwrap();
+    assert!(text.starts_with(OWN_TEXT_OPENING), "{text}");
+    assert!(text.contains("token refresh") && text.contains("src/billing/invoice.ts"));
+    assert!(
+        check.recovery_plan[0]
+            .action
+            .starts_with("Undo the change of src/billing/invoice.ts")
+    );
+    assert_eq!(session.steps.last().unwrap().score, Some(check.score));
+}
+
+#[test]
+fn corrections_get_stronger_and_are_never_said_in_the_same_words() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let mut texts = Vec::new();
+    for level in [
+        CorrectionLevel::Intervene,
+        CorrectionLevel::Halt,
+        CorrectionLevel::Halt,
+    ] {
+        session.edit("src/billing/invoice.ts", "total(lines)");
+        let check = session.prompt("go on").unwrap();
+        assert_eq!(check.level, Some(level));
+        let text = check.correction.unwrap();
+        assert!(!texts.contains(&text));
+        assert!(text.len() / 4 < 600);
+        texts.push(text);
+    }
+    assert_eq!(session.stored.escalation, 3);
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    assert_eq!(session.prompt("go on").unwrap().level, None);
+    assert_eq!(session.stored.escalation, 2);
+    let review = review(&session.checks, session.stored.escalation);
+    assert!(review.had_drift && review.needs_review);
+    assert_eq!(
+        (review.corrections, review.halts.len(), review.last_score),
+        (3, 1, Some(10))
+    );
+}
+
+/// Edits that have nothing to do with the goal.
+fn stray(session: &mut Session, round: usize) {
+    for (file, text) in [
+        (
+            "web/src/hero/Banner.tsx",
+            "  return <section className=\"hero\">{headline}</section>;",
+        ),
+        (
+            "infra/network/dns.tf",
+            "resource \"aws_route53_zone\" \"internal\" { name = \"corp\" }",
+        ),
+        (
+            "mobile/ios/Login.swift",
+            "    let controller = UIHostingController(rootView: PinPad())",
+        ),
+    ] {
+        let file = file.replace('.', &format!("{round}."));
+        session.edit(&file, text);
+    }
+}
+
+#[test]
+fn mere_doubts_are_said_mildly_and_twice_at_most() {
+    let mut session = Session::new();
+    session.prompt("Fix the overflow in billing/invoice.py");
+    let mut told = 0;
+    for round in 0..5 {
+        session.edit(
+            "billing/invoice.py",
+            &format!("total_{round} = sum(line.amount for line in lines)"),
+        );
+        stray(&mut session, round);
+        let check = session.prompt("go on").unwrap();
+        assert!(check.score < 8, "{check:?}");
+        assert!(check.level <= Some(CorrectionLevel::Correct), "{check:?}");
+        told += usize::from(check.correction.is_some());
+    }
+    assert_eq!(told, usize::from(super::super::checking::MOST_DOUBTS));
+    assert_eq!(session.stored.escalation, 0);
+}
+
+#[test]
+fn what_the_user_asks_for_now_is_not_held_against_the_agent() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    let check = session
+        .prompt("You may change src/billing/invoice.ts too, make the total right")
+        .unwrap();
+    assert_eq!(check.level, None, "{check:?}");
+}
+
+#[test]
+fn what_failed_or_was_refused_is_not_spoken_of() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let input =
+        json!({"file_path": format!("{ROOT}/src/billing/invoice.ts"), "old_string": "a", "new_string": "b"});
+    let id = session.call("Edit", input);
+    session.result(&id, true);
+    let check = session.prompt("go on").unwrap();
+    assert_eq!((check.score, check.level), (10, None));
+    assert_eq!(session.steps[0].action.failed, Some(true));
+}
+
+#[test]
+fn where_the_agent_may_not_be_told_there_is_a_score_alone() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    let now = session.now;
+    session.hook(|following| {
+        following.set_corrects(false);
+        following.check(now);
+    });
+    let check = &session.checks[0];
+    assert!(check.score <= 3 && check.level.is_none() && check.correction.is_none());
+    assert_eq!(session.stored.escalation, 0);
+}
+
+#[test]
+fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let agent = AgentId::new("a1");
+    let call = |file: &str, id: &str| {
+        let content = json!([{"type": "tool_use", "id": id, "name": "Write", "input": {"file_path": file, "content": "x"}}]);
+        json!({"type": "assistant", "isSidechain": true, "agentId": "a1", "sessionId": "s", "message": {"content": content}})
+            .to_string()
+            + "\n"
+    };
+    let text = call("/home/me/app/web/theme.css", "x1") + &call("/home/me/app/src/billing/a.ts", "x2");
+    let now = session.now;
+    for _ in 0..2 {
+        session.hook(|following| {
+            let from = usize::try_from(following.subagent_offset(&agent, text.len() as u64)).unwrap();
+            following.read_subagent(&agent, &text.as_bytes()[from..]);
+            following.check(now);
+        });
+    }
+    let scores: Vec<_> = session
+        .steps
+        .iter()
+        .map(|step| (step.score, step.agent_id.is_some()))
+        .collect();
+    assert_eq!(scores, [(Some(10), true), (Some(3), true)]);
+    assert_eq!(session.checks.len(), 1);
+    assert!(
+        session.checks[0]
+            .reason
+            .as_ref()
+            .unwrap()
+            .starts_with("a subagent did this")
+    );
+}
+
+#[test]
+fn what_lies_before_the_first_hook_is_history() {
+    let mut session = Session::new();
+    session.line(json!({"type": "user", "message": {"content": GOAL}}));
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    session.stored.started_at = session.now;
+    assert_eq!(session.prompt("go on"), None);
+    assert_eq!((session.stored.actions, session.stored.prompts), (1, 2));
+    assert!(session.stored.contract.goal.contains("token refresh"));
+}
+
+#[test]
+fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    session.prompt("go on");
+    let before = session.steps.clone();
+    for course in ["{\"version\":999}", "no JSON", ""] {
+        session.stored.course = Some(course.to_owned());
+        session.steps.clear();
+        session.checks.clear();
+        let now = session.now;
+        session.hook(|following| {
+            following.check(now);
+        });
+        assert_eq!(session.steps, before, "{course}");
+        assert_eq!(session.checks, []);
+        assert_eq!(session.stored.contract.instructions, [GOAL]);
+        assert_eq!((session.stored.actions, session.stored.prompts), (1, 2));
+    }
+}
+
+#[test]
+fn a_transcript_that_became_shorter_or_is_gone_is_no_harm() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    session.hook(|_| {});
+    let mut following = resume(session.stored.clone());
+    assert_eq!(following.offset(10), 0);
+    assert_eq!(following.read(b"{\"type\":\"user\",\"mess"), 0);
+    assert_eq!(following.offset(0), 0);
+    following.prompted("");
+    following.follow(&[]);
+    assert!(
+        following.check(start() - Duration::days(400)).is_some(),
+        "the clock jumped"
+    );
+    let progress = following.into_progress(start() - Duration::days(400));
+    assert_eq!(progress.session.read_to, 0);
+}
+
+#[test]
+fn the_same_lines_again_are_the_same_steps() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    session.hook(|_| {});
+    let steps = session.steps.clone();
+    // The client begins the file anew with what stood in it.
+    session.stored.read_to = 0;
+    session.hook(|_| {});
+    assert_eq!(session.steps, steps);
+}
+
+#[test]
+fn what_a_person_changed_counts_and_is_not_stored_as_typed() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let edit = GoalEdit {
+        id: GoalEditId::new("e"),
+        client_session_id: ClientSessionId::new("s"),
+        kind: GoalEditKind::Forbid,
+        text: "docs/**".to_owned(),
+        at: start(),
+    };
+    let mut following = Following::resume(session.stored.clone(), &[edit], Arc::new(extract_intent));
+    assert_eq!(following.contract().forbidden, ["docs/**"]);
+    let from = usize::try_from(session.stored.read_to).unwrap();
+    session.edit("docs/a.md", "text");
+    following.read(&session.transcript.as_bytes()[from..]);
+    let check = following.check(session.now).unwrap();
+    assert!(check.score <= 3);
+    let progress = following.into_progress(session.now);
+    assert_eq!(progress.session.contract.forbidden, Vec::<String>::new());
+    // The person took it back meanwhile.
+    let later = resume(progress.session);
+    assert_eq!(later.contract().forbidden, Vec::<String>::new());
+}
+
+#[test]
+fn a_turn_of_thousands_of_actions_is_followed_within_bounds() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    for at in 0..2_000 {
+        session.edit(
+            &format!("src/auth/part_{at}.ts"),
+            &format!("refreshToken(user, {at})"),
+        );
+    }
+    let check = session.prompt("go on").unwrap();
+    assert_eq!(check.actions, 2_000);
+    assert_eq!(session.stored.actions, 2_000);
+    let course = session.stored.course.as_ref().unwrap();
+    assert!(course.len() < 1_100_000, "{}", course.len());
+}
+
+#[test]
+fn an_empty_goal_holds_to_nothing() {
+    let mut session = Session::new();
+    session.edit("web/theme.css", "color: red");
+    session.run("cargo test");
+    let now = session.now;
+    session.hook(|following| {
+        assert_eq!(following.contract().goal, "");
+        let check = following.check(now).unwrap();
+        assert_eq!((check.score, check.level), (10, None));
+    });
+}
+
+#[test]
+fn an_action_is_foreseen_without_being_kept() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let following = resume(session.stored.clone());
+    session.edit("src/billing/a.ts", "x");
+    let reading = Reader::new(None).read(session.transcript.as_bytes());
+    let call = reading.entries.iter().find_map(|entry| match &entry.event {
+        Event::Call(call) => Some(call),
+        _ => None,
+    });
+    let call = call.unwrap();
+    assert_eq!(following.foresee(call, false).score, 3);
+    assert_eq!(following.foresee(call, true).score, 3);
+    assert_eq!(following.into_progress(start()).steps, []);
+}
+
+#[derive(Clone, Debug)]
+enum Happens {
+    Prompt(&'static str),
+    Edit(&'static str, &'static str),
+    Run(&'static str),
+    Fails(&'static str),
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let files = || {
+        prop::sample::select(vec![
+            "src/auth/token.ts",
+            "src/billing/a.ts",
+            "web/theme.css",
+            "README.md",
+        ])
+    };
+    let texts = prop::sample::select(vec![
+        "refreshToken(user)",
+        "color: teal; border: 0",
+        "total(lines) + tax(lines)",
+    ]);
+    let prompts = prop::sample::select(vec![
+        GOAL,
+        "go on",
+        "also fix web/theme.css",
+        "no, stop",
+        "Translate README.md",
+    ]);
+    let commands = prop::sample::select(vec!["npm test", "rm -rf src", "git push --force", "cat a"]);
+    prop_oneof![
+        1 => prompts.prop_map(Happens::Prompt),
+        4 => (files(), texts).prop_map(|(file, text)| Happens::Edit(file, text)),
+        2 => commands.prop_map(Happens::Run),
+        1 => files().prop_map(Happens::Fails),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn hooks_at_any_place_give_the_same_steps(
+        happened in prop::collection::vec(happens(), 1..20),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let mut session = Session::new();
+        for one in &happened {
+            match one {
+                Happens::Prompt(text) => session.line(json!({"type": "user", "message": {"content": text}})),
+                Happens::Edit(file, text) => session.edit(file, text),
+                Happens::Run(command) => session.run(command),
+                Happens::Fails(file) => {
+                    let id = session.call("Edit", json!({"file_path": format!("{ROOT}/{file}"), "new_string": "z"}));
+                    session.result(&id, true);
+                }
+            }
+        }
+        let follow = |mut cuts: Vec<usize>| {
+            cuts.push(session.transcript.len());
+            cuts.sort_unstable();
+            let mut stored = begun();
+            let mut judged = Vec::new();
+            for cut in cuts {
+                let mut following = resume(stored);
+                let from = usize::try_from(following.offset(cut as u64)).unwrap();
+                following.read(&session.transcript.as_bytes()[from.min(cut)..cut]);
+                let progress = following.into_progress(session.now);
+                stored = progress.session;
+                judged.extend(progress.steps.into_iter().map(|step| (step.id, step.score, step.findings, step.prompt)));
+            }
+            let mut last = resume(stored);
+            let check = last.check(session.now);
+            (judged, check)
+        };
+        let cuts = cuts.iter().map(|cut| cut.index(session.transcript.len())).collect();
+        prop_assert_eq!(follow(Vec::new()), follow(cuts));
+    }
+}
