@@ -9,6 +9,7 @@
 mod contract;
 mod drift;
 mod faults;
+mod hooks;
 mod memory;
 mod memory_index;
 mod open;
