@@ -98,8 +98,15 @@ impl<'a> Material<'a> {
         self.actions.iter().map(|(_, action)| action.clone()).collect()
     }
 
-    /// Asks what the newest turn means. `known` is what was saved of the session so far, `answer` what the agent said last.
-    pub fn turn_question(&self, known: Option<&Task>, answer: &str) -> TaskContextQuestion {
+    /// Asks what the newest turn means. `known` is what was saved of the session so far, `prompt` what the user typed last,
+    /// `answer` what the agent said last.
+    pub fn turn_question(
+        &self,
+        known: Option<&Task>,
+        prompt: Option<&str>,
+        answer: &str,
+    ) -> TaskContextQuestion {
+        let prompt = prompt.map(str::to_owned).or_else(|| self.prompts.last().cloned());
         let id = self.session.client_session_id.first_task();
         TaskContextQuestion {
             // Before anything was saved, nobody said what the task is: it begins with this turn.
@@ -111,7 +118,7 @@ impl<'a> Material<'a> {
                 completed: task.status != TaskStatus::Abandoned,
             }),
             others: Vec::new(),
-            prompts: self.prompts.last().cloned().into_iter().collect(),
+            prompts: prompt.into_iter().collect(),
             actions: self.newest_turn().cloned().collect(),
             answer: answer.to_owned(),
             stop_reason: None,
@@ -317,7 +324,7 @@ mod tests {
         assert_eq!(task.files_touched, ["good", "new"]);
         assert_eq!(task.original_query, "go");
         assert_eq!(task.constraints, ["leave main.rs alone"]);
-        let turn = material.turn_question(None, "");
+        let turn = material.turn_question(None, None, "");
         assert_eq!(
             (turn.prompts.as_slice(), turn.actions.len()),
             (["on".to_owned()].as_slice(), 1)

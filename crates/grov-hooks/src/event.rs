@@ -24,6 +24,17 @@ pub const POST_TOOL_USE: &str = "PostToolUse";
 /// A tool was used, and said that it failed.
 pub const POST_TOOL_USE_FAILURE: &str = "PostToolUseFailure";
 
+/// The agent has ended its turn, as it does once for every prompt.
+pub const STOP: &str = "Stop";
+/// The turn broke off, because the API failed.
+pub const STOP_FAILURE: &str = "StopFailure";
+/// A subagent has ended its work.
+pub const SUBAGENT_STOP: &str = "SubagentStop";
+/// The client leaves the session. It waits a second and a half for everybody, whatever the settings say.
+pub const SESSION_END: &str = "SessionEnd";
+/// The history is about to be replaced by a summary.
+pub const PRE_COMPACT: &str = "PreCompact";
+
 /// The tools that change something. What only looks needs no guard, and no process.
 pub const CHANGING_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*";
 
@@ -53,6 +64,31 @@ const REGISTERED: &[Event] = &[
     Event {
         name: POST_TOOL_USE_FAILURE,
         matcher: Some(CHANGING_TOOLS),
+        timeout: 5,
+    },
+    Event {
+        name: STOP,
+        matcher: None,
+        timeout: 5,
+    },
+    Event {
+        name: STOP_FAILURE,
+        matcher: None,
+        timeout: 5,
+    },
+    Event {
+        name: SUBAGENT_STOP,
+        matcher: None,
+        timeout: 5,
+    },
+    Event {
+        name: SESSION_END,
+        matcher: None,
+        timeout: 1,
+    },
+    Event {
+        name: PRE_COMPACT,
+        matcher: None,
         timeout: 5,
     },
 ];
@@ -91,6 +127,8 @@ pub struct Input {
     pub permission_mode: Option<String>,
     /// The subagent that uses it, if it is one.
     pub agent_id: Option<String>,
+    /// At the end of a turn: what the agent said last.
+    pub last_assistant_message: Option<String>,
 }
 
 impl Input {

@@ -1,13 +1,20 @@
 //! `grov hook EVENT`: answers the client's hooks.
 //!
 //! The client waits for every hook, passes on what it prints, and takes an exit code of 2 as a refusal. So this prints
-//! nothing but an answer, always succeeds, and waits for nobody: what cannot be had at once is left out. It does not go
-//! through the command line's definition, which has opinions about bad usage.
+//! nothing but an answer, always succeeds, and waits for nobody: what cannot be had at once is left out. The one exception is
+//! a guard that was set to fail closed. It does not go through the command line's definition, which has opinions about bad
+//! usage.
 
+mod following;
+mod guard;
 mod prompt;
+mod proxied;
 mod proxy;
 mod session;
+mod turn;
+mod worker;
 
+use following::Whose;
 use grov_domain::ClientSessionId;
 use grov_hooks::ToldList;
 use grov_hooks::event::{self, Input, LONGEST_INPUT};
@@ -25,8 +32,16 @@ const LONGEST_LOG: u64 = 1024 * 1024;
 
 /// What the command line asks for, if it is about a hook.
 pub(crate) struct Asked {
-    event: Option<String>,
+    what: What,
     home: Option<PathBuf>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum What {
+    /// An answer to an event, where its name is told.
+    Event(Option<String>),
+    /// What a hook hands over, because nobody waits for it.
+    Work,
 }
 
 impl Asked {
@@ -52,13 +67,15 @@ impl Asked {
             "hook" => words.find_map(|word| word.to_str().filter(|word| !word.starts_with('-'))),
             "inject" => Some(event::SESSION_START),
             "prompt-inject" => Some(event::USER_PROMPT_SUBMIT),
-            "capture" => Some("Stop"),
+            "capture" => Some(event::STOP),
+            "hook-worker" => {
+                let what = What::Work;
+                return Some(Self { what, home });
+            }
             _ => return None,
         };
-        Some(Self {
-            event: event.map(str::to_owned),
-            home,
-        })
+        let what = What::Event(event.map(str::to_owned));
+        Some(Self { what, home })
     }
 }
 
@@ -73,37 +90,82 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
         note(log.as_ref(), &format!("panic at {place}"));
     }));
     let answered = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let home = home.as_ref()?;
-        match answer(asked, home, &environment) {
-            Ok(answer) => answer,
-            Err(fault) => {
-                note(Some(home), &fault);
-                None
-            }
-        }
+        let Some(home) = home.as_ref() else {
+            return Reply::Silence;
+        };
+        let answer = match &asked.what {
+            What::Event(event) => answer(event.as_deref(), asked.home.as_deref(), home, &environment),
+            What::Work => worker::run(asked.home.as_deref(), home).map(|()| Reply::Silence),
+        };
+        answer.unwrap_or_else(|fault| {
+            note(Some(home), &fault);
+            Reply::Silence
+        })
     }));
-    if let Ok(Some(text)) = answered {
-        let mut stdout = io::stdout().lock();
-        // Nobody can be told that telling failed.
-        let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+    // Nobody can be told that telling failed.
+    match answered {
+        Ok(Reply::Text(text)) => {
+            let mut stdout = io::stdout().lock();
+            let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+        }
+        Ok(Reply::Refusal(reason)) => {
+            let _ = writeln!(io::stderr(), "{reason}");
+            return ExitCode::from(REFUSED);
+        }
+        Ok(Reply::Silence) | Err(_) => {}
     }
     ExitCode::SUCCESS
 }
 
-/// What is printed, if anything.
-fn answer(asked: &Asked, home: &Home, environment: &Environment) -> Result<Option<String>, String> {
+/// The exit code that the client takes for a refusal; it tells the agent what stands on standard error.
+const REFUSED: u8 = 2;
+
+/// What a hook says.
+#[derive(Debug, PartialEq, Eq)]
+enum Reply {
+    /// Nothing.
+    Silence,
+    /// What is printed.
+    Text(String),
+    /// A tool call must not run, because nobody could look at it: why.
+    Refusal(String),
+}
+
+impl From<Option<String>> for Reply {
+    fn from(text: Option<String>) -> Self {
+        text.map_or(Self::Silence, Self::Text)
+    }
+}
+
+/// What is said to an event.
+fn answer(
+    event: Option<&str>,
+    named_home: Option<&Path>,
+    home: &Home,
+    environment: &Environment,
+) -> Result<Reply, String> {
     let input = Input::read(&read_input());
     let call = Call {
         input: &input,
-        named_home: asked.home.as_deref(),
+        named_home,
         home,
         environment,
     };
-    match input.event(asked.event.as_deref()) {
+    let said = match input.event(event) {
+        Some(event::PRE_TOOL_USE) => return Ok(guard::before(&call)),
+        Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::after(&call),
         Some(event::SESSION_START) => session::starts(&call),
         Some(event::USER_PROMPT_SUBMIT) => prompt::arrives(&call),
+        Some(
+            event @ (event::STOP
+            | event::STOP_FAILURE
+            | event::SUBAGENT_STOP
+            | event::SESSION_END
+            | event::PRE_COMPACT),
+        ) => turn::is_over(&call, event),
         _ => Ok(None),
-    }
+    };
+    said.map(Reply::from)
 }
 
 /// What the client sends; nothing if it is too long or a person sits there.
@@ -130,10 +192,24 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The directory that the client works in, if it is there.
-    fn directory(&self) -> Option<&Path> {
-        let directory = self.input.cwd.as_deref().map(Path::new);
-        directory.filter(|directory| directory.is_dir())
+    /// Which session it is, and where; `None` if it has no name or no place in the file system.
+    fn whose(&self) -> Option<Whose> {
+        let session = self
+            .input
+            .session_id
+            .clone()
+            .filter(|session| !session.is_empty())?;
+        let directory = PathBuf::from(self.input.cwd.as_deref()?);
+        let transcript = self
+            .input
+            .transcript_path
+            .as_deref()
+            .filter(|path| !path.is_empty());
+        directory.is_dir().then(|| Whose {
+            session,
+            directory,
+            transcript: transcript.map(PathBuf::from),
+        })
     }
 
     /// The settings, as they hold in a directory.
@@ -199,7 +275,10 @@ mod tests {
 
     fn asked(line: &str) -> Option<(Option<String>, Option<PathBuf>)> {
         let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-        Asked::of(&arguments).map(|asked| (asked.event, asked.home))
+        Asked::of(&arguments).map(|asked| match asked.what {
+            What::Event(event) => (event, asked.home),
+            What::Work => (Some("work".to_owned()), asked.home),
+        })
     }
 
     #[test]
@@ -221,6 +300,10 @@ mod tests {
             Some((event("UserPromptSubmit"), None))
         );
         assert_eq!(asked("grov capture"), Some((event("Stop"), None)));
+        assert_eq!(
+            asked("grov --home /h hook-worker s"),
+            Some((event("work"), Some("/h".into())))
+        );
         for other in [
             "grov",
             "grov status",

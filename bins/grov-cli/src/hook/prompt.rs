@@ -1,60 +1,183 @@
 //! The user has sent a prompt.
 
+use super::following::{Whose, catch_up, take_up};
 use super::{Call, proxy, told_list};
-use grov_domain::ClientSessionId;
+use grov_actions::transcript::typed;
+use grov_domain::{Clock, HookStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
-use grov_hooks::memory::{Prompt, Told, is_worth_asking, remembered};
+use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use grov_memory::Budget;
+use grov_project::Place;
+use grov_runtime::{DriftSettings, MemorySettings};
 use grov_store::{OpenOptions, SqliteStore};
-use std::path::Path;
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 /// Time for looking whether files are as memories left them.
 const TIME_FOR_FILES: Duration = Duration::from_millis(15);
+/// Time for following what no hook has followed so far; the rest is left to the end of the turn.
+const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
+/// How often a session is taken up anew because another hook wrote meanwhile.
+const TRIES: usize = 3;
+/// Characters of a text that the client passes on whole, with some room.
+const LONGEST: usize = 9_600;
+/// As many as a token has at most, by the estimate that memory is told by.
+const CHARACTERS_OF_A_TOKEN: usize = 3;
 
-/// Tells what memory knows about a prompt.
+/// Follows what the agent did since the last prompt, and tells what is to be told: that it left its goal, and what
+/// memory knows about the prompt.
 pub(super) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
-    let input = call.input;
-    let Some(prompt) = input.prompt.as_deref().filter(|prompt| is_worth_asking(prompt)) else {
-        return Ok(None);
-    };
+    let prompt = call.input.prompt.as_deref().unwrap_or_default();
+    // The client sends texts of its own too, such as that a subagent is done.
+    let prompt = typed(&[Cow::Borrowed(prompt)], false);
     // Without a place in the file system nobody knows whose memory it is, without a session nobody what was said.
-    let (Some(directory), Some(list)) = (call.directory(), told_list(call)) else {
+    let (false, Some(whose)) = (prompt.is_empty(), call.whose()) else {
         return Ok(None);
     };
-    let settings = call.settings(Some(directory))?;
-    let memory = settings.memory();
-    // What goes through the proxy hears it from there: two that know nothing of one another would say it twice.
-    if !memory.enabled || proxy::own(call, &settings).is_some() {
+    let settings = call.settings(Some(&whose.directory))?;
+    // What goes through the proxy is followed there and hears it from there: two that know nothing of one another would
+    // say it twice.
+    if proxy::own(call, &settings).is_some() {
         return Ok(None);
     }
-    let session = input.session_id.as_deref().map(ClientSessionId::new);
-    let told = list.read();
-    let prompt = Prompt {
-        text: prompt,
-        session: session.as_ref(),
-        directory,
-        told: &told,
-        budget: Budget {
-            tokens: memory.budget_tokens,
-        },
-        until: Instant::now() + TIME_FOR_FILES,
+    let arrival = Arrival {
+        call,
+        whose: &whose,
+        prompt: &prompt,
+        drift: settings.drift(),
+        memory: settings.memory(),
     };
-    let words = ask(&call.home.database(), &prompt)?;
-    let Some(words) = words else { return Ok(None) };
-    // First the note: what nobody knows was said would be said again with every prompt.
-    list.add(&words.memories)
-        .map_err(|error| format!("what was told: {error}"))?;
-    Ok(Some(event::context(event::USER_PROMPT_SUBMIT, &words.text)))
+    let text = super::runtime()?.block_on(arrival.answer());
+    let text = text.map_err(|error| error.to_string())?;
+    Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
 }
 
-fn ask(database: &Path, prompt: &Prompt<'_>) -> Result<Option<Told>, String> {
-    let runtime = super::runtime()?;
-    let asked = runtime.block_on(async {
-        match SqliteStore::open_existing(database, &OpenOptions::brief()).await? {
-            Some(store) => remembered(&store, prompt).await,
-            None => Ok(None),
+struct Arrival<'a> {
+    call: &'a Call<'a>,
+    whose: &'a Whose,
+    prompt: &'a str,
+    drift: DriftSettings,
+    memory: MemorySettings,
+}
+
+impl Arrival<'_> {
+    /// What the agent is told.
+    async fn answer(&self) -> Result<Option<String>, StoreError> {
+        let database = self.call.home.database();
+        let store = SqliteStore::open(&database, &OpenOptions::brief()).await?;
+        let project = Place::locate(&self.whose.directory).project();
+        let is_off = is_off(&store, project.key(), Some(&self.whose.id())).await?;
+        let mut told = ToTell::default();
+        for _ in 0..TRIES {
+            match self.follow(&store, is_off, &mut told).await {
+                Ok(true) => break,
+                Ok(false) => told.correction = None,
+                Err(error) => {
+                    // What cannot be noted must not be said, or it would be said again with every prompt.
+                    told.correction = None;
+                    super::note(Some(self.call.home), &format!("following a session: {error}"));
+                    break;
+                }
+            }
         }
-    });
-    asked.map_err(|error| error.to_string())
+        let memory = told.memory.flatten().filter(|memory| self.noted(memory));
+        Ok(joined(told.correction, memory.map(|memory| memory.text)))
+    }
+
+    /// Follows the session up to this prompt, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
+    async fn follow(&self, store: &SqliteStore, is_off: bool, told: &mut ToTell) -> Result<bool, StoreError> {
+        let mut following = take_up(store, self.call.home, self.whose).await?;
+        let until = Instant::now() + TIME_TO_FOLLOW;
+        let is_at_end = catch_up(&mut following, until).unwrap_or_else(|error| {
+            super::note(Some(self.call.home), &format!("the transcript: {error}"));
+            false
+        });
+        following.prompted(self.prompt);
+        let now = SystemClock.now();
+        let is_checked = self.drift.enabled && is_at_end;
+        let check = if is_checked { following.check(now) } else { None };
+        let is_told = self.drift.corrections && !is_off;
+        let correction = check.and_then(|check| check.correction).filter(|_| is_told);
+        told.correction = correction.map(framed);
+        if told.memory.is_none() {
+            let memory = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
+            let room = LONGEST
+                - told
+                    .correction
+                    .as_deref()
+                    .map_or(0, |text| text.chars().count())
+                    .min(LONGEST);
+            told.memory = Some(if memory {
+                self.remembered(store, room).await?
+            } else {
+                None
+            });
+        }
+        let memory = told.memory.as_ref().and_then(Option::as_ref);
+        let session = following.session_mut();
+        session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
+        // Whoever says something goes on.
+        session.ended_at = None;
+        let mut progress = following.into_progress(now);
+        if let Some(check) = progress.check.as_mut().filter(|_| !is_told) {
+            // It was found and not told.
+            check.correction = None;
+        }
+        store.follow(&progress).await
+    }
+
+    /// What memory knows about the prompt, in so many characters.
+    async fn remembered(&self, store: &SqliteStore, room: usize) -> Result<Option<Told>, StoreError> {
+        let told: HashSet<TaskId> = told_list(self.call).map(|list| list.read()).unwrap_or_default();
+        let session = self.whose.id();
+        let prompt = Prompt {
+            text: self.prompt,
+            session: Some(&session),
+            directory: &self.whose.directory,
+            told: &told,
+            budget: Budget {
+                tokens: self.memory.budget_tokens.min(room / CHARACTERS_OF_A_TOKEN),
+            },
+            until: Instant::now() + TIME_FOR_FILES,
+        };
+        remembered(store, &prompt).await
+    }
+
+    /// Notes what is told: what nobody knows was said would be said again with every prompt.
+    fn noted(&self, memory: &Told) -> bool {
+        let Some(list) = told_list(self.call) else {
+            return false;
+        };
+        let added = list.add(&memory.memories);
+        if let Err(error) = &added {
+            super::note(Some(self.call.home), &format!("what was told: {error}"));
+        }
+        added.is_ok()
+    }
+}
+
+/// What is to be told with a prompt.
+#[derive(Default)]
+struct ToTell {
+    correction: Option<String>,
+    /// `None` while nobody asked memory.
+    memory: Option<Option<Told>>,
+}
+
+/// A correction as a text of Grov's own.
+fn framed(correction: String) -> String {
+    if correction.starts_with(OWN_TEXT_OPENING) {
+        correction
+    } else {
+        format!("{OWN_TEXT_OPENING} source=\"goal\">\n{correction}\n{OWN_TEXT_CLOSING}")
+    }
+}
+
+/// Both in one text, the correction first.
+fn joined(correction: Option<String>, memory: Option<String>) -> Option<String> {
+    match (correction, memory) {
+        (Some(correction), Some(memory)) => Some(format!("{correction}\n{memory}")),
+        (correction, memory) => correction.or(memory),
+    }
 }

@@ -1,17 +1,125 @@
 //! A session begins, goes on, or begins anew.
 
-use super::{Call, proxy, told_list};
-use grov_hooks::ToldList;
-use std::time::SystemTime;
+use super::following::{Whose, catch_up, last, take_up};
+use super::{Call, proxied, proxy, told_list};
+use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
+use grov_hooks::capture::Material;
+use grov_hooks::memory::{Prompt, Told, is_off, newest};
+use grov_hooks::{ToldList, event, recap};
+use grov_llm::offline::session_summary;
+use grov_memory::Budget;
+use grov_project::{GrovIgnore, Place};
+use grov_store::{OpenOptions, SqliteStore};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Time for looking whether files are as memories left them.
+const TIME_FOR_FILES: Duration = Duration::from_millis(50);
+/// Time for following what no hook has followed before a compaction: a model was just asked for a summary.
+const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
+/// How often a session is taken up anew because another hook wrote meanwhile.
+const TRIES: usize = 3;
 
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
 pub(super) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
-    if matches!(call.input.source.as_deref(), Some("compact" | "clear"))
-        && let Some(told) = told_list(call)
-    {
+    let source = call.input.source.as_deref().unwrap_or_default();
+    let is_empty = matches!(source, "compact" | "clear");
+    if is_empty && let Some(told) = told_list(call) {
         told.clear().map_err(|error| format!("what was told: {error}"))?;
     }
     ToldList::remove_old(call.home.root(), SystemTime::now());
     proxy::start(call)?;
+    let Some(whose) = call.whose() else {
+        return Ok(None);
+    };
+    let text = match source {
+        "compact" => super::runtime()?.block_on(goes_on(call, &whose))?,
+        // What a resumed session holds is in its history; and a fork of it bears its name here.
+        "resume" => None,
+        _ => super::runtime()?.block_on(begins(call, &whose))?,
+    };
+    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
+}
+
+/// A session begins: it is registered, and hears what is remembered of its project.
+async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
+    let settings = call.settings(Some(&whose.directory))?;
+    if proxy::own(call, &settings).is_some() {
+        return Ok(None);
+    }
+    let memory = settings.memory();
+    let tokens = if memory.enabled { memory.budget_tokens } else { 0 };
+    let told = registered(call, whose, tokens).await;
+    let Some(told) = told.map_err(|error| error.to_string())? else {
+        return Ok(None);
+    };
+    let Some(list) = told_list(call) else {
+        return Ok(None);
+    };
+    list.add(&told.memories)
+        .map_err(|error| format!("what was told: {error}"))?;
+    Ok(Some(told.text))
+}
+
+async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
+    let store = SqliteStore::open(&call.home.database(), &OpenOptions::brief()).await?;
+    let told_before = told_list(call).map(|list| list.read()).unwrap_or_default();
+    let id = whose.id();
+    let beginning = Prompt {
+        text: "",
+        session: Some(&id),
+        directory: &whose.directory,
+        told: &told_before,
+        budget: Budget { tokens },
+        until: Instant::now() + TIME_FOR_FILES,
+    };
+    let told = newest(&store, &beginning).await?;
+    let mut following = take_up(&store, call.home, whose).await?;
+    following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
+    let progress = following.into_progress(SystemClock.now());
+    // Another hook was faster: it is registered.
+    store.follow(&progress).await?;
+    Ok(told)
+}
+
+/// The history was replaced by a summary: what the session is held to, what was decided and what is open is given back.
+async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
+    let settings = call.settings(Some(&whose.directory))?;
+    let known = match proxy::own(call, &settings) {
+        Some(_) => proxied::standing(call, whose).await,
+        None => standing(call, whose).await,
+    };
+    let known = known.map_err(|error| error.to_string())?;
+    Ok(known.and_then(|(contract, digest)| recap(&contract, &digest)))
+}
+
+/// What the session is held to and where it stands; `None` where Grov is to be silent.
+async fn standing(
+    call: &Call<'_>,
+    whose: &Whose,
+) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
+    let store = SqliteStore::open(&call.home.database(), &OpenOptions::brief()).await?;
+    let place = Place::locate(&whose.directory);
+    let id = whose.id();
+    if is_off(&store, place.project().key(), Some(&id)).await? {
+        return Ok(None);
+    }
+    for _ in 0..TRIES {
+        let mut following = take_up(&store, call.home, whose).await?;
+        if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
+            super::note(Some(call.home), &format!("the transcript: {error}"));
+        }
+        let contract = following.contract().clone();
+        let answer = last(whose.transcript.as_deref()).answer;
+        let progress = following.into_progress(SystemClock.now());
+        if !store.follow(&progress).await? {
+            continue;
+        }
+        let steps = store.hook_steps(&id).await?;
+        let root = place.work_tree().unwrap_or(&whose.directory);
+        let ignore = GrovIgnore::at(&place);
+        let material = Material::new(&progress.session, &contract, &steps, root, &ignore);
+        let digest = session_summary(&material.summary_question(&answer));
+        return Ok(Some((contract, digest)));
+    }
     Ok(None)
 }

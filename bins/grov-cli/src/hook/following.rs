@@ -1,0 +1,377 @@
+//! A session, taken up where the last hook left it and followed as far as its transcript goes.
+
+use grov_actions::transcript::{Event, Reader};
+use grov_domain::{
+    AgentId, ClientSessionId, Clock, GoalEdit, GoalEditId, GoalStore, HookSession, HookStore, StoreError,
+    SystemClock,
+};
+use grov_drift::Following;
+use grov_hooks::ToldList;
+use grov_llm::offline::extract_intent;
+use grov_project::Place;
+use grov_runtime::Home;
+use grov_store::SqliteStore;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bytes of a transcript that are read at once.
+const PORTION: u64 = 1024 * 1024;
+/// A line that is longer is not waited for: nothing that the client writes is.
+const LONGEST_LINE: u64 = 64 * 1024 * 1024;
+/// Bytes at the beginning of a transcript that tell which session it goes on with.
+const BEGINNING: u64 = 64 * 1024;
+/// Bytes at the end of a transcript that tell what was said last.
+const END: u64 = 512 * 1024;
+/// Subagents whose transcripts are looked for.
+const MOST_AGENTS: usize = 256;
+
+/// Which session, and where it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Whose {
+    /// The client's session.
+    pub(super) session: String,
+    /// Where the client works.
+    pub(super) directory: PathBuf,
+    /// The client's own record of the session.
+    pub(super) transcript: Option<PathBuf>,
+}
+
+impl Whose {
+    pub(super) fn id(&self) -> ClientSessionId {
+        ClientSessionId::new(self.session.as_str())
+    }
+}
+
+/// The session as it is stored, or as it begins.
+pub(super) async fn take_up(
+    store: &SqliteStore,
+    home: &Home,
+    whose: &Whose,
+) -> Result<Following, StoreError> {
+    let id = whose.id();
+    let session = match store.hook_session(&id).await? {
+        Some(session) => session,
+        None => {
+            if let Some(earlier) = continued(whose) {
+                inherit(store, home, &earlier, &id).await?;
+            }
+            begun(whose)
+        }
+    };
+    let edits = store.goal_edits(&id).await?;
+    let mut following = Following::resume(session, &edits, Arc::new(extract_intent));
+    let session = following.session_mut();
+    if let Some(transcript) = &whose.transcript {
+        session.transcript_path = Some(transcript.to_string_lossy().into_owned());
+    }
+    Ok(following)
+}
+
+/// A session that no hook saw before.
+pub(super) fn begun(whose: &Whose) -> HookSession {
+    let project = Place::locate(&whose.directory).project();
+    let directory = whose.directory.to_string_lossy().into_owned();
+    let mut session = HookSession::new(whose.id(), project.key().to_owned(), directory, SystemClock.now());
+    let transcript = whose.transcript.as_ref();
+    session.transcript_path = transcript.map(|path| path.to_string_lossy().into_owned());
+    session
+}
+
+/// The session whose history stands at the beginning of this one's transcript.
+fn continued(whose: &Whose) -> Option<ClientSessionId> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        #[serde(default)]
+        session_id: Option<String>,
+    }
+    let beginning = portion(whose.transcript.as_deref()?, 0, BEGINNING).ok()?;
+    let lines = beginning.split(|byte| *byte == b'\n');
+    let sessions = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()?.session_id);
+    let mut others = sessions.filter(|session| *session != whose.session);
+    others.next().map(ClientSessionId::new)
+}
+
+/// What was said to another session stands in this one's history, and what a person changed of its goal holds here.
+async fn inherit(
+    store: &SqliteStore,
+    home: &Home,
+    from: &ClientSessionId,
+    to: &ClientSessionId,
+) -> Result<(), StoreError> {
+    if let (Some(theirs), Some(own)) = (ToldList::of(home.root(), from), ToldList::of(home.root(), to)) {
+        let told: Vec<_> = theirs.read().into_iter().collect();
+        if !told.is_empty() {
+            // What cannot be noted may be said once more.
+            let _ = own.add(&told);
+        }
+    }
+    for edit in store.goal_edits(from).await? {
+        let edit = GoalEdit {
+            id: GoalEditId::fresh(),
+            client_session_id: to.clone(),
+            ..edit
+        };
+        store.edit_goal(&edit).await?;
+    }
+    Ok(())
+}
+
+/// Follows the transcript to its end, or until the time is over. Whether the end was reached.
+pub(super) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
+    let Some(path) = following.session().transcript_path.clone().map(PathBuf::from) else {
+        return Ok(true);
+    };
+    let mut portion_size = PORTION;
+    loop {
+        let Some(length) = length(&path)? else {
+            return Ok(true);
+        };
+        let from = following.offset(length);
+        if from >= length {
+            return Ok(true);
+        }
+        let bytes = portion(&path, from, portion_size)?;
+        let taken = following.read(&bytes);
+        let is_end = from + bytes.len() as u64 >= length;
+        if taken == 0 {
+            // The end of a line that is being written is none.
+            if is_end || portion_size >= LONGEST_LINE {
+                return Ok(true);
+            }
+            portion_size *= 2;
+        } else {
+            portion_size = PORTION;
+        }
+        if is_end {
+            return Ok(true);
+        }
+        if Instant::now() >= until {
+            return Ok(false);
+        }
+    }
+}
+
+/// Follows the transcripts of the session's subagents.
+pub(super) fn catch_up_subagents(following: &mut Following) {
+    let Some(transcript) = following.session().transcript_path.clone().map(PathBuf::from) else {
+        return;
+    };
+    let folder = transcript.with_extension("").join("subagents");
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    for file in files.into_iter().take(MOST_AGENTS) {
+        let name = file
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let agent = name
+            .strip_prefix("agent-")
+            .and_then(|name| name.strip_suffix(".jsonl"));
+        if let Some(agent) = agent {
+            let agent = AgentId::new(agent);
+            // What cannot be read now can be read later.
+            let _ = catch_up_subagent(following, &agent, &file);
+        }
+    }
+}
+
+fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) -> io::Result<()> {
+    while let Some(length) = length(path)? {
+        let from = following.subagent_offset(agent, length);
+        if from >= length {
+            break;
+        }
+        let bytes = portion(path, from, LONGEST_LINE)?;
+        if following.read_subagent(agent, &bytes) == 0 {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// What was typed and said last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Last {
+    pub(super) prompt: Option<String>,
+    /// What the agent said since; empty where it said nothing.
+    pub(super) answer: String,
+}
+
+/// What the end of a transcript says.
+pub(super) fn last(transcript: Option<&Path>) -> Last {
+    let mut last = Last::default();
+    let Some(path) = transcript else { return last };
+    let Ok(Some(length)) = length(path) else {
+        return last;
+    };
+    let Ok(bytes) = portion(path, length.saturating_sub(END), END) else {
+        return last;
+    };
+    for entry in Reader::new(None).read(&bytes).entries {
+        match entry.event {
+            _ if entry.agent.is_some() => {}
+            Event::Prompt { text, .. } => {
+                last.prompt = Some(text);
+                last.answer.clear();
+            }
+            Event::Said(text) => last.answer = text,
+            _ => {}
+        }
+    }
+    last
+}
+
+/// How long a file is; `None` if there is none. What is no ordinary file might never end.
+pub(super) fn length(path: &Path) -> io::Result<Option<u64>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// So many bytes of an ordinary file from a place on, or as many as there are.
+pub(super) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::time::Duration;
+
+    fn whose(folder: &Path, transcript: &str) -> Whose {
+        let path = folder.join("s.jsonl");
+        fs::write(&path, transcript).unwrap();
+        Whose {
+            session: "s".to_owned(),
+            directory: folder.to_owned(),
+            transcript: Some(path),
+        }
+    }
+
+    fn following(whose: &Whose) -> Following {
+        Following::resume(begun(whose), &[], Arc::new(extract_intent))
+    }
+
+    fn call(id: &str, padding: usize) -> String {
+        let content = "x".repeat(padding);
+        format!(
+            r#"{{"type":"assistant","sessionId":"s","timestamp":"2026-01-02T03:04:05.000Z","message":{{"id":"m","model":"m","content":[{{"type":"tool_use","id":"{id}","name":"Write","input":{{"file_path":"/p/a","content":"{content}"}}}}]}}}}"#
+        ) + "\n"
+    }
+
+    fn long() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    #[test]
+    fn a_line_that_is_longer_than_what_is_read_at_once_is_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let longer = usize::try_from(PORTION).unwrap() * 3;
+        let text = [call("a", 10), call("b", longer), call("c", 10)].concat();
+        let whose = whose(folder.path(), &text);
+        let mut following = following(&whose);
+        assert!(catch_up(&mut following, long()).unwrap());
+        assert_eq!(following.session().actions, 3);
+        assert_eq!(following.session().read_to, text.len() as u64);
+    }
+
+    #[test]
+    fn a_line_that_is_being_written_is_read_when_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = call("a", 10);
+        let (begun, rest) = line.split_at(40);
+        let whose = whose(folder.path(), &(call("z", 1) + begun));
+        let mut following = following(&whose);
+        assert!(catch_up(&mut following, long()).unwrap());
+        assert_eq!(following.session().actions, 1);
+        let path = whose.transcript.as_ref().unwrap();
+        let whole = fs::read_to_string(path).unwrap() + rest;
+        fs::write(path, whole).unwrap();
+        assert!(catch_up(&mut following, long()).unwrap());
+        assert_eq!(following.session().actions, 2);
+    }
+
+    #[test]
+    fn without_time_a_long_transcript_is_followed_in_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let portion = usize::try_from(PORTION).unwrap();
+        let text: String = (0..8)
+            .map(|number| call(&format!("c{number}"), portion / 3))
+            .collect();
+        let whose = whose(folder.path(), &text);
+        let mut following = following(&whose);
+        assert!(!catch_up(&mut following, Instant::now()).unwrap());
+        let some = following.session().actions;
+        assert!(some > 0 && some < 8, "{some}");
+        assert!(catch_up(&mut following, long()).unwrap());
+        assert_eq!(following.session().actions, 8);
+    }
+
+    #[test]
+    fn a_transcript_that_is_none_is_no_trouble() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["missing.jsonl", ""] {
+            let whose = Whose {
+                session: "s".to_owned(),
+                directory: folder.path().to_owned(),
+                transcript: Some(folder.path().join(path)),
+            };
+            let mut following = following(&whose);
+            assert!(catch_up(&mut following, long()).unwrap(), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_words_are_those_since_the_last_prompt() {
+        let folder = tempfile::tempdir().unwrap();
+        let typed = |text: &str| {
+            format!(
+                "{{\"type\":\"user\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+            )
+        };
+        let said = |text: &str| {
+            format!(
+                "{{\"type\":\"assistant\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m\",\"model\":\"m\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
+            )
+        };
+        let turn = [typed("go"), said("First."), said("Done."), call("a", 1)].concat();
+        let one = whose(folder.path(), &turn);
+        let expected = Last {
+            prompt: Some("go".to_owned()),
+            answer: "Done.".to_owned(),
+        };
+        assert_eq!(last(one.transcript.as_deref()), expected);
+        let two = whose(folder.path(), &(turn + &typed("on")));
+        assert_eq!(last(two.transcript.as_deref()).answer, "");
+        assert_eq!(last(None), Last::default());
+    }
+
+    #[test]
+    fn the_session_that_is_continued_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |session: &str| format!("{{\"type\":\"user\",\"sessionId\":\"{session}\"}}\n");
+        let fork = whose(
+            folder.path(),
+            &["{\"type\":\"mode\"}\n", &of("old"), &of("s")].concat(),
+        );
+        assert_eq!(continued(&fork), Some(ClientSessionId::new("old")));
+        let own = whose(folder.path(), &(of("s") + "no json\n"));
+        assert_eq!(continued(&own), None);
+    }
+}

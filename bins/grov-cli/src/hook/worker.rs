@@ -1,0 +1,360 @@
+//! `grov hook-worker`: what is done after a turn, while nobody waits.
+
+use super::following::{Whose, catch_up, catch_up_subagents, last, take_up};
+use super::note;
+use crate::arguments::Common;
+use crate::context::Context;
+use crate::model_judge;
+use grov_actions::transcript::edits;
+use grov_domain::{
+    Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookStep, HookStore, Judge, OFF_GOAL_BELOW,
+    OrchestrationStore, SpendingStore, StoreError, SwitchStore, SystemClock, Task, TaskStatus, TaskStore,
+    TaskTransition,
+};
+use grov_drift::{file_reasoning, review};
+use grov_hooks::capture::{Circumstances, Material};
+use grov_hooks::event;
+use grov_llm::{JudgeSettings, ModelJudge};
+use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
+use grov_runtime::{Home, UserMode};
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::fs::{DirBuilder, File, OpenOptions as FileOptions};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use time::OffsetDateTime;
+
+/// What is handed over fits into this.
+const LONGEST_WORK: u64 = 1024 * 1024;
+/// Time for following a session that no hook followed before.
+const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
+/// How long the client may take to write down what the agent said last.
+const TIME_TO_WRITE: Duration = Duration::from_secs(3);
+const LOOK_AGAIN: Duration = Duration::from_millis(25);
+/// How often something is done anew because somebody else wrote, or forgot, meanwhile.
+const TRIES: usize = 8;
+/// Memories among which that of the session is looked for, the newest.
+const LOOKED_AT: u32 = 64;
+/// Bytes of a transcript, from its end, in which edits are looked for.
+const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
+/// So many locks are shared by all sessions: two that share one wait for each other.
+const LOCKS: u64 = 64;
+
+/// What is handed over to a worker.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Work {
+    pub(super) whose: Whose,
+    /// What happened.
+    pub(super) event: String,
+    /// What the agent said last; empty where the client does not tell.
+    pub(super) answer: String,
+}
+
+/// Does what is handed over on standard input.
+pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> {
+    // The client may end its own process group. Fails only for the leader of one, which then has what it wants.
+    let _ = rustix::process::setsid();
+    let mut text = Vec::new();
+    io::stdin()
+        .take(LONGEST_WORK)
+        .read_to_end(&mut text)
+        .map_err(|error| format!("nothing was handed over: {error}"))?;
+    let work: Work =
+        serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
+    // One at a time works on a session, and finds what came meanwhile.
+    let _lock = lock(home, &work.whose.session).map_err(|error| format!("a lock: {error}"))?;
+    let common = Common {
+        home: named_home.map(Path::to_owned),
+        project: Some(work.whose.directory.clone()),
+        json: false,
+        color: clap::ColorChoice::Never,
+    };
+    let context = Context::load(&common).map_err(|failure| failure.message().to_owned())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))?;
+    let done = runtime.block_on(AfterTurn { context, work }.done());
+    done.map_err(|error| error.to_string())
+}
+
+/// The lock that a session shares with some others, held until it is dropped.
+fn lock(home: &Home, session: &str) -> io::Result<File> {
+    let folder = home.root().join("hooks/working");
+    DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+    let place = BuildHasherDefault::<DefaultHasher>::default().hash_one(session) % LOCKS;
+    let file = FileOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(folder.join(format!("{place}.lock")))?;
+    file.lock()?;
+    Ok(file)
+}
+
+struct AfterTurn {
+    context: Context,
+    work: Work,
+}
+
+impl AfterTurn {
+    async fn done(&self) -> Result<(), StoreError> {
+        let store = SqliteStore::open(&self.context.database(), &OpenOptions::default()).await?;
+        self.wait_for_the_client();
+        let news = self.follow(&store).await?;
+        let is_turn = matches!(
+            self.work.event.as_str(),
+            event::STOP | event::STOP_FAILURE | event::SESSION_END
+        );
+        if is_turn {
+            for _ in 0..TRIES {
+                if self.kept(&store, news).await? {
+                    break;
+                }
+            }
+        }
+        store.close().await
+    }
+
+    /// The client tells that a turn is over before the last of it stands in the transcript.
+    fn wait_for_the_client(&self) {
+        let answer = self.work.answer.trim();
+        let until = Instant::now() + TIME_TO_WRITE;
+        let is_there = || {
+            let last = last(self.work.whose.transcript.as_deref()).answer;
+            // Of a long text both tell a part: the one its beginning, the other its end.
+            last.trim() == answer || last.chars().count() >= 1_000
+        };
+        while !answer.is_empty() && Instant::now() < until && !is_there() {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
+    async fn follow(&self, store: &SqliteStore) -> Result<News, StoreError> {
+        let home = &self.context.home;
+        let is_end = self.work.event == event::SESSION_END;
+        for _ in 0..TRIES {
+            let mut following = take_up(store, home, &self.work.whose).await?;
+            let before = following.session().updated_at;
+            let read_before = following.session().read_to;
+            let actions_before = following.session().actions;
+            if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
+                note(Some(home), &format!("the transcript: {error}"));
+            }
+            catch_up_subagents(&mut following);
+            let session = following.session();
+            let is_new = session.read_to != read_before || session.actions != actions_before;
+            let now = SystemClock.now();
+            if is_end {
+                if self.context.settings.drift().enabled {
+                    following.check(now);
+                }
+                following.session_mut().ended_at = Some(now);
+            } else {
+                following.session_mut().ended_at = None;
+            }
+            let mut progress = following.into_progress(now);
+            if let Some(check) = &mut progress.check {
+                // There is nobody left to be told.
+                check.correction = None;
+            }
+            if store.follow(&progress).await? {
+                return Ok(News { is_new, before });
+            }
+        }
+        Err(StoreError::Busy(
+            "other hooks of the session write without end".to_owned(),
+        ))
+    }
+
+    /// Keeps what the session did so far, over what was kept before. `false`: something was forgotten meanwhile, and what
+    /// is left is to be looked at anew.
+    async fn kept(&self, store: &SqliteStore, news: News) -> Result<bool, StoreError> {
+        let whose = &self.work.whose;
+        let id = whose.id();
+        // The number first: what is forgotten after it makes what is read here outdated.
+        let revision = store.revision().await?;
+        let Some(session) = store.hook_session(&id).await? else {
+            return Ok(true);
+        };
+        let edits_of_goal = store.goal_edits(&id).await?;
+        let contract = session.contract.clone().with_edits(&edits_of_goal);
+        let steps = store.hook_steps(&id).await?;
+        let place = Place::locate(&whose.directory);
+        let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
+        let ignore = GrovIgnore::at(&place);
+        let material = Material::new(&session, &contract, &steps, &root, &ignore);
+        if material.is_empty() {
+            return Ok(true);
+        }
+        let known = self.known(store).await?;
+        let is_end = self.work.event == event::SESSION_END;
+        if !news.is_new && known.as_ref().is_some_and(|task| task.created_at >= news.before) {
+            return Ok(true);
+        }
+        let last = last(whose.transcript.as_deref());
+        let answer = if self.work.answer.is_empty() {
+            last.answer
+        } else {
+            self.work.answer.clone()
+        };
+        let judge = self.judge()?;
+        let task_id = id.first_task();
+        let question = material.turn_question(known.as_ref(), last.prompt.as_deref(), &answer);
+        // A turn that broke off finished nothing.
+        let is_finished = if self.work.event == event::STOP {
+            let verdict = judge.analyze_task_context(Some(&task_id), &question).await.answer;
+            verdict.action.completes() || verdict.finished
+        } else {
+            false
+        };
+        let was_complete = known
+            .as_ref()
+            .is_some_and(|task| task.status != TaskStatus::Abandoned);
+        let is_complete = is_finished || was_complete && !material.newest_turn_changed();
+        // What only looks so far is kept when it comes to an end.
+        if !is_complete && !is_end && known.is_none() && !material.changed() {
+            judge.close().await;
+            return Ok(true);
+        }
+        let reasoning = judge
+            .extract_reasoning(Some(&task_id), &material.reasoning_question(&answer))
+            .await
+            .answer;
+        judge.close().await;
+        let now = SystemClock.now();
+        let task = material.task(
+            known.as_ref(),
+            reasoning,
+            is_complete,
+            self.circumstances(&place),
+            now,
+        );
+        let checks = store.hook_checks(&id).await?;
+        let task = review(&checks, session.escalation).marked(task);
+        let mut task = without_ignored(task, &ignore);
+        task.file_pins = pins(&root, &task.files_touched);
+        let transition = TaskTransition {
+            finished: vec![task.clone()],
+            judged_under: Some(revision),
+            ..TaskTransition::default()
+        };
+        if store.apply(&transition).await? == Applied::Outdated {
+            return Ok(false);
+        }
+        let since = known.map(|known| known.created_at);
+        self.keep_reasoning(store, &steps, &task, &root, &ignore, since)
+            .await?;
+        Ok(true)
+    }
+
+    /// What was kept of the session before.
+    async fn known(&self, store: &SqliteStore) -> Result<Option<Task>, StoreError> {
+        let id = self.work.whose.id();
+        let project = Place::locate(&self.work.whose.directory).project();
+        let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
+        let own = |task: &Task| {
+            task.client_session_id.as_ref() == Some(&id) && task.session_id == Some(id.first_task())
+        };
+        Ok(tasks.into_iter().find(own))
+    }
+
+    fn judge(&self) -> Result<ModelJudge, StoreError> {
+        if let Some(judge) = model_judge::of(&self.context) {
+            return Ok(judge);
+        }
+        let ledger = ReopeningStore::new(
+            self.context.database(),
+            OpenOptions::default(),
+            OnCorruption::Fail,
+        );
+        let ledger: Arc<dyn SpendingStore> = Arc::new(ledger);
+        ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock))
+            .map_err(|error| StoreError::Other(error.to_string()))
+    }
+
+    fn circumstances(&self, place: &Place) -> Circumstances {
+        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let user = place.user(home.as_deref());
+        Circumstances {
+            remote: place.remote(),
+            user: match self.context.settings.user() {
+                UserMode::Plain if user.is_unknown() => None,
+                UserMode::Plain => Some(user.to_string()),
+                UserMode::Hash => hash_user(&user),
+                UserMode::Off => None,
+            },
+            head: place.head().commit,
+        }
+    }
+
+    /// Keeps why files are as they are, as far as it is new.
+    async fn keep_reasoning(
+        &self,
+        store: &SqliteStore,
+        steps: &[HookStep],
+        task: &Task,
+        root: &Path,
+        ignore: &GrovIgnore,
+        since: Option<OffsetDateTime>,
+    ) -> Result<(), StoreError> {
+        let Some(path) = self.work.whose.transcript.as_deref() else {
+            return Ok(());
+        };
+        // What was forgotten has no words left, and what was off goal teaches nothing.
+        let worth = |step: &&HookStep| {
+            let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
+            step.action.reasoning.is_some() && is_on_goal && since.is_none_or(|since| step.timestamp >= since)
+        };
+        let calls: HashSet<&str> = steps
+            .iter()
+            .filter(worth)
+            .filter_map(|step| step.tool_use_id.as_deref())
+            .collect();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let Some(bytes) = end_of(path) else { return Ok(()) };
+        let mut edits = edits(&bytes);
+        edits.retain(|edit| {
+            let is_worth = edit
+                .tool_use_id
+                .as_deref()
+                .is_some_and(|call| calls.contains(call));
+            is_worth && !ignore.ignores(&edit.file)
+        });
+        let id = self.work.whose.id();
+        let root = root.to_string_lossy();
+        let entries = file_reasoning(&id, &root, Some(&task.id), &edits, task.created_at);
+        for entry in entries {
+            let entry = FileReasoning {
+                project_path: task.project_path.clone(),
+                ..entry
+            };
+            store.save_file_reasoning(&entry).await?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of following.
+#[derive(Clone, Copy, Debug)]
+struct News {
+    /// The transcript said something new.
+    is_new: bool,
+    /// When the session was followed last before that.
+    before: OffsetDateTime,
+}
+
+fn end_of(path: &Path) -> Option<Vec<u8>> {
+    let length = super::following::length(path).ok().flatten()?;
+    let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
+    super::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+}
