@@ -16,6 +16,7 @@ mod planted;
 mod real_client;
 mod secrets;
 mod starting;
+mod static_model;
 mod stopping;
 mod store_faults;
 mod tls;

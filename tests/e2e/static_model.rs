@@ -1,0 +1,194 @@
+//! Memories embedded by the daemon itself, with the files of a model that fits in a few lines.
+
+use crate::judge::Court;
+use anyhow::{Context, Result, ensure};
+use grov_tests::{Daemon, Request, eventually, exchange};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::PathBuf;
+
+/// Words of the model, and where each points to: what goes wrong, what it looks like, and the rest.
+const WORDS: [(&str, [f32; 3]); 8] = [
+    ("[UNK]", [0.0, 0.0, 0.0]),
+    ("crash", [1.0, 0.1, 0.0]),
+    ("panic", [1.0, 0.0, 0.1]),
+    ("paint", [0.0, 1.0, 0.1]),
+    ("theme", [0.1, 1.0, 0.0]),
+    ("upload", [0.1, 0.1, 1.0]),
+    ("the", [0.0, 0.0, 0.1]),
+    ("memory", [0.1, 0.0, 0.1]),
+];
+
+/// A home with a model in it, which the user's configuration names.
+fn court() -> Result<Court> {
+    let court = Court::new()?;
+    let folder = court.home().join("models/tiny words");
+    fs::create_dir_all(&folder)?;
+    let vocabulary: Value = WORDS
+        .iter()
+        .enumerate()
+        .map(|(token, (word, _))| (word.to_string(), token))
+        .collect();
+    let tokenizer = json!({
+        "added_tokens": [],
+        "normalizer": {
+            "type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+            "lowercase": true
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "model": {
+            "type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": vocabulary
+        }
+    });
+    fs::write(folder.join("tokenizer.json"), tokenizer.to_string())?;
+    let numbers: Vec<u8> = WORDS
+        .iter()
+        .flat_map(|(_, row)| row)
+        .flat_map(|number| number.to_le_bytes())
+        .collect();
+    let header =
+        json!({"embeddings": {"dtype": "F32", "shape": [WORDS.len(), 3], "data_offsets": [0, numbers.len()]}})
+            .to_string();
+    let length = (header.len() as u64).to_le_bytes();
+    let table = [&length[..], header.as_bytes(), &numbers].concat();
+    fs::write(folder.join("model.safetensors"), table)?;
+    fs::write(
+        court.home().join("config.toml"),
+        "[embedder]\nprovider = 'static'\nmodel = 'models/tiny words'\n",
+    )?;
+    Ok(court)
+}
+
+fn table(court: &Court) -> PathBuf {
+    court.home().join("models/tiny words/model.safetensors")
+}
+
+fn import(court: &Court, prompts: &[&str]) -> Result<()> {
+    let record = |(number, prompt): (usize, &&str)| {
+        json!({
+            "id": format!("memory-{number}"), "original_query": prompt, "goal": prompt, "status": "complete",
+            "created_at": "2026-01-01T00:00:00Z"
+        })
+    };
+    let lines: String = prompts
+        .iter()
+        .enumerate()
+        .map(|record_of| format!("{}\n", record(record_of)))
+        .collect();
+    let file = court.project().join("records.jsonl");
+    fs::write(&file, lines)?;
+    let answer = court
+        .grov()
+        .ask(&["memory", "import", file.to_str().context("no UTF-8")?])?
+        .json;
+    ensure!(answer["added"] == prompts.len(), "{answer:#}");
+    Ok(())
+}
+
+/// What the health page says of the embedder, once `wanted` is true of it.
+fn embedder_when(daemon: &Daemon, what: &str, wanted: impl Fn(&Value) -> bool) -> Result<Value> {
+    let read = || -> Option<Value> {
+        let health = exchange(daemon.port(), &Request::new("GET", "/_grov/health")).ok()?;
+        let health: Value = serde_json::from_slice(&health.body).ok()?;
+        Some(health["embedder"].clone())
+    };
+    eventually(what, || read().filter(|embedder| wanted(embedder)))
+        .with_context(|| format!("it says {:#?}", read()))
+}
+
+/// The ids that are found, best first, and what meaning is worth for each.
+fn found(court: &Court, query: &str) -> Result<Vec<(String, Option<f64>)>> {
+    let answer = court.grov().ask(&["memory", "search", "--why", query])?.json;
+    let results = answer["results"].as_array().context("no results")?;
+    Ok(results
+        .iter()
+        .map(|result| {
+            let id = result["id"].as_str().unwrap_or_default().to_owned();
+            (id, result["why"]["dense"].as_f64())
+        })
+        .collect())
+}
+
+#[test]
+fn memories_are_embedded_without_a_server_and_a_search_goes_by_meaning() -> Result<()> {
+    let court = court()?;
+    import(&court, &["the upload paint", "the upload panic"])?;
+    let by_words = found(&court, "upload crash")?;
+    ensure!(
+        by_words.iter().all(|(_, meaning)| meaning.is_none()),
+        "{by_words:?}"
+    );
+
+    let daemon = court.with_rules().start()?;
+    let status = embedder_when(&daemon, "both memories to be embedded", |embedder| {
+        embedder["done"] == 2 && embedder["memories"] == 2
+    })?;
+    ensure!(
+        status["trouble"].is_null()
+            && status["model"]
+                .as_str()
+                .is_some_and(|name| name.starts_with("static/")),
+        "{status:#}"
+    );
+    let by_meaning = found(&court, "upload crash")?;
+    let ids: Vec<&str> = by_meaning.iter().map(|(id, _)| id.as_str()).collect();
+    ensure!(ids == ["memory-1", "memory-0"], "{by_meaning:?}");
+    ensure!(by_meaning[0].1 > by_meaning[1].1, "{by_meaning:?}");
+    let unknown = court.grov().run(&["memory", "search", "\u{2603}"])?;
+    ensure!(
+        unknown.stderr.contains("searching by words alone") && unknown.code().is_some_and(|code| code < 2),
+        "{unknown:?}"
+    );
+
+    // Other weights are another model: what the first made is not compared with it, but made anew.
+    let mut numbers = fs::read(table(&court))?;
+    let last = numbers.len() - 1;
+    numbers[last] ^= 0x80;
+    fs::write(table(&court), numbers)?;
+    let by_words = found(&court, "upload crash")?;
+    ensure!(
+        by_words.iter().all(|(_, meaning)| meaning.is_none()),
+        "{by_words:?}"
+    );
+    daemon.stop()?;
+    let daemon = court.with_rules().start()?;
+    let anew = embedder_when(&daemon, "both memories to be embedded anew", |embedder| {
+        embedder["done"] == 2
+    })?;
+    ensure!(anew["model"] != status["model"], "{anew:#}");
+    Ok(())
+}
+
+#[test]
+fn a_model_that_is_cut_off_costs_its_help_and_says_so() -> Result<()> {
+    let court = court()?;
+    import(&court, &["the upload paint"])?;
+    let numbers = fs::read(table(&court))?;
+    fs::write(table(&court), &numbers[..numbers.len() - 5])?;
+    let daemon = court.with_rules().start()?;
+    let status = embedder_when(&daemon, "the trouble to be told", |embedder| {
+        embedder["trouble"].is_string()
+    })?;
+    let tells = |text: &str| text.contains("model.safetensors cannot be used") && text.contains("cut off");
+    ensure!(
+        status["model"].is_null() && status["trouble"].as_str().is_some_and(tells),
+        "{status:#}"
+    );
+    ensure!(tells(&daemon.log()), "{}", daemon.log());
+
+    let search = court.grov().run(&["memory", "search", "upload"])?;
+    ensure!(search.code() == Some(0) && tells(&search.stderr), "{search:?}");
+    let doctor = court.grov().ask(&["doctor"])?.json;
+    let check = doctor["checks"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|check| check["name"] == "embedder")
+        .context("the doctor does not look at the embedder")?;
+    ensure!(
+        check["ok"] == false && check["evidence"].as_str().is_some_and(tells),
+        "{check:#}"
+    );
+    Ok(())
+}
