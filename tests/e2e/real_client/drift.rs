@@ -134,6 +134,18 @@ fn recolours() -> Value {
     edits("src/styles/theme.css", "#0055ff", "#ff5500")
 }
 
+/// Repairs what was asked for, recolours, and goes on with `then`.
+fn strays(then: impl IntoIterator<Item = Value>) -> Vec<Value> {
+    let looks = [
+        "src/auth/token.ts",
+        "src/styles/theme.css",
+        "src/styles/header.css",
+    ]
+    .map(reads);
+    let begins = [step(&looks), step(&[repairs()]), step(&[recolours()])];
+    begins.into_iter().chain(then).collect()
+}
+
 fn tests() -> Value {
     runs("node_modules/.bin/vitest run src/auth/token.test.ts")
 }

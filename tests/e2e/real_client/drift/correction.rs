@@ -2,8 +2,8 @@
 
 use super::rounds::{Rounds, paints};
 use super::{
-    GOAL, LIMITED, Story, edits, in_time, is_about, reads, recolours, repairs, runs, says, step, tests, text,
-    writes,
+    GOAL, LIMITED, Story, edits, in_time, is_about, reads, recolours, repairs, runs, says, step, strays,
+    tests, text, writes,
 };
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -98,14 +98,7 @@ fn a_tangent_is_noticed_with_models_of_the_older_dialect_as_well() -> Result<()>
 
 #[test]
 fn whoever_undoes_all_that_it_should_not_have_done_is_on_its_way_back() -> Result<()> {
-    let steps = [
-        step(&[
-            reads("src/auth/token.ts"),
-            reads("src/styles/theme.css"),
-            reads("src/styles/header.css"),
-        ]),
-        step(&[repairs()]),
-        step(&[recolours()]),
+    let steps = strays([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
         step(&[edits("src/styles/header.css", "64px", "48px")]),
         step(&[edits("src/styles/theme.css", "#ff5500", "#0055ff")]),
@@ -113,7 +106,7 @@ fn whoever_undoes_all_that_it_should_not_have_done_is_on_its_way_back() -> Resul
         step(&[says(
             "Expired tokens are refused now; everything else is as it was.",
         )]),
-    ];
+    ]);
     let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());

@@ -1,6 +1,6 @@
 //! What is remembered of work that drifted says so.
 
-use super::{GOAL, LIMITED, Story, edits, in_time, reads, recolours, repairs, says, step, tests, text};
+use super::{GOAL, LIMITED, Story, edits, in_time, reads, repairs, says, step, strays, tests, text};
 use anyhow::{Context, Result};
 use grov_tests::eventually;
 use serde_json::{Value, json};
@@ -23,20 +23,13 @@ fn tags(task: &Value) -> Vec<&str> {
 
 #[test]
 fn work_that_drifted_far_is_marked_for_review() -> Result<()> {
-    let steps = [
-        step(&[
-            reads("src/auth/token.ts"),
-            reads("src/styles/theme.css"),
-            reads("src/styles/header.css"),
-        ]),
-        step(&[repairs()]),
-        step(&[recolours()]),
+    let steps = strays([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
         step(&[edits("src/styles/theme.css", "#ff5500", "#ff5511")]),
         step(&[edits("src/styles/header.css", "64px", "72px")]),
         step(&[tests()]),
         step(&[says(DONE)]),
-    ];
+    ]);
     let played = in_time(|| Story::begin(&steps), |story| story.types(LIMITED, &[]))?;
     let Some((story, session)) = played else {
         return Ok(());
