@@ -4,6 +4,7 @@ mod append;
 mod changes;
 mod drift;
 mod error;
+mod examine;
 mod file_reasoning;
 mod hooks;
 mod ledger;
@@ -18,6 +19,7 @@ mod tasks;
 mod transitions;
 mod values;
 
+pub use examine::Examination;
 pub use open::OpenOptions;
 
 use crate::files::Identity;

@@ -455,3 +455,26 @@ async fn place_that_cannot_hold_a_database_is_named() {
         assert!(error.to_string().contains(path.to_str().unwrap()), "{error}");
     }
 }
+
+#[tokio::test]
+async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
+    let home = Home::new();
+    let store = home.open().await;
+    let empty = store.examine().await.unwrap();
+    assert_eq!((empty.faults, empty.newest, empty.barred), (Vec::new(), None, 0));
+    assert_eq!(empty.schema_version, newest_schema().await);
+    let records = exchanges("a", 3);
+    store.append(&records).await.unwrap();
+    let found = store.examine().await.unwrap();
+    assert_eq!(found.faults, Vec::<String>::new());
+    assert!(found.newest.is_some());
+    store.close().await.unwrap();
+    // An index that says other than its table.
+    let mut connection = raw(&home.database()).await;
+    let damage = "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET rootpage = \
+         (SELECT rootpage FROM sqlite_schema WHERE name = 'task_files') WHERE name = 'tasks_by_project'";
+    connection.execute(damage).await.unwrap();
+    connection.close().await.unwrap();
+    let faults = home.open().await.examine().await.map(|found| found.faults);
+    assert!(faults.as_ref().is_err() || !faults.as_ref().unwrap().is_empty(), "{faults:?}");
+}
