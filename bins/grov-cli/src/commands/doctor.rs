@@ -6,6 +6,7 @@ mod home;
 mod judging;
 mod proxy;
 mod store;
+mod version;
 
 use crate::arguments::Common;
 use crate::context::Context;
@@ -120,7 +121,7 @@ fn all(common: &Common) -> Result<Vec<Check>, Failure> {
     checks.extend(store::checks(&context));
     checks.extend(client::checks(&context)?);
     checks.extend(proxy::checks(&context)?);
-    checks.extend(judging::checks(&context));
+    checks.push(judging::check(&context));
     checks.extend(embedding::check(&context));
     Ok(checks)
 }

@@ -132,13 +132,79 @@ fn what_the_clients_environment_lacks_is_told() {
 fn a_damaged_database_and_faults_of_hooks_are_told() {
     let scene = Scene::new();
     scene.write("home/.grov/grov.db", &"no database at all ".repeat(1000));
-    scene.write(
-        "home/.grov/logs/hooks.log",
-        "1 panic at x.rs:1\n2 the store is busy\n",
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let faults = format!(
+        "1 panic at x.rs:1\n{} the store is busy\n",
+        now.unwrap().as_secs()
     );
+    scene.write("home/.grov/logs/hooks.log", &faults);
     assert!(!said(&scene, "database").0);
     let (ok, evidence) = said(&scene, "hook faults");
     assert!(!ok && evidence.contains("the store is busy"), "{evidence}");
+    assert!(evidence.starts_with("1 in the last day"), "{evidence}");
+}
+
+#[test]
+fn a_sound_database_is_told_with_its_version() {
+    let scene = Scene::new();
+    scene.ask(&["off"]);
+    let (ok, evidence) = said(&scene, "database");
+    assert!(ok && evidence.contains("is sound, schema version"), "{evidence}");
+    assert!(said(&scene, "clock").0);
+    let (ok, evidence) = said(&scene, "disk");
+    assert!(ok && evidence.contains("MB are free"), "{evidence}");
+}
+
+/// A program of that name that prints a line.
+fn program(scene: &Scene, relative: &str, line: &str) -> std::path::PathBuf {
+    let path = scene.write(relative, &format!("#!/bin/sh\necho '{line}'\n"));
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+#[test]
+fn hooks_of_another_grov_and_hooks_that_never_run_are_told() {
+    let scene = Scene::new();
+    scene.ask(&["init"]);
+    let path = scene.path(USER);
+    let registered = std::fs::read_to_string(&path).unwrap();
+    let other = program(&scene, "old/grov", "grov 0.0.1");
+    let other = other.to_str().unwrap();
+    std::fs::write(&path, registered.replace(env!("CARGO_BIN_EXE_grov"), other)).unwrap();
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(
+        !ok && evidence.contains(other) && evidence.contains("another Grov"),
+        "{evidence}"
+    );
+    let switched_off = registered.replacen('{', "{\"disableAllHooks\": true,", 1);
+    std::fs::write(&path, switched_off).unwrap();
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("disableAllHooks"), "{evidence}");
+    std::fs::write(&path, &registered).unwrap();
+    let twice = format!(
+        r#"{{"hooks": {{"Stop": [{{"hooks": [{{"type": "command", "command": "{other} hook Stop"}}]}}]}}}}"#
+    );
+    scene.write("work/.claude/settings.json", &twice);
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("more than once"), "{evidence}");
+}
+
+#[test]
+fn a_client_that_grov_was_never_tried_with_is_told() {
+    let scene = Scene::new();
+    assert!(said(&scene, "client version").0, "there is none");
+    let folder = scene.folder("clients");
+    let scene = scene.without("PATH");
+    let scene = scene.env("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
+    for (line, is_well) in [
+        ("2.1.197 (Claude Code)", true),
+        ("1.0.98 (Claude Code)", false),
+        ("?", true),
+    ] {
+        program(&scene, "clients/claude", line);
+        let (ok, evidence) = said(&scene, "client version");
+        assert_eq!(ok, is_well, "{evidence}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::error::SyntaxError;
 use super::hook::{is_grovs, is_grovs_status_line, shell_words_first};
 use super::register::handlers;
-use super::scan::{Document, Node};
+use super::scan::{Document, Node, Value};
 use std::collections::BTreeMap;
 
 /// What a settings file says, as far as it concerns Grov.
@@ -13,6 +13,8 @@ pub struct Inspected {
     pub hooks: Vec<(String, Option<String>)>,
     /// The variables that the client gets, texts alone.
     pub environment: BTreeMap<String, String>,
+    /// Whether the client is told to run no hooks at all.
+    pub hooks_disabled: bool,
     /// The command that prints the status line.
     pub status_line: Option<StatusLine>,
 }
@@ -46,6 +48,8 @@ pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
             inspected.environment.insert(name.clone(), value.to_owned());
         }
     }
+    let disabled = document.at(&["disableAllHooks"]).map(|node| &node.value);
+    inspected.hooks_disabled = matches!(disabled, Some(Value::Literal(word)) if word == "true");
     inspected.status_line = document.at(&["statusLine"]).map(|line| StatusLine {
         command: match line.member("command").and_then(Node::text) {
             Some(command) => command.to_owned(),
@@ -119,5 +123,13 @@ mod tests {
             assert_eq!(found(text), Some(StatusLine { command, is_grovs }), "{text}");
         }
         assert_eq!(found("{}"), None);
+    }
+
+    #[test]
+    fn hooks_may_be_switched_off() {
+        let disabled = |text: &str| inspect(text).unwrap().hooks_disabled;
+        assert!(disabled(r#"{"disableAllHooks": true}"#));
+        assert!(!disabled(r#"{"disableAllHooks": false}"#));
+        assert!(!disabled("{}"));
     }
 }

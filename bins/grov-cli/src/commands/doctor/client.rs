@@ -1,6 +1,6 @@
 //! The client's settings.
 
-use super::{Check, Remedy};
+use super::{Check, Remedy, version};
 use crate::commands::registration::clients_folder;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 const SETTINGS: &str = "client settings";
 const HOOKS: &str = "hooks";
+/// What is called where no program is.
+const OVER_HTTP: &str = "the daemon";
 const SCOPES: [(Scope, &str); 3] = [
     (Scope::User, "user"),
     (Scope::Project, "project"),
@@ -63,7 +65,11 @@ impl Found {
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let environment = Environment::of_process();
     let found = Found::here(context, &environment)?;
-    Ok(vec![syntax(&found), hooks(&found, &environment)])
+    Ok(vec![
+        version::check(&environment),
+        syntax(&found),
+        hooks(&found, &environment),
+    ])
 }
 
 fn syntax(found: &Found) -> Check {
@@ -81,48 +87,88 @@ fn syntax(found: &Found) -> Check {
 }
 
 fn hooks(found: &Found, environment: &Environment) -> Check {
-    let mut events = BTreeSet::new();
+    let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
+    let mut calls: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut others = BTreeSet::new();
     for (path, scope, inspected) in &found.files {
+        if inspected.hooks_disabled && !inspected.hooks.is_empty() {
+            let evidence = format!("{}: disableAllHooks is true", path.display());
+            let consequence =
+                "the client runs no hook, so nothing is remembered, told or guarded without a proxy";
+            return Check::ill(HOOKS, evidence, consequence, "remove disableAllHooks there");
+        }
         for (event, program) in &inspected.hooks {
-            if let Some(program) = program
-                && !can_run(program, environment)
-            {
+            let called = program.as_deref();
+            let found = called.map(|program| located(program, environment));
+            if let (Some(program), Some(None)) = (called, &found) {
                 let evidence = format!("{}: {event} calls {program}, which cannot be run", path.display());
                 let consequence =
                     "the client shows an error at every such event, and the agent is told nothing";
                 return Check::ill(HOOKS, evidence, consequence, format!("grov init --scope {scope}"))
                     .with(Remedy::Register(scope));
             }
-            events.insert(event.as_str());
+            if let Some(Some(found)) = found
+                && own.as_ref().is_some_and(|own| *own != found)
+            {
+                others.insert((found, *scope));
+            }
+            calls
+                .entry(event)
+                .or_default()
+                .insert(called.unwrap_or(OVER_HTTP));
         }
+    }
+    if let Some((event, programs)) = calls.iter().find(|(_, programs)| programs.len() > 1) {
+        let programs = Vec::from_iter(programs.iter().copied()).join(" and ");
+        return Check::ill(
+            HOOKS,
+            format!("{event} calls Grov more than once: {programs}"),
+            "each costs a process, and the client waits for all of them",
+            "grov unregister, then grov init once",
+        );
     }
     let missing: Vec<&str> = registered()
         .map(|event| event.name)
-        .filter(|name| !events.contains(name))
+        .filter(|name| !calls.contains_key(name))
         .collect();
-    if missing.is_empty() {
-        return Check::well(
+    if !missing.is_empty() {
+        let evidence = match calls.is_empty() {
+            true => "none is registered".to_owned(),
+            false => format!("not registered: {}", missing.join(", ")),
+        };
+        let consequence =
+            "there Grov neither tells, checks nor keeps anything, and no session starts the proxy";
+        return Check::ill(HOOKS, evidence, consequence, "grov init");
+    }
+    if let Some((program, scope)) = others.first() {
+        return Check::ill(
             HOOKS,
-            format!("registered: {}", Vec::from_iter(events).join(", ")),
+            format!(
+                "they call {}, which is another Grov than this one",
+                program.display()
+            ),
+            "two versions work on one database, and what this one tells need not hold for the hooks",
+            format!("grov init --scope {scope}, to have them call this one"),
         );
     }
-    let evidence = match events.is_empty() {
-        true => "none is registered".to_owned(),
-        false => format!("not registered: {}", missing.join(", ")),
-    };
-    let consequence = "the agent hears of memory through the proxy alone, and no session starts the proxy";
-    Check::ill(HOOKS, evidence, consequence, "grov init")
+    Check::well(
+        HOOKS,
+        format!("registered: {}", Vec::from_iter(calls.into_keys()).join(", ")),
+    )
 }
 
-/// Whether a shell finds the program.
-fn can_run(program: &str, environment: &Environment) -> bool {
+/// What a shell runs under that name; `None` where there is nothing that can be run.
+fn located(program: &str, environment: &Environment) -> Option<PathBuf> {
     let is_executable = |path: &Path| {
         let metadata = std::fs::metadata(path);
         metadata.is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
     };
-    if program.contains('/') {
-        return is_executable(Path::new(program));
-    }
-    let path = environment.get("PATH");
-    path.is_some_and(|path| std::env::split_paths(path).any(|folder| is_executable(&folder.join(program))))
+    let found = if program.contains('/') {
+        Some(PathBuf::from(program))
+    } else {
+        let path = environment.get("PATH")?;
+        let mut places = std::env::split_paths(path).map(|folder| folder.join(program));
+        places.find(|place| is_executable(place))
+    };
+    found.filter(|found| is_executable(found))?.canonicalize().ok()
 }

@@ -3,25 +3,138 @@
 use super::Check;
 use crate::context::Context;
 use crate::failure::Failure;
-use grov_domain::SwitchStore;
+use grov_domain::MaintenanceStore;
+use grov_store::Examination;
+use std::time::Duration;
+use time::OffsetDateTime;
 
-const NAME: &str = "database";
+const DATABASE: &str = "database";
+const CLOCK: &str = "clock";
+const SPOOL: &str = "spool";
+const REFUSED: &str = "refused additions";
+/// Clocks of machines that share a home may differ so much.
+const TOLERATED: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn checks(context: &Context) -> Vec<Check> {
-    // A question to it, so that it is read as well as opened.
-    let answered = context.read(|store| async move { store.revision().await });
+    let looked =
+        context.read(|store| async move { Ok((store.examine().await?, store.stats().await?.spooled)) });
     let path = context.database();
     let path = path.display();
-    let check = match answered {
-        Ok(Some(_)) => Check::well(NAME, format!("{path} opens and answers")),
-        Ok(None) => Check::well(NAME, format!("{path} is not there yet")),
+    match looked {
+        Ok(Some((found, spooled))) => {
+            let mut checks = vec![
+                database(&found, &path.to_string()),
+                clock(&found, OffsetDateTime::now_utc()),
+            ];
+            checks.extend(spool(spooled));
+            checks.extend(refused(&found));
+            checks
+        }
+        Ok(None) => vec![Check::well(DATABASE, format!("{path} is not there yet"))],
         Err(Failure::Told(told)) => {
             let consequence =
                 "nothing is remembered, and what is recorded waits in a file; requests pass all the same";
             let fix = told.hint.unwrap_or_else(|| "see what was seen".to_owned());
-            Check::ill(NAME, told.message, consequence, fix)
+            vec![Check::ill(DATABASE, told.message, consequence, fix)]
         }
-        Err(Failure::BrokenPipe) => Check::well(NAME, "nobody reads the answer"),
+        Err(Failure::BrokenPipe) => vec![Check::well(DATABASE, "nobody reads the answer")],
+    }
+}
+
+fn database(found: &Examination, path: &str) -> Check {
+    if found.faults.is_empty() {
+        let evidence = format!("{path} is sound, schema version {}", found.schema_version);
+        return Check::well(DATABASE, evidence);
+    }
+    Check::ill(
+        DATABASE,
+        format!("{path} is damaged: {}", found.faults.join("; ")),
+        "some of what was recorded may be lost, and what is recorded next may be as well",
+        format!("grov memory export saves what can be read; then move {path} away: a new one is made"),
+    )
+}
+
+fn clock(found: &Examination, now: OffsetDateTime) -> Check {
+    match found.newest {
+        Some(newest) if newest > now + TOLERATED => Check::ill(
+            CLOCK,
+            format!("the newest record is of {newest}, and now it is {now}"),
+            "what is new counts as old: memories are ranked wrongly, and records are removed too late",
+            "set this machine's clock",
+        ),
+        _ => Check::well(CLOCK, "no record is of the future"),
+    }
+}
+
+/// What was recorded while the database took nothing.
+fn spool(waiting: u64) -> Option<Check> {
+    let what = match waiting {
+        0 => return None,
+        1 => "1 record waits".to_owned(),
+        count => format!("{count} records wait"),
     };
-    vec![check]
+    Some(Check::ill(
+        SPOOL,
+        format!("{what} outside the database"),
+        "they are not in steps, sessions and memory yet",
+        "grov proxy --detach; a running proxy takes them in",
+    ))
+}
+
+/// Histories in which the API did not take what was added.
+fn refused(found: &Examination) -> Option<Check> {
+    let what = match found.barred {
+        0 => return None,
+        1 => "1 conversation".to_owned(),
+        count => format!("{count} conversations"),
+    };
+    Some(Check::ill(
+        REFUSED,
+        format!("in {what} the API refused a request with an addition and took it without"),
+        "nothing is added to these any more: the agent is told nothing there",
+        "begin a new session; if it happens again, report it with the client's version",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
+
+    fn found(newest: Option<OffsetDateTime>) -> Examination {
+        Examination {
+            schema_version: 8,
+            faults: Vec::new(),
+            newest,
+            barred: 0,
+        }
+    }
+
+    #[test]
+    fn records_of_the_future_mean_that_the_clock_is_wrong() {
+        for (newest, is_well) in [
+            (None, true),
+            (Some(NOW), true),
+            (Some(NOW + Duration::from_secs(60)), true),
+            (Some(NOW + Duration::from_secs(3_600)), false),
+        ] {
+            assert_eq!(clock(&found(newest), NOW).ok, is_well, "{newest:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_told() {
+        assert!(database(&found(None), "/db").ok);
+        let damaged = Examination {
+            faults: vec!["row 1 missing from index i".to_owned()],
+            ..found(None)
+        };
+        let check = database(&damaged, "/db");
+        assert!(!check.ok && check.evidence.contains("row 1 missing"), "{check:?}");
+        assert_eq!(spool(0), None);
+        assert!(spool(2).is_some_and(|check| !check.ok));
+        assert_eq!(refused(&damaged), None);
+    }
 }
