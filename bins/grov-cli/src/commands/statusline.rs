@@ -5,7 +5,10 @@
 
 use crate::arguments::Common;
 use crate::output::{Outcome, Terminal, Verdict};
-use grov_domain::{ClientSessionId, DriftStore, LedgerStore, Lineage, SessionMode, SessionStore, TokenUsage};
+use grov_domain::{
+    ClientSessionId, DriftStore, HookStore, LedgerStore, Lineage, OFF_GOAL_BELOW, SessionMode, SessionStore,
+    TokenUsage,
+};
 use grov_hooks::ToldList;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
@@ -94,7 +97,10 @@ fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
     let asked = async {
         let store = SqliteStore::open_existing(&home.database(), &OpenOptions::brief()).await;
         match store {
-            Ok(Some(store)) => known(&store, session).await,
+            Ok(Some(store)) => match proxied(&store, session).await {
+                Some(recorded) => Some(recorded),
+                None => hooked(&store, session).await,
+            },
             _ => None,
         }
     };
@@ -114,7 +120,7 @@ fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
 }
 
 /// What the proxy recorded; nothing where the session's requests did not go through it.
-async fn known(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
+async fn proxied(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
     let tasks = store.client_session(session).await.ok()?;
     let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
     let mut usage = TokenUsage::default();
@@ -139,5 +145,16 @@ async fn known(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorde
         drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
         drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
         memories,
+    })
+}
+
+/// What hooks found; nothing where none ran in the session.
+async fn hooked(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
+    let session = store.hook_session(session).await.ok().flatten()?;
+    Some(Recorded {
+        usage: None,
+        drift_score: session.drift_score,
+        drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),
+        memories: Some(session.memories_told),
     })
 }

@@ -15,5 +15,6 @@ mod proxy;
 mod registration;
 mod scene;
 mod spending;
+mod statusline;
 mod stored;
 mod switches;

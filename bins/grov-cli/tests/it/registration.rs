@@ -61,6 +61,42 @@ fn what_init_does_unregister_takes_back() {
 }
 
 #[test]
+fn a_status_line_is_set_on_request_and_taken_back() {
+    let scene = Scene::new();
+    let path = scene.write(USER, ODD);
+    scene.ask(&["init"]);
+    assert!(!text(&path).contains("statusLine"), "nobody asked for it");
+    scene.ask(&["init", "--statusline"]);
+    let edited = text(&path);
+    assert!(edited.contains(" statusline\""), "{edited}");
+    // How it looks is the user's to say.
+    let padded = edited.replace(" statusline\"", " statusline\", \"padding\": 0");
+    std::fs::write(&path, &padded).unwrap();
+    assert_eq!(scene.ask(&["init", "--statusline"])["files"][0]["changed"], false);
+    std::fs::write(&path, &edited).unwrap();
+    scene.ask(&["unregister"]);
+    assert_eq!(text(&path), ODD);
+}
+
+#[test]
+fn a_status_line_of_the_users_own_stays() {
+    let scene = Scene::new();
+    let before = "{\"statusLine\": {\"type\": \"command\", \"command\": \"~/line.sh\"}}";
+    let path = scene.write(USER, before);
+    let ended = scene.run(&["init", "--statusline"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(
+        ended.stderr.contains("~/line.sh") && ended.stderr.contains("stays"),
+        "{ended:?}"
+    );
+    let settings = settings(&path);
+    assert_eq!(settings["statusLine"]["command"], "~/line.sh");
+    assert!(settings["hooks"]["SessionStart"].is_array());
+    scene.ask(&["unregister"]);
+    assert_eq!(text(&path), before);
+}
+
+#[test]
 fn a_dry_run_shows_and_changes_nothing() {
     let scene = Scene::new();
     let path = scene.write(USER, "{\n  \"model\": \"opus\"\n}\n");
