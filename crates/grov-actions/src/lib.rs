@@ -17,10 +17,12 @@ mod shell;
 mod telling;
 mod tools;
 pub mod transcript;
+mod typed;
 
 pub use call::{ToolCall, ToolInput};
 pub use content::content;
 pub use telling::{is_key_decision, keywords};
+pub use typed::{CONTINUED, typed};
 
 use grov_domain::Action;
 

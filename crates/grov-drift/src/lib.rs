@@ -19,4 +19,4 @@ mod scoring;
 pub use following::Following;
 pub use grov_steer::IntentReader;
 pub use reasoning::file_reasoning;
-pub use review::{Review, review};
+pub use review::{Review, review, summary};

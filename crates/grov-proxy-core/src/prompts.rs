@@ -1,9 +1,9 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
 use crate::request::MessagesRequest;
-use grov_domain::without_own_text;
+pub(crate) use grov_actions::CONTINUED;
+use grov_actions::typed;
 use grov_wire::{BlockKind, RequestIndex, Role};
-use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A prompt found in the newest part of a conversation.
@@ -16,30 +16,6 @@ pub(crate) struct FoundPrompt {
     /// The same prompt at the same place of the history has the same key, however often the request is repeated.
     pub(crate) key: u128,
 }
-
-/// Texts that the client writes into user messages by itself.
-const OF_THE_CLIENT: &[&str] = &[
-    "<local-command-caveat>",
-    "<local-command-stdout>",
-    "<local-command-stderr>",
-    "<command-name>",
-    "<command-message>",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<task-notification>",
-    "<system-reminder>",
-    INTERRUPTED,
-    "Stop hook feedback:",
-    "Output token limit hit.",
-    CONTINUED,
-];
-
-/// Beginning of the summary that stands for an earlier part of the conversation.
-pub(crate) const CONTINUED: &str = "This session is being continued from a previous conversation";
-
-/// Beginning of the note that the user broke off the turn.
-const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// How a prompt typed during a turn is introduced, and what the client says after it.
 const QUEUED: &str = "The user sent a new message while you were working:\n";
@@ -134,32 +110,6 @@ fn place_of(request: &MessagesRequest, message: usize) -> u128 {
         .iter()
         .rfind(|link| link.message <= message)
         .map_or(0, |link| link.key.as_u128())
-}
-
-/// What of these text blocks the user typed. Beside tool results the client puts texts of its own (a skill's body,
-/// a note that tools were loaded), so there only what follows an interruption counts.
-fn typed(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
-    let from = if beside_tool_results {
-        match texts
-            .iter()
-            .rposition(|text| text.trim_start().starts_with(INTERRUPTED))
-        {
-            Some(at) => at + 1,
-            None => return String::new(),
-        }
-    } else {
-        0
-    };
-    let of_the_user = |text: &&str| !OF_THE_CLIENT.iter().any(|beginning| text.starts_with(beginning));
-    let parts: Vec<Cow<'_, str>> = texts[from..]
-        .iter()
-        .map(|text| text.trim())
-        .filter(of_the_user)
-        // What Grov itself put there the user did not type.
-        .map(without_own_text)
-        .filter(|text| !text.trim().is_empty())
-        .collect();
-    parts.join("\n").trim().to_owned()
 }
 
 /// The prompt inside the client's note about a message typed during the turn.

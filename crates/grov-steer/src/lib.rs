@@ -13,6 +13,7 @@ mod holding;
 pub mod level;
 pub mod objection;
 pub mod quote;
+pub mod review;
 #[cfg(test)]
 mod testing;
 pub mod way_back;

@@ -8,11 +8,10 @@
 mod edits;
 mod line;
 mod tail;
-mod typed;
 
+pub use crate::typed::typed;
 pub use edits::{Edited, edits};
 pub use tail::newest_usage;
-pub use typed::typed;
 
 use crate::{ToolCall, ToolInput, content, understand};
 use grov_domain::{Action, AgentId, TokenUsage};

@@ -1,7 +1,7 @@
 //! Sessions as hooks see them: one process after the other.
 
 use super::*;
-use crate::review;
+use crate::{review, summary};
 use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
 use grov_llm::offline::extract_intent;
 use proptest::prelude::*;

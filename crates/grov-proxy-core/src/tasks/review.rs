@@ -1,34 +1,9 @@
 //! Whether a task that is saved has to be looked at, because the agent left its goal. Pure.
 
 use super::turn::is_change;
-use grov_domain::{Correction, CorrectionLevel, DriftEvent, OFF_GOAL_BELOW, StepRow, Task, TaskStatus};
-
-/// The tag of a task in which the agent left its goal.
-const HAD_DRIFT: &str = "had-drift";
-/// The tag of a task that somebody should look at.
-const NEEDS_REVIEW: &str = "needs-review";
-
-/// So many corrections that the agent was told.
-const WARNINGS: usize = 3;
-/// A mean of the changes' scores below this.
-const LEAST_MEAN: usize = 6;
-/// The mean counts from so many scores on.
-const LEAST_SCORES: usize = 2;
-/// Escalation from this on.
-const ESCALATION: u32 = 2;
-/// Halts that are told one by one.
-const MOST_HALTS: usize = 3;
-
-/// What drift leaves with a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Review {
-    /// The agent left its goal.
-    had_drift: bool,
-    /// Somebody should look at what came of it.
-    needs_review: bool,
-    /// Why the agent was told to stop, each reason once, oldest first.
-    halts: Vec<String>,
-}
+use grov_domain::{Correction, CorrectionLevel, DriftEvent, OFF_GOAL_BELOW, StepRow};
+pub(super) use grov_steer::review::Review;
+use grov_steer::review::is_to_be_reviewed;
 
 /// Reviews a task by its steps, by its actions that were judged off goal, by all corrections of its client session, and by
 /// the escalation it ended with (0 to 3).
@@ -56,11 +31,10 @@ pub(super) fn review(
         .chain(events.iter().filter_map(|event| event.drift_score))
         .map(usize::from)
         .collect();
-    let is_low = scores.len() >= LEAST_SCORES && scores.iter().sum::<usize>() < LEAST_MEAN * scores.len();
     let halts = halts(events, &own);
     Review {
         had_drift: !events.is_empty() || steps.iter().any(|step| off(step.drift_score)),
-        needs_review: told.count() >= WARNINGS || is_low || !halts.is_empty() || escalation >= ESCALATION,
+        needs_review: is_to_be_reviewed(told.count(), &scores, !halts.is_empty(), escalation),
         halts,
     }
 }
@@ -99,36 +73,6 @@ fn halts(events: &[DriftEvent], corrections: &[&Correction]) -> Vec<String> {
         }
     }
     reasons
-}
-
-impl Review {
-    /// The task with what drift leaves with it: tags, a status that says that it is not simply done, and a warning for
-    /// each halt in the trace.
-    pub(super) fn marked(&self, mut task: Task) -> Task {
-        let mut tag = |name: &str| {
-            if !task.tags.iter().any(|tag| tag == name) {
-                task.tags.push(name.to_owned());
-            }
-        };
-        if self.had_drift {
-            tag(HAD_DRIFT);
-        }
-        if self.needs_review {
-            tag(NEEDS_REVIEW);
-            if task.status == TaskStatus::Complete {
-                task.status = TaskStatus::Partial;
-            }
-        }
-        for reason in self.halts.iter().take(MOST_HALTS) {
-            task.reasoning_trace.push(format!("Warning (halt): {reason}"));
-        }
-        let more = self.halts.len().saturating_sub(MOST_HALTS);
-        if more > 0 {
-            task.reasoning_trace
-                .push(format!("Warning (halt): {more} more times"));
-        }
-        task
-    }
 }
 
 #[cfg(test)]

@@ -18,8 +18,11 @@ const OF_THE_CLIENT: &[&str] = &[
     INTERRUPTED,
     "Stop hook feedback:",
     "Output token limit hit.",
-    "This session is being continued from a previous conversation",
+    CONTINUED,
 ];
+
+/// Beginning of the summary that stands for an earlier part of the conversation.
+pub const CONTINUED: &str = "This session is being continued from a previous conversation";
 
 /// Beginning of the note that the user broke off the turn.
 const INTERRUPTED: &str = "[Request interrupted by user";
