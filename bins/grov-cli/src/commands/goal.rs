@@ -2,9 +2,10 @@
 
 mod glob;
 mod show;
+mod whose;
 
 use crate::arguments::{Common, GoalArguments, GoalCommand};
-use crate::chosen::{self, chosen};
+use crate::chosen;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
@@ -42,10 +43,9 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
     let project = context.project()?.key().to_owned();
     let edit = context
         .change(|store| async move {
-            let chosen = chosen(&store, wanted.as_deref(), &project).await?;
             let edit = GoalEdit {
                 id: GoalEditId::fresh(),
-                client_session_id: chosen.id,
+                client_session_id: whose::session(&store, wanted.as_deref(), &project).await?,
                 kind,
                 text,
                 at: SystemClock.now(),
@@ -61,7 +61,7 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
         at: edit.at,
     };
     terminal.answer(answer, text_of)?;
-    say("a running grov-proxyd notices within about a second");
+    say("hooks notice at once, a running grov-proxyd within about a second");
     Ok(Verdict::Found)
 }
 
