@@ -74,6 +74,10 @@ pub(crate) enum DriftCommand {
         /// The file; - for standard input
         #[arg(conflicts_with = "session")]
         file: Option<PathBuf>,
+        /// Tell of each action what the guard of the hooks would have done before it, had nobody ever been asked: a line has
+        /// "guard" besides, null or "ask" for every action
+        #[arg(long, requires = "file")]
+        guard: bool,
         /// Session: its id, a task's id, or an unmistakable beginning of one [default: the project's newest active session]
         #[arg(long, value_name = "S")]
         session: Option<String>,

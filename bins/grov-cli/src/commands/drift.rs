@@ -16,9 +16,13 @@ pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -
         DriftCommand::Status { session } => status::run(&context()?, session.as_deref(), terminal),
         DriftCommand::Log { session, limit } => log::run(&context()?, session.as_deref(), *limit, terminal),
         DriftCommand::Explain { event } => explain::run(&context()?, event, terminal),
-        DriftCommand::Replay { file: Some(file), .. } => replay::file(file, terminal),
-        DriftCommand::Replay { session, file: None } => {
-            replay::session(&context()?, session.as_deref(), terminal)
-        }
+        DriftCommand::Replay {
+            file: Some(file),
+            guard,
+            ..
+        } => replay::file(file, *guard, terminal),
+        DriftCommand::Replay {
+            session, file: None, ..
+        } => replay::session(&context()?, session.as_deref(), terminal),
     }
 }

@@ -48,6 +48,38 @@ fn every_line_is_answered_in_order_with_a_score_for_each_action() {
 }
 
 #[test]
+fn the_guard_tells_what_it_would_have_asked_about() {
+    let scene = Scene::new();
+    let line = object!({
+        "seq_id": 1, "goal": "Fix the login in src/auth.rs", "constraints": ["Do not touch src/db/"], "actions": [
+            {"type": "read", "files": ["src/db/pool.rs"]},
+            {"type": "edit", "files": ["src/db/pool.rs"], "text": "x"},
+            {"type": "bash", "command": "git push --force"},
+            {"type": "bash", "command": "mkdir -p /srv/try"},
+            {"type": "bash", "command": "rm -r /srv/try"},
+            {"type": "bash", "command": "mkdir /srv/other", "error": true},
+            {"type": "bash", "command": "rm -r ~/other"},
+        ]
+    });
+    let file = scene.write("in.jsonl", &format!("{line}\n"));
+    let ended = scene.run(&["drift", "replay", "--guard", "--json", file.to_str().unwrap()]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert_eq!(
+        lines(&ended)[0]["guard"],
+        object!([null, "ask", "ask", null, null, null, "ask"])
+    );
+    let ended = scene.run(&["drift", "replay", "--json", file.to_str().unwrap()]);
+    assert_eq!(lines(&ended)[0].get("guard"), None);
+    let ended = scene.run(&["drift", "replay", "--guard", file.to_str().unwrap()]);
+    assert!(ended.stdout.contains("3 asked about before"), "{ended:?}");
+    assert_eq!(
+        scene.run(&["drift", "replay", "--guard"]).code,
+        64,
+        "there is no file"
+    );
+}
+
+#[test]
 fn a_line_that_cannot_be_understood_is_told_and_left_out() {
     let scene = Scene::new();
     let text = format!(

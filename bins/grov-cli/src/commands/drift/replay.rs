@@ -8,7 +8,8 @@ use crate::lines::Lines;
 use crate::output::{self, Outcome, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
-use grov_domain::{ActionSketch, OFF_GOAL_BELOW};
+use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
+use grov_drift::guard::{Question, decide};
 use grov_drift_proxy::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
@@ -25,6 +26,9 @@ struct Answer {
     /// One for each action, 1 to 10, with a fraction that ranks them.
     scores: Vec<f64>,
     corrections: Vec<CorrectionView>,
+    /// What the guard would have said to each action before it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guard: Option<Vec<Option<&'static str>>>,
 }
 
 /// A correction that would have been delivered.
@@ -37,10 +41,10 @@ struct CorrectionView {
 }
 
 /// Answers a file line by line, in order; at most one line is in memory.
-pub(super) fn file(path: &Path, terminal: Terminal) -> Outcome {
+pub(super) fn file(path: &Path, guard: bool, terminal: Terminal) -> Outcome {
     let mut lines = Lines::open(path)?;
     let mut progress = Progress::new(true, lines.size, "sequences");
-    let ended = answer_all(&mut lines, &mut progress, terminal);
+    let ended = answer_all(&mut lines, &mut progress, guard, terminal);
     progress.close();
     let skipped = ended?;
     if skipped > MOST_TOLD {
@@ -54,7 +58,12 @@ pub(super) fn file(path: &Path, terminal: Terminal) -> Outcome {
 }
 
 /// How many lines were left out.
-fn answer_all(lines: &mut Lines, progress: &mut Progress, terminal: Terminal) -> Result<u64, Failure> {
+fn answer_all(
+    lines: &mut Lines,
+    progress: &mut Progress,
+    guard: bool,
+    terminal: Terminal,
+) -> Result<u64, Failure> {
     let (mut answered, mut skipped) = (0, 0);
     while let Some(line) = lines.next()? {
         let number = line.number;
@@ -64,7 +73,7 @@ fn answer_all(lines: &mut Lines, progress: &mut Progress, terminal: Terminal) ->
         };
         match sequence {
             Ok(sequence) => {
-                let answer = answer(sequence);
+                let answer = answer(sequence, guard);
                 if terminal.wants_json() {
                     output::line(&answer)?;
                 } else {
@@ -89,9 +98,11 @@ fn answer_all(lines: &mut Lines, progress: &mut Progress, terminal: Terminal) ->
     Ok(skipped)
 }
 
-fn answer(sequence: Sequence) -> Answer {
+fn answer(sequence: Sequence, guard: bool) -> Answer {
     let actions: Vec<ActionSketch> = sequence.actions().collect();
-    let replay = replay(sequence.contract(), &actions, Policy::default());
+    let contract = sequence.contract();
+    let guard = guard.then(|| guarded(&contract, &actions));
+    let replay = replay(contract, &actions, Policy::default());
     let corrections = replay.corrections().map(|(action, correction)| CorrectionView {
         action,
         level: correction.level.as_str(),
@@ -100,8 +111,35 @@ fn answer(sequence: Sequence) -> Answer {
     Answer {
         scores: replay.fine_scores(),
         corrections: corrections.collect(),
+        guard,
         seq_id: sequence.seq_id,
     }
+}
+
+/// What the guard would have said to each action. The recorded ones all ran, so that what came before is what was done.
+fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'static str>> {
+    let said = |(place, action)| {
+        let question = Question {
+            contract,
+            root: None,
+            directory: None,
+            action,
+            past: Some(&[]),
+            allowed: &[],
+            verdict: GuardVerdict::Ask,
+        };
+        // The past lifts what stands against an action, and brings nothing up; most have nothing against them.
+        decide(&question)?;
+        let done = actions
+            .iter()
+            .take(place)
+            .filter(|action| action.failed != Some(true));
+        let past: Vec<ActionSketch> = done.cloned().collect();
+        let past = Some(past.as_slice());
+        let stop = decide(&Question { past, ..question })?;
+        Some(stop.verdict.as_str())
+    };
+    actions.iter().enumerate().map(said).collect()
 }
 
 fn text(answer: &Answer) -> String {
@@ -109,11 +147,16 @@ fn text(answer: &Answer) -> String {
         .scores
         .iter()
         .filter(|score| **score < f64::from(OFF_GOAL_BELOW));
+    let asked = answer.guard.as_ref().map(|guard| {
+        let asked = guard.iter().flatten().count();
+        format!(", {asked} asked about before")
+    });
     format!(
-        "{}  {}, {} off goal, {}\n",
+        "{}  {}, {} off goal, {}{}\n",
         answer.seq_id,
         some(answer.scores.len() as u64, "action", "actions"),
         off.count(),
         some(answer.corrections.len() as u64, "correction", "corrections"),
+        asked.unwrap_or_default(),
     )
 }
