@@ -7,6 +7,7 @@
 )]
 
 mod command_line;
+mod guard;
 mod hooks;
 mod judge;
 mod load;

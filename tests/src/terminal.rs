@@ -80,6 +80,15 @@ impl Terminal {
         self.awaits(last)
     }
 
+    /// Says yes to what the client asks: that is what it offers first.
+    ///
+    /// # Errors
+    /// It takes no keys any more.
+    pub fn confirm(&mut self) -> Result<()> {
+        self.entered = self.screen_length();
+        self.press("\r")
+    }
+
     /// Waits until the client shows `text` after the newest line was entered.
     ///
     /// # Errors

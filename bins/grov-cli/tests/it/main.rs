@@ -7,6 +7,7 @@ mod doctor;
 mod drift;
 mod drift_replay;
 mod drift_test;
+mod guard;
 mod hooks;
 mod memory;
 mod memory_changes;

@@ -1,0 +1,280 @@
+//! `grov hook PreToolUse`: what the agent is about to do, and whether it may.
+
+use crate::scene::{Ended, Scene};
+use serde_json::{Value, json as object};
+use std::io::Write;
+use std::process::Stdio;
+
+const SESSION: &str = "0f9e1c5a-0000-4000-8000-000000000001";
+const PROMPT: &str = "Fix the login in src/login.rs. Do not touch src/db/.";
+
+/// Where everything happens: a project with a session that was told what not to do.
+fn begun(scene: Scene) -> Scene {
+    scene.repository("work", "https://example.org/shop.git");
+    scene.write("work/transcript.jsonl", "");
+    let ended = hook(&scene, "UserPromptSubmit", object!({ "prompt": PROMPT }));
+    assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended:?}");
+    scene
+}
+
+fn fed(scene: &Scene, event: &str, input: &str) -> Ended {
+    let mut command = scene.command();
+    command.args(["hook", event]).current_dir(scene.path("work"));
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Ended::of(&child.wait_with_output().unwrap())
+}
+
+fn hook(scene: &Scene, event: &str, more: Value) -> Ended {
+    let mut input = object!({
+        "session_id": SESSION, "transcript_path": scene.path("work/transcript.jsonl"), "cwd": scene.path("work"),
+        "hook_event_name": event, "permission_mode": "default",
+    });
+    let more = more.as_object().unwrap().clone();
+    input.as_object_mut().unwrap().extend(more);
+    fed(scene, event, &input.to_string())
+}
+
+/// A call that is about to be made.
+fn call(scene: &Scene, id: &str, tool: &str, input: &Value) -> Ended {
+    hook(
+        scene,
+        "PreToolUse",
+        object!({"tool_name": tool, "tool_input": input, "tool_use_id": id}),
+    )
+}
+
+fn change(scene: &Scene, id: &str, file: &str) -> Ended {
+    let file = scene.path("work").join(file);
+    call(
+        scene,
+        id,
+        "Edit",
+        &object!({"file_path": file, "old_string": "a", "new_string": "b"}),
+    )
+}
+
+fn run(scene: &Scene, id: &str, command: &str) -> Ended {
+    call(scene, id, "Bash", &object!({ "command": command }))
+}
+
+/// What the client is told: `ask`, `deny`, or nothing.
+#[track_caller]
+fn said(ended: &Ended) -> Option<String> {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:?}");
+    if ended.stdout.is_empty() {
+        return None;
+    }
+    assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
+    let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let answer = &answer["hookSpecificOutput"];
+    assert_eq!(answer["hookEventName"], "PreToolUse");
+    let reason = answer["permissionDecisionReason"].as_str().unwrap();
+    assert!(reason.starts_with("Grov: "), "{reason}");
+    Some(answer["permissionDecision"].as_str().unwrap().to_owned())
+}
+
+/// That a hook refused, and how.
+#[track_caller]
+fn refusal(ended: &Ended) -> &str {
+    assert_eq!((ended.code, ended.stdout.as_str()), (2, ""), "{ended:?}");
+    assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
+    &ended.stderr
+}
+
+/// A call of the agent in the transcript, and how it ended.
+fn in_transcript(scene: &Scene, id: &str, command: &str, failed: bool) {
+    let path = scene.path("work/transcript.jsonl");
+    let mut text = std::fs::read_to_string(&path).unwrap();
+    let use_ = object!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": command}});
+    let result = object!({"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": failed});
+    for (kind, block) in [("assistant", use_), ("user", result)] {
+        let line = object!({
+            "type": kind, "sessionId": SESSION, "uuid": format!("{kind}-{id}"), "timestamp": "2026-01-02T03:04:05.000Z",
+            "cwd": scene.path("work"), "message": {"id": id, "role": kind, "model": "m", "content": [block]},
+        });
+        text.push_str(&format!("{line}\n"));
+    }
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn what_was_forbidden_is_asked_about_and_nothing_else() {
+    let scene = begun(Scene::new());
+    let ended = change(&scene, "t1", "src/db/pool.rs");
+    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    let answer: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(
+        answer["systemMessage"], answer["hookSpecificOutput"]["permissionDecisionReason"],
+        "a question about a file does not say why"
+    );
+    for (id, command) in [
+        ("t2", "cat src/db/pool.rs"),
+        ("t3", "cargo test -p db"),
+        ("t4", "ls"),
+    ] {
+        assert_eq!(said(&run(&scene, id, command)), None, "{command}");
+    }
+    assert_eq!(said(&change(&scene, "t5", "src/login.rs")), None);
+    assert_eq!(said(&run(&scene, "t6", "rm -r src/db")).as_deref(), Some("ask"));
+    assert_eq!(
+        said(&run(&scene, "t7", "grov goal allow src/db")).as_deref(),
+        Some("ask"),
+        "the agent does not allow itself anything"
+    );
+}
+
+#[test]
+fn it_asks_denies_or_is_off_as_it_is_set() {
+    let scene = begun(Scene::new());
+    let plan = |scene: &Scene| {
+        let input = object!({"file_path": scene.path("work/src/db/pool.rs")});
+        let more = object!({
+            "permission_mode": "plan", "tool_name": "Write", "tool_input": input, "tool_use_id": "t",
+        });
+        hook(scene, "PreToolUse", more)
+    };
+    // A yes would let it run although the mode forbids it.
+    assert_eq!(said(&plan(&scene)).as_deref(), Some("deny"));
+    for (mode, expected) in [("deny", Some("deny")), ("ask", Some("ask")), ("off", None)] {
+        scene.write("home/.grov/config.toml", &format!("[guard]\nmode = \"{mode}\"\n"));
+        let ended = change(&scene, "t", "src/db/pool.rs");
+        assert_eq!(said(&ended).as_deref(), expected, "{ended:?}");
+    }
+}
+
+#[test]
+fn a_project_does_not_switch_its_guard_off() {
+    let scene = begun(Scene::new());
+    for text in ["[guard]\nmode = \"off\"\n", "no configuration"] {
+        scene.write("work/.grov/config.toml", text);
+        assert_eq!(
+            said(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
+            Some("ask")
+        );
+    }
+}
+
+#[test]
+fn what_was_asked_about_and_ran_is_not_asked_about_again() {
+    let scene = begun(Scene::new());
+    let ran = |event: &str, id: &str| {
+        let ended = hook(&scene, event, object!({"tool_name": "Edit", "tool_use_id": id}));
+        assert_eq!((ended.code, ended.stdout.as_str()), (0, ""), "{ended:?}");
+    };
+    assert_eq!(
+        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    // Somebody said no.
+    assert_eq!(
+        said(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    ran("PostToolUse", "t2");
+    assert_eq!(said(&change(&scene, "t3", "src/db/pool.rs")), None);
+    assert_eq!(
+        said(&change(&scene, "t4", "src/db/other.rs")).as_deref(),
+        Some("ask")
+    );
+    ran("PostToolUseFailure", "t4");
+    assert_eq!(said(&change(&scene, "t5", "src/db/other.rs")), None);
+    ran("PostToolUse", "unknown");
+}
+
+#[test]
+fn what_a_person_allows_holds_at_once_also_where_hooks_alone_know_the_session() {
+    let scene = begun(Scene::new());
+    let work = scene.path("work");
+    assert_eq!(
+        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    let answer = scene.within(&work).ask(&["goal", "allow", "src/db/pool.rs"]);
+    assert_eq!(answer["client_session_id"], SESSION, "{answer}");
+    assert_eq!(said(&change(&scene, "t2", "src/db/pool.rs")), None);
+    let beginning = &SESSION[..6];
+    let words = ["goal", "forbid", "docs", "--session", beginning];
+    assert_eq!(scene.within(&work).ask(&words)["client_session_id"], SESSION);
+    assert_eq!(said(&change(&scene, "t3", "docs/a.md")).as_deref(), Some("ask"));
+    assert_eq!(
+        scene.run(&["off", "--project", work.to_str().unwrap()]).code,
+        0,
+        "Grov is silent in this project"
+    );
+    assert_eq!(said(&change(&scene, "t4", "docs/a.md")), None);
+}
+
+#[test]
+fn what_the_agent_made_it_may_remove_and_trying_is_not_making() {
+    let scene = begun(Scene::new());
+    in_transcript(&scene, "t1", "mkdir -p /srv/try", false);
+    assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
+    for id in ["t3", "t4"] {
+        // The client writes the call down before it is made.
+        in_transcript(&scene, id, "rm -r /srv/data", true);
+        assert_eq!(
+            said(&run(&scene, id, "rm -r /srv/data")).as_deref(),
+            Some("ask"),
+            "{id}"
+        );
+    }
+}
+
+#[test]
+fn of_a_session_that_nobody_knows_nothing_is_said() {
+    let scene = Scene::new();
+    scene.repository("work", "https://example.org/shop.git");
+    assert_eq!(said(&change(&scene, "t", "src/db/pool.rs")), None);
+    assert_eq!(said(&run(&scene, "t", "rm -rf ~")), None);
+    assert!(scene.is_untouched(), "nothing is stored");
+    for input in ["", "null", "{\"tool_name\": 1}", "not json"] {
+        assert_eq!(said(&fed(&scene, "PreToolUse", input)), None, "{input}");
+    }
+}
+
+#[test]
+fn closed_it_lets_nothing_pass_that_it_cannot_look_at() {
+    let closed = || Scene::new().env("GROV_GUARD_FAIL", "closed");
+    let scene = closed();
+    scene.repository("work", "https://example.org/shop.git");
+    assert!(refusal(&change(&scene, "t", "src/login.rs")).contains("nothing is known of this session"));
+    refusal(&fed(&scene, "PreToolUse", "not json"));
+    let scene = begun(closed());
+    assert_eq!(said(&change(&scene, "t", "src/login.rs")), None);
+    assert_eq!(
+        said(&change(&scene, "t", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    // No other event is ever refused.
+    for event in ["PostToolUse", "Stop", "UserPromptSubmit", "SessionStart"] {
+        assert_eq!(fed(&scene, event, "not json").code, 0, "{event}");
+    }
+}
+
+#[test]
+fn a_broken_home_stops_nothing_unless_the_guard_fails_closed() {
+    let broken = |scene: Scene| {
+        scene.write("home/.grov/grov.db/within", "");
+        change(&scene, "t", "src/db/pool.rs")
+    };
+    let scene = Scene::new();
+    assert_eq!(said(&broken(scene)), None);
+    let scene = Scene::new().env("GROV_GUARD_FAIL", "closed");
+    refusal(&broken(scene));
+    // Whoever wrote "closed" means it, though the rest cannot be read.
+    for (text, code) in [
+        ("[guard]\nfail = \"closed\"\nmode = [\n", 2),
+        ("[guard]\n# fail = \"closed\"\nmode = [\n", 0),
+    ] {
+        let scene = begun(Scene::new());
+        scene.write("home/.grov/config.toml", text);
+        let ended = change(&scene, "t", "src/db/pool.rs");
+        assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{ended:?}");
+    }
+}
