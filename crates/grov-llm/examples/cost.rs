@@ -3,7 +3,7 @@
 //!
 //! A line is a turn, those of a session in order:
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
-//! "text": "why", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every question is rendered for the default
+//! "text": "what is written, or why", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every question is rendered for the default
 //! model, its size is noted where money for it would be set aside, and rules answer it. What they answer decides which
 //! tasks begin and end, and so which further questions there are. Drift is asked about as the daemon does: at the first
 //! change after every third prompt, and at most twice a prompt where the rules are suspicious.
@@ -59,15 +59,16 @@ struct Action {
 
 impl Action {
     fn sketch(self) -> ActionSketch {
+        let writes = self.action_type.modifies_files();
         ActionSketch {
             action_type: self.action_type,
             files: self.files,
             command: self.command,
             effects: self.effects,
-            reasoning: self.text,
+            reasoning: self.text.clone().filter(|_| !writes),
             failed: self.failed,
             output: None,
-            content: None,
+            content: self.text.filter(|_| writes),
         }
     }
 }
@@ -229,7 +230,10 @@ impl Watch {
                 };
                 asked.drift(&question).await?;
             }
-            self.earlier.push(action.clone());
+            self.earlier.push(ActionSketch {
+                content: None,
+                ..action.clone()
+            });
             let surplus = self.earlier.len().saturating_sub(EARLIER);
             self.earlier.drain(..surplus);
         }

@@ -30,6 +30,16 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
     })
 }
 
+/// The beginning of a text on one line. It is cleaned before it is cut, so that no half of a secret is shown.
+pub(crate) fn beginning(text: &str, limit: usize) -> String {
+    let mut line = line(text, limit + SPARE + AT_A_CUT);
+    if line.len() > limit {
+        line.truncate(line.floor_char_boundary(limit));
+        line.push_str(" [...]");
+    }
+    line
+}
+
 /// `text` cleaned, laid out by `lay_out` and shortened to `limit`.
 fn bounded(text: &str, limit: usize, lay_out: impl Fn(&str) -> String) -> String {
     let window = limit + SPARE + AT_A_CUT;
@@ -206,6 +216,17 @@ mod tests {
     #[test]
     fn a_line_is_one_line() {
         assert_eq!(line("a\n2. edit b\r\n\tc", 100), "a 2. edit b c");
+    }
+
+    #[test]
+    fn a_beginning_is_cut_behind_and_shows_no_half_of_a_secret() {
+        let key = format!("ghp_{}", "a1B2".repeat(9));
+        let text = format!("const a = 1;\n{} {key} tail", "x ".repeat(180));
+        let quoted = beginning(&text, 400);
+        assert!(quoted.starts_with("const a = 1; x x"), "{quoted}");
+        assert!(quoted.ends_with(" [...]") && quoted.len() <= 406, "{quoted}");
+        assert!(!quoted.contains("ghp_"), "{quoted}");
+        assert_eq!(beginning("a\n\tb", 400), "a b");
     }
 
     proptest! {

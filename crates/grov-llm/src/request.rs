@@ -68,6 +68,8 @@ pub(crate) mod limits {
     pub(crate) const ENTRY_COUNT: usize = 20;
     /// One action, its files, output and reason included.
     pub(crate) const ACTION: usize = 700;
+    /// The beginning of what an action writes, behind that.
+    pub(crate) const WRITTEN: usize = 400;
     /// All actions of one list; the newest are kept.
     pub(crate) const ACTIONS: usize = 8_000;
     /// A command within an action.
@@ -95,7 +97,8 @@ pub(crate) mod limits {
 pub(crate) enum Words {
     /// Reasons and outputs are shown.
     Shown,
-    /// Only what was done: a judge of actions is not to be persuaded.
+    /// Only what was done, and the beginning of what was written by it: a judge of actions is not to be persuaded, and
+    /// what an edit does it does by what it writes.
     Hidden,
 }
 
@@ -237,6 +240,10 @@ fn action_line(action: &ActionSketch, words: Words) -> String {
     if line.len() > limits::ACTION {
         line.truncate(line.floor_char_boundary(limits::ACTION));
         line.push_str(" [...]");
+    }
+    let written = action.content.as_deref().filter(|_| words == Words::Hidden);
+    if let Some(written) = written.filter(|written| !written.trim().is_empty()) {
+        let _ = write!(line, " | writes: {}", quote::beginning(written, limits::WRITTEN));
     }
     line
 }

@@ -34,7 +34,7 @@ impl Question for DriftQuestion {
             ("diagnostic", schema::text()),
             ("recovery_plan", schema::list(&schema::step(), MOST_STEPS)),
         ]);
-        let instructions = include_str!("../../prompts/check_drift.v1.md");
+        let instructions = include_str!("../../prompts/check_drift.v2.md");
         ModelRequest::new(Purpose::CheckDrift, instructions, material, shape, 600)
     }
 
