@@ -4,6 +4,8 @@
 //! almost every time, so a block is turned into masks, one bit a byte, and what is escaped follows from them
 //! by arithmetic.
 
+use wide::u8x16;
+
 /// How many bytes one mask covers.
 pub(super) const BLOCK: usize = u64::BITS as usize;
 
@@ -14,46 +16,31 @@ pub(super) struct Masks {
     pub(super) stops: u64,
     /// Backslashes, escaped or not.
     pub(super) backslashes: u64,
-    /// What most backslashes escape: quotes, backslashes, `n` and `t`. Not looked for where nothing stops and no
-    /// backslash is.
+    /// What most backslashes escape: quotes, backslashes, `n` and `t`. Not looked for where no backslash is.
     pub(super) common: u64,
 }
 
 impl Masks {
     /// Classifies a block.
-    ///
-    /// Plain loops and `|` instead of `||`: so they compile to vector code everywhere, without `unsafe`.
     #[inline]
     pub(super) fn of(bytes: &[u8; BLOCK]) -> Self {
-        let mut stops = [0; LANES];
-        let mut backslashes = [0; LANES];
-        let mut common = [0; LANES];
-        for (part, bytes) in bytes.as_chunks::<LANES>().0.iter().enumerate() {
-            for lane in 0..LANES {
-                let byte = bytes[lane];
-                // Groups of eight bytes get a bit each, so that all eight groups can lie over each other.
-                let bit = 1 << (2 * part + lane / 8);
-                let flag = |is_set: bool| if is_set { bit } else { 0_u8 };
-                let is_quote = byte == b'"';
-                let is_backslash = byte == b'\\';
-                stops[lane] |= flag(is_quote | (byte < 0x20));
-                backslashes[lane] |= flag(is_backslash);
-                common[lane] |= flag(is_quote | is_backslash | (byte == b'n') | (byte == b't'));
-            }
+        let mut vectors = [u8x16::ZERO; BLOCK / LANES];
+        for (vector, bytes) in vectors.iter_mut().zip(bytes.as_chunks::<LANES>().0) {
+            *vector = u8x16::new(*bytes);
         }
-        let (stops, backslashes, common) = (fold(stops), fold(backslashes), fold(common));
-        if stops | backslashes == 0 {
-            // Nothing ends and nothing is escaped here, as in all of an image.
-            return Self {
-                stops: 0,
-                backslashes: 0,
-                common: 0,
-            };
-        }
+        let is = |vector: u8x16, byte| vector.simd_eq(u8x16::splat(byte));
+        // What is no greater than the last control character is the lesser of both.
+        let is_control = |vector: u8x16| vector.min(u8x16::splat(0x1f)).simd_eq(vector);
+        let backslashes = mask(&vectors, |vector| is(vector, b'\\'));
+        let common = |vector| is(vector, b'"') | is(vector, b'\\') | is(vector, b'n') | is(vector, b't');
         Self {
-            stops: turn(stops),
-            backslashes: turn(backslashes),
-            common: turn(common),
+            stops: mask(&vectors, |vector| is(vector, b'"') | is_control(vector)),
+            backslashes,
+            common: if backslashes == 0 {
+                0
+            } else {
+                mask(&vectors, common)
+            },
         }
     }
 }
@@ -61,23 +48,13 @@ impl Masks {
 /// Bytes that are compared at once: the width of the vectors that every x86-64 and AArch64 processor has.
 const LANES: usize = 16;
 
-/// Lays the groups of both halves over each other.
+/// One bit for each byte that `test` marks, by setting its highest bit.
 #[inline]
-fn fold(flags: [u8; LANES]) -> u64 {
-    let flags = u128::from_le_bytes(flags);
-    flags as u64 | (flags >> 64) as u64
-}
-
-/// Turns a matrix of 8 x 8 bits about its diagonal (Warren, Hacker's Delight, 7-3): bit `g` of byte `i`, which
-/// speaks of byte `i` of group `g`, becomes bit `8 * g + i`.
-#[inline]
-fn turn(mut bits: u64) -> u64 {
-    let mut swap = (bits ^ (bits >> 7)) & 0x00AA_00AA_00AA_00AA;
-    bits ^= swap ^ (swap << 7);
-    swap = (bits ^ (bits >> 14)) & 0x0000_CCCC_0000_CCCC;
-    bits ^= swap ^ (swap << 14);
-    swap = (bits ^ (bits >> 28)) & 0x0000_0000_F0F0_F0F0;
-    bits ^ swap ^ (swap << 28)
+fn mask(vectors: &[u8x16; BLOCK / LANES], test: impl Fn(u8x16) -> u8x16) -> u64 {
+    let parts = vectors.iter().enumerate();
+    parts.fold(0, |mask, (part, vector)| {
+        mask | u64::from(test(*vector).to_bitmask()) << (part * LANES)
+    })
 }
 
 /// The last, shorter block of a document, filled up with spaces.
