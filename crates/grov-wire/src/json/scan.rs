@@ -209,28 +209,43 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn pass_string(&mut self) -> Result<Span, JsonError> {
         let start = self.at + 1;
-        let mut at = start;
+        // Most strings are short, and end in the block that is in view.
+        let end = match self.next_stop(start) {
+            Some(end) => end,
+            None => self.find_stop(start)?,
+        };
+        match self.text.get(end) {
+            Some(b'"') => {
+                self.at = end + 1;
+                Ok(Span {
+                    start: start as u32,
+                    end: end as u32,
+                })
+            }
+            _ => Err(self.error_at(end, JsonProblem::ControlCharacter)),
+        }
+    }
+
+    /// The first quote or control character from there on, if it lies in the same block and that block is in view.
+    #[inline]
+    fn next_stop(&self, at: usize) -> Option<usize> {
+        let block = at & !(BLOCK - 1);
+        let stops = self.stops & (u64::MAX << (at - block));
+        (block == self.block && stops != 0).then(|| block + stops.trailing_zeros() as usize)
+    }
+
+    /// The first quote or control character from there on.
+    #[inline(never)]
+    fn find_stop(&mut self, mut at: usize) -> Result<usize, JsonError> {
         loop {
             let block = at & !(BLOCK - 1);
             if block != self.block {
                 self.load(block)?;
             }
-            let stops = self.stops & (u64::MAX << (at - block));
-            if stops == 0 {
-                at = block + BLOCK;
-                continue;
+            if let Some(stop) = self.next_stop(at) {
+                return Ok(stop);
             }
-            let end = block + stops.trailing_zeros() as usize;
-            return match self.text.get(end) {
-                Some(b'"') => {
-                    self.at = end + 1;
-                    Ok(Span {
-                        start: start as u32,
-                        end: end as u32,
-                    })
-                }
-                _ => Err(self.error_at(end, JsonProblem::ControlCharacter)),
-            };
+            at = block + BLOCK;
         }
     }
 

@@ -10,8 +10,15 @@ use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
 use std::borrow::Cow;
 
+/// Bytes of a body for each message in it: as many as leave little room unused.
+const BYTES_A_MESSAGE: usize = 1024;
+
+/// Most messages that room is made for before they come.
+const MOST_EXPECTED: usize = 64;
+
 /// Reads a whole request, the encoding of which was checked.
 pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
+    let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
     let mut pass = Pass {
         document: body,
         scanner: enter_document(body)?,
@@ -27,8 +34,8 @@ pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
         tools: 0,
         first_tool: None,
         output_format: None,
-        messages: Vec::new(),
-        blocks: Vec::new(),
+        messages: Vec::with_capacity(expected),
+        blocks: Vec::with_capacity(expected),
     };
     let mut first = true;
     while let Some(key) = pass.scanner.next_key(&mut first)? {
