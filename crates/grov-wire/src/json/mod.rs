@@ -9,7 +9,7 @@ mod scan;
 mod text;
 
 pub(crate) use scan::{Kind, Scanner};
-pub(crate) use text::{decode, raw};
+pub(crate) use text::{decode, raw, unescaped};
 
 use thiserror::Error;
 

@@ -14,7 +14,11 @@ pub(crate) fn raw(document: &[u8], span: Span) -> &str {
 ///
 /// A lone surrogate, which JSON can write and UTF-8 cannot, becomes U+FFFD.
 pub(crate) fn decode(document: &[u8], span: Span) -> Cow<'_, str> {
-    let raw = raw(document, span);
+    unescaped(raw(document, span))
+}
+
+/// The text of a checked string that is `raw` between its quotes; else as [`decode`].
+pub(crate) fn unescaped(raw: &str) -> Cow<'_, str> {
     let Some(first) = memchr::memchr(b'\\', raw.as_bytes()) else {
         return Cow::Borrowed(raw);
     };

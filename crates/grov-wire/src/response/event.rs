@@ -1,6 +1,8 @@
 //! The JSON of events, messages and errors, read leniently: a field of the wrong type counts as absent.
 
 use super::turn::{ApiError, Block, Usage};
+use crate::json::unescaped;
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -127,7 +129,13 @@ pub(super) fn object<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Malfor
             is_cut: json.trim_ascii().is_empty(),
         });
     }
-    serde_json::from_slice(json).map_err(|error| Malformed {
+    // Checked once as a whole: from bytes, every part that is kept raw would be checked by itself, and more slowly.
+    let read = match simdutf8::basic::from_utf8(json) {
+        Ok(text) => serde_json::from_str(text),
+        // In a part that nobody reads, a fault of encoding does no harm.
+        Err(_) => serde_json::from_slice(json),
+    };
+    read.map_err(|error| Malformed {
         is_cut: error.is_eof(),
     })
 }
@@ -141,17 +149,25 @@ pub(super) struct Malformed {
 
 /// Reads an object inside a document; absent if it is of another type.
 pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    object(raw?.get().as_bytes()).ok()
+    let json = raw?.get();
+    json.trim_ascii_start()
+        .starts_with('{')
+        .then(|| serde_json::from_str(json).ok())
+        .flatten()
 }
 
 /// A string, its escapes resolved.
 pub(super) fn text<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
     let json = raw?.get();
-    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(plain) if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
-        Some(_) => serde_json::from_str(json).ok().map(Cow::Owned),
-        None => None,
+    let between_quotes = json.strip_prefix('"')?.strip_suffix('"')?;
+    if !between_quotes.contains('\\') {
+        return Some(Cow::Borrowed(between_quotes));
     }
+    if memmem::find(between_quotes.as_bytes(), b"\\u").is_some() {
+        // Half of a pair of surrogates is no text.
+        return serde_json::from_str(json).ok().map(Cow::Owned);
+    }
+    Some(unescaped(between_quotes))
 }
 
 pub(super) fn owned_text(raw: Option<&RawValue>) -> Option<String> {
@@ -223,7 +239,7 @@ impl ApiError {
 
 /// Reads a content block. `complete` is as given: true for a JSON answer, false at a block's start in a stream.
 pub(super) fn block(raw: &RawValue, complete: bool) -> Option<Block> {
-    let block: RawBlock<'_> = object(raw.get().as_bytes()).ok()?;
+    let block: RawBlock<'_> = inner(Some(raw))?;
     let text_of = |raw| owned_text(raw).unwrap_or_default();
     let input_of = |raw: Option<&RawValue>| raw.map_or_else(String::new, |raw| raw.get().to_owned());
     let kind = text(block.kind)?;

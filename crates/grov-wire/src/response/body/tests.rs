@@ -172,3 +172,26 @@ fn deep_nesting_is_carried_as_text() {
         }]
     );
 }
+
+#[test]
+fn escapes_are_resolved_and_half_a_pair_of_surrogates_is_no_text() {
+    let text_of = |text: &str| {
+        let body = format!(r#"{{"type":"message","content":[{{"type":"text","text":"{text}"}}]}}"#);
+        match read(body.as_bytes(), true).blocks.as_slice() {
+            [Block::Text { text, .. }] => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(text_of(r#"a\n\t\"b\"\\\/c"#), "a\n\t\"b\"\\/c");
+    assert_eq!(text_of(r"\\u0041 \u0041"), "\\u0041 A");
+    assert_eq!(text_of(r"\ud83d\ude00"), "\u{1f600}");
+    assert_eq!(text_of(r"\ud83d"), "");
+}
+
+#[test]
+fn a_fault_of_encoding_does_harm_only_where_somebody_reads() {
+    let unread = b"{\"type\":\"message\",\"content\":[],\"novelty\":\"\xff\"}";
+    assert_eq!(read(unread, true).end, TurnEnd::Complete);
+    let read_by_us = b"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"\xff\"}]}";
+    assert_eq!(read(read_by_us, true).end, TurnEnd::NotAMessage);
+}
