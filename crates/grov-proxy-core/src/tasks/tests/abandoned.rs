@@ -1,0 +1,132 @@
+//! Tasks and sessions that nobody comes back to.
+
+use super::*;
+
+#[tokio::test]
+async fn an_abandoned_task_is_saved_and_can_be_taken_up_again() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    let (handle, orchestration) = TaskOrchestrator::new(
+        Arc::clone(&work.judge) as Arc<_>,
+        Arc::clone(&work.store) as Arc<_>,
+        Arc::clone(&work.clock) as Arc<_>,
+        HOUR,
+    );
+    // Found at the start, without anybody having told of the session.
+    let store = Arc::clone(&work.store);
+    let project = work.project.path().to_str().unwrap().to_owned();
+    // In a task of its own: one that waits for the store while nobody polls it keeps the store from everybody else.
+    let mut waiting = tokio::task::JoinSet::new();
+    waiting.spawn(async move {
+        while store.tasks_for_project(&project, 1).await.unwrap().is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let saved = async { waiting.join_next().await.unwrap().unwrap() };
+    orchestration.run(saved).await;
+    drop(handle);
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved[0].status, saved[0].trigger_reason),
+        (TaskStatus::Abandoned, Some(TriggerReason::Abandoned))
+    );
+    assert_eq!(
+        work.overview().await,
+        [row("add dark mode", "main", "abandoned", (2, 1, 1))]
+    );
+    work.restart();
+    let mut back = verdict(TaskAction::TaskComplete);
+    back.task_id = Some(SessionId::new("s1"));
+    work.turn("finish dark mode", "theme.css", back).await;
+    let again = work.memory().await;
+    assert_eq!(
+        (again.len(), again[0].status, &again[0].id),
+        (1, TaskStatus::Complete, &saved[0].id)
+    );
+    drop(work.home);
+}
+
+#[tokio::test]
+async fn work_that_came_in_meanwhile_is_not_abandoned() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert_eq!(
+        work.overview().await,
+        [row("add dark mode", "main", "active", (2, 1, 1))]
+    );
+}
+
+#[tokio::test]
+async fn an_abandoned_first_task_that_was_taken_up_keeps_its_id_for_itself() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    let mut back = verdict(TaskAction::Continue);
+    back.task_id = Some(SessionId::new("s1"));
+    work.turn("back to dark mode", "theme.css", back).await;
+    work.turn("now fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!(tasks.len(), 2, "{tasks:?}");
+}
+
+#[tokio::test]
+async fn a_task_is_not_abandoned_while_its_subtask_is_in_work() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.turn("first fix the build", "b.rs", verdict(TaskAction::Subtask))
+        .await;
+    work.exchanges += 61;
+    work.turn("go on", "b.rs", verdict(TaskAction::Continue)).await;
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert!(work.memory().await.is_empty());
+}
+
+#[tokio::test]
+async fn an_abandoned_task_goes_on_the_next_day() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(120);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    work.restart();
+    work.turn("go on", "theme.css", verdict(TaskAction::Continue))
+        .await;
+    let tasks = work.overview().await;
+    assert_eq!(tasks.len(), 1, "{tasks:?}");
+}
+
+#[tokio::test]
+async fn idle_sessions_take_no_places_from_live_ones() {
+    let mut work = Work::begin().await;
+    let mut sessions = crate::tasks::Sessions {
+        context: Arc::clone(&work.context),
+        mailboxes: std::collections::HashMap::new(),
+        running: tokio::task::JoinSet::new(),
+    };
+    for n in 0..crate::tasks::MAX_SESSIONS {
+        let id = format!("idle{n}");
+        sessions.tell(
+            ClientSessionId::new(&*id),
+            crate::tasks::Event::Idle(SessionId::new(&*id)),
+        );
+    }
+    while sessions.running.join_next().await.is_some() {}
+    sessions.mailboxes.retain(|_, mailbox| !mailbox.is_closed());
+    let (_, told) = work.exchange(Some("live work"), &["a.rs"], false);
+    sessions.tell(
+        told.client_session_id.clone(),
+        crate::tasks::Event::Recorded(Box::new(told)),
+    );
+    assert!(
+        sessions.mailboxes.contains_key(&ClientSessionId::new("s1")),
+        "{}",
+        sessions.mailboxes.len()
+    );
+}

@@ -1,0 +1,251 @@
+//! What of a finished task goes to team memory.
+
+use super::*;
+
+#[tokio::test]
+async fn a_commit_made_during_the_task_is_linked() {
+    let mut work = Work::begin().await;
+    let git = |arguments: &[&str]| {
+        let status = std::process::Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+            .args(arguments)
+            .current_dir(work.project.path())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap();
+        assert!(status.success(), "git {arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "one"]);
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    let directory = work.project.path().to_owned();
+    let commit = |message: &str| {
+        let status = std::process::Command::new("git")
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@t",
+                "commit",
+                "-q",
+                "--allow-empty",
+                "-m",
+                message,
+            ])
+            .current_dir(&directory)
+            .status()
+            .unwrap();
+        assert!(status.success());
+    };
+    commit("two");
+    work.turn("commit it", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    let saved = work.memory().await;
+    let head = grov_project::Place::locate(&directory).head().commit;
+    assert!(head.is_some());
+    assert_eq!(saved[0].linked_commit, head);
+    // Nothing was committed for the next one.
+    work.turn("look around", "x.rs", verdict(TaskAction::NewTask))
+        .await;
+    work.turn("done", "x.rs", verdict(TaskAction::TaskComplete)).await;
+    let saved = work.memory().await;
+    let second = saved
+        .iter()
+        .find(|task| task.goal.as_deref() == Some("look around"))
+        .unwrap();
+    assert_eq!(second.linked_commit, None);
+}
+
+#[tokio::test]
+async fn what_the_project_keeps_out_of_memory_is_not_remembered() {
+    let mut work = Work::begin().await;
+    std::fs::write(work.project.path().join(".grovignore"), "secret/\n").unwrap();
+    std::fs::create_dir(work.project.path().join("secret")).unwrap();
+    std::fs::write(work.project.path().join("theme.css"), "a {}").unwrap();
+    work.turn("add dark mode", "secret/key.css", verdict(TaskAction::NewTask))
+        .await;
+    work.turn("and finish it", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    let saved = work.memory().await;
+    assert_eq!(saved[0].files_touched, ["theme.css"]);
+    let pins: Vec<_> = saved[0]
+        .file_pins
+        .iter()
+        .map(|pin| (pin.path.as_str(), pin.hash.is_some()))
+        .collect();
+    assert_eq!(pins, [("theme.css", true)]);
+}
+
+#[tokio::test]
+async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished_task() {
+    let mut work = Work::begin().await;
+    work.hears(Some("add dark mode"), &["theme.css"], false).await;
+    let (end, told_end) = work.exchange(None, &[], true);
+    // The next turn is under way before the first is judged.
+    let (next, told_next) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
+    let (last, told_last) = work.exchange(None, &[], true);
+    work.store.append(&[end, next, last]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .extend([verdict(TaskAction::TaskComplete), verdict(TaskAction::NewTask)]);
+    for told in [told_end, told_next, told_last] {
+        work.session.recorded(&told).await.unwrap();
+    }
+    let saved = work.memory().await;
+    assert_eq!(
+        (saved.len(), &saved[0].files_touched),
+        (1, &vec!["theme.css".to_owned()])
+    );
+    assert_eq!(
+        work.judge.remembered.lock().unwrap()[0].prompts,
+        ["add dark mode"]
+    );
+    let expected = [
+        row("add dark mode", "main", "completed", (2, 1, 1)),
+        row("fix the login bug", "main", "active", (2, 1, 1)),
+    ];
+    assert_eq!(work.overview().await, expected);
+}
+
+#[tokio::test]
+async fn the_answer_of_an_earlier_turn_is_not_shown_for_a_silent_one() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    let (record, mut told) = work.exchange(Some("now the toggle"), &["t.rs"], true);
+    told.answer = None;
+    work.store.append(&[record]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::Continue));
+    work.session.recorded(&told).await.unwrap();
+    assert_eq!(work.judge.asked.lock().unwrap()[1].answer, "");
+}
+
+#[tokio::test]
+async fn the_answer_of_another_task_is_not_remembered() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
+        .await;
+    work.exchanges += 70;
+    let (record, mut told) = work.exchange(Some("login bug"), &["t.rs"], true);
+    told.answer = Some("Fixed the login bug in t.rs.".to_owned());
+    work.store.append(&[record]).await.unwrap();
+    work.judge
+        .verdicts
+        .lock()
+        .unwrap()
+        .push_back(verdict(TaskAction::NewTask));
+    work.session.recorded(&told).await.unwrap();
+    *work.clock.0.lock().unwrap() += HOUR + Duration::from_secs(1);
+    work.session.abandon(&SessionId::new("s1")).await.unwrap();
+    assert_eq!(work.judge.remembered.lock().unwrap()[0].answer, "Done.");
+}
+
+/// What was found of a step that left the goal.
+fn off_goal(score: u8, level: CorrectionLevel) -> StepVerdict {
+    StepVerdict {
+        score,
+        by: JudgedBy::Rules,
+        findings: vec![Finding {
+            rule: Rule::Tangent,
+            file: None,
+            reason: "theme.css has nothing to do with the login".to_owned(),
+            at_most: score,
+        }],
+        level: Some(level),
+        correction: Some("Go back.".to_owned()),
+        recovery_plan: Vec::new(),
+    }
+}
+
+#[tokio::test]
+async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_not() {
+    let mut work = Work::begin().await;
+    let (mut record, told) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
+    record.steps[1].verdict = Some(off_goal(2, CorrectionLevel::Halt));
+    work.store.append(&[record]).await.unwrap();
+    work.session.recorded(&told).await.unwrap();
+    let done = verdict(TaskAction::TaskComplete);
+    work.judge.verdicts.lock().unwrap().push_back(done);
+    work.hears(None, &[], true).await;
+    let mut next = verdict(TaskAction::NewTask);
+    next.finished = true;
+    work.turn("rename the button", "button.rs", next).await;
+
+    let mut memory = work.memory().await;
+    memory.sort_by_key(|task| task.created_at);
+    assert_eq!(memory[0].tags, ["had-drift", "needs-review"]);
+    assert_eq!(memory[0].status, TaskStatus::Partial);
+    assert_eq!(
+        memory[0].reasoning_trace,
+        [
+            "login.rs",
+            "Warning (halt): theme.css has nothing to do with the login"
+        ]
+    );
+    assert_eq!(memory[0].files_touched, ["login.rs"]);
+    assert_eq!(
+        (memory[1].tags.as_slice(), memory[1].status),
+        (&[][..], TaskStatus::Complete)
+    );
+    assert_eq!(
+        work.overview().await[0],
+        row("fix the login", "main", "completed", (2, 1, 1))
+    );
+}
+
+#[tokio::test]
+async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
+    for question in [Question::WhichTask, Question::WhatToRemember] {
+        let mut work = Work::begin().await;
+        let done = || TaskAnalysis {
+            task_id: Some(SessionId::new("s1")),
+            ..verdict(TaskAction::TaskComplete)
+        };
+        work.turn(
+            "about the aardvark",
+            "aardvark.rs",
+            verdict(TaskAction::TaskComplete),
+        )
+        .await;
+        work.hears(Some("more of the aardvark"), &["aardvark_too.rs"], false)
+            .await;
+        let memory: Vec<TaskId> = work.memory().await.into_iter().map(|task| task.id).collect();
+        assert_eq!(memory.len(), 1);
+        *work.judge.forgotten_meanwhile.lock().unwrap() = Some(Forgotten {
+            at: question,
+            tasks: memory,
+            store: Arc::clone(&work.store),
+        });
+        let verdicts = if question == Question::WhichTask { 2 } else { 1 };
+        let asked = work.judge.asked.lock().unwrap().len();
+        work.judge
+            .verdicts
+            .lock()
+            .unwrap()
+            .extend(std::iter::repeat_with(done).take(verdicts));
+        work.hears(None, &[], true).await;
+        assert!(work.judge.forgotten_meanwhile.lock().unwrap().is_none());
+        assert_eq!(
+            work.judge.asked.lock().unwrap().len(),
+            asked + verdicts,
+            "{question:?}"
+        );
+
+        assert_eq!(work.memory().await, [], "{question:?}");
+        for file in ["grov.db", "grov.db-wal"] {
+            let bytes = std::fs::read(work.home.path().join(file)).unwrap_or_default();
+            let holds_it = bytes
+                .windows(8)
+                .any(|word| word.eq_ignore_ascii_case(b"aardvark"));
+            assert!(!holds_it, "{question:?}: {file} holds it");
+        }
+    }
+}
