@@ -171,10 +171,12 @@ fn corrections_get_stronger_and_are_never_said_in_the_same_words() {
     assert_eq!(session.stored.escalation, 2);
     let review = review(&session.checks, session.stored.escalation);
     assert!(review.had_drift && review.needs_review);
+    assert_eq!(review.halts.len(), 1);
     assert_eq!(
-        (review.corrections, review.halts.len(), review.last_score),
-        (3, 1, Some(10))
+        summary(&session.checks).as_deref(),
+        Some("Drift: 4 checks, 3 corrections, mean score 4.2, last score 10")
     );
+    assert_eq!(summary(&[]), None);
 }
 
 /// Edits that have nothing to do with the goal.
