@@ -51,10 +51,9 @@ pub struct Ranking {
 /// What separates memories that are about a prompt from those that are not, measured with prompts of other projects
 /// (`docs/performance.md`).
 const INJECTION_FLOOR: f64 = 4.5;
-/// The few that are told stand far ahead by words alone: with half as many of both, and with three times as many, the
-/// same prompts of the development set get something, and as often the right thing (`docs/performance.md`).
+/// The few that are told stand far ahead by words alone: with half as many, and with three times as many, the same prompts
+/// of the development set get something, and as often the right thing (`docs/performance.md`).
 const INJECTION_CANDIDATES: usize = 120;
-const INJECTION_BUDGET: u64 = 8_000;
 
 impl Ranking {
     /// For text that nobody asked for: only what is surely about the prompt. A search shows everything.
@@ -62,7 +61,6 @@ impl Ranking {
         Self {
             floor: INJECTION_FLOOR,
             candidates: INJECTION_CANDIDATES,
-            budget: INJECTION_BUDGET,
             ..Self::default()
         }
     }
