@@ -44,7 +44,7 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
     if guard.mode == GuardMode::Off {
         return Reply::Silence;
     }
-    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, guard, start + BUDGET)));
+    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, guard, start + BUDGET / 2)));
     let inquiry = match inquiry {
         Ok(Some(inquiry)) => inquiry,
         // That is no call.
@@ -151,6 +151,7 @@ struct Inquiry {
     verdict: GuardVerdict,
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
+    /// Until when what was done before is looked for: what was forbidden is forbidden without that.
     until: Instant,
 }
 
