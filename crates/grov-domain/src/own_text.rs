@@ -11,7 +11,11 @@ pub const OWN_TEXT_CLOSING: &str = "</grov-context>";
 
 /// `text` without the parts that Grov put there. A part that is not closed reaches to the end.
 pub fn without_own_text(text: &str) -> Cow<'_, str> {
-    let Some(first) = text.find(OWN_TEXT_OPENING) else {
+    // Nearly every text is without; looking for a single byte first is several times faster.
+    let candidate = text
+        .match_indices('<')
+        .find(|(at, _)| text[*at..].starts_with(OWN_TEXT_OPENING));
+    let Some((first, _)) = candidate else {
         return Cow::Borrowed(text);
     };
     let mut kept = String::with_capacity(text.len());
@@ -36,6 +40,7 @@ mod tests {
     #[test]
     fn only_own_text_is_removed() {
         assert!(matches!(without_own_text("a <b> c"), Cow::Borrowed("a <b> c")));
+        assert_eq!(without_own_text("<b><grov-context>x</grov-context><c"), "<b><c");
         let text = "before <grov-context source=\"team-memory\">\nx\n</grov-context> between <grov-context>y</grov-context> after";
         assert_eq!(without_own_text(text), "before  between  after");
         assert_eq!(without_own_text("kept <grov-context never closed"), "kept ");

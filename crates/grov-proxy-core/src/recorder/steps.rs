@@ -24,21 +24,21 @@ pub(super) fn of_turn(
     working_directory: Option<&str>,
 ) -> Vec<Performed> {
     let mut steps = Vec::new();
-    let mut nearest_text: Option<String> = None;
+    let mut nearest_text: Option<&str> = None;
+    // Only of a text that a call follows: looking for secrets is the costliest part of observing an answer.
+    let mut nearest_reasoning: Option<String> = None;
     for block in &turn.blocks {
         match block {
-            Block::Text { text, .. } if !text.trim().is_empty() => {
-                let text = without_own_text(text);
-                // Half a secret is none to the redactor at the store's door.
-                let text = Redactor::shared().redact(text.trim());
-                nearest_text = Some(first_characters(&text, MAX_REASONING).to_owned());
-            }
+            Block::Text { text, .. } if !text.trim().is_empty() => nearest_text = Some(text),
             Block::ToolUse {
                 id,
                 name,
                 input,
                 complete: true,
             } => {
+                if let Some(text) = nearest_text.take() {
+                    nearest_reasoning = Some(reasoning(text));
+                }
                 let arguments = ToolInput::Text(input).value();
                 let call = ToolCall {
                     name,
@@ -50,8 +50,8 @@ pub(super) fn of_turn(
                 let step = Step {
                     id: StepId::of(exchange, steps.len()),
                     keywords: keywords(&without_secrets(&action)),
-                    is_key_decision: is_key_decision(&action, nearest_text.as_deref()),
-                    reasoning: nearest_text.clone(),
+                    is_key_decision: is_key_decision(&action, nearest_reasoning.as_deref()),
+                    reasoning: nearest_reasoning.clone(),
                     action,
                     timestamp,
                     verdict: None,
@@ -65,6 +65,14 @@ pub(super) fn of_turn(
         }
     }
     steps
+}
+
+/// What is kept of the text before a call.
+fn reasoning(text: &str) -> String {
+    let text = without_own_text(text);
+    // Half a secret is none to the redactor at the store's door.
+    let text = Redactor::shared().redact(text.trim());
+    first_characters(&text, MAX_REASONING).to_owned()
 }
 
 /// The action as words may be taken from it: in parts and in lower case no secret is known any more.

@@ -191,6 +191,8 @@ fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
             call("a", "Bash", json!({"command": "ls"})),
             text("Then that."),
             call("b", "Edit", json!({"file_path": "src/x.rs"})),
+            call("c", "Bash", json!({"command": "make"})),
+            text("Done."),
         ],
         Outcome::Complete,
     );
@@ -200,7 +202,7 @@ fn the_nearest_text_is_the_reasoning_and_the_project_is_found() {
         .iter()
         .map(|step| step.reasoning.as_deref().unwrap())
         .collect();
-    assert_eq!(reasons, ["First this.", "Then that."]);
+    assert_eq!(reasons, ["First this.", "Then that.", "Then that."]);
     assert_eq!(record.steps[0].id.as_str(), format!("{}-000", record.id));
 }
 
