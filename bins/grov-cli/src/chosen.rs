@@ -1,13 +1,15 @@
 //! The session that a command is about.
 
 use crate::failure::Failure;
+use crate::hooked;
 use crate::output::say;
 use crate::show::ago;
 use crate::table::harmless;
 use grov_domain::{
-    ClientSessionId, Clock, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
-    SessionSummary, StoreError, SystemClock,
+    ClientSessionId, Clock, HookSession, HookStore, SessionFilter, SessionId, SessionState, SessionStatus,
+    SessionStore, SessionSummary, StoreError, SystemClock,
 };
+use grov_store::SqliteStore;
 use std::collections::BTreeSet;
 
 /// Sessions that are listed where a name means several.
@@ -23,6 +25,15 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
+    /// A session that hooks alone know.
+    pub(crate) fn hooked(session: &HookSession) -> Self {
+        Self {
+            id: session.client_session_id.clone(),
+            tasks: vec![hooked::task(session)],
+            named: None,
+        }
+    }
+
     /// The task that was named, else the one in work.
     pub(crate) fn task(&self) -> Option<&SessionState> {
         let mut states = self.tasks.iter().map(|task| &task.state);
@@ -47,13 +58,19 @@ pub(crate) fn in_work(tasks: &[SessionSummary]) -> Option<&SessionState> {
 /// # Errors
 /// A negative result when there is none, bad usage when several are meant.
 pub(crate) async fn chosen(
-    store: &dyn SessionStore,
+    store: &SqliteStore,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<Chosen, Failure> {
-    match wanted {
-        Some(wanted) => named(store, wanted).await,
-        None => newest(store, project).await,
+    let Some(wanted) = wanted else {
+        return newest(store, project).await;
+    };
+    match named(store, wanted).await {
+        Ok(chosen) => Ok(chosen),
+        Err(failure) => match hooked::named(store, wanted, project).await? {
+            Some(session) => Ok(Chosen::hooked(&session)),
+            None => Err(failure),
+        },
     }
 }
 
@@ -70,21 +87,33 @@ pub(crate) fn none(wanted: Option<&str>) -> Failure {
     )
 }
 
-async fn newest(store: &dyn SessionStore, project: &str) -> Result<Chosen, Failure> {
+async fn newest(store: &SqliteStore, project: &str) -> Result<Chosen, Failure> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
         status: Some(SessionStatus::Active),
         limit: Some(1),
         ..SessionFilter::default()
     };
-    let found = store.sessions(&filter).await?;
-    let newest = found.first().ok_or_else(|| none(None))?;
-    let id = newest.state.client_session_id.clone();
+    let recorded = store.sessions(&filter).await?.into_iter().next();
+    let hooked = store.hook_sessions(project, 1).await?.into_iter().next();
+    let recorded_at = recorded.as_ref().map(|session| session.state.last_update);
+    let newer = hooked.filter(|session| session.ended_at.is_none() && Some(session.updated_at) > recorded_at);
+    let (id, at, tasks) = match (newer, recorded) {
+        (Some(session), _) => {
+            let chosen = Chosen::hooked(&session);
+            (chosen.id, session.updated_at, chosen.tasks)
+        }
+        (None, Some(session)) => {
+            let state = session.state;
+            let tasks = store.client_session(&state.client_session_id).await?;
+            (state.client_session_id, state.last_update, tasks)
+        }
+        (None, None) => return Err(none(None)),
+    };
     say(&format!(
         "session {id}, the newest active one of this project ({})",
-        ago(newest.state.last_update, SystemClock.now())
+        ago(at, SystemClock.now())
     ));
-    let tasks = store.client_session(&id).await?;
     Ok(Chosen {
         id,
         tasks,

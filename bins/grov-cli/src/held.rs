@@ -1,11 +1,13 @@
 //! What an agent is held to: what its task knows, and what a person changed of it.
 
 use grov_domain::{
-    ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, Intent, IntentQuestion,
-    OrchestrationStore, SessionState, StoreError, without_own_text,
+    ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
+    SessionState, StoreError, without_own_text,
 };
 use grov_llm::offline::extract_intent;
+use grov_steer::{Agreement, IntentReader, TaskGoal, instructions};
 use grov_store::SqliteStore;
+use std::sync::Arc;
 use time::OffsetDateTime;
 
 /// What the agent is held to in a task.
@@ -24,24 +26,32 @@ impl Held {
     ) -> Result<Self, StoreError> {
         let edits = edits(store, &task.client_session_id, until).await?;
         let prompts = store.prompts(&task.session_id, until).await?;
-        let instructions = prompts
+        let prompts: Vec<String> = prompts
             .iter()
-            .map(|prompt| without_own_text(&prompt.text).trim().to_owned())
-            .filter(|text| !text.is_empty());
-        let instructions: Vec<String> = instructions.collect();
-        let newest = intent(&instructions[instructions.len().saturating_sub(1)..]);
-        let all = intent(&instructions);
-        let goal = task.original_goal.clone().filter(|goal| !goal.is_empty());
-        let contract = GoalContract {
-            goal: goal.unwrap_or_else(|| all.goal.clone()),
-            scope: joined([&newest.scope, &all.scope, &task.expected_scope]),
-            constraints: joined([&newest.constraints, &all.constraints, &task.constraints]),
-            keywords: joined([&newest.keywords, &all.keywords, &task.keywords]),
-            instructions,
-            ..GoalContract::default()
+            .map(|prompt| without_own_text(&prompt.text).into_owned())
+            .collect();
+        // What goes through the proxy has its prompts there.
+        if prompts.is_empty()
+            && let Some(hooked) = store.hook_session(&task.client_session_id).await?
+        {
+            return Ok(Self {
+                contract: hooked.contract.with_edits(&edits),
+                edits,
+            });
+        }
+        let reader: IntentReader = Arc::new(extract_intent);
+        let prompts = instructions(&reader, &prompts);
+        let goal = TaskGoal {
+            goal: task.original_goal.clone().unwrap_or_default(),
+            scope: task.expected_scope.clone(),
+            constraints: task.constraints.clone(),
+            keywords: task.keywords.clone(),
         };
+        let mut agreement = Agreement::new(reader);
+        agreement.resume(goal, prompts);
+        agreement.edited(edits.clone());
         Ok(Self {
-            contract: contract.with_edits(&edits),
+            contract: agreement.contract().clone(),
             edits,
         })
     }
@@ -53,24 +63,6 @@ impl Held {
             .rev()
             .find(|edit| edit.kind == kind && edit.text == text)
     }
-}
-
-/// What prompts ask for, by the rules that live sessions are read with.
-fn intent(prompts: &[String]) -> Intent {
-    extract_intent(&IntentQuestion {
-        prompts: prompts.to_vec(),
-        first_files: Vec::new(),
-    })
-}
-
-fn joined(lists: [&Vec<String>; 3]) -> Vec<String> {
-    let mut joined: Vec<String> = Vec::new();
-    for entry in lists.into_iter().flatten() {
-        if !joined.contains(entry) {
-            joined.push(entry.clone());
-        }
-    }
-    joined
 }
 
 async fn edits(

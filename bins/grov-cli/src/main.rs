@@ -13,6 +13,7 @@ mod embedder;
 mod failure;
 mod held;
 mod hook;
+mod hooked;
 mod judge;
 mod lines;
 mod model_judge;

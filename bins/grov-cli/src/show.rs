@@ -43,7 +43,8 @@ pub(crate) struct StepView {
     /// The same as `task_id`, under its older name.
     pub(crate) session_id: String,
     pub(crate) task_id: String,
-    pub(crate) exchange_id: String,
+    /// `None` where hooks alone know of it.
+    pub(crate) exchange_id: Option<String>,
     pub(crate) tool: String,
     pub(crate) tool_use_id: Option<String>,
     pub(crate) action_type: &'static str,
@@ -130,7 +131,7 @@ impl From<StepRow> for StepView {
             id: step.id.to_string(),
             task_id: step.session_id.to_string(),
             session_id: step.session_id.to_string(),
-            exchange_id: step.exchange_id.to_string(),
+            exchange_id: Some(step.exchange_id.to_string()).filter(|id| !id.is_empty()),
             tool: step.tool,
             tool_use_id: step.tool_use_id,
             action_type: step.action_type.as_str(),

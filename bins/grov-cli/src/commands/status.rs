@@ -2,6 +2,7 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
+use crate::hooked;
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TaskView, moment, some};
@@ -78,11 +79,11 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let key = project.key().to_owned();
     let asked = key.clone();
     let stored = context.read(|store| async move {
-        Ok((
-            store.project_status(&asked).await?,
-            spent_today(&store).await?,
-            store.switched_off().await?,
-        ))
+        let mut status = store.project_status(&asked).await?;
+        let (sessions, steps) = hooked::counted(&store, &asked).await?;
+        status.sessions += sessions;
+        status.steps += steps;
+        Ok((status, spent_today(&store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
     let answer = Answer {

@@ -3,12 +3,14 @@
 use crate::arguments::Common;
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::hooked;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{StepView, moment};
 use crate::table::{Table, harmless, shortened};
 use grov_domain::{
-    ClientSessionId, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
+    ClientSessionId, HookStore, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
 };
+use grov_store::SqliteStore;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -39,9 +41,9 @@ enum Search {
 
 pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
-    let wanted = session.to_owned();
+    let (wanted, project) = (session.to_owned(), context.project()?.key().to_owned());
     let search = context
-        .read(|store| async move { search(&store, &wanted).await })?
+        .read(|store| async move { searched(&store, &wanted, &project).await })?
         .unwrap_or(Search::Nothing);
     let (session_id, work, verdict) = match search {
         Search::Found(id, work) => (id, work, Verdict::Found),
@@ -69,6 +71,24 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     };
     terminal.answer(answer, text)?;
     Ok(verdict)
+}
+
+/// What the proxy recorded, else what hooks found.
+async fn searched(store: &SqliteStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
+    let recorded = search(store, wanted).await?;
+    if !matches!(recorded, Search::Nothing) {
+        return Ok(recorded);
+    }
+    let Some(session) = hooked::named(store, wanted, project).await? else {
+        return Ok(Search::Nothing);
+    };
+    let id = &session.client_session_id;
+    let steps = store.hook_steps(id).await?.into_iter();
+    let work = Work {
+        steps: steps.map(|step| hooked::step(id, step)).collect(),
+        tasks: vec![hooked::task(&session).state],
+    };
+    Ok(Search::Found(id.to_string(), work))
 }
 
 /// A client's session id names all its tasks, its first task included, which has the same id.

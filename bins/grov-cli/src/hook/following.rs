@@ -201,7 +201,7 @@ fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) ->
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Last {
     pub(super) prompt: Option<String>,
-    /// What the agent said since; empty where it said nothing.
+    /// What the agent said since, and after it last used a tool; empty where it said nothing.
     pub(super) answer: String,
 }
 
@@ -223,6 +223,8 @@ pub(super) fn last(transcript: Option<&Path>) -> Last {
                 last.answer.clear();
             }
             Event::Said(text) => last.answer = text,
+            // Whoever uses a tool goes on.
+            Event::Call(_) => last.answer.clear(),
             _ => {}
         }
     }
@@ -350,15 +352,17 @@ mod tests {
                 "{{\"type\":\"assistant\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m\",\"model\":\"m\",\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}\n"
             )
         };
-        let turn = [typed("go"), said("First."), said("Done."), call("a", 1)].concat();
+        let turn = [typed("go"), said("First."), call("a", 1), said("Done.")].concat();
         let one = whose(folder.path(), &turn);
         let expected = Last {
             prompt: Some("go".to_owned()),
             answer: "Done.".to_owned(),
         };
         assert_eq!(last(one.transcript.as_deref()), expected);
-        let two = whose(folder.path(), &(turn + &typed("on")));
-        assert_eq!(last(two.transcript.as_deref()).answer, "");
+        for rest in [typed("on"), call("b", 1)] {
+            let two = whose(folder.path(), &(turn.clone() + &rest));
+            assert_eq!(last(two.transcript.as_deref()).answer, "");
+        }
         assert_eq!(last(None), Last::default());
     }
 

@@ -3,7 +3,7 @@
 use super::following::{Whose, catch_up, take_up};
 use super::{Call, proxy, told_list};
 use grov_actions::transcript::typed;
-use grov_domain::{Clock, HookStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, StoreError, SystemClock, TaskId};
+use grov_domain::{Clock, HookStore, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use grov_memory::Budget;
@@ -94,12 +94,11 @@ impl Arrival<'_> {
             false
         });
         following.prompted(self.prompt);
+        following.set_corrects(self.drift.corrections && !is_off);
         let now = SystemClock.now();
         let is_checked = self.drift.enabled && is_at_end;
         let check = if is_checked { following.check(now) } else { None };
-        let is_told = self.drift.corrections && !is_off;
-        let correction = check.and_then(|check| check.correction).filter(|_| is_told);
-        told.correction = correction.map(framed);
+        told.correction = check.and_then(|check| check.correction);
         if told.memory.is_none() {
             let memory = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
             let room = LONGEST
@@ -119,11 +118,7 @@ impl Arrival<'_> {
         session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
         // Whoever says something goes on.
         session.ended_at = None;
-        let mut progress = following.into_progress(now);
-        if let Some(check) = progress.check.as_mut().filter(|_| !is_told) {
-            // It was found and not told.
-            check.correction = None;
-        }
+        let progress = following.into_progress(now);
         store.follow(&progress).await
     }
 
@@ -163,15 +158,6 @@ struct ToTell {
     correction: Option<String>,
     /// `None` while nobody asked memory.
     memory: Option<Option<Told>>,
-}
-
-/// A correction as a text of Grov's own.
-fn framed(correction: String) -> String {
-    if correction.starts_with(OWN_TEXT_OPENING) {
-        correction
-    } else {
-        format!("{OWN_TEXT_OPENING} source=\"goal\">\n{correction}\n{OWN_TEXT_CLOSING}")
-    }
 }
 
 /// Both in one text, the correction first.

@@ -11,7 +11,7 @@ use grov_domain::{
     OrchestrationStore, SpendingStore, StoreError, SwitchStore, SystemClock, Task, TaskStatus, TaskStore,
     TaskTransition,
 };
-use grov_drift::{file_reasoning, review};
+use grov_drift::{file_reasoning, review, summary};
 use grov_hooks::capture::{Circumstances, Material};
 use grov_hooks::event;
 use grov_llm::{JudgeSettings, ModelJudge};
@@ -143,28 +143,25 @@ impl AfterTurn {
         for _ in 0..TRIES {
             let mut following = take_up(store, home, &self.work.whose).await?;
             let before = following.session().updated_at;
-            let read_before = following.session().read_to;
-            let actions_before = following.session().actions;
+            let known = (following.session().prompts, following.session().actions);
             if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
                 note(Some(home), &format!("the transcript: {error}"));
             }
             catch_up_subagents(&mut following);
             let session = following.session();
-            let is_new = session.read_to != read_before || session.actions != actions_before;
+            let is_new = (session.prompts, session.actions) != known;
             let now = SystemClock.now();
             if is_end {
                 if self.context.settings.drift().enabled {
+                    // There is nobody left to be told.
+                    following.set_corrects(false);
                     following.check(now);
                 }
                 following.session_mut().ended_at = Some(now);
             } else {
                 following.session_mut().ended_at = None;
             }
-            let mut progress = following.into_progress(now);
-            if let Some(check) = &mut progress.check {
-                // There is nobody left to be told.
-                check.correction = None;
-            }
+            let progress = following.into_progress(now);
             if store.follow(&progress).await? {
                 return Ok(News { is_new, before });
             }
@@ -208,8 +205,8 @@ impl AfterTurn {
         let judge = self.judge()?;
         let task_id = id.first_task();
         let question = material.turn_question(known.as_ref(), last.prompt.as_deref(), &answer);
-        // A turn that broke off finished nothing.
-        let is_finished = if self.work.event == event::STOP {
+        // A turn that broke off finished nothing. One that ended may be told of by the end of the session first.
+        let is_finished = if self.work.event == event::STOP || is_end && !answer.is_empty() {
             let verdict = judge.analyze_task_context(Some(&task_id), &question).await.answer;
             verdict.action.completes() || verdict.finished
         } else {
@@ -238,7 +235,10 @@ impl AfterTurn {
             now,
         );
         let checks = store.hook_checks(&id).await?;
-        let task = review(&checks, session.escalation).marked(task);
+        let review = review(&checks, session.escalation);
+        let mut task = review.marked(task);
+        task.reasoning_trace
+            .extend(summary(&checks).filter(|_| review.had_drift || review.needs_review));
         let mut task = without_ignored(task, &ignore);
         task.file_pins = pins(&root, &task.files_touched);
         let transition = TaskTransition {

@@ -4,11 +4,12 @@ use super::view::{CorrectionView, picture, way};
 use crate::chosen::{Chosen, chosen};
 use crate::context::Context;
 use crate::held::Held;
+use crate::hooked;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{ago, some};
 use crate::table::{harmless, shortened};
 use grov_domain::{
-    ClientSessionId, Clock, Correction, CorrectionOutcome, DriftFilter, DriftState, DriftStore,
+    ClientSessionId, Clock, Correction, CorrectionOutcome, DriftFilter, DriftState, DriftStore, HookStore,
     OFF_GOAL_BELOW, SessionFilter, SessionMode, SessionState, SessionStatus, SessionStore, SystemClock,
 };
 use grov_store::SqliteStore;
@@ -18,6 +19,8 @@ use time::OffsetDateTime;
 
 /// So many of the last scores are shown.
 const LAST: usize = 20;
+/// Sessions that hooks alone know, the newest.
+const MOST_HOOKED: u32 = 20;
 /// Characters of one line.
 const LINE: usize = 120;
 
@@ -114,17 +117,23 @@ async fn sessions(
     for id in ids {
         all.push(chosen(store, Some(id.as_str()), project).await?);
     }
+    let hooked = store.hook_sessions(project, MOST_HOOKED).await?;
+    let active = hooked.iter().filter(|session| session.ended_at.is_none());
+    all.extend(active.map(Chosen::hooked));
     Ok(all)
 }
 
 async fn standing(store: &SqliteStore, task: &SessionState) -> Result<StandingView, crate::failure::Failure> {
     let id = &task.client_session_id;
     let state = store.drift_state(id).await?;
-    let corrections = store.corrections(id).await?;
+    let mut corrections = store.corrections(id).await?;
+    corrections.extend(hooked::corrections(id, &store.hook_checks(id).await?));
     let filter = DriftFilter {
         client_session_id: Some(id.clone()),
         ..DriftFilter::default()
     };
+    let found = store.hook_steps(id).await?.into_iter();
+    let found = found.map(|step| (step.timestamp, step.id.to_string(), step.score));
     let steps = store.client_steps(id).await?.into_iter();
     let events = store.drift_events(&filter).await?.into_iter();
     let steps = steps.map(|step| (step.timestamp, step.id.to_string(), step.drift_score));
@@ -135,11 +144,15 @@ async fn standing(store: &SqliteStore, task: &SessionState) -> Result<StandingVi
         (event.timestamp, id, event.drift_score)
     });
     // Actions of one response have one time, and ids in their order.
-    let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).collect();
+    let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).chain(found).collect();
     scores.sort();
     let scores: Vec<Option<u8>> = scores.into_iter().map(|(.., score)| score).collect();
     let held = Held::of(store, task, None).await?;
-    let state = state.unwrap_or_else(|| DriftState::new(id.clone(), task.last_update));
+    let state = state.unwrap_or_else(|| DriftState {
+        mode: task.session_mode,
+        escalation: u8::try_from(task.escalation_count).unwrap_or(u8::MAX),
+        ..DriftState::new(id.clone(), task.last_update)
+    });
     Ok(StandingView {
         client_session_id: id.to_string(),
         session_id: task.session_id.to_string(),

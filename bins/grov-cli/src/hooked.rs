@@ -1,0 +1,176 @@
+//! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
+
+use grov_domain::{
+    ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftEvent, DriftEventId, Effect, ExchangeId,
+    HookCheck, HookSession, HookStep, HookStore, JudgedBy, OFF_GOAL_BELOW, SessionMode, SessionState,
+    SessionStatus, SessionSummary, StepRow, StoreError, TaskType, TokenTotals,
+};
+use grov_store::SqliteStore;
+
+/// Sessions of a project that are looked at, the newest.
+const MOST: u32 = 1_000;
+
+/// The session of this id, or with an id that begins like this if only one of the project does.
+pub(crate) async fn named(
+    store: &SqliteStore,
+    wanted: &str,
+    project: &str,
+) -> Result<Option<HookSession>, StoreError> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    if let Some(session) = store.hook_session(&ClientSessionId::new(wanted)).await? {
+        return Ok(Some(session));
+    }
+    let sessions = store.hook_sessions(project, MOST).await?;
+    let mut named = sessions
+        .into_iter()
+        .filter(|session| session.client_session_id.as_str().starts_with(wanted));
+    Ok(named.next().filter(|_| named.next().is_none()))
+}
+
+/// The sessions of a project and the actions found in them.
+pub(crate) async fn counted(store: &SqliteStore, project: &str) -> Result<(u64, u64), StoreError> {
+    let sessions = store.hook_sessions(project, MOST).await?;
+    let actions = sessions.iter().map(|session| session.actions).sum();
+    Ok((sessions.len() as u64, actions))
+}
+
+/// A session as its one task.
+pub(crate) fn task(session: &HookSession) -> SessionSummary {
+    let contract = &session.contract;
+    let is_off = session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW);
+    SessionSummary {
+        state: SessionState {
+            session_id: session.client_session_id.first_task(),
+            client_session_id: session.client_session_id.clone(),
+            parent_session_id: None,
+            task_type: TaskType::Main,
+            user_id: None,
+            project_path: session.project_path.clone(),
+            working_directory: Some(session.working_directory.clone()),
+            head_at_start: None,
+            original_goal: Some(contract.goal.clone()).filter(|goal| !goal.is_empty()),
+            expected_scope: contract.scope.clone(),
+            constraints: contract.constraints.clone(),
+            keywords: contract.keywords.clone(),
+            token_count: 0,
+            escalation_count: session.escalation.into(),
+            session_mode: if is_off {
+                SessionMode::Drifted
+            } else {
+                SessionMode::Normal
+            },
+            waiting_for_recovery: false,
+            last_checked_at: 0,
+            last_clear_at: None,
+            judged_at: None,
+            start_time: session.started_at,
+            last_update: session.updated_at,
+            status: if session.ended_at.is_some() {
+                SessionStatus::Completed
+            } else {
+                SessionStatus::Active
+            },
+        },
+        prompts: session.prompts,
+        steps: session.actions,
+        exchanges: 0,
+        tokens: TokenTotals::default(),
+        last_action: None,
+    }
+}
+
+/// An action of a session.
+pub(crate) fn step(session: &ClientSessionId, step: HookStep) -> StepRow {
+    let is_off = step.score.is_some_and(|score| score < OFF_GOAL_BELOW);
+    StepRow {
+        id: step.id,
+        session_id: session.first_task(),
+        // Transcripts know no exchanges.
+        exchange_id: ExchangeId::new(""),
+        agent_id: step.agent_id,
+        tool: step.tool,
+        tool_use_id: step.tool_use_id,
+        action_type: step.action.action_type,
+        files: step.action.files,
+        folders: Vec::new(),
+        command: step.action.command,
+        effects: step
+            .action
+            .effects
+            .into_iter()
+            .map(|kind| Effect {
+                kind,
+                paths: Vec::new(),
+            })
+            .collect(),
+        reasoning: step.action.reasoning,
+        drift_score: step.score,
+        drift_type: step
+            .score
+            .map(|score| grov_domain::DriftType::of_score(score).as_str().to_owned()),
+        is_key_decision: false,
+        is_validated: !is_off,
+        correction_given: None,
+        correction_level: None,
+        keywords: Vec::new(),
+        timestamp: step.timestamp,
+    }
+}
+
+/// An action that was judged off goal; `None` for any other. What the agent was told of it stands in the next check.
+pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCheck]) -> Option<DriftEvent> {
+    let score = step.score.filter(|score| *score < OFF_GOAL_BELOW)?;
+    let check = checks.iter().find(|check| check.at >= step.timestamp);
+    Some(DriftEvent {
+        id: DriftEventId::new(step.id.as_str()),
+        session_id: session.first_task(),
+        timestamp: step.timestamp,
+        action_type: Some(step.action.action_type),
+        files: step.action.files.clone(),
+        drift_score: Some(score),
+        level: check
+            .and_then(|check| check.level)
+            .map(|level| level.as_str().to_owned()),
+        reason: step.findings.first().map(|finding| finding.reason.clone()),
+        correction_given: check.and_then(|check| check.correction.clone()),
+        recovery_plan: check
+            .map(|check| {
+                check
+                    .recovery_plan
+                    .iter()
+                    .map(|step| step.action.clone())
+                    .collect()
+            })
+            .unwrap_or_default(),
+        client_session_id: Some(session.clone()),
+        step_id: Some(step.id.clone()),
+        command: step.action.command.clone(),
+        findings: step.findings.clone(),
+        judged_by: Some(JudgedBy::Rules),
+    })
+}
+
+/// What the agent was told, oldest first: said with the prompt after which it was found.
+pub(crate) fn corrections(session: &ClientSessionId, checks: &[HookCheck]) -> Vec<Correction> {
+    let told = checks
+        .iter()
+        .filter_map(|check| Some((check, check.correction.as_ref()?)));
+    told.map(|(check, text)| Correction {
+        id: CorrectionId::new(check.id.as_str()),
+        client_session_id: session.clone(),
+        session_id: session.first_task(),
+        step_id: None,
+        tool_use_id: None,
+        level: check.level.unwrap_or(CorrectionLevel::Nudge),
+        score: check.score,
+        reason: check.reason.clone().unwrap_or_default(),
+        text: text.clone(),
+        recovery_plan: check.recovery_plan.clone(),
+        made_at: check.at,
+        delivered_at: Some(check.at),
+        outcome: None,
+    })
+    .collect()
+}
