@@ -44,7 +44,8 @@ fn main() {
         following.read(new.as_bytes());
         parts[1].push(start.elapsed());
         let start = Instant::now();
-        following.prompted("Also take comments in the lexer, src/lexer/scan.rs, and test it in tests/lexer.rs");
+        following
+            .prompted("Also take comments in the lexer, src/lexer/scan.rs, and test it in tests/lexer.rs");
         black_box(following.check(now));
         parts[2].push(start.elapsed());
         let start = Instant::now();

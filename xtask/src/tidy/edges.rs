@@ -99,7 +99,13 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-drift",
         floor: Floor::HookEdge,
-        blind_to: &["grov-store", "grov-llm", "grov-wire", "grov-project", "grov-runtime"],
+        blind_to: &[
+            "grov-store",
+            "grov-llm",
+            "grov-wire",
+            "grov-project",
+            "grov-runtime",
+        ],
     },
     Crate {
         name: "grov-hooks",

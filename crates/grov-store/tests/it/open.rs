@@ -476,5 +476,8 @@ async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
     connection.execute(damage).await.unwrap();
     connection.close().await.unwrap();
     let faults = home.open().await.examine().await.map(|found| found.faults);
-    assert!(faults.as_ref().is_err() || !faults.as_ref().unwrap().is_empty(), "{faults:?}");
+    assert!(
+        faults.as_ref().is_err() || !faults.as_ref().unwrap().is_empty(),
+        "{faults:?}"
+    );
 }
