@@ -447,6 +447,8 @@ impl Course {
                     // A doubt is never that strong.
                     is_firm: is_hard || correction.level > CorrectionLevel::Correct,
                     is_hard,
+                    call: correction.tool_use_id.clone(),
+                    step: correction.step_id.clone(),
                     ..Offence::default()
                 };
                 self.demands = u8::from(correction.level == CorrectionLevel::Forced);
@@ -633,7 +635,7 @@ impl Course {
             client_session_id: self.state.client_session_id.clone(),
             session_id: moment.task.clone(),
             step_id: action.step.clone(),
-            tool_use_id: None,
+            tool_use_id: action.call.clone(),
             level,
             score,
             reason: issues.first().cloned().unwrap_or_default(),

@@ -5,7 +5,7 @@ use crate::counters::count;
 use crate::drift::Drift;
 use crate::reconsider::Reconsidered;
 use crate::saving::Save;
-use crate::session::{Loading, Slot};
+use crate::session::{Loading, Session, Slot};
 use async_trait::async_trait;
 use grov_domain::{CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
@@ -154,10 +154,12 @@ impl Drift {
             tokio::pin!(news);
             // What is told from here on is not missed.
             news.as_mut().enable();
-            let is_assessed = slot
-                .try_session()
-                .is_some_and(|session| session.has_assessed(&occasion.answered));
-            if is_assessed {
+            // Under a prompt it has to be looked at again, for which what was done has to be known.
+            let is_ready = |session: &Session| {
+                session.has_assessed(&occasion.answered)
+                    && (occasion.prompt.trim().is_empty() || session.loading != Loading::UnderWay)
+            };
+            if slot.try_session().is_some_and(|session| is_ready(&session)) {
                 return;
             }
             if !std::mem::replace(&mut has_waited, true) {
@@ -170,8 +172,8 @@ impl Drift {
     }
 }
 
-/// Whether what a correction is about happened in the history of a request. Of one that was loaded the call is not known:
-/// then nothing that stands there may have failed.
+/// Whether what a correction is about happened in the history of a request. Where its call is not known, as of one that was
+/// kept when calls were not, nothing that stands there may have failed.
 fn happened_here(call: Option<&str>, occasion: &Occasion) -> bool {
     let has_failed = |call: &str| {
         let mut answered = occasion.answered.iter();

@@ -63,6 +63,26 @@ impl Session {
         Some(pending)
     }
 
+    /// One change with this score, and the correction that it gives rise to is said.
+    fn told_of(&mut self, file: &str, rule: Rule, score: u8) {
+        self.change(file, rule, score);
+        assert!(self.deliver().is_some());
+    }
+
+    /// A model's verdict on a response, before anything else happens.
+    fn judge(&mut self, response: &[Assessed], score: u8) -> Progress {
+        let since = self.course.standing();
+        self.judge_since(response, score, since)
+    }
+
+    /// The same, asked for at that point.
+    fn judge_since(&mut self, response: &[Assessed], score: u8, since: Standing) -> Progress {
+        let moment = self.moment();
+        let contract = self.contract.clone();
+        self.course
+            .judged(response, &verdict(score), since, &contract, moment)
+    }
+
     fn prompt(&mut self, kind: PromptKind) -> Progress {
         self.says(kind, false)
     }
@@ -147,8 +167,7 @@ fn a_demand_is_not_repeated_for_ever() {
 #[test]
 fn reading_neither_clears_nor_fails() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Constraint, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Constraint, 3);
     let before = session.course.state().clone();
     for file in ["README.md", "src/a.rs", "web/theme.css"] {
         let progress = session.respond(&[assessed(read(file), Rule::Scope, 10)]);
@@ -165,8 +184,7 @@ fn reading_neither_clears_nor_fails() {
 #[test]
 fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
     let mut session = Session::new();
-    session.change("db/schema.sql", Rule::Constraint, 2);
-    session.deliver().unwrap();
+    session.told_of("db/schema.sql", Rule::Constraint, 2);
     let undo = bash(
         "git checkout -- db/schema.sql",
         EffectKind::VersionControl,
@@ -181,8 +199,7 @@ fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
 #[test]
 fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Constraint, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Constraint, 3);
     let change = |session: &mut Session, text: &str| {
         session.respond(&[assessed(edit("web/theme.css", text), Rule::Constraint, 3)])
     };
@@ -198,8 +215,7 @@ fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
 #[test]
 fn being_on_goal_again_is_a_recovery() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Tangent, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Tangent, 3);
     let progress = session.change("src/auth/token.ts", Rule::Scope, 9);
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
@@ -259,8 +275,7 @@ fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
         let progress = session.respond(&[delegated(far, Rule::Tangent, 1)]);
         assert_eq!(progress, Progress::default());
     }
-    session.change("web/theme.css", Rule::Tangent, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Tangent, 3);
     let near = delegated(edit("src/auth/token.ts", "x"), Rule::Scope, 10);
     assert_eq!(session.respond(&[near]), Progress::default());
     let fact = delegated(edit("db/schema.sql", "x"), Rule::Constraint, 2);
@@ -270,8 +285,7 @@ fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
 #[test]
 fn what_the_user_said_after_a_correction_overtakes_it() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Tangent, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Tangent, 3);
     let progress = session.prompt(PromptKind::Assent);
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Overtaken]);
     assert_eq!(session.mode(), SessionMode::Normal);
@@ -338,10 +352,7 @@ fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 6)];
     assert_eq!(level_of(&session.respond(&response)), None);
-    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
-    let progress = session
-        .course
-        .judged(&response, &verdict(3), since, &contract, moment);
+    let progress = session.judge(&response, 3);
     let (_, correction) = progress.made.unwrap();
     assert_eq!(correction.reason, "The theme is not part of the goal.");
     assert_eq!(correction.recovery_plan, verdict(3).recovery_plan);
@@ -355,10 +366,7 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
         one.step = Some(StepId::new("step"));
         let response = [one];
         session.respond(&response);
-        let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
-        session
-            .course
-            .judged(&response, &verdict(9), since, &contract, moment);
+        session.judge(&response, 9);
         assert_eq!(session.course.pending().is_none(), is_withdrawn);
         assert_eq!(session.mode() == SessionMode::Normal, is_withdrawn);
     }
@@ -371,10 +379,7 @@ fn a_verdict_that_comes_late_says_nothing() {
     session.respond(&response);
     let since = session.course.standing();
     session.change("src/auth/token.ts", Rule::Scope, 10);
-    let (moment, contract) = (session.moment(), contract());
-    let progress = session
-        .course
-        .judged(&response, &verdict(2), since, &contract, moment);
+    let progress = session.judge_since(&response, 2, since);
     assert_eq!(progress, Progress::default());
 }
 
@@ -392,8 +397,7 @@ fn without_corrections_the_state_is_followed_in_silence() {
 #[test]
 fn a_session_goes_on_from_what_was_stored() {
     let mut session = Session::new();
-    session.change("web/theme.css", Rule::Constraint, 3);
-    session.deliver().unwrap();
+    session.told_of("web/theme.css", Rule::Constraint, 3);
     let stored = session.course.state().clone();
 
     let mut later = Session::new();
@@ -453,10 +457,7 @@ fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
         Some(CorrectionLevel::Correct)
     );
     session.deliver().unwrap();
-    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
-    session
-        .course
-        .judged(&response, &verdict(3), since, &contract, moment);
+    session.judge(&response, 3);
     session.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(session.course.state().failed_recoveries, 1);
 }
@@ -466,10 +467,7 @@ fn a_model_that_agrees_replaces_a_doubt_that_waits() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
     session.respond(&response);
-    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
-    let progress = session
-        .course
-        .judged(&response, &verdict(3), since, &contract, moment);
+    let progress = session.judge(&response, 3);
     assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
 }
 
@@ -480,10 +478,7 @@ fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
     session.respond(&response);
     let since = session.course.standing();
     session.prompt(PromptKind::Assent);
-    let (moment, contract) = (session.moment(), contract());
-    let progress = session
-        .course
-        .judged(&response, &verdict(2), since, &contract, moment);
+    let progress = session.judge_since(&response, 2, since);
     assert_eq!(progress, Progress::default());
 }
 
@@ -515,8 +510,7 @@ fn undoing_in_more_than_one_edit_is_not_punished() {
 fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
     for objects in [false, true] {
         let mut session = Session::new();
-        session.change("db/schema.sql", Rule::Danger, 3);
-        session.deliver().unwrap();
+        session.told_of("db/schema.sql", Rule::Danger, 3);
         session.says(PromptKind::Assent, objects);
         let again = session.change("db/schema.sql", Rule::Danger, 3);
         assert_eq!(level_of(&again).is_none(), !objects);
@@ -632,8 +626,7 @@ proptest! {
                     Progress::default()
                 }
                 Event::Verdict(score) => {
-                    let (moment, contract, since) = (session.moment(), contract(), session.course.standing());
-                    session.course.judged(&last, &verdict(score), since, &contract, moment)
+                    session.judge(&last, score)
                 }
             };
             for outcome in outcomes(&progress) {

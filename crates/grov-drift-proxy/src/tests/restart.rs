@@ -49,15 +49,32 @@ async fn what_happens_while_a_session_is_loaded_is_not_lost() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_correction_that_was_loaded_is_not_said_where_calls_failed() {
+async fn a_correction_that_was_loaded_is_not_said_where_its_call_failed() {
     let bench = Bench::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    // Another call failed beside it: that says nothing.
+    let later = bench.restarted();
+    let mut occasion = later.occasion("", &[calls[0].clone(), "call-0".to_owned()]);
+    occasion.answered[1].failed = true;
+    assert!(later.drift.applies(&occasion));
+    assert!(later.drift.words(&occasion).await.is_some());
+
     let later = bench.restarted();
     let mut occasion = later.occasion("", &calls);
     occasion.answered[0].failed = true;
     assert!(later.drift.applies(&occasion));
     assert!(later.drift.words(&occasion).await.is_none());
+    until(|| later.session_is_loaded()).await;
+    later.exchange(Response {
+        answered: &calls,
+        failed: &calls,
+        ..Response::default()
+    });
+    assert_eq!(
+        (later.state().correction, later.state().mode),
+        (None, SessionMode::Normal)
+    );
 }
 
 #[tokio::test(start_paused = true)]
