@@ -162,6 +162,7 @@ async fn serve(
     if let Some(drift) = &drift {
         recorder = recorder.with_watch(Arc::clone(drift) as Arc<_>);
     }
+    let recalling = drift.clone();
     let drift_counters = drift.as_ref().map(|drift| drift.counters());
     let corrections = drift.map(|drift| drift as Arc<dyn ContextSource>);
     // A connection of its own: a request must not wait behind records that are being written.
@@ -205,6 +206,10 @@ async fn serve(
         .map_err(|error| Stop::usage(error, None))?;
     let metrics = proxy.metrics();
     let mut signals = Signals::listen().map_err(|error| Stop::fault(error, None))?;
+    if let Some(drift) = recalling {
+        // What waited to be said when the last daemon ended is said at the very next request.
+        drift.recall().await;
+    }
     announce(&url, lock);
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
