@@ -1,6 +1,8 @@
 use super::*;
 use crate::tasks::testing::saved;
-use grov_domain::{ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId};
+use grov_domain::{
+    ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskStatus,
+};
 use time::{Duration, OffsetDateTime};
 
 fn step(id: &str, action_type: ActionType, score: Option<u8>) -> StepRow {
