@@ -1,5 +1,7 @@
 //! The hook path with the real client: registered in its settings, heard on the wire, and gone without a trace.
 
+mod sessions;
+
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::Work;
 use anyhow::{Context, Result, ensure};

@@ -153,7 +153,7 @@ impl Following {
             match &entry.event {
                 Event::Prompt { text, .. } => {
                     if !self.course.was_announced(text) {
-                        self.hold(text, entry.is_inherited);
+                        self.hold(text, self.is_history(entry));
                     }
                 }
                 Event::Call(call) => self.called(entry, call),
@@ -162,6 +162,12 @@ impl Following {
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
         }
+    }
+
+    /// Whether it happened before the session began. A fork's transcript begins with a copy of another one's, which does not
+    /// always say so.
+    fn is_history(&self, entry: &Entry) -> bool {
+        entry.is_inherited || entry.at.is_some_and(|at| at < self.session.started_at)
     }
 
     /// The user typed something, which the transcript will show later. Told before a check, so that what is asked for now
@@ -214,7 +220,7 @@ impl Following {
         } else {
             self.rules.assess(&action, id)
         };
-        if entry.is_inherited {
+        if self.is_history(entry) {
             return;
         }
         self.session.actions += 1;

@@ -7,13 +7,14 @@ use crate::context::Context;
 use crate::model_judge;
 use grov_actions::transcript::edits;
 use grov_domain::{
-    Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookStep, HookStore, Judge, OFF_GOAL_BELOW,
-    OrchestrationStore, SpendingStore, StoreError, SwitchStore, SystemClock, Task, TaskStatus, TaskStore,
-    TaskTransition,
+    Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookCheck, HookSession, HookStep,
+    HookStore, Judge, OFF_GOAL_BELOW, OrchestrationStore, SpendingStore, StoreError, SwitchStore,
+    SystemClock, Task, TaskStatus, TaskStore, TaskTransition,
 };
-use grov_drift::{file_reasoning, review, summary};
+use grov_drift::{Following, file_reasoning, review, summary};
 use grov_hooks::capture::{Circumstances, Material};
 use grov_hooks::event;
+use grov_llm::offline::extract_intent;
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_runtime::{Home, UserMode};
@@ -152,16 +153,14 @@ impl AfterTurn {
             let is_new = (session.prompts, session.actions) != known;
             let now = SystemClock.now();
             if is_end {
-                if self.context.settings.drift().enabled {
-                    // There is nobody left to be told.
-                    following.set_corrects(false);
-                    following.check(now);
-                }
                 following.session_mut().ended_at = Some(now);
-            } else {
-                following.session_mut().ended_at = None;
             }
-            let progress = following.into_progress(now);
+            let mut progress = following.into_progress(now);
+            if is_end && self.context.settings.drift().enabled {
+                progress.check = self.unspoken(store, &progress.session, now).await?;
+                let score = progress.check.as_ref().map(|check| check.score);
+                progress.session.drift_score = score.or(progress.session.drift_score);
+            }
             if store.follow(&progress).await? {
                 return Ok(News { is_new, before });
             }
@@ -169,6 +168,20 @@ impl AfterTurn {
         Err(StoreError::Busy(
             "other hooks of the session write without end".to_owned(),
         ))
+    }
+
+    /// What a check would come to. Nobody is left to be told, but whoever takes the session up again is told then: so it is
+    /// looked at anew, and this is replaced.
+    async fn unspoken(
+        &self,
+        store: &SqliteStore,
+        session: &HookSession,
+        now: OffsetDateTime,
+    ) -> Result<Option<HookCheck>, StoreError> {
+        let edits = store.goal_edits(&session.client_session_id).await?;
+        let mut following = Following::resume(session.clone(), &edits, Arc::new(extract_intent));
+        following.set_corrects(false);
+        Ok(following.check(now))
     }
 
     /// Keeps what the session did so far, over what was kept before. `false`: something was forgotten meanwhile, and what

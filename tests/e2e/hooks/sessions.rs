@@ -1,0 +1,211 @@
+//! Sessions that hooks alone follow: what is recorded of them, what the agent is told, and what is kept.
+
+use super::{init, prepare};
+use crate::upstream::Upstream;
+use anyhow::{Context, Result, ensure};
+use grov_domain::OWN_TEXT_OPENING;
+use grov_tests::{ClientRun, Grov, RealClient, Terminal, eventually};
+use serde_json::{Value, json};
+use std::fs;
+
+/// Empties the line: a command may still stand there while it is carried out.
+const EMPTY: &str = "\u{15}";
+const GOAL: &str = "Add a greeting to hello.txt. Do not touch main.rs.";
+
+/// What the model does in these tests.
+fn scenarios() -> Value {
+    let says = |text: &str| json!({"blocks": [{"type": "text", "text": text}]});
+    let writes = |file: &str| {
+        json!({"blocks": [
+            {"type": "text", "text": format!("I write {file} because it belongs there.")},
+            {"type": "tool_use", "name": "Write", "input": {"file_path": format!("{{cwd}}/{file}"), "content": "fn main() {}\n"}},
+        ]})
+    };
+    json!({"scenarios": {
+        "greet": {"steps": [writes("hello.txt"), says("Done. The greeting is in hello.txt.")]},
+        "stray": {"steps": [writes("main.rs"), says("Done. I changed main.rs.")]},
+        "more": {"steps": [writes("more.txt"), says("Done. more.txt is written.")]},
+        "answer": {"steps": [says("It is there.")]},
+    }})
+}
+
+/// The client with hooks alone, without a guard that would stop what is to be found.
+struct Hooked {
+    client: RealClient,
+    upstream: Upstream,
+    grov: Grov,
+}
+
+impl Hooked {
+    fn begin() -> Result<Option<Self>> {
+        let Some(client) = RealClient::installed()? else {
+            return Ok(None);
+        };
+        let upstream = Upstream::with(&scenarios())?;
+        let grov = prepare(&client, "{}")?;
+        fs::write(
+            client.home().join(".grov/config.toml"),
+            "[guard]\nmode = \"off\"\n",
+        )?;
+        init(&grov, &[])?;
+        Ok(Some(Self {
+            client,
+            upstream,
+            grov,
+        }))
+    }
+
+    fn prompt(&self, prompt: &str, words: &[&str]) -> Result<ClientRun> {
+        let run = self.client.prompt(&self.upstream.url(), prompt, words)?;
+        run.result()?;
+        Ok(run)
+    }
+
+    /// The memories that came of sessions, once `wanted` is true of them.
+    fn memories_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
+        let memories = || -> Option<Vec<Value>> {
+            let answer = self.grov.ask(&["memory", "list"]).ok()?;
+            let mut memories = answer.json["memories"].as_array()?.clone();
+            memories.retain(|memory| memory["id"] != "task-webhooks");
+            Some(memories)
+        };
+        eventually(what, || memories().filter(|memories| wanted(memories)))
+            .with_context(|| format!("the memories are {:#?}; {:?}", memories(), self.faults()))
+    }
+
+    /// The request that arrived last, as text.
+    fn newest_request(&self) -> Result<String> {
+        let requests = self.upstream.sim().messages();
+        let newest = requests.last().context("no request arrived")?;
+        Ok(String::from_utf8(newest.body.to_vec())?)
+    }
+
+    fn faults(&self) -> String {
+        fs::read_to_string(self.client.home().join(".grov/logs/hooks.log")).unwrap_or_default()
+    }
+
+    fn no_faults(&self) -> Result<()> {
+        let faults = self.faults();
+        ensure!(faults.is_empty(), "{faults}");
+        Ok(())
+    }
+}
+
+#[test]
+fn what_a_session_did_is_kept_after_each_turn_and_once() -> Result<()> {
+    let Some(hooked) = Hooked::begin()? else {
+        return Ok(());
+    };
+    let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
+    let session = run.session()?.to_owned();
+    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let first = &memories[0];
+    assert_eq!(first["status"], "complete");
+    assert_eq!(first["files_touched"], json!(["hello.txt"]));
+    let steps = hooked.grov.steps_when(&session, 1)?;
+    assert_eq!((steps.len(), &steps[0]["action_type"]), (1, &json!("write")));
+
+    hooked.prompt("Write more.txt too. [[scenario:more]]", &["--continue"])?;
+    let memories = hooked.memories_when("the second turn to be kept", |memories| {
+        memories.len() == 1 && memories[0]["files_touched"] == json!(["hello.txt", "more.txt"])
+    })?;
+    assert_eq!(memories[0]["id"], first["id"]);
+    assert!(
+        memories[0]["original_query"]
+            .as_str()
+            .is_some_and(|query| query.starts_with(GOAL))
+    );
+    assert_eq!(hooked.grov.steps_when(&session, 2)?.len(), 2);
+    hooked.no_faults()
+}
+
+#[test]
+fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Result<()> {
+    let Some(hooked) = Hooked::begin()? else {
+        return Ok(());
+    };
+    let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
+    let session = run.session()?.to_owned();
+    hooked.memories_when("the session to be kept", |memories| !memories.is_empty())?;
+    hooked.prompt("Is the greeting there? [[scenario:answer]]", &["--continue"])?;
+    let told = hooked.newest_request()?;
+    assert!(told.contains("main.rs is changed against"), "{told}");
+    let times = told.matches(OWN_TEXT_OPENING).count();
+    hooked.prompt("Is it really there? [[scenario:answer]]", &["--continue"])?;
+    let again = hooked.newest_request()?;
+    assert_eq!(again.matches(OWN_TEXT_OPENING).count(), times, "{again}");
+    let log = hooked.grov.ask(&["drift", "log", "--session", &session])?.json;
+    assert_eq!(log["events"][0]["drift_score"], 3, "{log}");
+    assert!(log["events"][0]["correction_given"].is_string(), "{log}");
+    hooked.no_faults()
+}
+
+#[test]
+fn a_fork_leaves_the_session_it_comes_from_as_it_is() -> Result<()> {
+    let Some(hooked) = Hooked::begin()? else {
+        return Ok(());
+    };
+    let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
+    let old = run.session()?.to_owned();
+    let kept = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    let fork = hooked.prompt(
+        "Write more.txt. [[scenario:more]]",
+        &["--resume", &old, "--fork-session"],
+    )?;
+    let new = fork.session()?.to_owned();
+    assert_ne!(old, new);
+    let memories = hooked.memories_when("the fork to be kept", |memories| memories.len() == 2)?;
+    assert!(memories.contains(&kept[0]), "{memories:#?}");
+    let steps = hooked.grov.steps_when(&new, 1)?;
+    assert_eq!(
+        steps.len(),
+        1,
+        "what was done before is no work of the fork: {steps:#?}"
+    );
+    assert_eq!(hooked.grov.steps(&old)?.len(), 1);
+    // What the first one was told stands in the history of both.
+    let told = hooked.newest_request()?;
+    assert_eq!(told.matches("Keep failed webhooks").count(), 1, "{told}");
+    hooked.no_faults()
+}
+
+#[test]
+fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
+    let Some(hooked) = Hooked::begin()? else {
+        return Ok(());
+    };
+    let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
+    terminal.enter(&format!("{GOAL} [[scenario:greet]]"))?;
+    terminal.awaits("greeting is in hello.txt")?;
+    terminal.enter("/compact")?;
+    terminal.awaits("ompacted")?;
+    terminal.enter(&format!("{EMPTY}Is it there? [[scenario:answer]]"))?;
+    terminal.awaits("It is there.")?;
+    let told = hooked.newest_request()?;
+    assert!(
+        told.contains("The history of this session was compacted"),
+        "{told}"
+    );
+    assert!(told.contains("Do not touch main.rs"), "{told}");
+    assert!(told.contains("hello.txt"), "{told}");
+    terminal.leave()?;
+    hooked.no_faults()
+}
+
+#[test]
+fn after_clear_another_session_begins() -> Result<()> {
+    let Some(hooked) = Hooked::begin()? else {
+        return Ok(());
+    };
+    let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
+    terminal.enter(&format!("{GOAL} [[scenario:greet]]"))?;
+    terminal.awaits("greeting is in hello.txt")?;
+    terminal.enter("/clear")?;
+    terminal.enter(&format!("{EMPTY}Write more.txt. [[scenario:more]]"))?;
+    terminal.awaits("more.txt is written")?;
+    terminal.leave()?;
+    let memories = hooked.memories_when("both sessions to be kept", |memories| memories.len() == 2)?;
+    let files: Vec<&Value> = memories.iter().map(|memory| &memory["files_touched"]).collect();
+    assert_eq!(files, [&json!(["more.txt"]), &json!(["hello.txt"])]);
+    hooked.no_faults()
+}
