@@ -115,6 +115,8 @@ pub struct Input {
     pub source: Option<String>,
     /// What the user said.
     pub prompt: Option<String>,
+    /// The prompt that the agent works on, as the client knows it.
+    pub prompt_id: Option<String>,
     /// The client's own record of the session.
     pub transcript_path: Option<String>,
     /// The tool that is, or was, used.
