@@ -83,6 +83,11 @@ impl<'a> Material<'a> {
         self.newest_turn().any(changes)
     }
 
+    /// Whether anything was done on the goal.
+    pub fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
     /// Whether files or the repository were changed.
     pub fn changed(&self) -> bool {
         self.actions.iter().any(|(_, action)| changes(action))

@@ -229,8 +229,13 @@ impl AfterTurn {
             .as_ref()
             .is_some_and(|task| task.status != TaskStatus::Abandoned);
         let is_complete = is_finished || was_complete && !material.newest_turn_changed();
-        // What only looks so far is kept when it comes to an end.
-        if !is_complete && !is_end && known.is_none() && !material.changed() {
+        // What only looked so far is kept when it comes to an end; of what was only asked there is nothing to keep.
+        let is_worth_it = if is_end {
+            material.has_actions() || !answer.is_empty()
+        } else {
+            material.changed()
+        };
+        if !is_complete && known.is_none() && !is_worth_it {
             judge.close().await;
             return Ok(true);
         }
