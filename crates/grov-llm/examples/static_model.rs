@@ -10,7 +10,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::args().nth(1).ok_or("name the folder of a model")?;
+    let Some(folder) = std::env::args().nth(1) else {
+        println!("usage: static_model FOLDER < TEXTS");
+        return Ok(());
+    };
     let texts: Vec<String> = std::io::stdin().lock().lines().collect::<Result<_, _>>()?;
     let before = resident();
     let start = Instant::now();
