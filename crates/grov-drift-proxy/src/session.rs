@@ -1,7 +1,7 @@
 //! One client session in memory.
 
 use crate::contract::{Agreement, IntentReader, TaskGoal};
-use crate::course::{Course, Policy};
+use crate::course::{Assessed, Course, Policy};
 use crate::judging::Inquiry;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
@@ -62,6 +62,8 @@ pub(crate) struct Session {
     /// The task in work.
     pub(crate) task: SessionId,
     pub(crate) early: Vec<Early>,
+    /// Of these, what nothing was found of and nothing was concluded from.
+    pub(crate) open: Vec<StepId>,
     /// What was handed out to be said.
     pub(crate) offered: Option<Correction>,
     /// What was said at the place that was decided last.
@@ -125,6 +127,7 @@ impl Slot {
             rules: None,
             root: None,
             early: Vec::new(),
+            open: Vec::new(),
             offered: None,
             said_last: None,
             is_judging: false,
@@ -206,9 +209,9 @@ impl Slot {
     }
 
     /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
-    /// has to wait for it.
-    pub(crate) fn load(&self, stored: Stored) {
-        let Stored { steps, terms } = stored;
+    /// has to wait for it. What they say of actions from which nothing was concluded yet.
+    pub(crate) fn load(&self, stored: Stored) -> Vec<Assessed> {
+        let Stored { mut steps, terms } = stored;
         let (contract, root, consents) = {
             let mut session = self.session();
             session.agreement.resume(terms.task, terms.prompts);
@@ -223,15 +226,32 @@ impl Slot {
         for words in &consents {
             rules.consented(words);
         }
-        let mut known: HashSet<StepId> = HashSet::new();
+        let seen: HashSet<StepId> = {
+            let session = self.session();
+            session.early.iter().map(|one| one.step.clone()).collect()
+        };
+        // They come last, with what they write.
+        steps.retain(|one| !seen.contains(&one.step));
+        let known: HashSet<StepId> = steps.iter().map(|one| one.step.clone()).collect();
         for one in steps {
             rules.assess(&one.action, one.call.as_deref());
-            known.insert(one.step);
         }
         let mut session = self.session();
+        let open = std::mem::take(&mut session.open);
+        let mut assessed = Vec::new();
         for one in std::mem::take(&mut session.early) {
-            if !known.contains(&one.step) {
-                rules.assess(&one.action, one.call.as_deref());
+            if known.contains(&one.step) {
+                continue;
+            }
+            let assessment = rules.assess(&one.action, one.call.as_deref());
+            if open.contains(&one.step) {
+                assessed.push(Assessed {
+                    action: one.action,
+                    step: Some(one.step),
+                    call: one.call,
+                    assessment,
+                    is_delegated: false,
+                });
             }
         }
         rules.hold_to(session.agreement.contract().clone());
@@ -242,6 +262,7 @@ impl Slot {
         session.loading = Loading::Done;
         drop(session);
         self.news.notify_waiters();
+        assessed
     }
 }
 
@@ -299,6 +320,12 @@ impl Session {
         if self.loading != Loading::Done && self.early.len() < MOST_EARLY {
             self.early.push(early);
         }
+    }
+
+    /// Nothing is concluded from these actions until what was before is loaded.
+    pub(crate) fn leave_open(&mut self, steps: impl Iterator<Item = StepId>) {
+        let room = MOST_EARLY.saturating_sub(self.open.len());
+        self.open.extend(steps.take(room));
     }
 
     pub(crate) fn assessed(&mut self, call: &str) {

@@ -1,10 +1,12 @@
 //! The background: loads sessions, follows what a person changes, asks the judge, saves.
 
 use crate::contract::TaskGoal;
+use crate::course::Assessed;
 use crate::drift::Shared;
 use crate::judging::{Inquiry, sketch};
+use crate::level::ON_GOAL_FROM;
 use crate::saving::{Save, rest, saving};
-use crate::session::{Early, Loading, Slot, Stored, Terms};
+use crate::session::{Early, Loading, Session, Slot, Stored, Terms};
 use grov_domain::{ClientSessionId, CorrectionId, SessionFilter, SessionId, StoreError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -111,12 +113,13 @@ impl Shared {
             Ok(stored) => {
                 let loaded = Arc::clone(&slot);
                 let loading = tokio::task::spawn_blocking(move || loaded.load(stored));
-                if loading.await.is_err() {
+                let Ok(open) = loading.await else {
                     tracing::error!(session = %id, "taking over what was before in this session panicked");
                     return;
-                }
+                };
                 ends.disarm();
                 let mut session = slot.session();
+                self.conclude(&mut session, &open);
                 // Whoever asked may not have known the task.
                 if session.task != task {
                     self.request_refresh(&slot, &mut session);
@@ -125,6 +128,21 @@ impl Shared {
             Err(error) => {
                 tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
             }
+        }
+    }
+
+    /// Concludes from actions that were seen before the session was loaded that the agent is on its goal, if it is. Of others
+    /// nothing is said any more: they were recorded as nobody could judge them.
+    fn conclude(&self, session: &mut Session, open: &[Assessed]) {
+        if open.iter().any(|one| one.assessment.score < ON_GOAL_FROM) {
+            return;
+        }
+        let contract = session.agreement.contract().clone();
+        let moment = self.moment(session);
+        let progress = session.course.respond(open, &contract, moment);
+        self.follow_up(&progress);
+        if progress.changed {
+            self.save_state(session);
         }
     }
 

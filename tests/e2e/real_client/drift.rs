@@ -296,13 +296,14 @@ impl Story {
         Ok(())
     }
 
-    /// Texts that came too late for their request, or could not be kept in time.
+    /// Texts that came too late for their request, or could not be kept in time, and requests that went out before it was
+    /// known what their history says.
     fn missed(&self) -> Result<u64> {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
         let count = |name: &str| health["context"][name].as_u64();
-        let missed = count("late").context("no counter")? + count("not_kept").context("no counter")?;
-        Ok(self.missed + missed)
+        let missed = ["late", "not_kept", "not_loaded"].map(|name| count(name).context("no counter"));
+        Ok(missed.into_iter().sum::<Result<u64>>()? + self.missed)
     }
 
     fn grov(&self) -> Grov {

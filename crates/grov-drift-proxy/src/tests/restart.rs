@@ -24,6 +24,7 @@ async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
     // The first request after the start brings back where the session stood.
     assert_eq!(latest.next_request("", &calls).await, None);
     assert_eq!(latest.state().mode, SessionMode::Drifted);
+    until(|| latest.session_is_loaded()).await;
     let (calls, watched) = latest.change("src/components/Button.tsx", "<b/>");
     assert_eq!(level(&watched), Some(CorrectionLevel::Halt));
     assert_eq!(watched.state.as_ref().unwrap().failed_recoveries, 1);
@@ -119,6 +120,27 @@ async fn what_waits_is_said_before_it_is_known_what_was_done() {
     later.change("src/components/Button.tsx", "<b/>");
     assert_eq!(later.state().mode, SessionMode::Drifted);
     assert!(later.state().correction.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
+    for (file, mode) in [
+        ("src/auth/token.ts", SessionMode::Normal),
+        ("src/components/Button.tsx", SessionMode::Drifted),
+    ] {
+        let bench = Bench::new();
+        bench.begin(GOAL).await;
+        let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+        assert!(bench.next_request("", &calls).await.is_some());
+        let said = bench.state();
+        until(|| bench.store.state().is_some_and(|state| state == said)).await;
+        let later = bench.restarted();
+        later.drift.recall().await;
+        later.change(file, "const ttl = 5;");
+        assert_eq!(later.state().mode, SessionMode::Drifted);
+        until(|| later.session_is_loaded()).await;
+        until(|| later.state().mode == mode).await;
+    }
 }
 
 #[tokio::test(start_paused = true)]
