@@ -13,6 +13,12 @@ const MOST_OPERANDS: usize = 64;
 /// Stems of words that ask for a folder to be emptied.
 const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
 
+/// Stems of words that ask for Docker's data to be taken away.
+#[rustfmt::skip]
+const DOCKER_DATA: &[&str] = &[
+    "prun", "clean", "volume", "disk", "space", "delet", "remov", "reset", "fresh", "recreat", "wipe", "sterg", "curat", "spatiu",
+];
+
 /// What of a command destroys.
 pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
     match command.program() {
@@ -76,16 +82,19 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
             DESTRUCTIVE,
             "Something in a cluster is deleted; nobody asked for it",
         ),
+        "docker-compose" | "podman-compose" if takes_volumes_down(command) => unless(
+            around,
+            DOCKER_DATA,
+            RISKY,
+            "Docker's data is removed; nobody asked for it",
+        ),
         "docker" | "podman" => {
             let words: Vec<&str> = command.operands().take(2).collect();
             let prunes = matches!(words.as_slice(), ["system", "prune"] | ["volume", "rm" | "prune"]);
-            if prunes {
+            if prunes || words.first() == Some(&"compose") && takes_volumes_down(command) {
                 return unless(
                     around,
-                    &[
-                        "prun", "clean", "volume", "disk", "space", "delet", "remov", "sterg", "curat",
-                        "spatiu",
-                    ],
+                    DOCKER_DATA,
                     RISKY,
                     "Docker's data is removed; nobody asked for it",
                 );
@@ -124,6 +133,13 @@ pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> 
         }
         _ => None,
     }
+}
+
+/// Whether containers are taken down together with what they stored, and not those of tests.
+fn takes_volumes_down(command: &SimpleCommand) -> bool {
+    command.operands().any(|word| word == "down")
+        && command.has("--volumes", 'v')
+        && !command.operands().any(is_for_trial)
 }
 
 /// `rm -rf`: outside of the project grave, inside of it only where the work is not.
@@ -246,7 +262,7 @@ fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
 
 /// Whether the conversation made it, or the user named or allowed it.
 fn is_ours(place: &Place, around: &Surroundings<'_>) -> bool {
-    around.history.has_changed(place) || around.compiled.is_allowed(place) || around.compiled.is_named(place)
+    around.has_changed(place) || around.compiled.is_allowed(place) || around.compiled.is_named(place)
 }
 
 fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
@@ -370,10 +386,10 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
 pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Finding> {
     const MOST_BYTES: usize = 8 * 1024;
     let text = text[..text.floor_char_boundary(MOST_BYTES)].to_ascii_lowercase();
-    let words: Vec<&str> = text
-        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
-        .filter(|word| !word.is_empty())
-        .collect();
+    let statement = without_literals(&text);
+    // A text may be run as a statement.
+    let runs_text = words_of(&statement).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));
+    let words: Vec<&str> = words_of(if runs_text { &text } else { &statement }).collect();
     let destroys = words.iter().enumerate().find_map(|(at, word)| {
         let next = words.get(at + 1).copied().unwrap_or_default();
         match (*word, next) {
@@ -395,6 +411,37 @@ pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Find
         None,
         format!("Stored data is removed ({destroys}); nobody asked for it"),
     )
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+}
+
+/// A statement without its comments and the texts in it: `like 'drop table%'` drops nothing. A quotation that does not end is
+/// none.
+fn without_literals(statement: &str) -> String {
+    let mut plain = String::with_capacity(statement.len());
+    let mut rest = statement;
+    while let Some(at) = rest.find(['\'', '"', '-', '/']) {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let ends_at = |opens: &str, closes: &str| {
+            let behind = rest.strip_prefix(opens)?;
+            Some(opens.len() + behind.find(closes)? + closes.len())
+        };
+        // An option begins with two hyphens as well.
+        let comment = || {
+            let behind = rest.strip_prefix("--")?;
+            let end = rest.find('\n').unwrap_or(rest.len());
+            behind.starts_with(char::is_whitespace).then_some(end)
+        };
+        let text = ends_at("'", "'").or_else(|| ends_at("/*", "*/")).or_else(comment);
+        let kept = ends_at("\"", "\"").unwrap_or(1);
+        plain.push_str(if text.is_some() { " " } else { &rest[..kept] });
+        rest = &rest[text.unwrap_or(kept)..];
+    }
+    plain + rest
 }
 
 /// Whether a database's name says that it is there to be thrown away: `app_test`.

@@ -13,7 +13,7 @@ use crate::command_line::SimpleCommand;
 use crate::contract::Compiled;
 use crate::deed::Deed;
 use crate::history::{Here, History};
-use crate::place::Root;
+use crate::place::{Place, Root};
 use grov_domain::{Finding, Rule};
 
 /// The scores: what cannot be undone and reaches beyond the project; what destroys or goes out; what is merely rough.
@@ -33,7 +33,9 @@ const REMOVING: &[&str] = &[
 pub(crate) struct Surroundings<'a> {
     pub(crate) root: &'a Root,
     pub(crate) compiled: &'a Compiled,
-    pub(crate) history: &'a History,
+    history: &'a History,
+    /// Nobody knows what the agent did before: whatever that could excuse is excused.
+    pub(crate) is_past_unknown: bool,
     /// Where the next command is run.
     pub(crate) here: Here,
     /// An earlier command of the same line gave commits another history, which then goes out by force alone.
@@ -53,6 +55,7 @@ impl<'a> Surroundings<'a> {
             root,
             compiled,
             history,
+            is_past_unknown: false,
             here: history.here().clone(),
             rewrites: false,
             keeps_copy: false,
@@ -66,7 +69,17 @@ impl<'a> Surroundings<'a> {
         self.rewrites
             || ["rebase", "--amend", "reset"]
                 .iter()
-                .any(|word| self.history.has_run(word))
+                .any(|word| self.has_run(word))
+    }
+
+    /// Whether an earlier command had this word, or may have had it.
+    fn has_run(&self, word: &str) -> bool {
+        self.is_past_unknown || self.history.has_run(word)
+    }
+
+    /// Whether the agent made or changed a file before, or may have.
+    fn has_changed(&self, place: &Place) -> bool {
+        self.is_past_unknown || self.history.has_changed(place)
     }
 
     /// Goes on behind a command of the line.

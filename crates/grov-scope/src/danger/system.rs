@@ -55,7 +55,7 @@ pub(super) fn of_command(
         "killall" | "pkill" => {
             let target = command.operands().last().unwrap_or_default();
             // What the conversation started it may stop; names of development servers are of that kind.
-            let ours = names_in(target).any(|name| around.history.has_run(name) || asked.names(name))
+            let ours = names_in(target).any(|name| around.has_run(name) || asked.names(name))
                 || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
                 || before.is_some_and(|before| {
                     names_in(target).any(|name| before.words.iter().any(|word| word.contains(name)))

@@ -162,6 +162,9 @@ impl PackageLimit {
 
 /// The packages that a command adds; `npm install` alone adds none.
 fn installed_by(command: &crate::command_line::SimpleCommand) -> Vec<&str> {
+    if command.arguments().iter().any(|word| word == "--dry-run") {
+        return Vec::new();
+    }
     let mut operands = command.operands();
     let adds = match command.program() {
         "npm" | "pnpm" | "bun" => matches!(operands.next(), Some("install" | "i" | "add")),

@@ -228,6 +228,10 @@ fn forbidden_dependencies_are_seen() {
         );
         assert!(!breaks(constraint, &bash("npm install")), "{constraint}");
         assert!(
+            !breaks(constraint, &bash("cargo add serde --dry-run")),
+            "{constraint}"
+        );
+        assert!(
             !breaks(constraint, &bash("pip install -r requirements.txt")),
             "{constraint}"
         );

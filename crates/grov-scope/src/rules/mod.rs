@@ -99,7 +99,7 @@ impl Rules {
     pub fn assess(&mut self, action: &ActionSketch, call: Option<&str>) -> Assessment {
         let deed = Deed::new(&self.root, action);
         let print = print_of(&deed);
-        let mut findings = self.facts(&deed);
+        let mut findings = self.facts(&deed, false);
         let mut repeats = false;
         if !deed.looks() {
             findings.extend(outside::findings(
@@ -131,9 +131,15 @@ impl Rules {
     /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
     pub fn assess_delegated(&mut self, action: &ActionSketch) -> Assessment {
         let deed = Deed::new(&self.root, action);
-        let findings = self.facts(&deed);
+        let findings = self.facts(&deed, false);
         self.history.note_delegated(&deed);
         assessment(findings)
+    }
+
+    /// What stands against an action whatever the agent did before, facts alone. What it may remove because it may have made
+    /// it is left out.
+    pub fn assess_without_past(&self, action: &ActionSketch) -> Assessment {
+        assessment(self.facts(&Deed::new(&self.root, action), true))
     }
 
     /// How an earlier action ended.
@@ -186,7 +192,7 @@ impl Rules {
     }
 
     /// What the user forbade, and what is dangerous: matters of fact.
-    fn facts(&self, deed: &Deed<'_>) -> Vec<Finding> {
+    fn facts(&self, deed: &Deed<'_>, is_past_unknown: bool) -> Vec<Finding> {
         let looks_by_tool = matches!(
             deed.action.action_type,
             ActionType::Read | ActionType::Search | ActionType::Todo | ActionType::Task
@@ -201,7 +207,8 @@ impl Rules {
             .collect();
         found.extend(self.compiled.limits.findings(deed, &self.compiled, &self.history));
         if !deed.looks() {
-            let around = Surroundings::new(&self.root, &self.compiled, &self.history);
+            let mut around = Surroundings::new(&self.root, &self.compiled, &self.history);
+            around.is_past_unknown = is_past_unknown;
             found.extend(danger::findings(deed, around));
         }
         found
