@@ -1,6 +1,10 @@
 //! What the client tells a hook, and what a hook may answer.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// An event at which the client runs hooks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,9 +105,9 @@ pub fn registered() -> impl Iterator<Item = Event> {
 /// The most that is read of what the client sends. It sends more only if a tool's output is that long.
 pub const LONGEST_INPUT: u64 = 50 * 1024 * 1024;
 
-/// What the client sends, as far as Grov needs it. Fields that are missing are empty, unknown ones are passed over.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(default)]
+/// What the client sends, as far as Grov needs it. Fields that are missing or of another type are empty, unknown ones are
+/// passed over.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
     /// The session as the client knows it. At the start of a forked session it is the one that was forked.
     pub session_id: Option<String>,
@@ -122,7 +126,7 @@ pub struct Input {
     /// The tool that is, or was, used.
     pub tool_name: Option<String>,
     /// What it is given.
-    pub tool_input: Option<serde_json::Value>,
+    pub tool_input: Option<Value>,
     /// The tool call.
     pub tool_use_id: Option<String>,
     /// How the client decides what may run: `default`, `acceptEdits`, `plan`, `bypassPermissions`, `dontAsk` or `auto`.
@@ -134,15 +138,90 @@ pub struct Input {
 }
 
 impl Input {
-    /// Reads what the client sent; empty if it is nothing that can be understood.
+    /// Reads what the client sent, each field by itself; empty if it is no JSON object. What is no text in a text (bytes that
+    /// are no UTF-8, half a surrogate pair) stands as a replacement character.
     pub fn read(bytes: &[u8]) -> Self {
-        serde_json::from_slice(bytes).unwrap_or_default()
+        let text = String::from_utf8_lossy(bytes);
+        let Some(fields) = fields(&text) else {
+            return Self::default();
+        };
+        let text = |name: &str| value::<String>(fields.get(name)?.get());
+        Self {
+            session_id: text("session_id"),
+            cwd: text("cwd"),
+            hook_event_name: text("hook_event_name"),
+            source: text("source"),
+            prompt: text("prompt"),
+            prompt_id: text("prompt_id"),
+            transcript_path: text("transcript_path"),
+            tool_name: text("tool_name"),
+            tool_input: fields.get("tool_input").and_then(|raw| tool_input(raw.get())),
+            tool_use_id: text("tool_use_id"),
+            permission_mode: text("permission_mode"),
+            agent_id: text("agent_id"),
+            last_assistant_message: text("last_assistant_message"),
+        }
     }
 
     /// The event: as the client names it, else as the command line does.
     pub fn event<'a>(&'a self, asked: Option<&'a str>) -> Option<&'a str> {
         self.hook_event_name.as_deref().or(asked)
     }
+}
+
+/// An object's fields, unread.
+fn fields(json: &str) -> Option<BTreeMap<String, &RawValue>> {
+    serde_json::from_str(json).ok()
+}
+
+fn value<T: DeserializeOwned>(json: &str) -> Option<T> {
+    serde_json::from_str(json)
+        .or_else(|_| serde_json::from_str(&without_halves(json)))
+        .ok()
+}
+
+/// What a tool is given: where something in it cannot be read, the fields that can.
+fn tool_input(json: &str) -> Option<Value> {
+    let whole = value::<Value>(json).or_else(|| {
+        let read = |(name, raw): (String, &RawValue)| Some((name, value(raw.get())?));
+        Some(Value::Object(
+            fields(json)?.into_iter().filter_map(read).collect(),
+        ))
+    });
+    whole.filter(|value| !value.is_null())
+}
+
+/// JSON with a replacement character for every half of a surrogate pair: JavaScript writes such where it cuts a text within a
+/// letter.
+fn without_halves(json: &str) -> String {
+    let mut whole = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        whole.push_str(plain);
+        let next = escape.get(ESCAPE..).and_then(unit);
+        let (letter, length) = match (unit(escape), next) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (escape.get(..2 * ESCAPE), 2 * ESCAPE),
+            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), ESCAPE),
+            (Some(_), _) => (escape.get(..ESCAPE), ESCAPE),
+            // A backslash and what it stands before.
+            (None, _) => {
+                let length = escape.char_indices().nth(2).map_or(escape.len(), |(at, _)| at);
+                (escape.get(..length), length)
+            }
+        };
+        whole.push_str(letter.unwrap_or_default());
+        rest = escape.get(length..).unwrap_or_default();
+    }
+    whole + rest
+}
+
+/// Bytes of `\u0000`.
+const ESCAPE: usize = 6;
+
+/// The code unit that a text begins with, if it is escaped.
+fn unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
 }
 
 #[derive(Serialize)]
@@ -194,12 +273,46 @@ mod tests {
             b"{\"prompt\": 1}",
             b"{\"prompt\": \"x",
             b"\xff\xfe",
-            b"{\"prompt\": \"\xff\"}",
         ] {
             assert_eq!(Input::read(bytes), Input::default());
         }
         assert_eq!(Input::default().event(Some("Stop")), Some("Stop"));
         assert_eq!(Input::default().event(None), None);
+    }
+
+    #[test]
+    fn half_a_letter_or_another_type_empties_nothing_else() {
+        let input = Input::read(
+            br#"{"session_id":"s","agent_id":5,"prompt":"cut \ud83d, \ude00\ud83d\ude00 \\ud83d","tool_input":{"command":"git push --force; echo \ud83d\n","\ud83d":1}}"#,
+        );
+        assert_eq!(input.session_id.as_deref(), Some("s"));
+        assert_eq!(input.agent_id, None);
+        assert_eq!(input.prompt.as_deref(), Some("cut \u{fffd}, \u{fffd}😀 \\ud83d"));
+        let expected = serde_json::json!({"command": "git push --force; echo \u{fffd}\n", "\u{fffd}": 1});
+        assert_eq!(input.tool_input, Some(expected));
+        let input = Input::read(b"{\"prompt\": \"\xff\", \"cwd\": null, \"tool_input\": null}");
+        assert_eq!(input.prompt.as_deref(), Some("\u{fffd}"));
+        assert_eq!((input.cwd, input.tool_input), (None, None));
+    }
+
+    #[test]
+    fn of_what_a_tool_is_given_all_is_read_that_can_be() {
+        let deep = "[".repeat(500) + &"]".repeat(500);
+        let sent = format!(r#"{{"tool_input":{{"command":"ls","deep":{deep},"huge":1e999}},"cwd":"/p"}}"#);
+        let input = Input::read(sent.as_bytes());
+        assert_eq!(input.tool_input, Some(serde_json::json!({"command": "ls"})));
+        assert_eq!(input.cwd.as_deref(), Some("/p"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn whatever_is_written_is_read_or_not(text in r#"(\\u[dD][89a-fA-F][0-9a-f]{2}|\\\\|[a-zé"\\]|\\n){0,12}"#) {
+            let sent = format!("{{\"cwd\":\"/p\",\"prompt\":\"{text}\"}}");
+            let input = Input::read(sent.as_bytes());
+            let is_json = serde_json::from_str::<BTreeMap<String, &RawValue>>(&sent).is_ok();
+            proptest::prop_assert_eq!(input.cwd.is_some(), is_json);
+            proptest::prop_assert!(!is_json || input.prompt.is_some());
+        }
     }
 
     #[test]
