@@ -6,6 +6,7 @@
 use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, Rule,
 };
+use grov_redact::Redactor;
 use grov_scope::{Deed, Place, Root, Rules};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
@@ -29,7 +30,7 @@ pub struct Question<'a> {
     /// What is about to be done.
     pub action: &'a ActionSketch,
     /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
-    /// nothing is dangerous.
+    /// only that is dangerous which nothing done before could excuse.
     pub past: Option<&'a [ActionSketch]>,
     /// Subjects that were asked about in this session and then ran, one a line.
     pub allowed: &'a [String],
@@ -42,7 +43,7 @@ pub struct Question<'a> {
 pub struct Stop {
     /// What becomes of it.
     pub verdict: GuardVerdict,
-    /// What it is about, one a line; allowed once, it is allowed for the session.
+    /// What it is about, one a line and without secrets; allowed once, it is allowed for the session.
     pub subject: String,
     /// Why, and how it is allowed, in one line for a person and for the agent.
     pub reason: String,
@@ -59,7 +60,9 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
     let mut subjects: Vec<String> = Vec::new();
     let mut gravest = None;
     for finding in &found {
+        // What was allowed is kept without secrets.
         let subject = subject(finding, &deed, &root);
+        let subject = Redactor::shared().redact(&subject).into_owned();
         if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
             continue;
         }
@@ -71,6 +74,11 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
         reason: reason(gravest?, question),
         subject: subjects.join("\n"),
     })
+}
+
+/// Whether an action is never stopped, whatever the agent is held to: looking, and tests with nothing beside them.
+pub fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
+    is_harmless(&Deed::new(&Root::new(root), action))
 }
 
 /// Looking, and tests with nothing beside them.
@@ -90,11 +98,12 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
         rules.assess(&going_to(directory), None);
     }
     // Facts alone, whoever acts.
-    let mut found = rules.assess_delegated(question.action).findings;
-    found.retain(|finding| {
-        let is_known = question.past.is_some() || finding.rule == Rule::Constraint;
-        finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW && is_known
-    });
+    let assessment = match question.past {
+        Some(_) => rules.assess_delegated(question.action),
+        None => rules.assess_without_past(question.action),
+    };
+    let mut found = assessment.findings;
+    found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
     found
 }
 

@@ -109,8 +109,11 @@ fn looking_and_testing_are_never_stopped() {
         bash("cd src/db && npm test"),
     ] {
         assert_eq!(stopped(&contract, &action), None, "{action:?}");
+        assert!(is_never_stopped(&action, Some(ROOT)), "{action:?}");
     }
-    assert!(stopped(&contract, &bash("cargo test && rm src/db/pool.rs")).is_some());
+    let both = bash("cargo test && rm src/db/pool.rs");
+    assert!(stopped(&contract, &both).is_some());
+    assert!(!is_never_stopped(&both, Some(ROOT)));
 }
 
 #[test]
@@ -190,6 +193,23 @@ fn what_was_asked_and_ran_is_not_asked_again() {
 }
 
 #[test]
+fn a_command_with_a_secret_is_not_asked_about_again() {
+    let contract = held_to("Fix the login", &[]);
+    let token = format!("ghp_{}", "a1B2c3D4e5".repeat(4).split_at(36).0);
+    let push = bash(&format!(
+        "git push --force https://user:{token}@github.com/x/y main"
+    ));
+    let subject = stopped(&contract, &push).unwrap().subject;
+    assert!(!subject.contains(&token), "{subject}");
+    let allowed = [Redactor::shared().redact(&subject).into_owned()];
+    let question = Question {
+        allowed: &allowed,
+        ..question(&contract, &push)
+    };
+    assert_eq!(decide(&question), None);
+}
+
+#[test]
 fn an_action_against_several_things_is_about_all_of_them() {
     let contract = held_to("Fix the login", &["Do not touch src/db/"]);
     let both = bash("rm src/db/a.rs src/db/b.rs");
@@ -229,6 +249,38 @@ fn what_the_agent_made_it_may_remove() {
         decide(&unknown).is_some(),
         "what was forbidden is, whatever was done before"
     );
+}
+
+#[test]
+fn a_past_that_nobody_knows_excuses_only_what_a_past_can() {
+    let contract = held_to("Fix the login", &[]);
+    let without_past = |command: &str| {
+        let action = bash(command);
+        let question = Question {
+            past: None,
+            ..question(&contract, &action)
+        };
+        decide(&question).is_some()
+    };
+    for command in [
+        "git push --force origin main",
+        "rm -rf ~/",
+        "rm -rf .git",
+        "psql -c 'DROP TABLE users'",
+        "npm publish",
+        "chmod -R 777 .",
+        "rm -r /srv/try && git push --force",
+    ] {
+        assert!(without_past(command), "{command}");
+    }
+    for command in [
+        "rm -r /srv/try",
+        "rm -r /srv/try /srv/other",
+        "git push --force-with-lease",
+    ] {
+        assert!(!without_past(command), "{command}");
+        assert!(stopped(&contract, &bash(command)).is_some(), "{command}");
+    }
 }
 
 #[test]
