@@ -373,7 +373,7 @@ fn bash_accepts_its_completions() {
         let offered = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(
             offered.trim(),
-            "status steps store",
+            "statusline status steps store",
             "{}",
             String::from_utf8_lossy(&output.stderr)
         );

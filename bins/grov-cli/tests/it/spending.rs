@@ -313,6 +313,6 @@ fn pruning_counts_the_calls_it_takes_from_the_ledger() {
     let would = scene.ask(&["store", "prune", "--dry-run"]);
     assert_eq!(would["removed"]["llm_calls"], 3);
     let ended = scene.run(&["store", "prune"]);
-    assert!(ended.stdout.contains(", 3 model calls"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("removed 3 model calls"), "{}", ended.stdout);
     assert_eq!(scene.ask(&["usage"])["calls"].as_array().unwrap().len(), 1);
 }
