@@ -2,8 +2,8 @@
 
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{
-    AgentId, ClientSessionId, Clock, GoalEdit, GoalEditId, GoalStore, HookSession, HookStore, StoreError,
-    SystemClock,
+    AgentId, ClientSessionId, Clock, GoalEdit, GoalStore, Guarded, HookSession, HookStore, StoreError,
+    SwitchScope, SwitchStore, SystemClock,
 };
 use grov_drift::Following;
 use grov_hooks::ToldList;
@@ -26,6 +26,8 @@ const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 const BEGINNING: u64 = 64 * 1024;
 /// Bytes at the end of a transcript that tell what was said last.
 const END: u64 = 512 * 1024;
+/// So many of them are looked at where those say nothing.
+const MOST_OF_THE_END: u64 = 32 * 1024 * 1024;
 /// Subagents whose transcripts are looked for.
 const MOST_AGENTS: usize = 256;
 
@@ -96,7 +98,8 @@ fn continued(whose: &Whose) -> Option<ClientSessionId> {
     others.next().map(ClientSessionId::new)
 }
 
-/// What was said to another session stands in this one's history, and what a person changed of its goal holds here.
+/// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
+/// turned off holds here. Done twice, it comes to the same.
 async fn inherit(
     store: &SqliteStore,
     home: &Home,
@@ -104,19 +107,33 @@ async fn inherit(
     to: &ClientSessionId,
 ) -> Result<(), StoreError> {
     if let (Some(theirs), Some(own)) = (ToldList::of(home.root(), from), ToldList::of(home.root(), to)) {
-        let told: Vec<_> = theirs.read().into_iter().collect();
+        let known = own.read();
+        let told: Vec<_> = theirs.read().difference(&known).cloned().collect();
         if !told.is_empty() {
             // What cannot be noted may be said once more.
             let _ = own.add(&told);
         }
     }
     for edit in store.goal_edits(from).await? {
+        // Under its own id, which is one of this session's then.
         let edit = GoalEdit {
-            id: GoalEditId::fresh(),
             client_session_id: to.clone(),
             ..edit
         };
         store.edit_goal(&edit).await?;
+    }
+    for guarded in store.guard_log(from).await? {
+        if guarded.ran {
+            let guarded = Guarded {
+                client_session_id: to.clone(),
+                ..guarded
+            };
+            store.guarded(&guarded).await?;
+        }
+    }
+    let off = store.switched_off().await?;
+    if off.contains(&SwitchScope::Session(from.clone())) {
+        store.switch(&SwitchScope::Session(to.clone()), false).await?;
     }
     Ok(())
 }
@@ -207,28 +224,47 @@ pub(super) struct Last {
 
 /// What the end of a transcript says.
 pub(super) fn last(transcript: Option<&Path>) -> Last {
-    let mut last = Last::default();
-    let Some(path) = transcript else { return last };
+    let Some(path) = transcript else {
+        return Last::default();
+    };
     let Ok(Some(length)) = length(path) else {
-        return last;
+        return Last::default();
     };
-    let Ok(bytes) = portion(path, length.saturating_sub(END), END) else {
-        return last;
-    };
-    for entry in Reader::new(None).read(&bytes).entries {
+    let mut most = END;
+    loop {
+        let from = length.saturating_sub(most);
+        let Ok(bytes) = portion(path, from, most) else {
+            return Last::default();
+        };
+        // Nobody said a word in what a tool or a file answered at the end.
+        match last_of(&bytes) {
+            None if from > 0 && most < MOST_OF_THE_END => most *= 4,
+            last => return last.unwrap_or_default(),
+        }
+    }
+}
+
+/// What was typed and said last in a part of a transcript; `None` where nobody spoke or acted.
+fn last_of(bytes: &[u8]) -> Option<Last> {
+    let mut found = None;
+    for entry in Reader::new(None).read(bytes).entries {
+        if entry.agent.is_some() {
+            continue;
+        }
         match entry.event {
-            _ if entry.agent.is_some() => {}
             Event::Prompt { text, .. } => {
-                last.prompt = Some(text);
-                last.answer.clear();
+                found = Some(Last {
+                    prompt: Some(text),
+                    answer: String::new(),
+                });
             }
-            Event::Said(text) => last.answer = text,
+            Event::Said(text) => found.get_or_insert_with(Last::default).answer = text,
             // Whoever uses a tool goes on.
-            Event::Call(_) => last.answer.clear(),
+            Event::Call(_) => found.get_or_insert_with(Last::default).answer.clear(),
             _ => {}
         }
     }
-    last
+    found
 }
 
 /// How long a file is; `None` if there is none. What is no ordinary file might never end.
@@ -253,6 +289,9 @@ pub(super) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_domain::{GoalEditId, GoalEditKind, GuardVerdict};
+    use grov_runtime::Environment;
+    use grov_store::OpenOptions;
     use std::fs;
     use std::time::Duration;
 
@@ -267,7 +306,10 @@ mod tests {
     }
 
     fn following(whose: &Whose) -> Following {
-        Following::resume(begun(whose), &[], Arc::new(extract_intent))
+        let mut session = begun(whose);
+        // What is older than the session is history.
+        session.started_at = time::OffsetDateTime::UNIX_EPOCH;
+        Following::resume(session, &[], Arc::new(extract_intent))
     }
 
     fn call(id: &str, padding: usize) -> String {
@@ -364,6 +406,68 @@ mod tests {
             assert_eq!(last(two.transcript.as_deref()).answer, "");
         }
         assert_eq!(last(None), Last::default());
+    }
+
+    #[test]
+    fn the_last_words_are_found_in_front_of_what_is_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
+        let padding = "x".repeat(usize::try_from(END).unwrap());
+        let long = format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
+        let one = whose(folder.path(), &format!("{said}\n{long}"));
+        assert_eq!(last(one.transcript.as_deref()).answer, "The tests are left.");
+    }
+
+    #[test]
+    fn a_fork_inherits_once_what_a_person_changed_allowed_and_turned_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = Environment::default();
+        let home = Home::locate(Some(&folder.path().join("home")), &inputs).unwrap();
+        home.create().unwrap();
+        let [from, to] = ["old", "new"].map(ClientSessionId::new);
+        let guarded = |call: &str, ran| Guarded {
+            client_session_id: from.clone(),
+            tool_use_id: call.to_owned(),
+            verdict: GuardVerdict::Ask,
+            subject: call.to_owned(),
+            reason: "it was forbidden".to_owned(),
+            ran,
+            at: SystemClock.now(),
+        };
+        let runtime = crate::hook::runtime().unwrap();
+        runtime.block_on(async {
+            let store = SqliteStore::open(&home.database(), &OpenOptions::default())
+                .await
+                .unwrap();
+            let edit = GoalEdit {
+                id: GoalEditId::fresh(),
+                client_session_id: from.clone(),
+                kind: GoalEditKind::Forbid,
+                text: "src/db/**".to_owned(),
+                at: SystemClock.now(),
+            };
+            store.edit_goal(&edit).await.unwrap();
+            store.guarded(&guarded("yes", true)).await.unwrap();
+            store.guarded(&guarded("no", false)).await.unwrap();
+            store
+                .switch(&SwitchScope::Session(from.clone()), false)
+                .await
+                .unwrap();
+            for _ in 0..2 {
+                inherit(&store, &home, &from, &to).await.unwrap();
+            }
+            let edits = store.goal_edits(&to).await.unwrap();
+            let edits: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();
+            assert_eq!(edits, ["src/db/**"]);
+            let log = store.guard_log(&to).await.unwrap();
+            let log: Vec<(&str, bool)> = log
+                .iter()
+                .map(|guarded| (guarded.subject.as_str(), guarded.ran))
+                .collect();
+            assert_eq!(log, [("yes", true)]);
+            let off = store.switched_off().await.unwrap();
+            assert!(off.contains(&SwitchScope::Session(to.clone())), "{off:?}");
+        });
     }
 
     #[test]
