@@ -24,11 +24,8 @@ pub struct ToldList {
 impl ToldList {
     /// The list of a session, below Grov's home; `None` if the session's name can be no file's.
     pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
-        let name = session.as_str();
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        let is_name = !name.is_empty() && name.len() <= 128 && name.bytes().all(plain);
-        is_name.then(|| Self {
-            path: folder(home).join(name),
+        Some(Self {
+            path: file(home, session)?,
         })
     }
 
@@ -89,6 +86,14 @@ impl ToldList {
             }
         }
     }
+}
+
+/// The file of a session; `None` if its name can be no file's.
+pub(crate) fn file(home: &Path, session: &ClientSessionId) -> Option<PathBuf> {
+    let name = session.as_str();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let is_name = !name.is_empty() && name.len() <= 128 && name.bytes().all(plain);
+    is_name.then(|| folder(home).join(name))
 }
 
 fn folder(home: &Path) -> PathBuf {

@@ -3,15 +3,16 @@
 use super::following::{Whose, catch_up, take_up};
 use super::{Call, proxy, told_list};
 use grov_actions::transcript::typed;
-use grov_domain::{Clock, HookStore, StoreError, SystemClock, TaskId};
-use grov_hooks::event;
+use grov_domain::{ClientSessionId, Clock, HookStore, StoreError, SystemClock, TaskId};
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
+use grov_hooks::{Answers, event};
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_runtime::{DriftSettings, MemorySettings};
 use grov_store::{OpenOptions, SqliteStore};
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::time::{Duration, Instant};
 
 /// Time for looking whether files are as memories left them.
@@ -20,6 +21,8 @@ const TIME_FOR_FILES: Duration = Duration::from_millis(15);
 const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
 /// How often a session is taken up anew because another hook wrote meanwhile.
 const TRIES: usize = 3;
+/// How long another hook of the session is waited for: the client waits for that one as well.
+const PATIENCE: Duration = Duration::from_millis(200);
 /// Characters of a text that the client passes on whole, with some room.
 const LONGEST: usize = 9_600;
 /// As many as a token has at most, by the estimate that memory is told by.
@@ -48,9 +51,40 @@ pub(super) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         drift: settings.drift(),
         memory: settings.memory(),
     };
-    let text = super::runtime()?.block_on(arrival.answer());
-    let text = text.map_err(|error| error.to_string())?;
+    let event = call.input.prompt_id.as_deref().map(|id| {
+        let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
+        format!("prompt {prompt:016x}")
+    });
+    let text = once(call, event.as_deref(), None, || {
+        let text = super::runtime()?.block_on(arrival.answer());
+        text.map_err(|error| error.to_string())
+    })?;
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
+}
+
+/// Asks for an answer to an event, unless another hook gave it, or is giving it: where two settings files register Grov in
+/// other words each, the client runs both. An event that no name tells from others is answered by one hook at a time.
+pub(super) fn once(
+    call: &Call<'_>,
+    event: Option<&str>,
+    within: Option<Duration>,
+    answer: impl FnOnce() -> Result<Option<String>, String>,
+) -> Result<Option<String>, String> {
+    let session = call.input.session_id.as_deref().map(ClientSessionId::new);
+    let answers = session.and_then(|session| Answers::of(call.home.root(), &session));
+    let Some(answers) = answers else { return answer() };
+    let held = answers.hold(PATIENCE);
+    let held = held.map_err(|error| format!("what was answered: {error}"))?;
+    let Some(held) = held.filter(|held| event.is_none_or(|event| !held.has(event, within))) else {
+        return Ok(None);
+    };
+    let text = answer()?;
+    if let Some(event) = event
+        && let Err(error) = held.answered(event)
+    {
+        super::note(Some(call.home), &format!("what was answered: {error}"));
+    }
+    Ok(text)
 }
 
 struct Arrival<'a> {
@@ -66,11 +100,9 @@ impl Arrival<'_> {
     async fn answer(&self) -> Result<Option<String>, StoreError> {
         let database = self.call.home.database();
         let store = SqliteStore::open(&database, &OpenOptions::brief()).await?;
-        let project = Place::locate(&self.whose.directory).project();
-        let is_off = is_off(&store, project.key(), Some(&self.whose.id())).await?;
         let mut told = ToTell::default();
         for _ in 0..TRIES {
-            match self.follow(&store, is_off, &mut told).await {
+            match self.follow(&store, &mut told).await {
                 Ok(true) => break,
                 Ok(false) => told.correction = None,
                 Err(error) => {
@@ -86,8 +118,11 @@ impl Arrival<'_> {
     }
 
     /// Follows the session up to this prompt, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
-    async fn follow(&self, store: &SqliteStore, is_off: bool, told: &mut ToTell) -> Result<bool, StoreError> {
+    async fn follow(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
         let mut following = take_up(store, self.call.home, self.whose).await?;
+        // After that: a fork is off where what it goes on with is.
+        let project = Place::locate(&self.whose.directory).project();
+        let is_off = is_off(store, project.key(), Some(&self.whose.id())).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut following, until).unwrap_or_else(|error| {
             super::note(Some(self.call.home), &format!("the transcript: {error}"));

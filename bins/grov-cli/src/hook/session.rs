@@ -1,6 +1,7 @@
 //! A session begins, goes on, or begins anew.
 
 use super::following::{Whose, catch_up, last, take_up};
+use super::prompt::once;
 use super::{Call, proxied, proxy, told_list};
 use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
 use grov_hooks::capture::Material;
@@ -18,26 +19,42 @@ const TIME_FOR_FILES: Duration = Duration::from_millis(50);
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
 /// How often a session is taken up anew because another hook wrote meanwhile.
 const TRIES: usize = 3;
+/// A session does not begin twice in so short a time: then two hooks are told of one event, which bears no name.
+const ONE_INSTANT: Duration = Duration::from_secs(2);
 
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
 pub(super) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
-    let source = call.input.source.as_deref().unwrap_or_default();
-    let is_empty = matches!(source, "compact" | "clear");
-    if is_empty && let Some(told) = told_list(call) {
-        told.clear().map_err(|error| format!("what was told: {error}"))?;
+    // Before anything that can fail: a client without its proxy tries for minutes.
+    if let Err(fault) = proxy::start(call) {
+        super::note(Some(call.home), &fault);
     }
+    let source = call.input.source.as_deref().unwrap_or_default();
+    let event = match source {
+        "compact" => "compacted",
+        "clear" => "cleared",
+        "resume" => "resumed",
+        _ => "began",
+    };
+    let text = once(call, Some(event), Some(ONE_INSTANT), || told(call, source))?;
     ToldList::remove_old(call.home.root(), SystemTime::now());
-    proxy::start(call)?;
+    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
+}
+
+/// What the agent is told where its history begins.
+fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
+    let is_empty = matches!(source, "compact" | "clear");
+    if is_empty && let Some(Err(error)) = told_list(call).map(|told| told.clear()) {
+        super::note(Some(call.home), &format!("what was told: {error}"));
+    }
     let Some(whose) = call.whose() else {
         return Ok(None);
     };
-    let text = match source {
-        "compact" => super::runtime()?.block_on(goes_on(call, &whose))?,
+    match source {
+        "compact" => super::runtime()?.block_on(goes_on(call, &whose)),
         // What a resumed session holds is in its history; and a fork of it bears its name here.
-        "resume" => None,
-        _ => super::runtime()?.block_on(begins(call, &whose))?,
-    };
-    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
+        "resume" => Ok(None),
+        _ => super::runtime()?.block_on(begins(call, &whose)),
+    }
 }
 
 /// A session begins: it is registered, and hears what is remembered of its project.

@@ -1,0 +1,163 @@
+//! Which events of a session were answered, so that two hooks for one event say a thing once.
+//!
+//! Where two of the client's settings files register Grov, in other words each, the client runs both at one instant. The one
+//! that comes first answers, while it alone holds the session's file; the other waits for it and is silent.
+
+use grov_domain::ClientSessionId;
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Answers that are remembered of a session, the newest: the client goes on when all hooks of an event are done.
+const MOST_ANSWERS: usize = 8;
+/// The most that is read of a file.
+const LONGEST_FILE: u64 = 64 * 1024;
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// The events of one session that were answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    path: PathBuf,
+}
+
+impl Answers {
+    /// Those of a session, below Grov's home; `None` if the session's name can be no file's.
+    pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
+        // No session's name has a dot in it.
+        let path = crate::told::file(home, session)?.with_extension("answers");
+        Some(Self { path })
+    }
+
+    /// Holds them alone, until what is returned is dropped. `None`: somebody else does, longer than `patience`.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub fn hold(&self, patience: Duration) -> io::Result<Option<Holding>> {
+        if let Some(folder) = self.path.parent() {
+            DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        }
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&self.path)?;
+        let until = Instant::now() + patience;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(LONGEST_FILE).read_to_end(&mut bytes)?;
+        let lines = String::from_utf8_lossy(&bytes)
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        Ok(Some(Holding { file, lines }))
+    }
+}
+
+/// The right to answer an event, which one hook has at a time.
+#[derive(Debug)]
+pub struct Holding {
+    file: File,
+    /// When, in milliseconds since 1970, and what.
+    lines: Vec<String>,
+}
+
+impl Holding {
+    /// Whether something was answered; with `within` not longer ago than that.
+    pub fn has(&self, event: &str, within: Option<Duration>) -> bool {
+        let now = millis();
+        let is_recent = |at: &str| {
+            let at: Option<u128> = at.parse().ok();
+            within.is_none_or(|within| at.is_some_and(|at| now.saturating_sub(at) <= within.as_millis()))
+        };
+        self.lines
+            .iter()
+            .filter_map(|line| line.split_once(' '))
+            .any(|(at, known)| known == event && is_recent(at))
+    }
+
+    /// Notes that it was answered.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn answered(mut self, event: &str) -> io::Result<()> {
+        self.lines.push(format!("{} {event}", millis()));
+        let first = self.lines.len().saturating_sub(MOST_ANSWERS);
+        let mut text = self.lines[first..].join("\n");
+        text.push('\n');
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len() as u64)
+    }
+}
+
+fn millis() -> u128 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_TIME: Duration = Duration::ZERO;
+
+    fn answers(home: &Path) -> Answers {
+        Answers::of(home, &ClientSessionId::new("s")).unwrap()
+    }
+
+    #[test]
+    fn an_event_is_answered_once() {
+        let home = tempfile::tempdir().unwrap();
+        let first = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        assert!(!first.has("a", None));
+        assert!(
+            answers(home.path()).hold(NO_TIME).unwrap().is_none(),
+            "another one answers"
+        );
+        first.answered("a").unwrap();
+        let second = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        assert!(second.has("a", None) && !second.has("b", None));
+        assert!(second.has("a", Some(Duration::from_secs(3600))));
+        drop(second);
+        for number in 0..MOST_ANSWERS {
+            let next = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+            next.answered(&format!("event {number}")).unwrap();
+        }
+        let last = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        assert!(last.has("event 0", None) && last.has("event 7", None) && !last.has("a", None));
+    }
+
+    #[test]
+    fn what_was_answered_long_ago_is_another_event() {
+        let home = tempfile::tempdir().unwrap();
+        drop(answers(home.path()).hold(NO_TIME).unwrap());
+        let path = home.path().join("hooks/told/s.answers");
+        std::fs::write(&path, "1000 start\nno line\n\u{0}\n").unwrap();
+        let held = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        assert!(held.has("start", None));
+        assert!(!held.has("start", Some(Duration::from_secs(3600))));
+    }
+
+    #[test]
+    fn who_waits_answers_when_the_other_is_done() {
+        let home = tempfile::tempdir().unwrap();
+        let first = answers(home.path()).hold(NO_TIME).unwrap().unwrap();
+        std::thread::scope(|threads| {
+            let waiting = threads.spawn(|| answers(home.path()).hold(Duration::from_secs(60)));
+            first.answered("a").unwrap();
+            let second = waiting.join().unwrap().unwrap().unwrap();
+            assert!(second.has("a", None));
+        });
+    }
+}
