@@ -1,10 +1,15 @@
 //! A turn, a subagent or a session is over: what was done is followed and kept, by a process that nobody waits for.
 
 use super::Call;
+use super::following::Whose;
 use super::proxy;
 use super::worker::Work;
+use grov_domain::{ClientSessionId, HookStore, StoreError};
 use grov_runtime::daemon;
+use grov_store::{OpenOptions, SqliteStore};
 use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// Characters of what the agent said last that are handed over.
@@ -12,7 +17,7 @@ const LONGEST_ANSWER: usize = 8_000;
 
 /// Starts the work, and returns at once.
 pub(super) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, String> {
-    let Some(whose) = call.whose() else {
+    let Some(whose) = whose(call)? else {
         return Ok(None);
     };
     let settings = call.settings(Some(&whose.directory))?;
@@ -32,8 +37,12 @@ pub(super) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
     // The client's keys, tokens and addresses are none of ours.
     let environment = daemon::scrubbed(call.environment, &settings);
     command.env_clear().envs(environment.iter());
+    // Where the worker lives may have to be made first.
+    call.home.create().map_err(|error| error.to_string())?;
     command
         .current_dir(call.home.root())
+        // The client may end its own process group as soon as its hooks are done.
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
@@ -45,4 +54,40 @@ pub(super) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
             .map_err(|error| format!("a worker did not take its work: {error}"))?;
     }
     Ok(None)
+}
+
+/// Which session it is. A directory that is gone, such as a worktree that the agent removed, is no reason to lose what was
+/// done there.
+fn whose(call: &Call<'_>) -> Result<Option<Whose>, String> {
+    let whose = call.whose();
+    let session = call.input.session_id.as_deref().unwrap_or_default();
+    if whose.is_some() || session.is_empty() || call.input.cwd.is_none() {
+        return Ok(whose);
+    }
+    let began = call.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+    let directory = match began.filter(|directory| directory.is_dir()) {
+        Some(directory) => directory,
+        None => super::runtime()?
+            .block_on(stored(call, session))
+            .map_err(|error| error.to_string())?
+            .ok_or("the directory of a session is gone, and no other is known of it")?,
+    };
+    let transcript = call.input.transcript_path.as_deref();
+    Ok(Some(Whose {
+        session: session.to_owned(),
+        directory,
+        transcript: transcript.filter(|path| !path.is_empty()).map(PathBuf::from),
+    }))
+}
+
+/// A directory of the session that is still there, as hooks before this one knew it: where it began, else its project.
+async fn stored(call: &Call<'_>, session: &str) -> Result<Option<PathBuf>, StoreError> {
+    let database = call.home.database();
+    let Some(store) = SqliteStore::open_existing(&database, &OpenOptions::brief()).await? else {
+        return Ok(None);
+    };
+    let session = store.hook_session(&ClientSessionId::new(session)).await?;
+    let directories = session.map(|session| [session.working_directory, session.project_path]);
+    let mut directories = directories.into_iter().flatten().map(PathBuf::from);
+    Ok(directories.find(|directory| directory.is_dir()))
 }

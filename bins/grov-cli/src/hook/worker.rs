@@ -1,6 +1,6 @@
 //! `grov hook-worker`: what is done after a turn, while nobody waits.
 
-use super::following::{Whose, catch_up, catch_up_subagents, last, take_up};
+use super::following::{Whose, catch_up, catch_up_subagents, last, length, take_up};
 use super::note;
 use crate::arguments::Common;
 use crate::context::Context;
@@ -21,7 +21,7 @@ use grov_runtime::{Home, UserMode};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
-use std::fs::{DirBuilder, File, OpenOptions as FileOptions};
+use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -37,6 +37,8 @@ const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
 /// How long the client may take to write down what the agent said last.
 const TIME_TO_WRITE: Duration = Duration::from_secs(3);
 const LOOK_AGAIN: Duration = Duration::from_millis(25);
+/// How long a worker waits for others that share its lock: for two that have much to follow, and ask models.
+const LOCK_PATIENCE: Duration = Duration::from_secs(180);
 /// How often something is done anew because somebody else wrote, or forgot, meanwhile.
 const TRIES: usize = 8;
 /// Memories among which that of the session is looked for, the newest.
@@ -58,8 +60,6 @@ pub(super) struct Work {
 
 /// Does what is handed over on standard input.
 pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> {
-    // The client may end its own process group. Fails only for the leader of one, which then has what it wants.
-    let _ = rustix::process::setsid();
     let mut text = Vec::new();
     io::stdin()
         .take(LONGEST_WORK)
@@ -67,8 +67,24 @@ pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> 
         .map_err(|error| format!("nothing was handed over: {error}"))?;
     let work: Work =
         serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
+    // Before others are kept waiting.
+    if has_last_words(&work.event) {
+        wait_for_the_client(&work);
+    }
     // One at a time works on a session, and finds what came meanwhile.
-    let _lock = lock(home, &work.whose.session).map_err(|error| format!("a lock: {error}"))?;
+    let patience = patience(&work.event);
+    let lock = lock(home, &work.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
+    let Some(_lock) = lock else {
+        // What a subagent did is followed when the turn is over, at the latest.
+        return if patience.is_zero() {
+            Ok(())
+        } else {
+            Err(format!(
+                "others work on a session without end; {} is left",
+                work.event
+            ))
+        };
+    };
     let common = Common {
         home: named_home.map(Path::to_owned),
         project: Some(work.whose.directory.clone()),
@@ -84,8 +100,46 @@ pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> 
     done.map_err(|error| error.to_string())
 }
 
-/// The lock that a session shares with some others, held until it is dropped.
-fn lock(home: &Home, session: &str) -> io::Result<File> {
+/// Whether an event tells what the agent said last in the session. A subagent's last words stand in its own transcript.
+fn has_last_words(event: &str) -> bool {
+    matches!(event, event::STOP | event::STOP_FAILURE)
+}
+
+/// How long others who work on the session are waited for.
+fn patience(event: &str) -> Duration {
+    if event == event::SUBAGENT_STOP {
+        Duration::ZERO
+    } else {
+        LOCK_PATIENCE
+    }
+}
+
+/// The client tells that a turn is over before the last of it stands in the transcript.
+fn wait_for_the_client(work: &Work) {
+    let answer = work.answer.trim();
+    let transcript = work.whose.transcript.as_deref();
+    let until = Instant::now() + TIME_TO_WRITE;
+    let is_there = || {
+        let last = last(transcript).answer;
+        // Of a long text both tell a part: the one its beginning, the other its end.
+        last.trim() == answer || last.chars().count() >= 1_000
+    };
+    let length = || transcript.and_then(|path| length(path).ok().flatten());
+    let mut looked_at = None;
+    while !answer.is_empty() && Instant::now() < until {
+        let length = length();
+        if looked_at != Some(length) {
+            if is_there() {
+                break;
+            }
+            looked_at = Some(length);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// The lock that a session shares with some others, held until it is dropped; `None`: others hold it for longer than that.
+fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
     let folder = home.root().join("hooks/working");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
     let place = BuildHasherDefault::<DefaultHasher>::default().hash_one(session) % LOCKS;
@@ -95,8 +149,15 @@ fn lock(home: &Home, session: &str) -> io::Result<File> {
         .truncate(false)
         .mode(0o600)
         .open(folder.join(format!("{place}.lock")))?;
-    file.lock()?;
-    Ok(file)
+    let until = Instant::now() + patience;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
 }
 
 struct AfterTurn {
@@ -107,34 +168,26 @@ struct AfterTurn {
 impl AfterTurn {
     async fn done(&self) -> Result<(), StoreError> {
         let store = SqliteStore::open(&self.context.database(), &OpenOptions::default()).await?;
-        self.wait_for_the_client();
-        let news = self.follow(&store).await?;
+        let done = self.done_with(&store).await;
+        // In order, also after a fault, so that no hook finds much to be read in front of the database.
+        let closed = store.close().await;
+        done.and(closed)
+    }
+
+    async fn done_with(&self, store: &SqliteStore) -> Result<(), StoreError> {
+        let news = self.follow(store).await?;
         let is_turn = matches!(
             self.work.event.as_str(),
             event::STOP | event::STOP_FAILURE | event::SESSION_END
         );
         if is_turn {
             for _ in 0..TRIES {
-                if self.kept(&store, news).await? {
+                if self.kept(store, news).await? {
                     break;
                 }
             }
         }
-        store.close().await
-    }
-
-    /// The client tells that a turn is over before the last of it stands in the transcript.
-    fn wait_for_the_client(&self) {
-        let answer = self.work.answer.trim();
-        let until = Instant::now() + TIME_TO_WRITE;
-        let is_there = || {
-            let last = last(self.work.whose.transcript.as_deref()).answer;
-            // Of a long text both tell a part: the one its beginning, the other its end.
-            last.trim() == answer || last.chars().count() >= 1_000
-        };
-        while !answer.is_empty() && Instant::now() < until && !is_there() {
-            std::thread::sleep(LOOK_AGAIN);
-        }
+        Ok(())
     }
 
     /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
@@ -375,4 +428,32 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
     let length = super::following::length(path).ok().flatten()?;
     let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
     super::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_runtime::Environment;
+
+    #[test]
+    fn a_subagent_that_ends_waits_for_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
+        let patience = patience(event::SUBAGENT_STOP);
+        let held = lock(&home, "s", patience).unwrap();
+        assert!(held.is_some());
+        assert!(lock(&home, "s", patience).unwrap().is_none());
+        drop(held);
+        assert!(lock(&home, "s", patience).unwrap().is_some());
+        assert!(!has_last_words(event::SUBAGENT_STOP) && !has_last_words(event::PRE_COMPACT));
+        assert!(has_last_words(event::STOP) && has_last_words(event::STOP_FAILURE));
+    }
+
+    #[test]
+    fn nobody_waits_for_a_lock_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(&folder.path().join("home")), &Environment::default()).unwrap();
+        let _held = lock(&home, "s", Duration::ZERO).unwrap();
+        assert!(lock(&home, "s", LOOK_AGAIN).unwrap().is_none());
+    }
 }
