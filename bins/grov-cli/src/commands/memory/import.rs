@@ -78,6 +78,8 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
     let ended = context.create(|store| async move {
         let ended = reading.all(&store).await;
         reading.progress.close();
+        // In order, so that no hook finds much to be read in front of the database. What was saved is, also without.
+        let _ = store.close().await;
         Ok((reading, ended))
     });
     let (reading, ended) = ended?;
