@@ -1,9 +1,17 @@
 //! `grov hook`: what the client hears, and that it never hears anything else.
 
 use crate::scene::{Ended, Scene};
+use grov_domain::{ClientSessionId, HookSession, HookStore};
+use grov_store::{OpenOptions, SqliteStore};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use serde_json::{Value, json as object};
 use std::io::{ErrorKind, Write};
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The events that the client has, and words that are none.
 const EVENTS: [&str; 16] = [
@@ -55,9 +63,15 @@ fn hook(scene: &Scene, words: &[&str], input: &[u8]) -> Ended {
 }
 
 fn prompt(scene: &Scene, session: &str, text: &str) -> String {
+    static PROMPTS: AtomicU64 = AtomicU64::new(0);
+    let number = PROMPTS.fetch_add(1, Ordering::Relaxed);
+    prompt_named(scene, session, text, &format!("prompt-{number}"))
+}
+
+fn prompt_named(scene: &Scene, session: &str, text: &str, id: &str) -> String {
     let input = object!({
         "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": scene.path("work"),
-        "hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": text, "prompt_id": "p",
+        "hook_event_name": "UserPromptSubmit", "permission_mode": "default", "prompt": text, "prompt_id": id,
     });
     hook(scene, &["hook", "UserPromptSubmit"], input.to_string().as_bytes()).stdout
 }
@@ -110,7 +124,8 @@ fn a_prompt_gets_what_is_remembered_once_for_each_history() {
         "a session that is resumed has its history"
     );
     assert_eq!(context(&prompt(&scene, "s2", PROMPT)), text);
-    assert_eq!(start(&scene, "s1", "compact"), "");
+    let recap = start(&scene, "s1", "compact");
+    assert!(!recap.contains("250 ms"), "that is said where it fits: {recap}");
     assert_eq!(
         context(&prompt(&scene, "s1", PROMPT)),
         text,
@@ -140,11 +155,11 @@ fn where_nothing_fits_nothing_is_said() {
 }
 
 #[test]
-fn a_scene_without_memory_is_left_untouched() {
+fn a_session_without_memory_hears_nothing() {
     let scene = Scene::new();
-    prompt(&scene, "s1", PROMPT);
-    start(&scene, "s1", "startup");
-    assert!(scene.is_untouched());
+    assert_eq!(start(&scene, "s1", "startup"), "");
+    assert_eq!(prompt(&scene, "s1", PROMPT), "");
+    assert_eq!(log(&scene), "");
 }
 
 #[test]
@@ -287,4 +302,230 @@ fn ten_sessions_at_one_instant_all_hear_it() {
             .collect::<Vec<_>>()
     });
     assert!(heard.iter().all(|text| text.contains("250 ms")), "{heard:?}");
+}
+
+/// Two hooks for one event, as two settings files that name the program in other words each make the client run.
+fn twins(one: impl Fn() -> String + Sync) -> Vec<String> {
+    let heard = std::thread::scope(|threads| {
+        let both = [threads.spawn(&one), threads.spawn(&one)];
+        both.map(|one| one.join().unwrap())
+    });
+    heard.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+#[test]
+fn twin_hooks_say_a_memory_once() {
+    let scene = remembering();
+    for number in 0..6 {
+        let session = format!("s{number}");
+        let heard = twins(|| prompt_named(&scene, &session, PROMPT, "one"));
+        assert_eq!(heard.len(), 1, "{heard:?}");
+        assert_eq!(stored(&scene, &session).unwrap().prompts, 1);
+        let session = format!("t{number}");
+        let heard = twins(|| start(&scene, &session, "startup"));
+        assert_eq!(heard.len(), 1, "{heard:?}");
+    }
+}
+
+#[test]
+fn the_same_words_in_another_prompt_are_another_prompt() {
+    let scene = remembering();
+    for id in ["one", "two", "two"] {
+        prompt_named(&scene, "s", "go on with it", id);
+    }
+    assert_eq!(stored(&scene, "s").unwrap().prompts, 2);
+}
+
+/// A session as hooks know it by now.
+fn stored(scene: &Scene, session: &str) -> Option<HookSession> {
+    let path = scene.path("home/.grov/grov.db");
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open_existing(&path, &OpenOptions::default())
+            .await
+            .ok()??;
+        let session = store.hook_session(&ClientSessionId::new(session)).await.ok()?;
+        let _ = store.close().await;
+        session
+    })
+}
+
+fn log(scene: &Scene) -> String {
+    std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap_or_default()
+}
+
+/// Waits until `wanted` is.
+#[track_caller]
+fn eventually<T>(scene: &Scene, what: &str, wanted: impl Fn() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(120);
+    loop {
+        if let Some(found) = wanted() {
+            return found;
+        }
+        assert!(Instant::now() < until, "{what}; the log: {:?}", log(scene));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn typed(session: &str, text: &str) -> String {
+    let line = object!({
+        "type": "user", "sessionId": session, "timestamp": "2099-01-02T03:04:05.000Z",
+        "message": {"role": "user", "content": text},
+    });
+    format!("{line}\n")
+}
+
+fn edited(session: &str, id: &str, file: &Path, content: &str) -> String {
+    let line = object!({
+        "type": "assistant", "sessionId": session, "timestamp": "2099-01-02T03:04:06.000Z",
+        "message": {"id": format!("m-{id}"), "model": "m", "content": [
+            {"type": "tool_use", "id": id, "name": "Write", "input": {"file_path": file, "content": content}},
+        ]},
+    });
+    format!("{line}\n")
+}
+
+/// What the client tells of an event in a session.
+fn told_of(scene: &Scene, event: &str, session: &str, directory: &Path) -> Vec<u8> {
+    let input = object!({
+        "session_id": session, "transcript_path": scene.path(&format!("{session}.jsonl")), "cwd": directory,
+        "hook_event_name": event, "permission_mode": "default", "source": "compact",
+    });
+    input.to_string().into_bytes()
+}
+
+/// A turn in which a file was written, as the client has it.
+fn turn(scene: &Scene, session: &str) {
+    let file = scene.path("work/src/upload.rs");
+    let text = typed(session, "Add a retry to the upload of chunks") + &edited(session, "t1", &file, "retry");
+    scene.write(&format!("{session}.jsonl"), &text);
+}
+
+fn followed(scene: &Scene, session: &str) -> HookSession {
+    eventually(scene, "nobody followed the session", || {
+        stored(scene, session).filter(|session| session.actions > 0)
+    })
+}
+
+#[test]
+fn the_first_stop_in_a_home_that_is_not_there_is_kept() {
+    let scene = Scene::new();
+    turn(&scene, "s");
+    assert!(scene.is_untouched());
+    let input = told_of(&scene, "Stop", "s", &scene.path("work"));
+    hook(&scene, &["hook", "Stop"], &input);
+    assert_eq!(followed(&scene, "s").prompts, 1);
+    assert_eq!(log(&scene), "");
+}
+
+#[test]
+fn what_was_done_where_the_directory_is_gone_is_followed() {
+    let scene = Scene::new();
+    let work = scene.repository("work", "https://example.org/shop.git");
+    let tree = scene.folder("work/tree");
+    let begun = told_of(&scene, "SessionStart", "s", &tree);
+    hook(&scene, &["hook", "SessionStart"], &begun);
+    turn(&scene, "s");
+    std::fs::remove_dir(&tree).unwrap();
+    hook(&scene, &["hook", "Stop"], &told_of(&scene, "Stop", "s", &tree));
+    assert_eq!(followed(&scene, "s").project_path, work.to_str().unwrap());
+    assert_eq!(log(&scene), "");
+
+    // Of this one no hook knows; the client tells where it began.
+    turn(&scene, "other");
+    let input = told_of(&scene, "SessionEnd", "other", &tree);
+    hook(&scene, &["hook", "SessionEnd"], &input);
+    assert!(log(&scene).contains("is gone"), "{}", log(&scene));
+    let scene = scene.env("CLAUDE_PROJECT_DIR", work.to_str().unwrap());
+    hook(&scene, &["hook", "SessionEnd"], &input);
+    assert!(followed(&scene, "other").ended_at.is_some());
+}
+
+#[test]
+fn what_is_handed_over_outlives_the_process_group_of_the_client() {
+    let scene = Scene::new();
+    turn(&scene, "s");
+    let mut command = scene.command();
+    command.args(["hook", "SessionEnd"]).process_group(0);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let input = told_of(&scene, "SessionEnd", "s", &scene.path("work"));
+    child.stdin.take().unwrap().write_all(&input).unwrap();
+    let group = Pid::from_child(&child);
+    // Its number is nobody else's until somebody asks how it ended.
+    waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).unwrap();
+    kill_process_group(group, Signal::KILL).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(followed(&scene, "s").ended_at.is_some());
+}
+
+#[test]
+fn a_list_that_cannot_be_emptied_keeps_no_proxy_from_being_started() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let scene = Scene::new().env("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{port}"));
+    scene.write("home/.grov/config.toml", &format!("[proxy]\nport = {port}\n"));
+    scene.write("home/.grov/hooks/told/s/in-the-way", "");
+    hook(
+        &scene,
+        &["hook", "SessionStart"],
+        &told_of(&scene, "SessionStart", "s", &scene.path("work")),
+    );
+    assert!(listener.accept().is_ok(), "nobody looked whether the proxy is up");
+    assert!(log(&scene).contains("what was told"), "{}", log(&scene));
+}
+
+#[test]
+fn what_was_ruled_out_comes_back_after_a_long_session_was_compacted() {
+    let scene = Scene::new();
+    scene.repository("work", "https://example.org/shop.git");
+    let mut text = typed("s", "Fix the login in src/login.rs. Do not touch src/db/.");
+    let file = scene.path("work/src/login.rs");
+    let content = "x".repeat(1 << 20);
+    for number in 0..4 {
+        text += &edited("s", &format!("t{number}"), &file, &content);
+    }
+    scene.write("s.jsonl", &text);
+    hook(
+        &scene,
+        &["hook", "PreCompact"],
+        &told_of(&scene, "PreCompact", "s", &scene.path("work")),
+    );
+    let before = eventually(&scene, "nobody followed the session", || {
+        stored(&scene, "s").filter(|session| session.actions == 4)
+    });
+    assert_eq!(before.read_to, text.len() as u64);
+    // What follows the summary is long too, and nobody says a word in it.
+    let attachment = object!({"type": "attachment", "sessionId": "s", "text": content});
+    scene.write("s.jsonl", &format!("{text}{attachment}\n"));
+    let input = told_of(&scene, "SessionStart", "s", &scene.path("work"));
+    let told = hook(&scene, &["hook", "SessionStart"], &input).stdout;
+    for kept in ["Fix the login", "src/db", "login.rs"] {
+        assert!(told.contains(kept), "{kept}: {told}");
+    }
+}
+
+#[test]
+fn what_writes_for_long_leaves_no_log_in_front_of_the_database() {
+    let scene = remembering();
+    let is_folded = || {
+        let log = std::fs::metadata(scene.path("home/.grov/grov.db-wal"));
+        log.map_or(true, |log| log.len() == 0)
+    };
+    assert!(is_folded(), "after memory import");
+    turn(&scene, "s");
+    hook(
+        &scene,
+        &["hook", "Stop"],
+        &told_of(&scene, "Stop", "s", &scene.path("work")),
+    );
+    followed(&scene, "s");
+    eventually(&scene, "the worker left a log", || is_folded().then_some(()));
 }
