@@ -3,33 +3,40 @@
 //! The client waits, so the guard looks for [`BUDGET`] at most. What it could not look at runs, or does not if it was set
 //! to fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
 
-use super::following::{Whose, catch_up, last};
-use super::{Call, Reply, note, proxy, runtime};
+use super::following::{Whose, catch_up, length, portion};
+use super::{Call, Reply, note, proxy, runtime, tellable};
 use crate::chosen;
 use crate::held::Held;
+use grov_actions::transcript::{Event, Reader};
 use grov_actions::{ToolCall, content, understand};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
     HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock,
 };
 use grov_drift::Following;
-use grov_drift::guard::{Question, Stop, decide};
+use grov_drift::guard::{Question, Stop, decide, is_never_stopped};
 use grov_hooks::memory::is_off;
 use grov_hooks::permission;
 use grov_llm::offline::extract_intent;
 use grov_project::Place;
-use grov_runtime::{GuardMode, GuardSettings};
+use grov_runtime::{Environment, GuardMode, Home, Settings};
 use grov_store::{OpenOptions, SqliteStore};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// What the guard may cost before an action. A program without optimisation, which nobody is given, is slower by far.
 const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 50 });
+
+/// How long a process whose verdict is told stays to note it.
+const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
+
+/// Bytes at the end of a transcript in which the newest prompt is looked for.
+const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
 
 /// In this mode the client changes nothing, unless a hook makes it ask and its user says yes.
 const PLAN_MODE: &str = "plan";
@@ -37,14 +44,17 @@ const PLAN_MODE: &str = "plan";
 /// Looks at a tool call that has not run yet.
 pub(super) fn before(call: &Call<'_>) -> Reply {
     let start = Instant::now();
-    let guard = match settings(call) {
-        Ok(guard) => guard,
-        Err((fault, fails_closed)) => return failed(call, fails_closed, &fault),
+    let settings = match call.settings(None) {
+        Ok(settings) => settings,
+        Err(fault) => return failed(call, says_closed(Some(call.home), call.environment), &fault),
     };
+    let guard = settings.guard();
     if guard.mode == GuardMode::Off {
         return Reply::Silence;
     }
-    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, guard, start + BUDGET / 2)));
+    let inquiry = catch_unwind(AssertUnwindSafe(|| {
+        Inquiry::of(call, &settings, start + BUDGET / 2)
+    }));
     let inquiry = match inquiry {
         Ok(Some(inquiry)) => inquiry,
         // That is no call.
@@ -57,19 +67,36 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
             );
         }
     };
+    if is_never_stopped(&inquiry.action, Some(&inquiry.root)) {
+        return Reply::Silence;
+    }
     let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        // Whoever waited may be gone.
-        let _ = sender.send(inquiry.look());
-    });
+    let (noter, noted) = mpsc::channel();
+    let look = move || {
+        let looked = inquiry.look();
+        let stop = match &looked {
+            Ok(Looked::Stopped(stop)) => Some(stop.clone()),
+            _ => None,
+        };
+        // Said first: what cannot be noted is asked again, which is better than not at all. Whoever waited may be gone.
+        let _ = sender.send(looked);
+        if let Some(stop) = stop {
+            let _ = noter.send(inquiry.write_down(&stop));
+        }
+    };
+    if let Err(error) = thread::Builder::new().spawn(look) {
+        return failed(call, guard.fails_closed, &format!("no thread: {error}"));
+    }
     match receiver.recv_timeout((start + BUDGET).saturating_duration_since(Instant::now())) {
         Ok(Ok(Looked::Fine)) => Reply::Silence,
-        Ok(Ok(Looked::Stopped(stop, fault))) => {
-            if let Some(fault) = fault {
-                note(Some(call.home), &format!("what the guard said: {fault}"));
-            }
-            Reply::Text(permission(stop.verdict, &stop.reason))
+        Ok(Ok(Looked::Stopped(stop))) => {
+            Reply::Verdict(permission(stop.verdict, &stop.reason), Noting(noted))
         }
+        Ok(Ok(Looked::InPart)) => failed(
+            call,
+            guard.fails_closed,
+            "what was done before could not be read in time",
+        ),
         // A session that began before there were hooks is no fault.
         Ok(Ok(Looked::Unknown)) if !guard.fails_closed => Reply::Silence,
         Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
@@ -81,7 +108,9 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
 
 /// Notes that a tool call ran: whoever was asked about it said yes.
 pub(super) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
-    let is_off = settings(call).is_ok_and(|guard| guard.mode == GuardMode::Off);
+    let is_off = call
+        .settings(None)
+        .is_ok_and(|settings| settings.guard().mode == GuardMode::Off);
     let (false, Some(whose), Some(tool_use_id)) = (is_off, call.whose(), call.input.tool_use_id.as_deref())
     else {
         return Ok(None);
@@ -107,36 +136,58 @@ async fn note_ran(database: &Path, session: &ClientSessionId, tool_use_id: &str)
     Ok(())
 }
 
-/// The guard's settings, without those of the project, whose files the agent writes. Where they cannot be read: why, and
-/// whether something says that the guard fails closed.
-fn settings(call: &Call<'_>) -> Result<GuardSettings, (String, bool)> {
-    call.settings(None)
-        .map(|settings| settings.guard())
-        .map_err(|fault| {
-            let variable = call.environment.get("GROV_GUARD_FAIL");
-            let file = std::fs::read_to_string(call.home.config_file()).unwrap_or_default();
-            let says_closed = |line: &str| {
-                let line = line.split('#').next().unwrap_or_default();
-                line.contains("fail") && line.contains("closed")
-            };
-            let fails_closed = match variable {
-                Some(word) => word == "closed",
-                None => file.lines().any(says_closed),
-            };
-            (fault, fails_closed)
-        })
+/// Whether something says that the guard fails closed, where the settings cannot be read.
+fn says_closed(home: Option<&Home>, environment: &Environment) -> bool {
+    let line_says = |line: &str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.contains("fail") && line.contains("closed")
+    };
+    match environment.get("GROV_GUARD_FAIL") {
+        Some(word) => word == "closed",
+        None => home
+            .and_then(|home| std::fs::read_to_string(home.config_file()).ok())
+            .is_some_and(|file| file.lines().any(line_says)),
+    }
 }
 
 /// What becomes of a tool call that could not be looked at.
 fn failed(call: &Call<'_>, fails_closed: bool, fault: &str) -> Reply {
     note(Some(call.home), &format!("the guard: {fault}"));
-    if fails_closed {
-        let fault = fault.lines().next().unwrap_or_default();
-        Reply::Refusal(format!(
-            "Grov could not look at this before it runs, and guard.fail is \"closed\": {fault}. The user can look with grov doctor."
-        ))
-    } else {
-        Reply::Silence
+    unseen(fails_closed, fault)
+}
+
+/// What becomes of a tool call if nobody came to look at it.
+pub(super) fn broke_off(home: Option<&Home>, environment: &Environment) -> Reply {
+    unseen(says_closed(home, environment), "it broke off")
+}
+
+fn unseen(fails_closed: bool, fault: &str) -> Reply {
+    if !fails_closed {
+        return Reply::Silence;
+    }
+    let fault = tellable(fault.lines().next().unwrap_or_default());
+    Reply::Refusal(format!(
+        "Grov could not look at this before it runs, and guard.fail is \"closed\": {fault}. The user can look with grov doctor."
+    ))
+}
+
+/// What the guard said, being noted while it is told.
+#[derive(Debug)]
+pub(super) struct Noting(Receiver<Result<(), String>>);
+
+impl Noting {
+    /// Waits until it is noted, not for long. An error says what hindered it.
+    pub(super) fn finish(self) -> Result<(), String> {
+        self.finish_within(TIME_TO_NOTE)
+    }
+
+    fn finish_within(self, patience: Duration) -> Result<(), String> {
+        let noted = match self.0.recv_timeout(patience) {
+            Ok(noted) => noted,
+            Err(RecvTimeoutError::Timeout) => Err("there was no time to note it".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => Err("noting it broke off".to_owned()),
+        };
+        noted.map_err(|fault| format!("what the guard said: {fault}"))
     }
 }
 
@@ -158,8 +209,9 @@ struct Inquiry {
 /// What came out of it.
 enum Looked {
     Fine,
-    /// With what hindered noting it.
-    Stopped(Stop, Option<StoreError>),
+    Stopped(Stop),
+    /// It is fine only if the agent did something before, which could not be read.
+    InPart,
     /// Nobody knows what the session is held to.
     Unknown,
 }
@@ -172,7 +224,7 @@ struct Known {
 }
 
 impl Inquiry {
-    fn of(call: &Call<'_>, guard: GuardSettings, until: Instant) -> Option<Self> {
+    fn of(call: &Call<'_>, settings: &Settings, until: Instant) -> Option<Self> {
         let input = call.input;
         let whose = call.whose()?;
         let tool = ToolCall {
@@ -192,14 +244,12 @@ impl Inquiry {
             database: call.home.database(),
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             action: sketch(understand(&tool), content(&tool)),
-            verdict: match guard.mode {
+            verdict: match settings.guard().mode {
                 GuardMode::Deny => GuardVerdict::Deny,
                 _ if is_plan => GuardVerdict::Deny,
                 _ => GuardVerdict::Ask,
             },
-            is_proxied: call
-                .settings(None)
-                .is_ok_and(|settings| proxy::own(call, &settings).is_some()),
+            is_proxied: proxy::own(call, settings).is_some(),
             until,
             whose,
         })
@@ -230,11 +280,18 @@ impl Inquiry {
         // Something stands against it, which is rare. Whether that holds tells what happened before.
         let (allowed, stopped) = guard_log(store, &id).await?;
         let past = self.past(store, &mut known, &stopped).await;
-        let Some(stop) = decide(&self.question(&known.contract, past.as_deref(), &allowed)) else {
-            return Ok(Looked::Fine);
-        };
+        let stands_with = |past| decide(&self.question(&known.contract, past, &allowed));
+        Ok(match stands_with(past.as_deref()) {
+            Some(stop) => Looked::Stopped(stop),
+            None if past.is_none() && stands_with(Some(&[])).is_some() => Looked::InPart,
+            None => Looked::Fine,
+        })
+    }
+
+    /// Notes what is said about the call.
+    fn write_down(&self, stop: &Stop) -> Result<(), String> {
         let guarded = Guarded {
-            client_session_id: id,
+            client_session_id: self.whose.id(),
             tool_use_id: self.tool_use_id.clone(),
             verdict: stop.verdict,
             subject: stop.subject.clone(),
@@ -242,12 +299,11 @@ impl Inquiry {
             ran: false,
             at: SystemClock.now(),
         };
-        // What cannot be noted is asked again, which is better than not at all.
-        let noted = match SqliteStore::open(&self.database, &OpenOptions::brief()).await {
-            Ok(store) => store.guarded(&guarded).await,
-            Err(error) => Err(error),
-        };
-        Ok(Looked::Stopped(stop, noted.err()))
+        let noted = runtime()?.block_on(async {
+            let store = SqliteStore::open(&self.database, &OpenOptions::brief()).await?;
+            store.guarded(&guarded).await
+        });
+        noted.map_err(|error| error.to_string())
     }
 
     fn question<'a>(
@@ -275,7 +331,7 @@ impl Inquiry {
                 Some(task) => Held::of(store, task, None).await?.contract,
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
-            let newest = last(self.whose.transcript.as_deref()).prompt;
+            let newest = newest_prompt(self.whose.transcript.as_deref());
             return Ok(Some(Known {
                 contract: with_prompt(contract, newest),
                 session: None,
@@ -347,6 +403,27 @@ async fn guard_log(
     Ok((allowed.collect(), stopped.collect()))
 }
 
+/// What was typed last. The long lines, which tell what tools were given and answered, are passed over unread.
+fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
+    let path = transcript?;
+    let length = length(path).ok()??;
+    let from = length.saturating_sub(MOST_OF_TRANSCRIPT);
+    let end = portion(path, from, MOST_OF_TRANSCRIPT).ok()?;
+    let end = String::from_utf8_lossy(&end);
+    // Within a text the quotation marks have a backslash before them.
+    let is_typed = |line: &&str| {
+        let is_result = line.contains(r#""type":"tool_result""#) && !line.contains(r#""type":"text""#);
+        !is_result && !line.contains(r#""type":"assistant""#)
+    };
+    let lines: String = end.split_inclusive('\n').filter(is_typed).collect();
+    let entries = Reader::new(None).read(lines.as_bytes()).entries;
+    let mut own = entries.into_iter().rev().filter(|entry| entry.agent.is_none());
+    own.find_map(|entry| match entry.event {
+        Event::Prompt { text, .. } => Some(text),
+        _ => None,
+    })
+}
+
 /// A contract with what was typed last, which is recorded only after the answer to it has begun.
 fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> GoalContract {
     let Some(prompt) = prompt.filter(|prompt| !contract.instructions.contains(prompt)) else {
@@ -389,5 +466,55 @@ fn nothing() -> ActionSketch {
         failed: None,
         output: None,
         content: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_noted_is_not_waited_for() {
+        let (sender, receiver) = mpsc::channel();
+        drop(sender);
+        assert!(Noting(receiver).finish().unwrap_err().contains("broke off"));
+        let (sender, receiver) = mpsc::channel();
+        let fault = Noting(receiver).finish_within(Duration::ZERO).unwrap_err();
+        assert!(fault.contains("no time"), "{fault}");
+        // Whoever notes it later is not listened to any more.
+        assert!(sender.send(Ok(())).is_err());
+        let (sender, receiver) = mpsc::channel();
+        sender.send(Ok(())).unwrap();
+        assert_eq!(Noting(receiver).finish(), Ok(()));
+    }
+
+    #[test]
+    fn the_newest_prompt_is_found_behind_what_tools_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let line = |kind: &str, content: serde_json::Value| {
+            let line = serde_json::json!({
+                "type": kind, "sessionId": "s", "message": {"id": "m", "role": kind, "model": "m", "content": content},
+            });
+            format!("{line}\n")
+        };
+        let call =
+            serde_json::json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]);
+        let result =
+            serde_json::json!([{"type": "tool_result", "tool_use_id": "t", "content": "x".repeat(100_000)}]);
+        let typed = "Do not touch \"type\":\"tool_result\"";
+        let text = [
+            line("user", "first".into()),
+            line("user", typed.into()),
+            line("assistant", call),
+            line("user", result),
+        ]
+        .concat();
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(newest_prompt(Some(&path)).as_deref(), Some(typed));
+        std::fs::write(&path, text + "no json\n").unwrap();
+        assert_eq!(newest_prompt(Some(&path)).as_deref(), Some(typed));
+        assert_eq!(newest_prompt(Some(&folder.path().join("none"))), None);
+        assert_eq!(newest_prompt(None), None);
     }
 }

@@ -18,6 +18,7 @@ use following::Whose;
 use grov_domain::ClientSessionId;
 use grov_hooks::ToldList;
 use grov_hooks::event::{self, Input, LONGEST_INPUT};
+use grov_redact::Redactor;
 use grov_runtime::{Environment, Home, Inputs, Settings};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -63,8 +64,21 @@ impl Asked {
                 other => break other?,
             }
         };
+        let mut told = None;
+        while let Some(word) = words.next() {
+            match word.to_str() {
+                Some("--home") => home = words.next().map(PathBuf::from).or(home),
+                Some("--project" | "--color") => {
+                    words.next();
+                }
+                Some(flag) if flag.starts_with('-') => {
+                    home = flag.strip_prefix("--home=").map(PathBuf::from).or(home);
+                }
+                other => told = told.or(other),
+            }
+        }
         let event = match command {
-            "hook" => words.find_map(|word| word.to_str().filter(|word| !word.starts_with('-'))),
+            "hook" => told,
             "inject" => Some(event::SESSION_START),
             "prompt-inject" => Some(event::USER_PROMPT_SUBMIT),
             "capture" => Some(event::STOP),
@@ -89,44 +103,67 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         note(log.as_ref(), &format!("panic at {place}"));
     }));
-    let answered = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let Some(home) = home.as_ref() else {
-            return Reply::Silence;
-        };
-        let answer = match &asked.what {
-            What::Event(event) => answer(event.as_deref(), asked.home.as_deref(), home, &environment),
-            What::Work => worker::run(asked.home.as_deref(), home).map(|()| Reply::Silence),
-        };
-        answer.unwrap_or_else(|fault| {
-            note(Some(home), &fault);
-            Reply::Silence
-        })
-    }));
-    // Nobody can be told that telling failed.
-    match answered {
-        Ok(Reply::Text(text)) => {
-            let mut stdout = io::stdout().lock();
-            let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
+    let reply = unbroken(asked, home.as_ref(), &environment, |home| match &asked.what {
+        What::Event(event) => answer(event.as_deref(), asked.home.as_deref(), home, &environment),
+        What::Work => worker::run(asked.home.as_deref(), home).map(|()| Reply::Silence),
+    });
+    match reply {
+        Reply::Text(text) => print(&text),
+        Reply::Verdict(text, noting) => {
+            print(&text);
+            if let Err(fault) = noting.finish() {
+                note(home.as_ref(), &fault);
+            }
         }
-        Ok(Reply::Refusal(reason)) => {
+        Reply::Refusal(reason) => {
             let _ = writeln!(io::stderr(), "{reason}");
             return ExitCode::from(REFUSED);
         }
-        Ok(Reply::Silence) | Err(_) => {}
+        Reply::Silence => {}
     }
     ExitCode::SUCCESS
+}
+
+/// What is said, also where finding that out breaks off or there is no home to look in.
+fn unbroken(
+    asked: &Asked,
+    home: Option<&Home>,
+    environment: &Environment,
+    answer: impl FnOnce(&Home) -> Result<Reply, String>,
+) -> Reply {
+    let answered = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        let home = home?;
+        Some(answer(home).unwrap_or_else(|fault| {
+            note(Some(home), &fault);
+            Reply::Silence
+        }))
+    }));
+    let is_guard = matches!(&asked.what, What::Event(Some(event)) if event == event::PRE_TOOL_USE);
+    match answered {
+        Ok(Some(reply)) => reply,
+        _ if is_guard => guard::broke_off(home, environment),
+        _ => Reply::Silence,
+    }
+}
+
+fn print(text: &str) {
+    let mut stdout = io::stdout().lock();
+    // Nobody can be told that telling failed.
+    let _ = writeln!(stdout, "{text}").and_then(|()| stdout.flush());
 }
 
 /// The exit code that the client takes for a refusal; it tells the agent what stands on standard error.
 const REFUSED: u8 = 2;
 
 /// What a hook says.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum Reply {
     /// Nothing.
     Silence,
     /// What is printed.
     Text(String),
+    /// What is printed about a tool call, and what notes it meanwhile.
+    Verdict(String, guard::Noting),
     /// A tool call must not run, because nobody could look at it: why.
     Refusal(String),
 }
@@ -144,7 +181,11 @@ fn answer(
     home: &Home,
     environment: &Environment,
 ) -> Result<Reply, String> {
-    let input = Input::read(&read_input());
+    let bytes = read_input();
+    let input = Input::read(&bytes);
+    if input == Input::default() && !bytes.trim_ascii().is_empty() {
+        note(Some(home), "what the client sent could not be read");
+    }
     let call = Call {
         input: &input,
         named_home,
@@ -265,8 +306,19 @@ fn note(home: Option<&Home>, fault: &str) {
     }
     let at = OffsetDateTime::now_utc().unix_timestamp();
     if let Ok(mut file) = options.open(path) {
-        let _ = file.write_all(format!("{at} {fault}\n").as_bytes());
+        let _ = file.write_all(format!("{at} {}\n", tellable(fault)).as_bytes());
     }
+}
+
+/// A fault as it may be written down and told: without secrets, on one line.
+fn tellable(fault: &str) -> String {
+    let fault = Redactor::shared().redact(fault);
+    let parts: Vec<&str> = fault
+        .split(char::is_control)
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(" ")
 }
 
 #[cfg(test)]
@@ -295,6 +347,19 @@ mod tests {
             asked("grov --home=/h inject"),
             Some((event("SessionStart"), Some("/h".into())))
         );
+        for line in [
+            "grov hook Stop --home /h",
+            "grov hook --home /h Stop",
+            "grov hook Stop more --home=/h",
+            "grov hook --project p Stop --home /h",
+            "grov capture --home /h",
+        ] {
+            assert_eq!(asked(line), Some((event("Stop"), Some("/h".into()))), "{line}");
+        }
+        assert_eq!(
+            asked("grov --home /h hook Stop --home"),
+            Some((event("Stop"), Some("/h".into())))
+        );
         assert_eq!(
             asked("grov prompt-inject"),
             Some((event("UserPromptSubmit"), None))
@@ -313,5 +378,32 @@ mod tests {
         ] {
             assert_eq!(asked(other), None, "{other}");
         }
+    }
+
+    #[test]
+    fn a_guard_that_fails_closed_refuses_also_where_something_breaks_off() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), "[guard]\nfail = \"closed\"\n").unwrap();
+        let environment = Environment::of_process().filtered(|name, _| !name.starts_with("GROV_"));
+        let home = Home::locate(Some(folder.path()), &environment).unwrap();
+        let said = |line: &str| {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let asked = Asked::of(&arguments).unwrap();
+            unbroken(&asked, Some(&home), &environment, |_| panic!("a fault of ours"))
+        };
+        assert!(matches!(said("grov hook PreToolUse"), Reply::Refusal(_)));
+        for line in ["grov hook Stop", "grov hook PostToolUse", "grov hook-worker s"] {
+            assert!(matches!(said(line), Reply::Silence), "{line}");
+        }
+        std::fs::write(folder.path().join("config.toml"), "").unwrap();
+        assert!(matches!(said("grov hook PreToolUse"), Reply::Silence));
+    }
+
+    #[test]
+    fn a_fault_is_told_on_one_line_and_without_secrets() {
+        let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
+        let told = tellable(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
+        assert!(!told.contains(&secret) && !told.contains(char::is_control), "{told}");
+        assert!(told.starts_with("proxy.port is the text"), "{told}");
     }
 }

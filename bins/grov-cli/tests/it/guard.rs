@@ -95,7 +95,7 @@ fn in_transcript(scene: &Scene, id: &str, command: &str, failed: bool) {
     let result = object!({"type": "tool_result", "tool_use_id": id, "content": "x", "is_error": failed});
     for (kind, block) in [("assistant", use_), ("user", result)] {
         let line = object!({
-            "type": kind, "sessionId": SESSION, "uuid": format!("{kind}-{id}"), "timestamp": "2026-01-02T03:04:05.000Z",
+            "type": kind, "sessionId": SESSION, "uuid": format!("{kind}-{id}"), "timestamp": "2099-01-02T03:04:05.000Z",
             "cwd": scene.path("work"), "message": {"id": id, "role": kind, "model": "m", "content": [block]},
         });
         text.push_str(&format!("{line}\n"));
@@ -277,4 +277,150 @@ fn a_broken_home_stops_nothing_unless_the_guard_fails_closed() {
         let ended = change(&scene, "t", "src/db/pool.rs");
         assert_eq!((ended.code, ended.stdout.as_str()), (code, ""), "{ended:?}");
     }
+}
+
+/// What was noted of faults.
+fn log(scene: &Scene) -> String {
+    std::fs::read_to_string(scene.path("home/.grov/logs/hooks.log")).unwrap_or_default()
+}
+
+/// A session whose transcript cannot be read any more: a file stands where its folder was.
+fn with_unreadable_past(scene: Scene) -> Scene {
+    scene.repository("work", "https://example.org/shop.git");
+    let more = object!({"prompt": PROMPT, "transcript_path": scene.path("work/gone/s.jsonl")});
+    assert_eq!(hook(&scene, "UserPromptSubmit", more).code, 0);
+    scene.write("work/gone", "");
+    scene
+}
+
+#[test]
+fn a_past_that_cannot_be_read_excuses_nothing() {
+    let scene = with_unreadable_past(Scene::new());
+    for command in ["git push --force origin main && rm -rf ~/", "npm publish"] {
+        assert_eq!(
+            said(&run(&scene, command, command)).as_deref(),
+            Some("ask"),
+            "{command}"
+        );
+    }
+    assert_eq!(
+        said(&change(&scene, "t1", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    assert_eq!(said(&change(&scene, "t2", "src/login.rs")), None);
+    assert_eq!(log(&scene), "");
+    // Whether the agent made that itself, nobody knows.
+    assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")), None);
+    assert!(log(&scene).contains("what was done before"), "{}", log(&scene));
+    let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
+    let ended = run(&closed, "t3", "rm -r /srv/try");
+    assert!(refusal(&ended).contains("what was done before"));
+    assert_eq!(said(&run(&closed, "t4", "rm -r /tmp/try")), None);
+    assert_eq!(
+        said(&run(&closed, "t5", "git push --force")).as_deref(),
+        Some("ask")
+    );
+}
+
+#[test]
+fn half_a_letter_in_a_call_does_not_hide_it() {
+    let scene = begun(Scene::new());
+    let sent = |more: &str| {
+        let (work, transcript) = (scene.path("work"), scene.path("work/transcript.jsonl"));
+        let input = format!(
+            r#"{{"session_id":"{SESSION}","transcript_path":{transcript:?},"cwd":{work:?},"hook_event_name":"PreToolUse","tool_use_id":"t",{more}}}"#
+        );
+        said(&fed(&scene, "PreToolUse", &input))
+    };
+    for call in [
+        r#""tool_name":"Bash","tool_input":{"command":"git push --force origin main; echo \ud83d"}"#,
+        r#""tool_name":"Write","tool_input":{"file_path":"src/db/pool.rs","content":"\udc00"}"#,
+        r#""tool_name":"Write","tool_input":{"file_path":"src/db/pool.rs","content":""},"agent_id":5"#,
+    ] {
+        assert_eq!(sent(call).as_deref(), Some("ask"), "{call}");
+    }
+    assert_eq!(log(&scene), "");
+    fed(&scene, "PreToolUse", "not json");
+    assert!(log(&scene).contains("could not be read"), "{}", log(&scene));
+}
+
+#[test]
+fn a_command_with_a_secret_that_ran_is_not_asked_about_again() {
+    let scene = begun(Scene::new());
+    let token = format!("ghp_{}", &"a1B2c3D4e5".repeat(4)[..36]);
+    let push = format!("git push --force https://user:{token}@example.org/x/y main");
+    assert_eq!(said(&run(&scene, "t1", &push)).as_deref(), Some("ask"));
+    let ran = hook(
+        &scene,
+        "PostToolUse",
+        object!({"tool_name": "Bash", "tool_use_id": "t1"}),
+    );
+    assert_eq!(ran.code, 0);
+    assert_eq!(said(&run(&scene, "t2", &push)), None);
+}
+
+#[test]
+fn closed_it_refuses_what_it_has_no_thread_for() {
+    // No machine has so much memory for the stack of one.
+    let scene = || Scene::new().env("RUST_MIN_STACK", "1125899906842624");
+    let open = scene();
+    open.repository("work", "https://example.org/shop.git");
+    assert_eq!(said(&run(&open, "t", "git push --force")), None);
+    assert!(log(&open).contains("no thread"), "{}", log(&open));
+    let closed = scene().env("GROV_GUARD_FAIL", "closed");
+    closed.repository("work", "https://example.org/shop.git");
+    assert!(refusal(&run(&closed, "t", "git push --force")).contains("no thread"));
+    // What is never stopped needs none.
+    assert_eq!(said(&run(&closed, "t", "ls")), None);
+}
+
+#[test]
+fn what_is_said_of_a_wrong_setting_holds_no_secret_and_is_one_line() {
+    let scene = begun(Scene::new());
+    let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
+    scene.write(
+        "home/.grov/config.toml",
+        &format!("[guard]\nfail = \"closed\"\n[proxy]\nport = \"{secret}\"\n"),
+    );
+    let ended = change(&scene, "t", "src/login.rs");
+    assert!(!refusal(&ended).contains(&secret), "{ended:?}");
+    let log = log(&scene);
+    assert!(!log.contains(&secret), "{log}");
+    assert!(
+        !log.is_empty()
+            && log
+                .lines()
+                .all(|line| line.starts_with(|first: char| first.is_ascii_digit())),
+        "{log}"
+    );
+}
+
+#[test]
+fn a_home_that_is_named_behind_the_event_is_the_home() {
+    let scene = begun(Scene::new());
+    let other = scene.path("other");
+    let input = object!({
+        "session_id": SESSION, "cwd": scene.path("work"), "hook_event_name": "PreToolUse",
+        "tool_name": "Edit", "tool_input": {"file_path": "src/db/pool.rs"}, "tool_use_id": "t",
+    });
+    let asked = |words: &[&str]| {
+        let mut child = scene
+            .command()
+            .args(words)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(input.to_string().as_bytes())
+            .unwrap();
+        said(&Ended::of(&child.wait_with_output().unwrap()))
+    };
+    assert_eq!(asked(&["hook", "PreToolUse"]).as_deref(), Some("ask"));
+    let other = other.to_str().unwrap();
+    assert_eq!(asked(&["hook", "PreToolUse", "--home", other]), None);
 }
