@@ -413,7 +413,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let said = r#"{"type":"assistant","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"The tests are left."}]}}"#;
         let padding = "x".repeat(usize::try_from(END).unwrap());
-        let long = format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
+        let long =
+            format!("{{\"type\":\"attachment\",\"sessionId\":\"s\",\"text\":\"{padding}\"}}\n").repeat(5);
         let one = whose(folder.path(), &format!("{said}\n{long}"));
         assert_eq!(last(one.transcript.as_deref()).answer, "The tests are left.");
     }
