@@ -1,6 +1,7 @@
 //! What a tool call writes.
 
 use crate::ToolCall;
+use grov_domain::beginning_of;
 use serde_json::Value;
 
 /// The beginning of a text tells what it is about, in characters.
@@ -26,7 +27,7 @@ pub fn content(call: &ToolCall<'_>) -> Option<String> {
 }
 
 fn bounded(text: &str) -> String {
-    text.chars().take(MAX_CONTENT).collect()
+    beginning_of(text, MAX_CONTENT).to_owned()
 }
 
 #[cfg(test)]
@@ -68,7 +69,17 @@ mod tests {
 
     #[test]
     fn long_content_is_cut() {
-        let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(10_000));
-        assert_eq!(of("Write", &long).map(|text| text.chars().count()), Some(4000));
+        let long = format!(r#"{{"content":"{}"}}"#, "é ".repeat(10_000));
+        assert_eq!(of("Write", &long).map(|text| text.chars().count()), Some(3999));
+    }
+
+    #[test]
+    fn of_a_secret_at_the_cut_nothing_is_left() {
+        let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+        for before in MAX_CONTENT - token.len()..=MAX_CONTENT {
+            let text = format!("{}\\nTOKEN={token} and more", "x".repeat(before));
+            let found = of("Write", &format!(r#"{{"content":"{text}"}}"#)).unwrap();
+            assert!(found.contains(token) || !found.contains("ghp"), "{before}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use crate::arguments;
 use crate::path::{glob_base, has_extension, resolve};
 use crate::shell;
-use grov_domain::{Action, ActionType};
+use grov_domain::{Action, ActionType, beginning_to};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -128,8 +128,8 @@ fn bounded(text: &str) -> String {
     if text.len() <= MAX_COMMAND {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(MAX_COMMAND);
-    format!("{}… [cut, {} bytes in all]", &text[..end], text.len())
+    let beginning = beginning_to(text, text.floor_char_boundary(MAX_COMMAND));
+    format!("{beginning}… [cut, {} bytes in all]", text.len())
 }
 
 /// Files and folders of an action, resolved, without repetition.

@@ -124,7 +124,7 @@ fn parts(run: &str) -> Vec<&str> {
 }
 
 /// Scripts that are written without spaces between words.
-fn is_unspaced(character: char) -> bool {
+pub(crate) fn is_unspaced(character: char) -> bool {
     matches!(character,
         '\u{0e00}'..='\u{0eff}'   // Thai, Lao
         | '\u{1000}'..='\u{109f}' // Burmese

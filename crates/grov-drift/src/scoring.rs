@@ -1,6 +1,6 @@
 //! How well the actions since the last check serve the goal, as one score.
 
-use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule};
+use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule, beginning_of};
 use grov_steer::way_back::{changes, is_doubt};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -94,7 +94,7 @@ impl Batch {
         self.offences.push(Offence {
             call: call.map(str::to_owned),
             action: ActionSketch {
-                content: content.map(|text| text.chars().take(MOST_CONTENT).collect()),
+                content: content.map(|text| beginning_of(text, MOST_CONTENT).to_owned()),
                 output: None,
                 reasoning: None,
                 ..action.clone()

@@ -1,8 +1,8 @@
 //! Edits of files with the place where they were made, as the results of tools tell.
 
 use super::line::{Line, Message};
-use super::{MOST_SAID, end_of, speaker};
-use grov_domain::AgentId;
+use super::{MOST_SAID, speaker};
+use grov_domain::{AgentId, end_of};
 use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -85,7 +85,7 @@ fn last_text(message: &Message<'_>) -> Option<String> {
     let blocks = message.blocks();
     let mut texts = blocks.iter().rev().filter_map(|block| block.text());
     let text = texts.find(|text| !text.trim().is_empty())?;
-    Some(end_of(text.trim(), MOST_SAID))
+    Some(end_of(text.trim(), MOST_SAID).to_owned())
 }
 
 fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<Edited> {

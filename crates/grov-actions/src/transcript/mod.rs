@@ -14,7 +14,7 @@ pub use edits::{Edited, edits};
 pub use tail::newest_usage;
 
 use crate::{ToolCall, ToolInput, content, understand};
-use grov_domain::{Action, AgentId, TokenUsage};
+use grov_domain::{Action, AgentId, TokenUsage, end_of};
 use line::{Block, Line, Message, blocks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -210,8 +210,8 @@ impl Reader {
                     let text = block.text().unwrap_or_default();
                     let text = text.trim();
                     if !text.is_empty() {
-                        self.remember(&speaker, end_of(text, MOST_SAID));
-                        events.push(Event::Said(end_of(text, MOST_ANSWER)));
+                        self.remember(&speaker, end_of(text, MOST_SAID).to_owned());
+                        events.push(Event::Said(end_of(text, MOST_ANSWER).to_owned()));
                     }
                 }
                 Some("tool_use") => {
@@ -269,7 +269,12 @@ fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Ev
         content: content(&call),
         said,
         plan: (name == PLANNING)
-            .then(|| input.get("plan")?.as_str().map(|plan| end_of(plan, MOST_ANSWER)))
+            .then(|| {
+                input
+                    .get("plan")?
+                    .as_str()
+                    .map(|plan| end_of(plan, MOST_ANSWER).to_owned())
+            })
             .flatten(),
     })))
 }
@@ -314,7 +319,7 @@ fn ended(block: &Block<'_>) -> Option<Event> {
         failed: block.is_error(),
         output: block
             .output()
-            .map(|output| end_of(output.trim_end(), MOST_OUTPUT)),
+            .map(|output| end_of(output.trim_end(), MOST_OUTPUT).to_owned()),
     }))
 }
 
@@ -353,12 +358,4 @@ fn compacted(line: &Line<'_>) -> Vec<Event> {
     vec![Event::Compacted {
         is_automatic: line.compaction_trigger().as_deref() == Some("auto"),
     }]
-}
-
-/// The last `most` characters.
-fn end_of(text: &str, most: usize) -> String {
-    match text.char_indices().rev().nth(most.saturating_sub(1)) {
-        Some((at, _)) => text[at..].to_owned(),
-        None => text.to_owned(),
-    }
 }

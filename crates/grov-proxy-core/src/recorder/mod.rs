@@ -254,7 +254,7 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
         .rev()
         .nth(MAX_ANSWER - 1)
         .map_or(0, |(at, _)| at);
-    Some(tasks::end_from(&text, start).to_owned())
+    Some(grov_domain::end_from(&text, start).to_owned())
 }
 
 /// Tools by which the agent asks the user something.

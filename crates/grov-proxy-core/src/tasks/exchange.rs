@@ -2,8 +2,8 @@
 
 use crate::watch::ToolOutcome;
 use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, OWN_TEXT_CLOSING, OWN_TEXT_OPENING,
-    Project, Prompt, Step,
+    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step, beginning_to,
+    end_from, end_of, hidden_since,
 };
 use grov_wire::RequestIndex;
 use serde_json::Value;
@@ -11,6 +11,9 @@ use time::OffsetDateTime;
 
 /// Longest end of a tool's output that is kept, in characters.
 const MAX_OUTPUT: usize = 400;
+
+/// Bytes of a long result that its end is taken from. More characters than are kept, whatever they are.
+const LOOKED_AT: usize = 16 * MAX_OUTPUT;
 
 /// Bytes kept of each end of a long prompt.
 const MAX_PROMPT_END: usize = 16 * 1024;
@@ -93,54 +96,9 @@ pub(super) fn both_ends(text: &str) -> String {
     }
     let head = text.floor_char_boundary(MAX_PROMPT_END);
     let tail = text.ceil_char_boundary(text.len() - MAX_PROMPT_END);
-    let beginning = &text[..head];
-    let beginning = &beginning[..hidden_since(beginning).unwrap_or(head)];
+    let beginning = beginning_to(text, head);
+    let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
     format!("{beginning}\n[…]\n{}", end_from(text, tail))
-}
-
-/// Parts of a text that nobody is shown, and how they end. Cut in the middle they would no longer be known for what
-/// they are.
-const HIDDEN: [(&str, &str); 2] = [("<private", "</private"), (OWN_TEXT_OPENING, OWN_TEXT_CLOSING)];
-
-/// `text` from `at` on, without the rest of a hidden part that began before.
-pub(crate) fn end_from(text: &str, at: usize) -> &str {
-    let end = &text[at..];
-    if hidden_since(&text[..at]).is_none() {
-        return end;
-    }
-    let closings = HIDDEN.iter().filter_map(|(_, closing)| {
-        let closed = tags(end).rev().find(|&tag| begins_with(&end[tag..], closing))?;
-        let behind = end[closed..]
-            .find('>')
-            .map_or(end.len(), |close| closed + close + 1);
-        Some(behind)
-    });
-    &end[closings.max().unwrap_or(end.len())..]
-}
-
-/// Where the hidden part begins that `text` ends in.
-fn hidden_since(text: &str) -> Option<usize> {
-    let open = |(opening, closing): &(&str, &str)| {
-        let mut since = None;
-        for tag in tags(text) {
-            if begins_with(&text[tag..], closing) {
-                since = None;
-            } else if since.is_none() && begins_with(&text[tag..], opening) {
-                since = Some(tag);
-            }
-        }
-        since
-    };
-    HIDDEN.iter().filter_map(open).min()
-}
-
-fn tags(text: &str) -> impl DoubleEndedIterator<Item = usize> {
-    memchr::memchr_iter(b'<', text.as_bytes())
-}
-
-fn begins_with(text: &str, prefix: &str) -> bool {
-    text.get(..prefix.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }
 
 /// Results in the newest user message.
@@ -163,11 +121,8 @@ pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
 /// The end of a result, given as raw JSON.
 fn output_end(raw: &str) -> String {
     if raw.len() > MAX_DECODED {
-        let mut start = raw.len() - 2 * MAX_OUTPUT;
-        while !raw.is_char_boundary(start) {
-            start += 1;
-        }
-        return last_characters(&raw[start..].replace("\\n", "\n"));
+        let start = raw.ceil_char_boundary(raw.len() - LOOKED_AT);
+        return end_of(&raw[start..].replace("\\n", "\n"), MAX_OUTPUT).to_owned();
     }
     let text = match serde_json::from_str(raw) {
         Ok(Value::String(text)) => text,
@@ -177,21 +132,17 @@ fn output_end(raw: &str) -> String {
         }
         _ => String::new(),
     };
-    last_characters(grov_wire::without_system_reminders(text.into()).trim())
-}
-
-fn last_characters(text: &str) -> String {
-    let start = text
-        .char_indices()
-        .rev()
-        .nth(MAX_OUTPUT - 1)
-        .map_or(0, |(at, _)| at);
-    end_from(text, start).to_owned()
+    end_of(
+        grov_wire::without_system_reminders(text.into()).trim(),
+        MAX_OUTPUT,
+    )
+    .to_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 
     #[test]
     fn of_a_long_prompt_both_ends_are_kept() {
@@ -207,7 +158,7 @@ mod tests {
         for (opening, closing) in [
             ("<private>", "</private>"),
             ("<PRIVATE>", "</Private>"),
-            HIDDEN[1],
+            (OWN_TEXT_OPENING, OWN_TEXT_CLOSING),
         ] {
             for before in [0, 10, MAX_PROMPT_END - 20, 2 * MAX_PROMPT_END, 5 * MAX_PROMPT_END] {
                 for secrets in [1, 4000, 20_000] {
@@ -226,13 +177,6 @@ mod tests {
                 }
             }
         }
-        let text = "<private>all of it</private> shown";
-        assert_eq!(end_from(text, 12), " shown");
-        assert_eq!(
-            end_from("a <private>b</private> c", 0),
-            "a <private>b</private> c"
-        );
-        assert_eq!(end_from("<private>never closed", 12), "");
     }
 
     #[test]
@@ -243,9 +187,23 @@ mod tests {
             "a\nb"
         );
         assert_eq!(output_end("17"), "");
-        let long = format!("\"{}é\"", "x".repeat(MAX_DECODED));
+        let long = format!("\"{}é\"", "x ".repeat(MAX_DECODED));
         let end = output_end(&long);
-        assert_eq!(end.chars().count(), MAX_OUTPUT);
+        let kept = end.chars().count();
+        assert!((MAX_OUTPUT - 10..=MAX_OUTPUT).contains(&kept), "{kept}");
         assert!(end.ends_with("é\""));
+    }
+
+    #[test]
+    fn of_a_secret_where_a_result_is_cut_nothing_is_left() {
+        let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+        for before in [0, 2 * MAX_DECODED] {
+            for after in MAX_OUTPUT - 45..=MAX_OUTPUT {
+                let text = format!("{}{token}{}", "a ".repeat(before), " b".repeat(after / 2));
+                let end = output_end(&format!("\"{text}\""));
+                let has_part = (4..token.len()).any(|from| end.contains(&token[from..]));
+                assert!(end.contains(token) || !has_part, "{end}");
+            }
+        }
     }
 }

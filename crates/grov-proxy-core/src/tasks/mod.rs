@@ -21,7 +21,7 @@ mod testing;
 mod tests;
 
 pub(crate) use board::TaskBoard;
-pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, end_from, outcomes, sketch};
+pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes, sketch};
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
