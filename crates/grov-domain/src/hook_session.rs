@@ -98,6 +98,17 @@ pub struct HookStep {
     pub timestamp: OffsetDateTime,
 }
 
+/// How an action ended that was kept while it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HookEnded {
+    /// The action; one that is not kept has no end either.
+    pub id: StepId,
+    /// The tool reported an error, or was not allowed to run.
+    pub failed: bool,
+    /// The end of what it put out.
+    pub output: Option<String>,
+}
+
 /// What came out when the actions since the last check were looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookCheck {
@@ -175,6 +186,8 @@ pub struct HookProgress {
     pub session: HookSession,
     /// Actions found since.
     pub steps: Vec<HookStep>,
+    /// How actions ended that were kept before.
+    pub ended: Vec<HookEnded>,
     /// What came out of looking at them, if anybody looked.
     pub check: Option<HookCheck>,
 }

@@ -36,7 +36,9 @@ pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
-pub use hook_session::{GuardVerdict, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore};
+pub use hook_session::{
+    GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore,
+};
 pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,

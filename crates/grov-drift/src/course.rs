@@ -20,8 +20,11 @@ const MOST_CALLS: usize = 512;
 const MOST_ANNOUNCED: usize = 8;
 /// Questions to the user that are not answered yet.
 const MOST_QUESTIONS: usize = 8;
-/// Subagents whose transcripts are followed.
-const MOST_AGENTS: usize = 64;
+/// Subagents whose transcripts are followed. One that is followed is never let go of: its transcript would be read anew, and
+/// what was corrected once be corrected again.
+const MOST_AGENTS: usize = 1024;
+/// Subagents of which more is known than how far they were read: those that were read last.
+const MOST_READERS: usize = 16;
 /// Texts that were said.
 const MOST_SAID: usize = 32;
 
@@ -31,6 +34,9 @@ pub(crate) struct Course {
     pub(crate) reader: Reader,
     /// How far the transcripts of subagents were read, and how.
     agents: BTreeMap<String, Source>,
+    /// Those with a reader, the one that was read last at the end.
+    #[serde(default)]
+    reading: VecDeque<String>,
     /// What the user typed that the transcript has not shown yet.
     announced: VecDeque<u64>,
     calls: VecDeque<u64>,
@@ -48,10 +54,11 @@ pub(crate) struct Course {
 }
 
 /// A transcript of a subagent.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Source {
     pub(crate) read_to: u64,
-    pub(crate) reader: Reader,
+    /// Gone where others were read since: reading goes on without what was said before.
+    pub(crate) reader: Option<Reader>,
 }
 
 /// Something that the user was asked by a tool.
@@ -83,6 +90,7 @@ impl Course {
         Self {
             reader: Reader::new(Some(session)),
             agents: BTreeMap::new(),
+            reading: VecDeque::new(),
             announced: VecDeque::new(),
             calls: VecDeque::new(),
             questions: VecDeque::new(),
@@ -127,15 +135,25 @@ impl Course {
         rules.map(Rules::contract).filter(|held| *held != typed)
     }
 
-    pub(crate) fn agent(&mut self, agent: &str, session: &str) -> &mut Source {
+    /// How far the transcript of a subagent was read. `None`: there are too many of them.
+    pub(crate) fn agent(&mut self, agent: &str) -> Option<&mut Source> {
         if self.agents.len() >= MOST_AGENTS && !self.agents.contains_key(agent) {
-            self.agents.pop_first();
+            return None;
         }
-        let fresh = || Source {
-            read_to: 0,
-            reader: Reader::new(Some(session)),
-        };
-        self.agents.entry(agent.to_owned()).or_insert_with(fresh)
+        Some(self.agents.entry(agent.to_owned()).or_default())
+    }
+
+    /// The transcript of a subagent was read just now.
+    pub(crate) fn has_read(&mut self, agent: &str) {
+        self.reading.retain(|known| known != agent);
+        let oldest = self
+            .reading
+            .front()
+            .filter(|_| self.reading.len() >= MOST_READERS);
+        if let Some(source) = oldest.and_then(|oldest| self.agents.get_mut(oldest)) {
+            source.reader = None;
+        }
+        keep(&mut self.reading, agent.to_owned(), MOST_READERS);
     }
 
     /// A hook told of a prompt before the transcript does.

@@ -4,8 +4,8 @@ use crate::checking;
 use crate::course::Course;
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
-    ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookProgress, HookSession,
-    HookStep, OFF_GOAL_BELOW, StepId,
+    ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookEnded, HookProgress,
+    HookSession, HookStep, OFF_GOAL_BELOW, StepId,
 };
 use grov_scope::Rules;
 use grov_steer::objection::{agreed, objects};
@@ -27,6 +27,8 @@ pub struct Following {
     /// The agent may be told what was found.
     corrects: bool,
     steps: Vec<HookStep>,
+    /// How calls ended that are among the steps of an earlier hook.
+    ended: Vec<HookEnded>,
     check: Option<HookCheck>,
 }
 
@@ -73,6 +75,7 @@ impl Following {
             rules,
             corrects: true,
             steps: Vec::new(),
+            ended: Vec::new(),
             check: None,
         }
     }
@@ -122,10 +125,12 @@ impl Following {
         reading.taken
     }
 
-    /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now.
+    /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
+    /// the later ones are not followed: there, that is the end.
     pub fn subagent_offset(&mut self, agent: &AgentId, length: u64) -> u64 {
-        let id = self.session.client_session_id.as_str();
-        let source = self.course.agent(agent.as_str(), id);
+        let Some(source) = self.course.agent(agent.as_str()) else {
+            return length;
+        };
         if length < source.read_to {
             source.read_to = 0;
         }
@@ -135,9 +140,13 @@ impl Following {
     /// Follows what the transcript of a subagent says from its offset on.
     pub fn read_subagent(&mut self, agent: &AgentId, bytes: &[u8]) -> usize {
         let id = self.session.client_session_id.as_str();
-        let source = self.course.agent(agent.as_str(), id);
-        let reading = source.reader.read(bytes);
+        let Some(source) = self.course.agent(agent.as_str()) else {
+            return 0;
+        };
+        let reader = source.reader.get_or_insert_with(|| Reader::new(Some(id)));
+        let reading = reader.read(bytes);
         source.read_to += reading.taken as u64;
+        self.course.has_read(agent.as_str());
         let own = |entry: Entry| Entry {
             agent: Some(entry.agent.unwrap_or_else(|| agent.clone())),
             ..entry
@@ -271,6 +280,12 @@ impl Following {
         if let Some(step) = own.next() {
             step.action.failed = Some(ended.failed);
             step.action.output.clone_from(&ended.output);
+        } else if !self.is_history(entry) {
+            self.ended.push(HookEnded {
+                id: self.step_id(Some(call)),
+                failed: ended.failed,
+                output: ended.output.clone(),
+            });
         }
     }
 
@@ -312,6 +327,7 @@ impl Following {
         HookProgress {
             session: self.session,
             steps: self.steps,
+            ended: self.ended,
             check: self.check,
         }
     }

@@ -97,6 +97,7 @@ fn learned(mut session: HookSession) -> HookProgress {
     HookProgress {
         session,
         steps,
+        ended: Vec::new(),
         check: Some(check),
     }
 }

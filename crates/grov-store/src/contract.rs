@@ -196,6 +196,7 @@ macro_rules! contract_tests {
             follow_keeps_nothing_behind_a_newer_state
             one_of_many_follows
             hook_steps_come_in_order_once
+            hook_steps_end_later
             hook_checks_come_in_order
             hook_sessions_are_listed_newest_first
             guard_log_tells_what_ran

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 mod hooks;
 mod json;
 
-pub(crate) use hooks::{guarded, hook_check, hook_session, hook_step};
+pub(crate) use hooks::{guarded, hook_check, hook_ended, hook_session, hook_step};
 
 /// The text as it may be stored.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {

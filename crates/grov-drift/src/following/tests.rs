@@ -37,6 +37,7 @@ struct Session {
     now: OffsetDateTime,
     checks: Vec<HookCheck>,
     steps: Vec<HookStep>,
+    ended: Vec<HookEnded>,
 }
 
 impl Session {
@@ -48,6 +49,7 @@ impl Session {
             now: start(),
             checks: Vec::new(),
             steps: Vec::new(),
+            ended: Vec::new(),
         }
     }
 
@@ -97,6 +99,7 @@ impl Session {
         let progress = following.into_progress(self.now);
         self.stored = progress.session;
         self.steps.extend(progress.steps);
+        self.ended.extend(progress.ended);
         self.checks.extend(progress.check);
     }
 
@@ -293,6 +296,87 @@ fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
             .unwrap()
             .starts_with("a subagent did this")
     );
+}
+
+/// A call that touches what was ruled out, as a subagent's transcript tells of it.
+fn delegated(session: &mut Session, agent: &str) -> String {
+    session.now += Duration::seconds(1);
+    let at = session
+        .now
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    let input = json!({"file_path": format!("{ROOT}/src/billing/a.ts"), "content": "x"});
+    let content = json!([{"type": "text", "text": "On it."},
+        {"type": "tool_use", "id": format!("t-{agent}"), "name": "Write", "input": input}]);
+    let line = json!({"type": "assistant", "isSidechain": true, "agentId": agent, "sessionId": "s",
+        "timestamp": at, "message": {"id": agent, "model": "m", "content": content}});
+    format!("{line}\n")
+}
+
+#[test]
+fn of_many_subagents_none_is_followed_or_corrected_twice() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let agents: Vec<(AgentId, String)> = (0..300)
+        .map(|number| format!("a{number:03}"))
+        .map(|name| (AgentId::new(name.as_str()), delegated(&mut session, &name)))
+        .collect();
+    for round in 0..3 {
+        let now = session.now;
+        session.hook(|following| {
+            for (agent, text) in &agents {
+                let length = text.len() as u64;
+                let from = following.subagent_offset(agent, length);
+                assert!(round == 0 || from == length, "{agent} is read again");
+                following.read_subagent(agent, &text.as_bytes()[usize::try_from(from).unwrap()..]);
+            }
+            following.check(now);
+        });
+    }
+    assert_eq!(session.stored.actions, 300);
+    assert_eq!((session.steps.len(), session.checks.len()), (300, 1));
+    let course = session.stored.course.unwrap();
+    assert!(course.len() < 64 * 1024, "{}", course.len());
+}
+
+#[test]
+fn of_more_subagents_than_are_followed_the_later_ones_are_left_alone() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.hook(|following| {
+        for number in 0..1024 {
+            assert_eq!(
+                following.subagent_offset(&AgentId::new(format!("a{number}")), 9),
+                0
+            );
+        }
+        let late = AgentId::new("late");
+        assert_eq!(following.subagent_offset(&late, 9), 9);
+        assert_eq!(following.read_subagent(&late, b"{}\n"), 0);
+        assert_eq!(following.subagent_offset(&AgentId::new("a0"), 9), 0);
+    });
+}
+
+#[test]
+fn a_result_that_comes_in_a_later_hook_reaches_its_step() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let input =
+        json!({"file_path": format!("{ROOT}/src/auth/token.ts"), "old_string": "a", "new_string": "b"});
+    let late = session.call("Edit", input.clone());
+    session.hook(|_| {});
+    assert_eq!(session.steps[0].action.failed, None);
+    session.result(&late, true);
+    let own = session.call("Edit", input);
+    session.result(&own, false);
+    session.hook(|_| {});
+    assert_eq!(session.steps[1].action.failed, Some(false));
+    let expected = HookEnded {
+        id: session.steps[0].id.clone(),
+        failed: true,
+        output: Some("done".to_owned()),
+    };
+    assert_eq!(session.ended, [expected]);
 }
 
 #[test]

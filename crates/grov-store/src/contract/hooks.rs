@@ -4,8 +4,8 @@ use super::sample::{
     at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
 };
 use grov_domain::{
-    CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookProgress, HookSession, HookStep, MemoryStore,
-    Retention, SessionStatus, Store, Task,
+    CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookEnded, HookProgress, HookSession, HookStep,
+    MemoryStore, Retention, SessionStatus, StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -43,6 +43,7 @@ pub async fn hook_session_comes_back_as_followed(store: Arc<dyn Store>) {
     let bare = HookProgress {
         session: HookSession::new(client("b"), "/p".to_owned(), "/p/sub".to_owned(), at(5)),
         steps: Vec::new(),
+        ended: Vec::new(),
         check: None,
     };
     assert!(follow(&store, &bare).await);
@@ -144,7 +145,6 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     judged.action.failed = Some(true);
     judged.action.output = Some("error: no such file".to_owned());
     judged.score = Some(2);
-    judged.prompt = 9;
     let mut unjudged = many[5].clone();
     unjudged.score = None;
     unjudged.findings.clear();
@@ -154,7 +154,13 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     let mut second = progress("a", 2);
     second.session.revision = 1;
     second.check = None;
-    second.steps = vec![judged.clone(), unjudged, new.clone(), new.clone()];
+    // When and for which prompt it was done is known best by whoever saw it first.
+    let moved = HookStep {
+        prompt: 9,
+        timestamp: at(9_999),
+        ..judged.clone()
+    };
+    second.steps = vec![moved, unjudged, new.clone(), new.clone()];
     assert!(follow(&store, &second).await);
     let mut expected = many;
     expected[3] = judged;
@@ -179,6 +185,52 @@ pub async fn hook_steps_come_in_order_once(store: Arc<dyn Store>) {
     );
     assert_eq!(steps(&store, "b").await, [hook_step("s000", 5)]);
     assert_eq!(steps(&store, "a").await, expected);
+}
+
+/// How an action ended may become known after it was kept; it is kept with it, and with no other one.
+pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
+    let running = |id: &str| {
+        let mut step = hook_step(id, 1);
+        step.action.failed = None;
+        step.action.output = None;
+        step
+    };
+    for name in ["a", "b"] {
+        let mut first = progress(name, 1);
+        first.steps = vec![running("s1"), running("s2"), running("s3")];
+        assert!(follow(&store, &first).await);
+    }
+    let ended = |id: &str, failed, output: Option<&str>| HookEnded {
+        id: StepId::new(id),
+        failed,
+        output: output.map(str::to_owned),
+    };
+    let mut second = progress("a", 2);
+    second.session.revision = 1;
+    second.steps.clear();
+    second.ended = vec![
+        ended("s1", true, Some("denied by the user")),
+        ended("s3", false, None),
+        ended("unknown", true, None),
+    ];
+    assert!(follow(&store, &second).await);
+    let found = steps(&store, "a").await;
+    let ends: Vec<_> = found
+        .iter()
+        .map(|step| (step.action.failed, step.action.output.as_deref()))
+        .collect();
+    let expected = [
+        (Some(true), Some("denied by the user")),
+        (None, None),
+        (Some(false), None),
+    ];
+    assert_eq!(ends, expected);
+    assert_eq!(steps(&store, "b").await[0], running("s1"));
+
+    // Who did not see the newest state adds nothing.
+    second.ended = vec![ended("s2", true, None)];
+    assert!(!follow(&store, &second).await);
+    assert_eq!(steps(&store, "a").await, found);
 }
 
 /// Checks come oldest first, each once.
@@ -370,6 +422,11 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
     step.action.content = Some(leaky("content"));
     step.findings[0].file = Some(leaky("/found"));
     step.findings[0].reason = leaky("because");
+    given.ended = vec![HookEnded {
+        id: given.steps[1].id.clone(),
+        failed: false,
+        output: Some(leaky("ended")),
+    }];
     let check = given.check.as_mut().unwrap();
     check.reason = Some(leaky("reason"));
     check.files = vec![leaky("/deviates")];
@@ -410,6 +467,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
         "command",
         "reasoning",
         "output",
+        "ended",
         "content",
         "/found",
         "because",
@@ -432,6 +490,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
     let again = HookProgress {
         session,
         steps: steps(&store, "a").await,
+        ended: Vec::new(),
         check: None,
     };
     assert!(follow(&store, &again).await);

@@ -455,6 +455,7 @@ pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
             ..hook_session(client_session, seconds, 0)
         },
         steps: vec![hook_step(&format!("{client_session}-{seconds}-a"), seconds), bare],
+        ended: Vec::new(),
         check: Some(hook_check(&format!("check-{seconds}"), seconds)),
     }
 }

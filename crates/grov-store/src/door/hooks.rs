@@ -1,7 +1,7 @@
 //! What hooks hand over.
 
 use super::{json, owned, owned_findings, owned_optional, owned_plan};
-use grov_domain::{ActionSketch, GoalContract, Guarded, HookCheck, HookSession, HookStep};
+use grov_domain::{ActionSketch, GoalContract, Guarded, HookCheck, HookEnded, HookSession, HookStep};
 use std::borrow::Cow;
 
 /// A session of the hook path as it may be stored.
@@ -82,6 +82,18 @@ pub(crate) fn hook_step(step: &HookStep) -> HookStep {
     }
     owned_findings(findings);
     step
+}
+
+/// How an action ended, as it may be stored.
+pub(crate) fn hook_ended(ended: &HookEnded) -> HookEnded {
+    let mut ended = ended.clone();
+    let HookEnded {
+        id: _,
+        failed: _,
+        output,
+    } = &mut ended;
+    owned_optional(output);
+    ended
 }
 
 /// A check of the hook path as it may be stored.

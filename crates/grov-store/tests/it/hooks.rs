@@ -25,6 +25,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
     let progress = HookProgress {
         session: session.clone(),
         steps: Vec::new(),
+        ended: Vec::new(),
         check: None,
     };
     match store.follow(&progress).await {

@@ -1,10 +1,10 @@
 //! Sessions as hooks saw them.
 
-use super::steps::{NewCheck, NewStep, insert_check, insert_steps};
+use super::steps::{NewCheck, NewStep, end_steps, insert_check, insert_steps};
 use crate::door;
 use crate::sqlite::values::{Columns, damaged, integer, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{ClientSessionId, GoalContract, HookProgress, HookSession};
+use grov_domain::{ClientSessionId, GoalContract, HookEnded, HookProgress, HookSession};
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
 
@@ -65,6 +65,7 @@ impl SqliteStore {
             .iter()
             .map(NewStep::new)
             .collect::<Result<_, _>>()?;
+        let ended: Vec<HookEnded> = progress.ended.iter().map(door::hook_ended).collect();
         let check = progress.check.as_ref().map(NewCheck::new).transpose()?;
         let statement = if session.revision == 0 {
             BEGIN_SESSION
@@ -97,6 +98,9 @@ impl SqliteStore {
         let id = session.client_session_id.as_str();
         let connection = writer.connection()?;
         insert_steps(connection, id, &steps, forgotten_at)
+            .await
+            .map_err(fault)?;
+        end_steps(connection, id, &ended, forgotten_at)
             .await
             .map_err(fault)?;
         if let Some(check) = &check {

@@ -5,11 +5,13 @@ use crate::sqlite::rows::{Insert, portions};
 use crate::sqlite::values::{Columns, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    ActionSketch, ActionType, AgentId, ClientSessionId, CorrectionLevel, HookCheck, HookStep, StepId,
+    ActionSketch, ActionType, AgentId, ClientSessionId, CorrectionLevel, HookCheck, HookEnded, HookStep,
+    StepId,
 };
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 
-/// A step that is there is replaced, as its result may be known by now; but a score is not taken back.
+/// A step that is there is replaced, as its result may be known by now; but a score is not taken back, and when and for which
+/// prompt it was done stays as it was seen first.
 const INSERT_STEPS: Insert = Insert {
     head: "INSERT INTO hook_steps (client_session_id, id, tool_use_id, agent_id, tool, action_type, files, command, \
            effects, reasoning, failed, output, content, prompt, score, findings, timestamp)",
@@ -18,9 +20,9 @@ const INSERT_STEPS: Insert = Insert {
            agent_id = excluded.agent_id, tool = excluded.tool, action_type = excluded.action_type, \
            files = excluded.files, command = excluded.command, effects = excluded.effects, \
            reasoning = excluded.reasoning, failed = coalesce(excluded.failed, failed), \
-           output = coalesce(excluded.output, output), content = excluded.content, prompt = excluded.prompt, \
+           output = coalesce(excluded.output, output), content = excluded.content, \
            findings = iif(excluded.score IS NULL, findings, excluded.findings), \
-           score = coalesce(excluded.score, score), timestamp = excluded.timestamp",
+           score = coalesce(excluded.score, score)",
 };
 
 /// A step on its way in, redacted and encoded.
@@ -102,6 +104,30 @@ pub(super) async fn insert_steps(
             values.integer(millis(*timestamp));
         })?;
         query.execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Adds how steps ended that are there; without a word to those up to when the session's words were forgotten.
+pub(super) async fn end_steps(
+    connection: &mut SqliteConnection,
+    session: &str,
+    ended: &[HookEnded],
+    forgotten_at: Option<i64>,
+) -> Result<(), sqlx::Error> {
+    for ended in ended {
+        sqlx::query(
+            "UPDATE hook_steps SET failed = ?3, \
+             output = iif(?5 IS NULL OR timestamp > ?5, coalesce(?4, output), output) \
+             WHERE client_session_id = ?1 AND id = ?2",
+        )
+        .bind(session)
+        .bind(ended.id.as_str())
+        .bind(i64::from(ended.failed))
+        .bind(ended.output.as_deref())
+        .bind(forgotten_at)
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }
