@@ -14,6 +14,12 @@ use time::OffsetDateTime;
 /// Files kept with a task.
 const MOST_FILES: usize = 200;
 
+/// What the client writes for a call that the user or a hook did not let run, as it is or cut off.
+const REFUSED: &[&str] = &[
+    "The tool use was rejected",
+    "wait for the user to tell you how to proceed",
+];
+
 /// What is known of a session when something of it is to be kept.
 #[derive(Clone, Debug)]
 pub struct Material<'a> {
@@ -221,17 +227,27 @@ impl<'a> Material<'a> {
         };
         let changed = of(&changes);
         if changed.is_empty() {
-            of(&|_| true)
+            of(&was_done)
         } else {
             changed
         }
     }
 }
 
-/// Whether an action changes files or the repository.
+/// Whether an action changed files or the repository. A command that failed may have.
 fn changes(action: &ActionSketch) -> bool {
+    if !was_done(action) {
+        return false;
+    }
     let is_change = |effect: &EffectKind| effect.changes_files() || *effect == EffectKind::VersionControl;
     action.action_type.modifies_files() || action.effects.iter().any(is_change)
+}
+
+/// Whether anything came of an action: what was refused or failed did nothing, but a command did what it did before.
+fn was_done(action: &ActionSketch) -> bool {
+    let output = action.output.as_deref().unwrap_or_default();
+    let may_have_run = action.command.is_some() && !REFUSED.iter().any(|words| output.contains(words));
+    action.failed != Some(true) || may_have_run
 }
 
 /// Whether an action put the work into a commit.
@@ -360,6 +376,39 @@ mod tests {
         let material = Material::new(&session, &empty, &[step], Path::new("/p"), &ignore);
         assert!(material.is_empty());
         assert!(material.changed());
+    }
+
+    #[test]
+    fn what_was_refused_is_no_work_of_the_session() {
+        let (mut session, contract) = (session(), contract(&["go"]));
+        session.prompts = 1;
+        let ignore = GrovIgnore::default();
+        let mut refused = step("refused", 1, None);
+        refused.action.failed = Some(true);
+        let mut removal = step("removed", 1, None);
+        removal.action.action_type = ActionType::Bash;
+        removal.action.command = Some("rm removed && false".to_owned());
+        removal.action.effects = vec![EffectKind::Delete];
+        removal.action.failed = Some(true);
+        let touched = |steps: &[HookStep]| {
+            let material = Material::new(&session, &contract, steps, Path::new("/p"), &ignore);
+            (
+                saved(&material, None).files_touched,
+                material.newest_turn_changed(),
+            )
+        };
+        let (files, changed) = touched(std::slice::from_ref(&refused));
+        assert_eq!((files.len(), changed), (0, false));
+        let (files, _) = touched(&[refused.clone(), step("done", 1, None)]);
+        assert_eq!(files, ["done"]);
+        // It may have failed behind the removal.
+        let (files, changed) = touched(&[refused.clone(), removal.clone()]);
+        assert_eq!(
+            (files.as_slice(), changed),
+            (["removed".to_owned()].as_slice(), true)
+        );
+        removal.action.output = Some("[…] The tool use was rejected (eg. …".to_owned());
+        assert_eq!(touched(&[removal]), (Vec::new(), false));
     }
 
     #[test]
