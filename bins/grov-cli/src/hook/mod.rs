@@ -403,7 +403,10 @@ mod tests {
     fn a_fault_is_told_on_one_line_and_without_secrets() {
         let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
         let told = tellable(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
-        assert!(!told.contains(&secret) && !told.contains(char::is_control), "{told}");
+        assert!(
+            !told.contains(&secret) && !told.contains(char::is_control),
+            "{told}"
+        );
         assert!(told.starts_with("proxy.port is the text"), "{told}");
     }
 }
