@@ -82,8 +82,10 @@ fn without_a_proxy_the_agent_hears_what_is_remembered_once() -> Result<()> {
         let ended = grov.run(&["unregister"])?;
         assert_eq!(ended.code(), Some(0), "{ended:?}");
         assert_eq!(fs::read_to_string(settings(&client))?, SETTINGS);
-        let faults = client.home().join(".grov/logs/hooks.log");
-        assert!(!faults.exists(), "{:?}", fs::read_to_string(faults));
+        let faults = fs::read_to_string(client.home().join(".grov/logs/hooks.log")).unwrap_or_default();
+        // Of two processes that write at once on a busy machine one may be told to come back.
+        let mut faults = faults.lines().filter(|line| !line.contains("the store is busy"));
+        assert_eq!(faults.next(), None);
     }
     Ok(())
 }

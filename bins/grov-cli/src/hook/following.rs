@@ -17,6 +17,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use time::OffsetDateTime;
 
 /// Bytes of a transcript that are read at once.
 const PORTION: u64 = 1024 * 1024;
@@ -54,6 +55,16 @@ pub(super) async fn take_up(
     home: &Home,
     whose: &Whose,
 ) -> Result<Following, StoreError> {
+    take_up_since(store, home, whose, None).await
+}
+
+/// The same; of a session that no hook could register so far, what was done since then is its own.
+pub(super) async fn take_up_since(
+    store: &SqliteStore,
+    home: &Home,
+    whose: &Whose,
+    since: Option<OffsetDateTime>,
+) -> Result<Following, StoreError> {
     let id = whose.id();
     let session = match store.hook_session(&id).await? {
         Some(session) => session,
@@ -61,7 +72,9 @@ pub(super) async fn take_up(
             if let Some(earlier) = continued(whose) {
                 inherit(store, home, &earlier, &id).await?;
             }
-            begun(whose)
+            let mut session = begun(whose);
+            session.started_at = since.map_or(session.started_at, |since| since.min(session.started_at));
+            session
         }
     };
     let edits = store.goal_edits(&id).await?;
@@ -218,6 +231,8 @@ fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) ->
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Last {
     pub(super) prompt: Option<String>,
+    /// When that was typed.
+    pub(super) prompted_at: Option<OffsetDateTime>,
     /// What the agent said since, and after it last used a tool; empty where it said nothing.
     pub(super) answer: String,
 }
@@ -255,6 +270,7 @@ fn last_of(bytes: &[u8]) -> Option<Last> {
             Event::Prompt { text, .. } => {
                 found = Some(Last {
                     prompt: Some(text),
+                    prompted_at: entry.at,
                     answer: String::new(),
                 });
             }
@@ -398,6 +414,7 @@ mod tests {
         let one = whose(folder.path(), &turn);
         let expected = Last {
             prompt: Some("go".to_owned()),
+            prompted_at: None,
             answer: "Done.".to_owned(),
         };
         assert_eq!(last(one.transcript.as_deref()), expected);

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant, SystemTime};
 const TIME_FOR_FILES: Duration = Duration::from_millis(50);
 /// Time for following what no hook has followed before a compaction: a model was just asked for a summary.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(5);
+/// How long the database is waited for: what ended just before may still be at it, and nobody types meanwhile.
+const BUSY_PATIENCE: Duration = Duration::from_millis(500);
 /// How often a session is taken up anew because another hook wrote meanwhile.
 const TRIES: usize = 3;
 /// A session does not begin twice in so short a time: then two hooks are told of one event, which bears no name.
@@ -78,7 +80,7 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
 }
 
 async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
-    let store = SqliteStore::open(&call.home.database(), &OpenOptions::brief()).await?;
+    let store = SqliteStore::open(&call.home.database(), &patient()).await?;
     let told_before = told_list(call).map(|list| list.read()).unwrap_or_default();
     let id = whose.id();
     let beginning = Prompt {
@@ -114,7 +116,7 @@ async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let store = SqliteStore::open(&call.home.database(), &OpenOptions::brief()).await?;
+    let store = SqliteStore::open(&call.home.database(), &patient()).await?;
     let place = Place::locate(&whose.directory);
     let id = whose.id();
     if is_off(&store, place.project().key(), Some(&id)).await? {
@@ -139,4 +141,12 @@ async fn standing(
         return Ok(Some((contract, digest)));
     }
     Ok(None)
+}
+
+fn patient() -> OpenOptions {
+    OpenOptions {
+        busy_timeout: BUSY_PATIENCE,
+        migration_timeout: BUSY_PATIENCE,
+        ..OpenOptions::brief()
+    }
 }

@@ -1,6 +1,6 @@
 //! `grov hook-worker`: what is done after a turn, while nobody waits.
 
-use super::following::{Whose, catch_up, catch_up_subagents, last, length, take_up};
+use super::following::{Whose, catch_up, catch_up_subagents, last, length, take_up_since};
 use super::note;
 use crate::arguments::Common;
 use crate::context::Context;
@@ -67,10 +67,6 @@ pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> 
         .map_err(|error| format!("nothing was handed over: {error}"))?;
     let work: Work =
         serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
-    // Before others are kept waiting.
-    if has_last_words(&work.event) {
-        wait_for_the_client(&work);
-    }
     // One at a time works on a session, and finds what came meanwhile.
     let patience = patience(&work.event);
     let lock = lock(home, &work.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
@@ -85,6 +81,10 @@ pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> 
             ))
         };
     };
+    // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
+    if has_last_words(&work.event) {
+        wait_for_the_client(&work);
+    }
     let common = Common {
         home: named_home.map(Path::to_owned),
         project: Some(work.whose.directory.clone()),
@@ -194,8 +194,9 @@ impl AfterTurn {
     async fn follow(&self, store: &SqliteStore) -> Result<News, StoreError> {
         let home = &self.context.home;
         let is_end = self.work.event == event::SESSION_END;
+        let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
-            let mut following = take_up(store, home, &self.work.whose).await?;
+            let mut following = take_up_since(store, home, &self.work.whose, turn_began).await?;
             let before = following.session().updated_at;
             let known = (following.session().prompts, following.session().actions);
             if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {

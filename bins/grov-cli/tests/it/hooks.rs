@@ -422,6 +422,27 @@ fn the_first_stop_in_a_home_that_is_not_there_is_kept() {
 }
 
 #[test]
+fn of_a_session_that_no_hook_could_register_the_newest_turn_is_kept() {
+    let scene = Scene::new();
+    let file = scene.path("work/src/upload.rs");
+    let turns = [
+        typed("s", "Add a retry to the upload of chunks") + &edited("s", "t1", &file, "retry"),
+        typed("s", "Now wait between the tries") + &edited("s", "t2", &file, "wait"),
+    ];
+    let text: String = [("2026-01-02", &turns[0]), ("2026-01-03", &turns[1])]
+        .map(|(day, turn)| turn.replace("2099-01-02", day))
+        .concat();
+    scene.write("s.jsonl", &text);
+    hook(
+        &scene,
+        &["hook", "Stop"],
+        &told_of(&scene, "Stop", "s", &scene.path("work")),
+    );
+    assert_eq!(followed(&scene, "s").actions, 1);
+    assert_eq!(log(&scene), "");
+}
+
+#[test]
 fn what_was_done_where_the_directory_is_gone_is_followed() {
     let scene = Scene::new();
     let work = scene.repository("work", "https://example.org/shop.git");
