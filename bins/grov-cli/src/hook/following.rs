@@ -294,7 +294,13 @@ pub(super) fn length(path: &Path) -> io::Result<Option<u64>> {
 }
 
 /// So many bytes of an ordinary file from a place on, or as many as there are.
+///
+/// # Errors
+/// Also for what is no ordinary file: opening a pipe waits for somebody who writes.
 pub(super) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
+    if length(path)?.is_none() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(from))?;
     let mut bytes = Vec::new();
@@ -381,6 +387,23 @@ mod tests {
         assert!(some > 0 && some < 8, "{some}");
         assert!(catch_up(&mut following, long()).unwrap());
         assert_eq!(following.session().actions, 8);
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_a_transcript_keeps_nobody_waiting() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("t.jsonl");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let whose = Whose {
+            session: "s".to_owned(),
+            directory: folder.path().to_owned(),
+            transcript: Some(path.clone()),
+        };
+        assert!(portion(&path, 0, BEGINNING).is_err());
+        assert_eq!(continued(&whose), None);
+        assert_eq!(last(Some(&path)), Last::default());
+        assert!(catch_up(&mut following(&whose), long()).unwrap());
     }
 
     #[test]
