@@ -9,6 +9,7 @@ use crate::{
     SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
+use serde::Serialize;
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -189,7 +190,7 @@ impl Default for Retention {
 }
 
 /// What pruning removed (or would remove).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PruneReport {
     /// Session rows.
     pub sessions: u64,

@@ -83,8 +83,9 @@ fn input() -> Vec<u8> {
 
 /// The end of a file.
 fn end_of(path: &Path) -> Option<Vec<u8>> {
+    // Asked first: opening a pipe waits for somebody who writes.
+    let metadata = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut file = File::open(path).ok()?;
-    let metadata = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
     let start = metadata.len().saturating_sub(TRANSCRIPT_END);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut end = Vec::new();

@@ -30,24 +30,7 @@ struct TableView {
 #[derive(Serialize)]
 struct PruneAnswer {
     dry_run: bool,
-    removed: RemovedView,
-}
-
-#[derive(Serialize)]
-struct RemovedView {
-    sessions: u64,
-    exchanges: u64,
-    steps: u64,
-    drift_events: u64,
-    drift_states: u64,
-    corrections: u64,
-    goal_edits: u64,
-    hook_sessions: u64,
-    hook_steps: u64,
-    hook_checks: u64,
-    guarded: u64,
-    llm_calls: u64,
-    lineages: u64,
+    removed: PruneReport,
 }
 
 pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
@@ -100,38 +83,9 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
     } else {
         context.write(|store| async move { store.prune(&retention, now, false).await })?
     };
-    let PruneReport {
-        sessions,
-        exchanges,
-        steps,
-        drift_events,
-        drift_states,
-        corrections,
-        goal_edits,
-        hook_sessions,
-        hook_steps,
-        hook_checks,
-        guarded,
-        llm_calls,
-        lineages,
-    } = report.unwrap_or_default();
     let answer = PruneAnswer {
         dry_run,
-        removed: RemovedView {
-            sessions,
-            exchanges,
-            steps,
-            drift_events,
-            drift_states,
-            corrections,
-            goal_edits,
-            hook_sessions,
-            hook_steps,
-            hook_checks,
-            guarded,
-            llm_calls,
-            lineages,
-        },
+        removed: report.unwrap_or_default(),
     };
     terminal.answer(answer, prune_text)?;
     Ok(Verdict::Found)

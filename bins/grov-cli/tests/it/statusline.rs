@@ -48,6 +48,10 @@ fn it_never_fails() {
         r#"{{"session_id": "", "transcript_path": {:?}}}"#,
         scene.path("work")
     );
+    let pipe = scene.path("work/pipe.jsonl");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let pipe = format!(r#"{{"session_id": "s", "transcript_path": {pipe:?}}}"#);
     let long = vec![b'x'; 3 * 1024 * 1024];
     for given in [
         b"".as_slice(),
@@ -56,6 +60,7 @@ fn it_never_fails() {
         &long,
         odd.as_bytes(),
         folder.as_bytes(),
+        pipe.as_bytes(),
     ] {
         let ended = printed(&scene, &["statusline"], given);
         assert_eq!(
