@@ -9,6 +9,7 @@ use grov_domain::{
     ClientSessionId, Clock, HookSession, HookStore, SessionFilter, SessionId, SessionState, SessionStatus,
     SessionStore, SessionSummary, StoreError, SystemClock,
 };
+use grov_hook_path::in_work;
 use grov_store::SqliteStore;
 use std::collections::BTreeSet;
 
@@ -40,16 +41,6 @@ impl Chosen {
         let named = states.find(|state| Some(&state.session_id) == self.named.as_ref());
         named.or_else(|| in_work(&self.tasks))
     }
-}
-
-/// Of a client session's tasks the one in work: of the open ones the one that got the newest turn.
-pub(crate) fn in_work(tasks: &[SessionSummary]) -> Option<&SessionState> {
-    let states = || tasks.iter().map(|task| &task.state);
-    let is_open = |state: &&SessionState| state.status != SessionStatus::Completed;
-    states()
-        .filter(is_open)
-        .max_by_key(|state| (state.judged_at, state.last_update))
-        .or_else(|| states().max_by_key(|state| state.last_update))
 }
 
 /// The session that `wanted` names: a client session or a task by its id, or by an unmistakable beginning of it. Without

@@ -51,14 +51,6 @@ impl Failure {
         })
     }
 
-    /// What is told; nothing where nobody listens.
-    pub(crate) fn message(&self) -> &str {
-        match self {
-            Self::BrokenPipe => "",
-            Self::Told(told) => &told.message,
-        }
-    }
-
     /// The same with this hint in front of its own.
     pub(crate) fn with_hint(self, first: String) -> Self {
         match self {

@@ -11,7 +11,6 @@ mod context;
 mod daemon_health;
 mod embedder;
 mod failure;
-mod held;
 mod hook;
 mod hooked;
 mod judge;

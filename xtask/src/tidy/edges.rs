@@ -4,7 +4,7 @@ use super::Finding;
 use crate::workspace::Package;
 use std::collections::BTreeSet;
 
-/// Where a crate stands. Arrows point down only: binaries, edges, effects, pure.
+/// Where a crate stands. Arrows point down only: binaries, the hook path, edges, effects, pure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Floor {
     /// Computes, knows no I/O.
@@ -15,6 +15,8 @@ enum Floor {
     ProxyEdge,
     /// Faces the client through its hooks and its settings.
     HookEdge,
+    /// Puts the hook path together for the programs that run it.
+    HookPath,
     /// Wires the others together and has an exit code.
     Binary,
     /// Tests, simulation and chores: sees everything, is seen by nothing that ships.
@@ -113,6 +115,11 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-store", "grov-llm", "grov-wire"],
     },
     Crate {
+        name: "grov-hook-path",
+        floor: Floor::HookPath,
+        blind_to: &["grov-wire"],
+    },
+    Crate {
         name: "grov-proxyd",
         floor: Floor::Binary,
         blind_to: &["grov-sim", "grov-hooks"],
@@ -203,6 +210,7 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         Floor::ProxyEdge | Floor::HookEdge => {
             matches!(to.floor, Floor::Pure | Floor::Effects) || to.floor == from.floor
         }
+        Floor::HookPath => matches!(to.floor, Floor::Pure | Floor::Effects | Floor::HookEdge),
         Floor::Binary => !matches!(to.floor, Floor::Binary | Floor::Development),
         Floor::Development => true,
     };
@@ -292,6 +300,9 @@ mod tests {
             ("grov-proxy-core", "grov-runtime"),
             ("grov-hooks", "grov-memory"),
             ("grov-cli", "grov-hooks"),
+            ("grov-hook-path", "grov-hooks"),
+            ("grov-hook-path", "grov-store"),
+            ("grov-proxyd", "grov-hook-path"),
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
             ("grov-tests", "grov-store"),
@@ -314,6 +325,11 @@ mod tests {
             ("grov-proxy-core", "grov-hooks"),
             ("grov-hooks", "grov-store"),
             ("grov-memory", "grov-hooks"),
+            ("grov-hook-path", "grov-proxy-core"),
+            ("grov-hook-path", "grov-drift-proxy"),
+            ("grov-hook-path", "grov-sim"),
+            ("grov-hooks", "grov-hook-path"),
+            ("grov-proxy-core", "grov-hook-path"),
             ("grov-proxyd", "grov-sim"),
             ("grov-proxyd", "grov-hooks"),
             ("grov-proxyd", "grov-tests"),

@@ -5,31 +5,20 @@
 //! a guard that was set to fail closed. It does not go through the command line's definition, which has opinions about bad
 //! usage.
 
-mod following;
-mod guard;
-mod prompt;
-mod proxied;
-mod proxy;
-mod session;
-mod turn;
-mod worker;
+mod programs;
 
-use following::Whose;
-use grov_domain::ClientSessionId;
-use grov_hooks::ToldList;
-use grov_hooks::event::{self, Input, LONGEST_INPUT};
-use grov_redact::Redactor;
-use grov_runtime::{Environment, Home, Inputs, Settings};
+use grov_hook_path::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
+use grov_hooks::event;
+use grov_runtime::{Environment, Home};
+use programs::Own;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use time::OffsetDateTime;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-/// A log of faults that is longer says nothing new.
-const LONGEST_LOG: u64 = 1024 * 1024;
+/// What is handed over to a worker fits into this.
+const LONGEST_WORK: u64 = 1024 * 1024;
 
 /// What the command line asks for, if it is about a hook.
 pub(crate) struct Asked {
@@ -103,16 +92,34 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         note(log.as_ref(), &format!("panic at {place}"));
     }));
-    let reply = unbroken(asked, home.as_ref(), &environment, |home| match &asked.what {
-        What::Event(event) => answer(event.as_deref(), asked.home.as_deref(), home, &environment),
-        What::Work => worker::run(asked.home.as_deref(), home).map(|()| Reply::Silence),
-    });
+    let reply = match (&asked.what, &home) {
+        (What::Event(event), Some(home)) => answer(&Hook {
+            event: event.as_deref(),
+            input: &read_input(),
+            home,
+            environment: &environment,
+            programs: &Own {
+                named_home: asked.home.as_deref(),
+                home,
+                environment: &environment,
+            },
+        }),
+        (What::Event(event), None) => answer_nowhere(event.as_deref(), &environment),
+        (What::Work, Some(home)) => {
+            let worked = std::panic::catch_unwind(AssertUnwindSafe(|| work(home, &environment)));
+            if let Ok(Err(fault)) = worked {
+                note(Some(home), &fault);
+            }
+            Reply::Silence
+        }
+        (What::Work, None) => Reply::Silence,
+    };
     match reply {
         Reply::Text(text) => print(&text),
         Reply::Verdict(text, noting) => {
             print(&text);
             if let Err(fault) = noting.finish() {
-                note(home.as_ref(), &fault);
+                note(home.as_ref(), &fault.to_string());
             }
         }
         Reply::Refusal(reason) => {
@@ -124,26 +131,16 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What is said, also where finding that out breaks off or there is no home to look in.
-fn unbroken(
-    asked: &Asked,
-    home: Option<&Home>,
-    environment: &Environment,
-    answer: impl FnOnce(&Home) -> Result<Reply, String>,
-) -> Reply {
-    let answered = std::panic::catch_unwind(AssertUnwindSafe(|| {
-        let home = home?;
-        Some(answer(home).unwrap_or_else(|fault| {
-            note(Some(home), &fault);
-            Reply::Silence
-        }))
-    }));
-    let is_guard = matches!(&asked.what, What::Event(Some(event)) if event == event::PRE_TOOL_USE);
-    match answered {
-        Ok(Some(reply)) => reply,
-        _ if is_guard => guard::broke_off(home, environment),
-        _ => Reply::Silence,
-    }
+/// Does what is handed over on standard input.
+fn work(home: &Home, environment: &Environment) -> Result<(), String> {
+    let mut text = Vec::new();
+    io::stdin()
+        .take(LONGEST_WORK)
+        .read_to_end(&mut text)
+        .map_err(|error| format!("nothing was handed over: {error}"))?;
+    let work: Work =
+        serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
+    work.done(home, environment).map_err(|fault| fault.to_string())
 }
 
 fn print(text: &str) {
@@ -154,60 +151,6 @@ fn print(text: &str) {
 
 /// The exit code that the client takes for a refusal; it tells the agent what stands on standard error.
 const REFUSED: u8 = 2;
-
-/// What a hook says.
-#[derive(Debug)]
-enum Reply {
-    /// Nothing.
-    Silence,
-    /// What is printed.
-    Text(String),
-    /// What is printed about a tool call, and what notes it meanwhile.
-    Verdict(String, guard::Noting),
-    /// A tool call must not run, because nobody could look at it: why.
-    Refusal(String),
-}
-
-impl From<Option<String>> for Reply {
-    fn from(text: Option<String>) -> Self {
-        text.map_or(Self::Silence, Self::Text)
-    }
-}
-
-/// What is said to an event.
-fn answer(
-    event: Option<&str>,
-    named_home: Option<&Path>,
-    home: &Home,
-    environment: &Environment,
-) -> Result<Reply, String> {
-    let bytes = read_input();
-    let input = Input::read(&bytes);
-    if input == Input::default() && !bytes.trim_ascii().is_empty() {
-        note(Some(home), "what the client sent could not be read");
-    }
-    let call = Call {
-        input: &input,
-        named_home,
-        home,
-        environment,
-    };
-    let said = match input.event(event) {
-        Some(event::PRE_TOOL_USE) => return Ok(guard::before(&call)),
-        Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::after(&call),
-        Some(event::SESSION_START) => session::starts(&call),
-        Some(event::USER_PROMPT_SUBMIT) => prompt::arrives(&call),
-        Some(
-            event @ (event::STOP
-            | event::STOP_FAILURE
-            | event::SUBAGENT_STOP
-            | event::SESSION_END
-            | event::PRE_COMPACT),
-        ) => turn::is_over(&call, event),
-        _ => Ok(None),
-    };
-    said.map(Reply::from)
-}
 
 /// What the client sends; nothing if it is too long or a person sits there.
 fn read_input() -> Vec<u8> {
@@ -220,105 +163,6 @@ fn read_input() -> Vec<u8> {
         }
     }
     bytes
-}
-
-/// What the client asks, and where Grov lives.
-#[derive(Clone, Copy)]
-struct Call<'a> {
-    input: &'a Input,
-    /// The home as the command line names it.
-    named_home: Option<&'a Path>,
-    home: &'a Home,
-    environment: &'a Environment,
-}
-
-impl Call<'_> {
-    /// Which session it is, and where; `None` if it has no name or no place in the file system.
-    fn whose(&self) -> Option<Whose> {
-        let session = self
-            .input
-            .session_id
-            .clone()
-            .filter(|session| !session.is_empty())?;
-        let directory = PathBuf::from(self.input.cwd.as_deref()?);
-        let transcript = self
-            .input
-            .transcript_path
-            .as_deref()
-            .filter(|path| !path.is_empty());
-        directory.is_dir().then(|| Whose {
-            session,
-            directory,
-            transcript: transcript.map(PathBuf::from),
-        })
-    }
-
-    /// The settings, as they hold in a directory.
-    fn settings(&self, directory: Option<&Path>) -> Result<Settings, String> {
-        let inputs = Inputs {
-            home: self.home,
-            environment: self.environment,
-            directory,
-            flags: &[],
-        };
-        Settings::load(inputs).map_err(|error| error.to_string())
-    }
-
-    /// This program with the same home.
-    fn own_command(&self) -> Result<Command, String> {
-        let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
-        let mut command = Command::new(own);
-        if let Some(home) = self.named_home {
-            command.arg("--home").arg(home);
-        }
-        Ok(command)
-    }
-}
-
-/// What the session was told; `None` if it has no name.
-fn told_list(call: &Call<'_>) -> Option<ToldList> {
-    let session = ClientSessionId::new(call.input.session_id.as_deref()?);
-    ToldList::of(call.home.root(), &session)
-}
-
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-        .map_err(|error| format!("no runtime: {error}"))
-}
-
-/// Writes down a fault for whoever looks after it later.
-fn note(home: Option<&Home>, fault: &str) {
-    let Some(path) = home
-        .and_then(|home| home.create_logs().ok())
-        .map(|logs| logs.join("hooks.log"))
-    else {
-        return;
-    };
-    let fits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < LONGEST_LOG);
-    let mut options = std::fs::OpenOptions::new();
-    options.create(true).mode(0o600);
-    if fits {
-        options.append(true);
-    } else {
-        options.write(true).truncate(true);
-    }
-    let at = OffsetDateTime::now_utc().unix_timestamp();
-    if let Ok(mut file) = options.open(path) {
-        let _ = file.write_all(format!("{at} {}\n", tellable(fault)).as_bytes());
-    }
-}
-
-/// A fault as it may be written down and told: without secrets, on one line.
-fn tellable(fault: &str) -> String {
-    let fault = Redactor::shared().redact(fault);
-    let parts: Vec<&str> = fault
-        .split(char::is_control)
-        .map(str::trim)
-        .filter(|part| !part.is_empty())
-        .collect();
-    parts.join(" ")
 }
 
 #[cfg(test)]
@@ -378,35 +222,5 @@ mod tests {
         ] {
             assert_eq!(asked(other), None, "{other}");
         }
-    }
-
-    #[test]
-    fn a_guard_that_fails_closed_refuses_also_where_something_breaks_off() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("config.toml"), "[guard]\nfail = \"closed\"\n").unwrap();
-        let environment = Environment::of_process().filtered(|name, _| !name.starts_with("GROV_"));
-        let home = Home::locate(Some(folder.path()), &environment).unwrap();
-        let said = |line: &str| {
-            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
-            let asked = Asked::of(&arguments).unwrap();
-            unbroken(&asked, Some(&home), &environment, |_| panic!("a fault of ours"))
-        };
-        assert!(matches!(said("grov hook PreToolUse"), Reply::Refusal(_)));
-        for line in ["grov hook Stop", "grov hook PostToolUse", "grov hook-worker s"] {
-            assert!(matches!(said(line), Reply::Silence), "{line}");
-        }
-        std::fs::write(folder.path().join("config.toml"), "").unwrap();
-        assert!(matches!(said("grov hook PreToolUse"), Reply::Silence));
-    }
-
-    #[test]
-    fn a_fault_is_told_on_one_line_and_without_secrets() {
-        let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
-        let told = tellable(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
-        assert!(
-            !told.contains(&secret) && !told.contains(char::is_control),
-            "{told}"
-        );
-        assert!(told.starts_with("proxy.port is the text"), "{told}");
     }
 }

@@ -3,7 +3,6 @@
 use super::view::{CorrectionView, EventView};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::held::Held;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::moment;
 use crate::table::{harmless, shortened};
@@ -11,6 +10,7 @@ use grov_domain::{
     Clock, Correction, DriftEvent, DriftEventId, DriftFilter, DriftStore, DriftType, GoalContract, Rule,
     SessionStore, SystemClock,
 };
+use grov_hook_path::Held;
 use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;

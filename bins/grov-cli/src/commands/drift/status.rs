@@ -3,7 +3,6 @@
 use super::view::{CorrectionView, picture, way};
 use crate::chosen::{Chosen, chosen};
 use crate::context::Context;
-use crate::held::Held;
 use crate::hooked;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{ago, some};
@@ -12,6 +11,7 @@ use grov_domain::{
     ClientSessionId, Clock, Correction, CorrectionOutcome, DriftFilter, DriftState, DriftStore, HookStore,
     OFF_GOAL_BELOW, SessionFilter, SessionMode, SessionState, SessionStatus, SessionStore, SystemClock,
 };
+use grov_hook_path::Held;
 use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;

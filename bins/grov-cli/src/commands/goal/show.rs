@@ -2,11 +2,11 @@
 
 use crate::chosen::{self, chosen};
 use crate::context::Context;
-use crate::held::Held;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::ago;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, GoalEditKind, SessionState, SystemClock};
+use grov_hook_path::Held;
 use serde::Serialize;
 use std::fmt::Write;
 use time::OffsetDateTime;

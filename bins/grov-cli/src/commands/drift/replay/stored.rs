@@ -4,7 +4,6 @@ use super::super::view::picture;
 use crate::chosen::{self, Chosen, chosen};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::held::Held;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{moment, some};
 use crate::table::{Table, harmless};
@@ -13,6 +12,7 @@ use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, DriftStore, EffectKind, Finding, GoalContract,
     OFF_GOAL_BELOW, SessionId, SessionState, SessionStore, StepRow,
 };
+use grov_hook_path::Held;
 use grov_project::Place;
 use grov_scope::Rules;
 use grov_store::SqliteStore;

@@ -1,9 +1,8 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
-use super::Call;
-use super::following::{Whose, last};
-use crate::chosen;
-use crate::held::Held;
+use crate::call::Call;
+use crate::following::{Whose, last};
+use crate::held::{Held, in_work};
 use grov_domain::{
     ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, SessionStore, StepRow, StoreError,
     SummaryQuestion,
@@ -16,7 +15,7 @@ use grov_store::{OpenOptions, SqliteStore};
 use std::path::Path;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
-pub(super) async fn standing(
+pub(crate) async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
@@ -30,7 +29,7 @@ pub(super) async fn standing(
         return Ok(None);
     }
     let tasks = store.client_session(&id).await?;
-    let Some(task) = chosen::in_work(&tasks) else {
+    let Some(task) = in_work(&tasks) else {
         return Ok(None);
     };
     let contract = Held::of(&store, task, None).await?.contract;

@@ -1,22 +1,18 @@
-//! A turn, a subagent or a session is over: what was done is followed and kept, by a process that nobody waits for.
+//! A turn, a subagent or a session is over: what was done is followed and kept, while nobody waits.
 
-use super::Call;
-use super::following::Whose;
-use super::proxy;
-use super::worker::Work;
+use crate::call::Call;
+use crate::following::Whose;
+use crate::worker::Work;
+use crate::{proxy, runtime};
 use grov_domain::{ClientSessionId, HookStore, StoreError};
-use grov_runtime::daemon;
 use grov_store::{OpenOptions, SqliteStore};
-use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 /// Characters of what the agent said last that are handed over.
 const LONGEST_ANSWER: usize = 8_000;
 
-/// Starts the work, and returns at once.
-pub(super) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, String> {
+/// Hands the work over, and returns at once.
+pub(crate) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, String> {
     let Some(whose) = whose(call)? else {
         return Ok(None);
     };
@@ -31,28 +27,7 @@ pub(super) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
         event: event.to_owned(),
         whose,
     };
-    let text = serde_json::to_vec(&work).map_err(|error| format!("work to be handed over: {error}"))?;
-    let mut command = call.own_command()?;
-    command.arg("hook-worker").arg(&work.whose.session);
-    // The client's keys, tokens and addresses are none of ours.
-    let environment = daemon::scrubbed(call.environment, &settings);
-    command.env_clear().envs(environment.iter());
-    // Where the worker lives may have to be made first.
-    call.home.create().map_err(|error| error.to_string())?;
-    command
-        .current_dir(call.home.root())
-        // The client may end its own process group as soon as its hooks are done.
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut worker = command.spawn().map_err(|error| format!("a worker: {error}"))?;
-    if let Some(mut stdin) = worker.stdin.take() {
-        // It fits into the pipe: nobody is waited for.
-        stdin
-            .write_all(&text)
-            .map_err(|error| format!("a worker did not take its work: {error}"))?;
-    }
+    call.programs.hand_over(work, &settings)?;
     Ok(None)
 }
 
@@ -67,7 +42,7 @@ fn whose(call: &Call<'_>) -> Result<Option<Whose>, String> {
     let began = call.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
     let directory = match began.filter(|directory| directory.is_dir()) {
         Some(directory) => directory,
-        None => super::runtime()?
+        None => runtime()?
             .block_on(stored(call, session))
             .map_err(|error| error.to_string())?
             .ok_or("the directory of a session is gone, and no other is known of it")?,

@@ -1,8 +1,8 @@
-//! What an agent is held to: what its task knows, and what a person changed of it.
+//! What an agent is held to: which task is in work, what it knows, and what a person changed of it.
 
 use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
-    SessionState, StoreError, without_own_text,
+    SessionState, SessionStatus, SessionSummary, StoreError, without_own_text,
 };
 use grov_llm::offline::extract_intent;
 use grov_steer::{Agreement, IntentReader, TaskGoal, instructions};
@@ -10,16 +10,30 @@ use grov_store::SqliteStore;
 use std::sync::Arc;
 use time::OffsetDateTime;
 
+/// Of a client session's tasks the one in work: of the open ones the one that got the newest turn.
+pub fn in_work(tasks: &[SessionSummary]) -> Option<&SessionState> {
+    let states = || tasks.iter().map(|task| &task.state);
+    let is_open = |state: &&SessionState| state.status != SessionStatus::Completed;
+    states()
+        .filter(is_open)
+        .max_by_key(|state| (state.judged_at, state.last_update))
+        .or_else(|| states().max_by_key(|state| state.last_update))
+}
+
 /// What the agent is held to in a task.
-pub(crate) struct Held {
-    pub(crate) contract: GoalContract,
+pub struct Held {
+    /// Goal, constraints, scope and what was said.
+    pub contract: GoalContract,
     /// What a person changed, oldest first.
     edits: Vec<GoalEdit>,
 }
 
 impl Held {
     /// As it was at `until`, or as it is now.
-    pub(crate) async fn of(
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub async fn of(
         store: &SqliteStore,
         task: &SessionState,
         until: Option<OffsetDateTime>,
@@ -57,7 +71,7 @@ impl Held {
     }
 
     /// The edit that a part of the contract comes from; `None` where it comes from the task.
-    pub(crate) fn edit(&self, kind: GoalEditKind, text: &str) -> Option<&GoalEdit> {
+    pub fn edit(&self, kind: GoalEditKind, text: &str) -> Option<&GoalEdit> {
         self.edits
             .iter()
             .rev()

@@ -1,8 +1,10 @@
 //! A session begins, goes on, or begins anew.
 
-use super::following::{Whose, catch_up, last, take_up};
-use super::prompt::once;
-use super::{Call, proxied, proxy, told_list};
+use crate::call::Call;
+use crate::faults::note;
+use crate::following::{Whose, catch_up, last, take_up};
+use crate::prompt::once;
+use crate::{proxied, proxy, runtime};
 use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
 use grov_hooks::capture::Material;
 use grov_hooks::memory::{Prompt, Told, is_off, newest};
@@ -25,10 +27,10 @@ const TRIES: usize = 3;
 const ONE_INSTANT: Duration = Duration::from_secs(2);
 
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
-pub(super) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
+pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     // Before anything that can fail: a client without its proxy tries for minutes.
     if let Err(fault) = proxy::start(call) {
-        super::note(Some(call.home), &fault);
+        note(Some(call.home), &fault);
     }
     let source = call.input.source.as_deref().unwrap_or_default();
     let event = match source {
@@ -45,17 +47,17 @@ pub(super) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
 /// What the agent is told where its history begins.
 fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
     let is_empty = matches!(source, "compact" | "clear");
-    if is_empty && let Some(Err(error)) = told_list(call).map(|told| told.clear()) {
-        super::note(Some(call.home), &format!("what was told: {error}"));
+    if is_empty && let Some(Err(error)) = call.told_list().map(|told| told.clear()) {
+        note(Some(call.home), &format!("what was told: {error}"));
     }
     let Some(whose) = call.whose() else {
         return Ok(None);
     };
     match source {
-        "compact" => super::runtime()?.block_on(goes_on(call, &whose)),
+        "compact" => runtime()?.block_on(goes_on(call, &whose)),
         // What a resumed session holds is in its history; and a fork of it bears its name here.
         "resume" => Ok(None),
-        _ => super::runtime()?.block_on(begins(call, &whose)),
+        _ => runtime()?.block_on(begins(call, &whose)),
     }
 }
 
@@ -71,7 +73,7 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
     let Some(told) = told.map_err(|error| error.to_string())? else {
         return Ok(None);
     };
-    let Some(list) = told_list(call) else {
+    let Some(list) = call.told_list() else {
         return Ok(None);
     };
     list.add(&told.memories)
@@ -81,7 +83,7 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
 
 async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
     let store = SqliteStore::open(&call.home.database(), &patient()).await?;
-    let told_before = told_list(call).map(|list| list.read()).unwrap_or_default();
+    let told_before = call.told_list().map(|list| list.read()).unwrap_or_default();
     let id = whose.id();
     let beginning = Prompt {
         text: "",
@@ -125,7 +127,7 @@ async fn standing(
     for _ in 0..TRIES {
         let mut following = take_up(&store, call.home, whose).await?;
         if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
-            super::note(Some(call.home), &format!("the transcript: {error}"));
+            note(Some(call.home), &format!("the transcript: {error}"));
         }
         let contract = following.contract().clone();
         let answer = last(whose.transcript.as_deref()).answer;

@@ -3,10 +3,12 @@
 //! The client waits, so the guard looks for [`BUDGET`] at most. What it could not look at runs, or does not if it was set
 //! to fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
 
-use super::following::{Whose, catch_up, length, portion};
-use super::{Call, Reply, note, proxy, runtime, tellable};
-use crate::chosen;
-use crate::held::Held;
+use crate::call::Call;
+use crate::faults::{Fault, note, tellable};
+use crate::following::{Whose, catch_up, length, portion};
+use crate::held::{Held, in_work};
+use crate::reply::Reply;
+use crate::{proxy, runtime};
 use grov_actions::transcript::{Event, Reader};
 use grov_actions::{ToolCall, content, understand};
 use grov_domain::{
@@ -42,7 +44,7 @@ const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
 const PLAN_MODE: &str = "plan";
 
 /// Looks at a tool call that has not run yet.
-pub(super) fn before(call: &Call<'_>) -> Reply {
+pub(crate) fn before(call: &Call<'_>) -> Reply {
     let start = Instant::now();
     let settings = match call.settings(None) {
         Ok(settings) => settings,
@@ -107,7 +109,7 @@ pub(super) fn before(call: &Call<'_>) -> Reply {
 }
 
 /// Notes that a tool call ran: whoever was asked about it said yes.
-pub(super) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
+pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
     let is_off = call
         .settings(None)
         .is_ok_and(|settings| settings.guard().mode == GuardMode::Off);
@@ -157,7 +159,7 @@ fn failed(call: &Call<'_>, fails_closed: bool, fault: &str) -> Reply {
 }
 
 /// What becomes of a tool call if nobody came to look at it.
-pub(super) fn broke_off(home: Option<&Home>, environment: &Environment) -> Reply {
+pub(crate) fn broke_off(home: Option<&Home>, environment: &Environment) -> Reply {
     unseen(says_closed(home, environment), "it broke off")
 }
 
@@ -173,21 +175,24 @@ fn unseen(fails_closed: bool, fault: &str) -> Reply {
 
 /// What the guard said, being noted while it is told.
 #[derive(Debug)]
-pub(super) struct Noting(Receiver<Result<(), String>>);
+pub struct Noting(Receiver<Result<(), String>>);
 
 impl Noting {
     /// Waits until it is noted, not for long. An error says what hindered it.
-    pub(super) fn finish(self) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What hindered it.
+    pub fn finish(self) -> Result<(), Fault> {
         self.finish_within(TIME_TO_NOTE)
     }
 
-    fn finish_within(self, patience: Duration) -> Result<(), String> {
+    fn finish_within(self, patience: Duration) -> Result<(), Fault> {
         let noted = match self.0.recv_timeout(patience) {
             Ok(noted) => noted,
             Err(RecvTimeoutError::Timeout) => Err("there was no time to note it".to_owned()),
             Err(RecvTimeoutError::Disconnected) => Err("noting it broke off".to_owned()),
         };
-        noted.map_err(|fault| format!("what the guard said: {fault}"))
+        noted.map_err(|fault| Fault::from(format!("what the guard said: {fault}")))
     }
 }
 
@@ -327,7 +332,7 @@ impl Inquiry {
     async fn known(&self, store: &SqliteStore, id: &ClientSessionId) -> Result<Option<Known>, StoreError> {
         if self.is_proxied {
             let tasks = store.client_session(id).await?;
-            let contract = match chosen::in_work(&tasks) {
+            let contract = match in_work(&tasks) {
                 Some(task) => Held::of(store, task, None).await?.contract,
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
@@ -477,10 +482,16 @@ mod tests {
     fn what_cannot_be_noted_is_not_waited_for() {
         let (sender, receiver) = mpsc::channel();
         drop(sender);
-        assert!(Noting(receiver).finish().unwrap_err().contains("broke off"));
+        assert!(
+            Noting(receiver)
+                .finish()
+                .unwrap_err()
+                .to_string()
+                .contains("broke off")
+        );
         let (sender, receiver) = mpsc::channel();
         let fault = Noting(receiver).finish_within(Duration::ZERO).unwrap_err();
-        assert!(fault.contains("no time"), "{fault}");
+        assert!(fault.to_string().contains("no time"), "{fault}");
         // Whoever notes it later is not listened to any more.
         assert!(sender.send(Ok(())).is_err());
         let (sender, receiver) = mpsc::channel();

@@ -34,23 +34,23 @@ const MOST_AGENTS: usize = 256;
 
 /// Which session, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Whose {
+pub(crate) struct Whose {
     /// The client's session.
-    pub(super) session: String,
+    pub(crate) session: String,
     /// Where the client works.
-    pub(super) directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The client's own record of the session.
-    pub(super) transcript: Option<PathBuf>,
+    pub(crate) transcript: Option<PathBuf>,
 }
 
 impl Whose {
-    pub(super) fn id(&self) -> ClientSessionId {
+    pub(crate) fn id(&self) -> ClientSessionId {
         ClientSessionId::new(self.session.as_str())
     }
 }
 
 /// The session as it is stored, or as it begins.
-pub(super) async fn take_up(
+pub(crate) async fn take_up(
     store: &SqliteStore,
     home: &Home,
     whose: &Whose,
@@ -59,7 +59,7 @@ pub(super) async fn take_up(
 }
 
 /// The same; of a session that no hook could register so far, what was done since then is its own.
-pub(super) async fn take_up_since(
+pub(crate) async fn take_up_since(
     store: &SqliteStore,
     home: &Home,
     whose: &Whose,
@@ -87,7 +87,7 @@ pub(super) async fn take_up_since(
 }
 
 /// A session that no hook saw before.
-pub(super) fn begun(whose: &Whose) -> HookSession {
+pub(crate) fn begun(whose: &Whose) -> HookSession {
     let project = Place::locate(&whose.directory).project();
     let directory = whose.directory.to_string_lossy().into_owned();
     let mut session = HookSession::new(whose.id(), project.key().to_owned(), directory, SystemClock.now());
@@ -152,7 +152,7 @@ async fn inherit(
 }
 
 /// Follows the transcript to its end, or until the time is over. Whether the end was reached.
-pub(super) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
+pub(crate) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
     let Some(path) = following.session().transcript_path.clone().map(PathBuf::from) else {
         return Ok(true);
     };
@@ -187,7 +187,7 @@ pub(super) fn catch_up(following: &mut Following, until: Instant) -> io::Result<
 }
 
 /// Follows the transcripts of the session's subagents.
-pub(super) fn catch_up_subagents(following: &mut Following) {
+pub(crate) fn catch_up_subagents(following: &mut Following) {
     let Some(transcript) = following.session().transcript_path.clone().map(PathBuf::from) else {
         return;
     };
@@ -229,16 +229,16 @@ fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) ->
 
 /// What was typed and said last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Last {
-    pub(super) prompt: Option<String>,
+pub(crate) struct Last {
+    pub(crate) prompt: Option<String>,
     /// When that was typed.
-    pub(super) prompted_at: Option<OffsetDateTime>,
+    pub(crate) prompted_at: Option<OffsetDateTime>,
     /// What the agent said since, and after it last used a tool; empty where it said nothing.
-    pub(super) answer: String,
+    pub(crate) answer: String,
 }
 
 /// What the end of a transcript says.
-pub(super) fn last(transcript: Option<&Path>) -> Last {
+pub(crate) fn last(transcript: Option<&Path>) -> Last {
     let Some(path) = transcript else {
         return Last::default();
     };
@@ -284,7 +284,7 @@ fn last_of(bytes: &[u8]) -> Option<Last> {
 }
 
 /// How long a file is; `None` if there is none. What is no ordinary file might never end.
-pub(super) fn length(path: &Path) -> io::Result<Option<u64>> {
+pub(crate) fn length(path: &Path) -> io::Result<Option<u64>> {
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata.len())),
         Ok(_) => Ok(None),
@@ -297,7 +297,7 @@ pub(super) fn length(path: &Path) -> io::Result<Option<u64>> {
 ///
 /// # Errors
 /// Also for what is no ordinary file: opening a pipe waits for somebody who writes.
-pub(super) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
+pub(crate) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> {
     if length(path)?.is_none() {
         return Err(io::ErrorKind::NotFound.into());
     }
@@ -475,7 +475,7 @@ mod tests {
             ran,
             at: SystemClock.now(),
         };
-        let runtime = crate::hook::runtime().unwrap();
+        let runtime = crate::runtime().unwrap();
         runtime.block_on(async {
             let store = SqliteStore::open(&home.database(), &OpenOptions::default())
                 .await

@@ -1,9 +1,8 @@
-//! `grov hook-worker`: what is done after a turn, while nobody waits.
+//! What is done after a turn, while nobody waits.
 
-use super::following::{Whose, catch_up, catch_up_subagents, last, length, take_up_since};
-use super::note;
-use crate::arguments::Common;
-use crate::context::Context;
+use crate::call::settings;
+use crate::faults::{Fault, note};
+use crate::following::{Whose, catch_up, catch_up_subagents, last, length, take_up_since};
 use crate::model_judge;
 use grov_actions::transcript::edits;
 use grov_domain::{
@@ -17,21 +16,19 @@ use grov_hooks::event;
 use grov_llm::offline::extract_intent;
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
-use grov_runtime::{Home, UserMode};
+use grov_runtime::{Environment, Home, Settings, UserMode};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
-/// What is handed over fits into this.
-const LONGEST_WORK: u64 = 1024 * 1024;
 /// Time for following a session that no hook followed before.
 const TIME_TO_FOLLOW: Duration = Duration::from_secs(60);
 /// How long the client may take to write down what the agent said last.
@@ -48,56 +45,57 @@ const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
 /// So many locks are shared by all sessions: two that share one wait for each other.
 const LOCKS: u64 = 64;
 
-/// What is handed over to a worker.
+/// What is to be done after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Work {
-    pub(super) whose: Whose,
+pub struct Work {
+    pub(crate) whose: Whose,
     /// What happened.
-    pub(super) event: String,
+    pub(crate) event: String,
     /// What the agent said last; empty where the client does not tell.
-    pub(super) answer: String,
+    pub(crate) answer: String,
 }
 
-/// Does what is handed over on standard input.
-pub(super) fn run(named_home: Option<&Path>, home: &Home) -> Result<(), String> {
-    let mut text = Vec::new();
-    io::stdin()
-        .take(LONGEST_WORK)
-        .read_to_end(&mut text)
-        .map_err(|error| format!("nothing was handed over: {error}"))?;
-    let work: Work =
-        serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
-    // One at a time works on a session, and finds what came meanwhile.
-    let patience = patience(&work.event);
-    let lock = lock(home, &work.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
-    let Some(_lock) = lock else {
-        // What a subagent did is followed when the turn is over, at the latest.
-        return if patience.is_zero() {
-            Ok(())
-        } else {
-            Err(format!(
-                "others work on a session without end; {} is left",
-                work.event
-            ))
-        };
-    };
-    // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
-    if has_last_words(&work.event) {
-        wait_for_the_client(&work);
+impl Work {
+    /// The client's session that it is about.
+    pub fn session(&self) -> &str {
+        &self.whose.session
     }
-    let common = Common {
-        home: named_home.map(Path::to_owned),
-        project: Some(work.whose.directory.clone()),
-        json: false,
-        color: clap::ColorChoice::Never,
-    };
-    let context = Context::load(&common).map_err(|failure| failure.message().to_owned())?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| format!("no runtime: {error}"))?;
-    let done = runtime.block_on(AfterTurn { context, work }.done());
-    done.map_err(|error| error.to_string())
+
+    /// Does it, on this thread: for seconds, or minutes where others work on the session or models are asked.
+    ///
+    /// # Errors
+    /// What hindered it. What was done is followed by the next hook of the session then.
+    pub fn done(self, home: &Home, environment: &Environment) -> Result<(), Fault> {
+        // One at a time works on a session, and finds what came meanwhile.
+        let patience = patience(&self.event);
+        let lock = lock(home, &self.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
+        let Some(_lock) = lock else {
+            // What a subagent did is followed when the turn is over, at the latest.
+            return if patience.is_zero() {
+                Ok(())
+            } else {
+                let left = format!("others work on a session without end; {} is left", self.event);
+                Err(left.into())
+            };
+        };
+        // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
+        if has_last_words(&self.event) {
+            wait_for_the_client(&self);
+        }
+        let directory = Some(self.whose.directory.as_path()).filter(|directory| directory.is_dir());
+        let after = AfterTurn {
+            settings: settings(home, environment, directory)?,
+            home,
+            environment,
+            work: self,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("no runtime: {error}"))?;
+        let done = runtime.block_on(after.done());
+        done.map_err(|error| Fault::from(error.to_string()))
+    }
 }
 
 /// Whether an event tells what the agent said last in the session. A subagent's last words stand in its own transcript.
@@ -160,14 +158,16 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
     }
 }
 
-struct AfterTurn {
-    context: Context,
+struct AfterTurn<'a> {
+    home: &'a Home,
+    environment: &'a Environment,
+    settings: Settings,
     work: Work,
 }
 
-impl AfterTurn {
+impl AfterTurn<'_> {
     async fn done(&self) -> Result<(), StoreError> {
-        let store = SqliteStore::open(&self.context.database(), &OpenOptions::default()).await?;
+        let store = SqliteStore::open(&self.home.database(), &OpenOptions::default()).await?;
         let done = self.done_with(&store).await;
         // In order, also after a fault, so that no hook finds much to be read in front of the database.
         let closed = store.close().await;
@@ -192,7 +192,7 @@ impl AfterTurn {
 
     /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
     async fn follow(&self, store: &SqliteStore) -> Result<News, StoreError> {
-        let home = &self.context.home;
+        let home = self.home;
         let is_end = self.work.event == event::SESSION_END;
         let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
@@ -210,7 +210,7 @@ impl AfterTurn {
                 following.session_mut().ended_at = Some(now);
             }
             let mut progress = following.into_progress(now);
-            if is_end && self.context.settings.drift().enabled {
+            if is_end && self.settings.drift().enabled {
                 progress.check = self.unspoken(store, &progress.session, now).await?;
                 let score = progress.check.as_ref().map(|check| check.score);
                 progress.session.drift_score = score.or(progress.session.drift_score);
@@ -339,25 +339,21 @@ impl AfterTurn {
     }
 
     fn judge(&self) -> Result<ModelJudge, StoreError> {
-        if let Some(judge) = model_judge::of(&self.context) {
+        if let Some(judge) = model_judge::of(&self.settings, &self.home.database(), |_| ()) {
             return Ok(judge);
         }
-        let ledger = ReopeningStore::new(
-            self.context.database(),
-            OpenOptions::default(),
-            OnCorruption::Fail,
-        );
+        let ledger = ReopeningStore::new(self.home.database(), OpenOptions::default(), OnCorruption::Fail);
         let ledger: Arc<dyn SpendingStore> = Arc::new(ledger);
         ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock))
             .map_err(|error| StoreError::Other(error.to_string()))
     }
 
     fn circumstances(&self, place: &Place) -> Circumstances {
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = self.environment.get("HOME").map(PathBuf::from);
         let user = place.user(home.as_deref());
         Circumstances {
             remote: place.remote(),
-            user: match self.context.settings.user() {
+            user: match self.settings.user() {
                 UserMode::Plain if user.is_unknown() => None,
                 UserMode::Plain => Some(user.to_string()),
                 UserMode::Hash => hash_user(&user),
@@ -426,15 +422,14 @@ struct News {
 }
 
 fn end_of(path: &Path) -> Option<Vec<u8>> {
-    let length = super::following::length(path).ok().flatten()?;
+    let length = crate::following::length(path).ok().flatten()?;
     let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
-    super::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+    crate::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_runtime::Environment;
 
     #[test]
     fn a_subagent_that_ends_waits_for_nobody() {

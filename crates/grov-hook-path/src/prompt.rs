@@ -1,7 +1,9 @@
 //! The user has sent a prompt.
 
-use super::following::{Whose, catch_up, take_up};
-use super::{Call, proxy, told_list};
+use crate::call::Call;
+use crate::faults::note;
+use crate::following::{Whose, catch_up, take_up};
+use crate::{proxy, runtime};
 use grov_actions::transcript::typed;
 use grov_domain::{ClientSessionId, Clock, HookStore, StoreError, SystemClock, TaskId};
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
@@ -30,7 +32,7 @@ const CHARACTERS_OF_A_TOKEN: usize = 3;
 
 /// Follows what the agent did since the last prompt, and tells what is to be told: that it left its goal, and what
 /// memory knows about the prompt.
-pub(super) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
+pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
     let prompt = call.input.prompt.as_deref().unwrap_or_default();
     // The client sends texts of its own too, such as that a subagent is done.
     let prompt = typed(&[Cow::Borrowed(prompt)], false);
@@ -56,7 +58,7 @@ pub(super) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         format!("prompt {prompt:016x}")
     });
     let text = once(call, event.as_deref(), None, || {
-        let text = super::runtime()?.block_on(arrival.answer());
+        let text = runtime()?.block_on(arrival.answer());
         text.map_err(|error| error.to_string())
     })?;
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
@@ -64,7 +66,7 @@ pub(super) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
 
 /// Asks for an answer to an event, unless another hook gave it, or is giving it: where two settings files register Grov in
 /// other words each, the client runs both. An event that no name tells from others is answered by one hook at a time.
-pub(super) fn once(
+pub(crate) fn once(
     call: &Call<'_>,
     event: Option<&str>,
     within: Option<Duration>,
@@ -82,7 +84,7 @@ pub(super) fn once(
     if let Some(event) = event
         && let Err(error) = held.answered(event)
     {
-        super::note(Some(call.home), &format!("what was answered: {error}"));
+        note(Some(call.home), &format!("what was answered: {error}"));
     }
     Ok(text)
 }
@@ -108,7 +110,7 @@ impl Arrival<'_> {
                 Err(error) => {
                     // What cannot be noted must not be said, or it would be said again with every prompt.
                     told.correction = None;
-                    super::note(Some(self.call.home), &format!("following a session: {error}"));
+                    note(Some(self.call.home), &format!("following a session: {error}"));
                     break;
                 }
             }
@@ -125,7 +127,7 @@ impl Arrival<'_> {
         let is_off = is_off(store, project.key(), Some(&self.whose.id())).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut following, until).unwrap_or_else(|error| {
-            super::note(Some(self.call.home), &format!("the transcript: {error}"));
+            note(Some(self.call.home), &format!("the transcript: {error}"));
             false
         });
         following.prompted(self.prompt);
@@ -159,7 +161,7 @@ impl Arrival<'_> {
 
     /// What memory knows about the prompt, in so many characters.
     async fn remembered(&self, store: &SqliteStore, room: usize) -> Result<Option<Told>, StoreError> {
-        let told: HashSet<TaskId> = told_list(self.call).map(|list| list.read()).unwrap_or_default();
+        let told: HashSet<TaskId> = self.call.told_list().map(|list| list.read()).unwrap_or_default();
         let session = self.whose.id();
         let prompt = Prompt {
             text: self.prompt,
@@ -176,12 +178,12 @@ impl Arrival<'_> {
 
     /// Notes what is told: what nobody knows was said would be said again with every prompt.
     fn noted(&self, memory: &Told) -> bool {
-        let Some(list) = told_list(self.call) else {
+        let Some(list) = self.call.told_list() else {
             return false;
         };
         let added = list.add(&memory.memories);
         if let Err(error) = &added {
-            super::note(Some(self.call.home), &format!("what was told: {error}"));
+            note(Some(self.call.home), &format!("what was told: {error}"));
         }
         added.is_ok()
     }

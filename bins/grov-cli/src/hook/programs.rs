@@ -1,0 +1,86 @@
+//! What a hook's answer needs of other programs: this one, started once more.
+
+use grov_hook_path::{Programs, Work};
+use grov_runtime::{Environment, Home, Settings, daemon};
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a proxy may take to start. The client is told to wait a little longer.
+const START_PATIENCE: Duration = Duration::from_secs(17);
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// This program with the same home.
+pub(super) struct Own<'a> {
+    /// The home as the command line names it.
+    pub(super) named_home: Option<&'a Path>,
+    pub(super) home: &'a Home,
+    pub(super) environment: &'a Environment,
+}
+
+impl Own<'_> {
+    fn command(&self) -> Result<Command, String> {
+        let own = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+        let mut command = Command::new(own);
+        if let Some(home) = self.named_home {
+            command.arg("--home").arg(home);
+        }
+        Ok(command)
+    }
+}
+
+impl Programs for Own<'_> {
+    fn start_proxy(&self, port: u16) -> Result<(), String> {
+        let mut command = self.command()?;
+        command
+            .args(["proxy", "--detach", "--port"])
+            .arg(port.to_string());
+        wait_for(command)
+    }
+
+    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String> {
+        let text = serde_json::to_vec(&work).map_err(|error| format!("work to be handed over: {error}"))?;
+        let mut command = self.command()?;
+        command.arg("hook-worker").arg(work.session());
+        // The client's keys, tokens and addresses are none of ours.
+        let environment = daemon::scrubbed(self.environment, settings);
+        command.env_clear().envs(environment.iter());
+        // Where the worker lives may have to be made first.
+        self.home.create().map_err(|error| error.to_string())?;
+        command
+            .current_dir(self.home.root())
+            // The client may end its own process group as soon as its hooks are done.
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut worker = command.spawn().map_err(|error| format!("a worker: {error}"))?;
+        if let Some(mut stdin) = worker.stdin.take() {
+            // It fits into the pipe: nobody is waited for.
+            stdin
+                .write_all(&text)
+                .map_err(|error| format!("a worker did not take its work: {error}"))?;
+        }
+        Ok(())
+    }
+}
+
+fn wait_for(mut command: Command) -> Result<(), String> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut child = command.spawn().map_err(|error| format!("the proxy: {error}"))?;
+    let deadline = Instant::now() + START_PATIENCE;
+    while Instant::now() < deadline {
+        match child.try_wait() {
+            Ok(None) => std::thread::sleep(LOOK_AGAIN),
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => return Err(format!("the proxy did not start: {status}")),
+            Err(error) => return Err(format!("the proxy: {error}")),
+        }
+    }
+    Err("the proxy did not start in time".to_owned())
+}

@@ -1,0 +1,96 @@
+//! What the client asks, and where Grov lives.
+
+use crate::Work;
+use crate::following::Whose;
+use grov_domain::ClientSessionId;
+use grov_hooks::ToldList;
+use grov_hooks::event::Input;
+use grov_runtime::{Environment, Home, Inputs, Settings};
+use std::path::{Path, PathBuf};
+
+/// An event of the client, as it comes in.
+#[derive(Clone, Copy)]
+pub struct Hook<'a> {
+    /// The event as the caller names it; what the client says goes first.
+    pub event: Option<&'a str>,
+    /// What the client sends: JSON.
+    pub input: &'a [u8],
+    /// Where Grov lives.
+    pub home: &'a Home,
+    /// The client's environment, as far as it is known, and Grov's settings in it.
+    pub environment: &'a Environment,
+    /// What is done elsewhere.
+    pub programs: &'a dyn Programs,
+}
+
+/// What an answer needs of other programs.
+pub trait Programs {
+    /// Starts the proxy on this port of this machine and waits until it is up, not for ever.
+    ///
+    /// # Errors
+    /// What hindered it, in words.
+    fn start_proxy(&self, port: u16) -> Result<(), String>;
+
+    /// Hands over what is to be done while nobody waits, and returns at once.
+    ///
+    /// # Errors
+    /// What hindered it, in words.
+    fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String>;
+}
+
+/// An event that was read.
+#[derive(Clone, Copy)]
+pub(crate) struct Call<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) home: &'a Home,
+    pub(crate) environment: &'a Environment,
+    pub(crate) programs: &'a dyn Programs,
+}
+
+impl Call<'_> {
+    /// Which session it is, and where; `None` if it has no name or no place in the file system.
+    pub(crate) fn whose(&self) -> Option<Whose> {
+        let session = self
+            .input
+            .session_id
+            .clone()
+            .filter(|session| !session.is_empty())?;
+        let directory = PathBuf::from(self.input.cwd.as_deref()?);
+        let transcript = self
+            .input
+            .transcript_path
+            .as_deref()
+            .filter(|path| !path.is_empty());
+        directory.is_dir().then(|| Whose {
+            session,
+            directory,
+            transcript: transcript.map(PathBuf::from),
+        })
+    }
+
+    /// The settings, as they hold in a directory.
+    pub(crate) fn settings(&self, directory: Option<&Path>) -> Result<Settings, String> {
+        settings(self.home, self.environment, directory)
+    }
+
+    /// What the session was told; `None` if it has no name.
+    pub(crate) fn told_list(&self) -> Option<ToldList> {
+        let session = ClientSessionId::new(self.input.session_id.as_deref()?);
+        ToldList::of(self.home.root(), &session)
+    }
+}
+
+/// The settings, as they hold in a directory.
+pub(crate) fn settings(
+    home: &Home,
+    environment: &Environment,
+    directory: Option<&Path>,
+) -> Result<Settings, String> {
+    let inputs = Inputs {
+        home,
+        environment,
+        directory,
+        flags: &[],
+    };
+    Settings::load(inputs).map_err(|error| error.to_string())
+}

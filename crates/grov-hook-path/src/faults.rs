@@ -1,0 +1,70 @@
+//! Faults of ours: nobody who waits for a hook is told of them, so they are written down.
+
+use grov_redact::Redactor;
+use grov_runtime::Home;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use time::OffsetDateTime;
+
+/// A log of faults that is longer says nothing new.
+const LONGEST_LOG: u64 = 1024 * 1024;
+
+/// What hindered an answer or the work after a turn, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Fault(String);
+
+impl From<String> for Fault {
+    fn from(fault: String) -> Self {
+        Self(fault)
+    }
+}
+
+/// Writes down a fault in `logs/hooks.log`, without secrets and on one line, for whoever looks after it later.
+pub fn note(home: Option<&Home>, fault: &str) {
+    let Some(path) = home
+        .and_then(|home| home.create_logs().ok())
+        .map(|logs| logs.join("hooks.log"))
+    else {
+        return;
+    };
+    let fits = std::fs::metadata(&path).is_ok_and(|metadata| metadata.len() < LONGEST_LOG);
+    let mut options = std::fs::OpenOptions::new();
+    options.create(true).mode(0o600);
+    if fits {
+        options.append(true);
+    } else {
+        options.write(true).truncate(true);
+    }
+    let at = OffsetDateTime::now_utc().unix_timestamp();
+    if let Ok(mut file) = options.open(path) {
+        let _ = file.write_all(format!("{at} {}\n", tellable(fault)).as_bytes());
+    }
+}
+
+/// A fault as it may be written down and told: without secrets, on one line.
+pub(crate) fn tellable(fault: &str) -> String {
+    let fault = Redactor::shared().redact(fault);
+    let parts: Vec<&str> = fault
+        .split(char::is_control)
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect();
+    parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_told_on_one_line_and_without_secrets() {
+        let secret = format!("sk-ant-api03-{}", "aB3dE6gH9k".repeat(9));
+        let told = tellable(&format!("proxy.port is the text \"{secret}\"\r\n  |\n3 | x\n"));
+        assert!(
+            !told.contains(&secret) && !told.contains(char::is_control),
+            "{told}"
+        );
+        assert!(told.starts_with("proxy.port is the text"), "{told}");
+    }
+}

@@ -1,0 +1,38 @@
+//! The hook path put together: what a hook of the client is answered, whoever runs it.
+//!
+//! Entry points: [`answer`] says what an event of the client is answered; [`Work`] is what is done after a turn, while nobody
+//! waits; [`Programs`] is what of both needs another program. Data in, data out: reading the event and printing the answer is
+//! the caller's.
+//!
+//! Wires libraries together. Knows nothing of the proxy and of command lines.
+#![forbid(unsafe_code)]
+
+mod call;
+mod faults;
+mod following;
+mod guard;
+mod held;
+pub mod model_judge;
+mod prompt;
+mod proxied;
+mod proxy;
+mod reply;
+mod session;
+mod turn;
+mod worker;
+
+pub use call::{Hook, Programs};
+pub use faults::{Fault, note};
+pub use grov_hooks::event::LONGEST_INPUT;
+pub use guard::Noting;
+pub use held::{Held, in_work};
+pub use reply::{Reply, answer, answer_nowhere};
+pub use worker::Work;
+
+/// A runtime for one answer, on the thread that asks for it.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))
+}

@@ -1,0 +1,120 @@
+//! What a hook says.
+
+use crate::call::{Call, Hook};
+use crate::faults::note;
+use crate::guard::{self, Noting};
+use crate::{prompt, session, turn};
+use grov_hooks::event::{self, Input};
+use grov_runtime::{Environment, Home};
+use std::panic::AssertUnwindSafe;
+
+/// What a hook says.
+#[derive(Debug)]
+pub enum Reply {
+    /// Nothing.
+    Silence,
+    /// What the client is told: JSON.
+    Text(String),
+    /// What it is told about a tool call, and what notes it meanwhile.
+    Verdict(String, Noting),
+    /// A tool call must not run, because nobody could look at it: why.
+    Refusal(String),
+}
+
+impl From<Option<String>> for Reply {
+    fn from(text: Option<String>) -> Self {
+        text.map_or(Self::Silence, Self::Text)
+    }
+}
+
+/// What is said to an event. A fault of ours is written down and costs the answer, a panic too; only a guard that was set to
+/// fail closed refuses then.
+pub fn answer(hook: &Hook<'_>) -> Reply {
+    let is_guard = hook.event == Some(event::PRE_TOOL_USE);
+    unbroken(is_guard, hook.home, hook.environment, || {
+        let input = Input::read(hook.input);
+        if input == Input::default() && !hook.input.trim_ascii().is_empty() {
+            note(Some(hook.home), "what the client sent could not be read");
+        }
+        let call = Call {
+            input: &input,
+            home: hook.home,
+            environment: hook.environment,
+            programs: hook.programs,
+        };
+        said(&call, input.event(hook.event))
+    })
+}
+
+/// What is said to an event where there is no home to look in.
+pub fn answer_nowhere(event: Option<&str>, environment: &Environment) -> Reply {
+    if event == Some(event::PRE_TOOL_USE) {
+        guard::broke_off(None, environment)
+    } else {
+        Reply::Silence
+    }
+}
+
+fn said(call: &Call<'_>, event: Option<&str>) -> Result<Reply, String> {
+    let said = match event {
+        Some(event::PRE_TOOL_USE) => return Ok(guard::before(call)),
+        Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::after(call),
+        Some(event::SESSION_START) => session::starts(call),
+        Some(event::USER_PROMPT_SUBMIT) => prompt::arrives(call),
+        Some(
+            event @ (event::STOP
+            | event::STOP_FAILURE
+            | event::SUBAGENT_STOP
+            | event::SESSION_END
+            | event::PRE_COMPACT),
+        ) => turn::is_over(call, event),
+        _ => Ok(None),
+    };
+    said.map(Reply::from)
+}
+
+/// What is said, also where finding that out breaks off.
+fn unbroken(
+    is_guard: bool,
+    home: &Home,
+    environment: &Environment,
+    answer: impl FnOnce() -> Result<Reply, String>,
+) -> Reply {
+    match std::panic::catch_unwind(AssertUnwindSafe(answer)) {
+        Ok(Ok(reply)) => reply,
+        Ok(Err(fault)) => {
+            note(Some(home), &fault);
+            Reply::Silence
+        }
+        Err(_) if is_guard => guard::broke_off(Some(home), environment),
+        Err(_) => Reply::Silence,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guard_that_fails_closed_refuses_also_where_something_breaks_off() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("config.toml"), "[guard]\nfail = \"closed\"\n").unwrap();
+        let environment = Environment::default();
+        let home = Home::locate(Some(folder.path()), &environment).unwrap();
+        let said = |is_guard| unbroken(is_guard, &home, &environment, || panic!("a fault of ours"));
+        assert!(matches!(said(true), Reply::Refusal(_)));
+        assert!(matches!(said(false), Reply::Silence));
+        std::fs::write(folder.path().join("config.toml"), "").unwrap();
+        assert!(matches!(said(true), Reply::Silence));
+    }
+
+    #[test]
+    fn without_a_home_only_a_guard_that_fails_closed_says_something() {
+        let closed = Environment::from_iter([("GROV_GUARD_FAIL", "closed")]);
+        let refuses =
+            |event, environment| matches!(answer_nowhere(Some(event), environment), Reply::Refusal(_));
+        assert!(refuses(event::PRE_TOOL_USE, &closed));
+        assert!(!refuses(event::STOP, &closed));
+        assert!(!refuses(event::PRE_TOOL_USE, &Environment::default()));
+    }
+}
