@@ -82,20 +82,25 @@ impl Neighbourhood {
         }
         // Above the work: in a folder that holds one of its folders.
         let folder = place.folder();
-        let above = self.folders.iter().any(|other| {
-            folder.is_empty()
-                || other
-                    .strip_prefix(folder)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        });
-        if above && (FileKind::Manifest.is(place) || place.name() == ".gitignore") {
-            return Some(Neighbour::Settings);
-        }
-        if above && FileKind::Docs.is(place) {
-            return Some(Neighbour::Docs);
-        }
-        if above && FileKind::Index.is(place) {
-            return Some(Neighbour::Index);
+        let is_above = || {
+            self.folders.iter().any(|other| {
+                folder.is_empty()
+                    || other
+                        .strip_prefix(folder)
+                        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        };
+        let role = if FileKind::Manifest.is(place) || place.name() == ".gitignore" {
+            Some(Neighbour::Settings)
+        } else if FileKind::Docs.is(place) {
+            Some(Neighbour::Docs)
+        } else if FileKind::Index.is(place) {
+            Some(Neighbour::Index)
+        } else {
+            None
+        };
+        if role.is_some() && is_above() {
+            return role;
         }
         if !COMMON.contains(&base) && base.len() >= 3 && self.imported.contains(base) {
             return Some(Neighbour::Imported);

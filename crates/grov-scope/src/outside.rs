@@ -19,7 +19,7 @@ pub(crate) fn findings(
     around: &Neighbourhood,
     history: &History,
 ) -> Option<Finding> {
-    let outside = |place: &&Place| is_outside(place, deed, compiled, around) && !history.has_changed(place);
+    let outside = |place: &&Place| !history.has_changed(place) && is_outside(place, deed, compiled, around);
     let place = deed.changed.iter().find(outside)?;
     Some(Finding {
         rule: Rule::Scope,

@@ -9,13 +9,45 @@ const MOST_BYTES: usize = 400;
 /// At most so many forms of `{a,b}` of one entry.
 const MOST_ALTERNATIVES: usize = 32;
 
+/// A part of a pattern, between two slashes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    /// Just this one.
+    Plain(String),
+    /// With `*` or `?` in it.
+    Glob(String),
+    /// `**`: any number of parts.
+    Any,
+}
+
+impl Part {
+    fn new(part: &str) -> Self {
+        if part == "**" {
+            Self::Any
+        } else if part.contains(['*', '?']) {
+            Self::Glob(part.to_owned())
+        } else {
+            Self::Plain(part.to_owned())
+        }
+    }
+
+    /// Whether one part of a place matches; `**` is no one part.
+    fn matches(&self, part: &str) -> bool {
+        match self {
+            Self::Plain(plain) => plain == part,
+            Self::Glob(glob) => matches_glob(glob, part),
+            Self::Any => false,
+        }
+    }
+}
+
 /// An entry, prepared for comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// The entry as it was written.
     text: String,
-    /// The parts of each alternative. `**` stands for any number of parts.
-    alternatives: Vec<Vec<String>>,
+    /// The parts of each alternative.
+    alternatives: Vec<Vec<Part>>,
     /// The parts are counted from the root (or from `/`), not from any folder.
     anchored: bool,
     /// Words that name a file by its stem, for entries that are no paths.
@@ -38,7 +70,7 @@ impl Pattern {
             let alternatives = alternatives(text).into_iter().map(|text| {
                 let place = Place::new(root, text.trim_end_matches('/'));
                 anchored |= !place.is_inside();
-                place.parts().map(str::to_owned).collect::<Vec<String>>()
+                place.parts().map(Part::new).collect::<Vec<Part>>()
             });
             alternatives.filter(|parts| !parts.is_empty()).collect()
         };
@@ -100,7 +132,7 @@ fn alternatives(text: &str) -> Vec<String> {
 }
 
 /// Whether the pattern is the place, from its part `start` on, or a folder that holds it.
-fn matches_parts(pattern: &[String], place: &Place, start: usize) -> bool {
+fn matches_parts(pattern: &[Part], place: &Place, start: usize) -> bool {
     let (mut at, mut part) = (0, start);
     // Where to go on when it does not match: behind the last `**`, one part further.
     let mut retry: Option<(usize, usize)> = None;
@@ -108,7 +140,7 @@ fn matches_parts(pattern: &[String], place: &Place, start: usize) -> bool {
         if at == pattern.len() {
             return true;
         }
-        if pattern[at] == "**" {
+        if pattern[at] == Part::Any {
             retry = Some((at + 1, part));
             at += 1;
             // At the end it stands for something in the folder.
@@ -117,7 +149,7 @@ fn matches_parts(pattern: &[String], place: &Place, start: usize) -> bool {
             }
             continue;
         }
-        if part < place.depth() && matches_part(&pattern[at], place.part(part)) {
+        if part < place.depth() && pattern[at].matches(place.part(part)) {
             at += 1;
             part += 1;
             continue;
@@ -134,10 +166,7 @@ fn matches_parts(pattern: &[String], place: &Place, start: usize) -> bool {
 }
 
 /// `*` and `?` within one part.
-fn matches_part(pattern: &str, part: &str) -> bool {
-    if !pattern.contains(['*', '?']) {
-        return pattern == part;
-    }
+fn matches_glob(pattern: &str, part: &str) -> bool {
     let (pattern, part) = (pattern.as_bytes(), part.as_bytes());
     let (mut at, mut byte) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;

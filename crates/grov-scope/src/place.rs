@@ -50,6 +50,9 @@ pub struct Place {
     shown: String,
     /// Where each part begins and ends.
     bounds: Vec<(usize, usize)>,
+    /// Where the last part begins, and where its stem ends.
+    name: usize,
+    stem_end: usize,
     relative: bool,
 }
 
@@ -98,6 +101,11 @@ impl Place {
         if absolute && !aside {
             text.insert(0, '/');
         }
+        let name = text.rfind('/').map_or(0, |slash| slash + 1);
+        let stem_end = match text[name..].find('.') {
+            None | Some(0) => text.len(),
+            Some(dot) => name + dot,
+        };
         let mut end = 0;
         let bounds = text.split('/').map(|part| {
             let start = end;
@@ -108,6 +116,8 @@ impl Place {
             bounds: bounds.filter(|(start, end)| start < end).collect(),
             shown: as_written(original, &text),
             text,
+            name,
+            stem_end,
             relative: !absolute && !leaves && !aside,
         }
     }
@@ -129,16 +139,12 @@ impl Place {
 
     /// The last part.
     pub fn name(&self) -> &str {
-        self.text.rsplit('/').next().unwrap_or_default()
+        &self.text[self.name..]
     }
 
     /// The name without its endings: `a` of `a.test.ts`; the name itself where it begins with the dot.
     pub fn stem(&self) -> &str {
-        let name = self.name();
-        match name.find('.') {
-            None | Some(0) => name,
-            Some(dot) => &name[..dot],
-        }
+        &self.text[self.name..self.stem_end]
     }
 
     /// What stands behind the name's last dot.
@@ -148,7 +154,7 @@ impl Place {
 
     /// The folder that holds it; empty for a lone name.
     pub fn folder(&self) -> &str {
-        self.text.rsplit_once('/').map_or("", |(folder, _)| folder)
+        &self.text[..self.name.saturating_sub(1)]
     }
 
     /// The parts, from the root on.

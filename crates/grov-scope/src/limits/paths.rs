@@ -270,9 +270,9 @@ impl PathLimits {
     pub(super) fn breach(&self, place: &Place, deed: &Deed<'_>) -> Option<&str> {
         let is_lifted = |limit: &Limit| limit.lifted.iter().any(|pattern| pattern.covers(place));
         let forbids = |limit: &&Limit| {
-            !is_lifted(limit)
-                && covered(&limit.targets, place)
+            covered(&limit.targets, place)
                 && !covered(&limit.except, place)
+                && !is_lifted(limit)
                 && (!limit.removal_only || deed.removes)
                 && (!limit.existing_only || deed.action.action_type != ActionType::Write)
         };
