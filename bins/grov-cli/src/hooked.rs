@@ -19,7 +19,7 @@ pub(crate) async fn named(
     if wanted.is_empty() {
         return Ok(None);
     }
-    if let Some(session) = store.hook_session(&ClientSessionId::new(wanted)).await? {
+    if let Some(session) = store.hook_standing(&ClientSessionId::new(wanted)).await? {
         return Ok(Some(session));
     }
     let sessions = store.hook_sessions(project, MOST).await?;

@@ -26,6 +26,10 @@ pub struct HookSession {
     pub contract: GoalContract,
     /// What following the session needs to go on, as JSON. The store masks secrets in its texts and asks no more of it.
     pub course: Option<String>,
+    /// Prompts that the course does not know of yet, oldest first; the contract does.
+    pub waiting: Vec<WaitingPrompt>,
+    /// Actions were followed that nobody has checked.
+    pub is_unchecked: bool,
     /// The score of the newest check, 1 to 10.
     pub drift_score: Option<u8>,
     /// 0 to 3: how much more strongly than the score says the agent is corrected.
@@ -62,6 +66,8 @@ impl HookSession {
             read_to: 0,
             contract: GoalContract::default(),
             course: None,
+            waiting: Vec::new(),
+            is_unchecked: false,
             drift_score: None,
             escalation: 0,
             prompts: 0,
@@ -73,6 +79,17 @@ impl HookSession {
             revision: 0,
         }
     }
+}
+
+/// A prompt that a hook told of, for whoever follows the session next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingPrompt {
+    /// What the user typed; of a long text both ends.
+    pub text: String,
+    /// A hash of all of it, by which it is known in the transcript.
+    pub known_by: u64,
+    /// So many bytes of transcript there were: what stands before was done before it was typed.
+    pub at: u64,
 }
 
 /// An action that was found in a transcript.
@@ -197,7 +214,12 @@ pub struct HookProgress {
 pub trait HookStore: Send + Sync {
     /// One session; `None`: no hook ever ran in it.
     async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
-    /// Sessions of a project, the newest update first; at most `limit`.
+    /// The same without its course, which may be long: to be looked at, or to be kept by [`HookStore::prompted`].
+    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
+    /// Keeps a session without its course: that which is stored stays. `false`, and nothing is kept: somebody else wrote
+    /// since the session was read.
+    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError>;
+    /// Sessions of a project without their courses, the newest update first; at most `limit`.
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError>;
     /// Keeps what was learned, all of it or nothing. `false`, and nothing is kept: somebody else wrote since the session
     /// was read.

@@ -38,6 +38,7 @@ pub use embedder::{
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
 pub use hook_session::{
     GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore,
+    WaitingPrompt,
 };
 pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,

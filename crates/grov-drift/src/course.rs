@@ -72,6 +72,8 @@ pub(crate) struct Question {
 struct Stored {
     version: u32,
     course: Course,
+    #[serde(default)]
+    typed: Option<GoalContract>,
     held: Option<GoalContract>,
     rules: Option<Memo>,
 }
@@ -80,9 +82,20 @@ struct Stored {
 struct Storing<'a, M> {
     version: u32,
     course: &'a Course,
+    /// What the user typed, as far as the course knows of it.
+    typed: &'a GoalContract,
     /// What the rules were held to, where that is not what the user typed alone.
     held: Option<&'a GoalContract>,
     rules: Option<M>,
+}
+
+/// A course as it was stored.
+pub(crate) struct Resumed {
+    pub(crate) course: Course,
+    /// What the user typed, as far as the course knows of it.
+    pub(crate) typed: GoalContract,
+    /// Rules that are held to what was held then.
+    pub(crate) rules: Option<Rules>,
 }
 
 impl Course {
@@ -102,18 +115,23 @@ impl Course {
         }
     }
 
-    /// A stored course with its rules, which were held to `typed` or to what is stored with them. `None` where it is of
-    /// another version or damaged.
-    pub(crate) fn stored(text: &str, typed: &GoalContract, root: &str) -> Option<(Self, Option<Rules>)> {
+    /// A stored course with its rules. `contract` is what the user typed where that is not stored with it. `None` where it
+    /// is of another version or damaged.
+    pub(crate) fn stored(text: &str, contract: &GoalContract, root: &str) -> Option<Resumed> {
         let stored: Stored = serde_json::from_str(text).ok()?;
         if stored.version != VERSION {
             return None;
         }
+        let typed = stored.typed.unwrap_or_else(|| contract.clone());
         let held = stored.held.unwrap_or_else(|| typed.clone());
         let rules = stored
             .rules
             .and_then(|memo| Rules::recall(held, Some(root), memo));
-        Some((stored.course, rules))
+        Some(Resumed {
+            course: stored.course,
+            typed,
+            rules,
+        })
     }
 
     /// The course as it is stored.
@@ -123,6 +141,7 @@ impl Course {
             serde_json::to_string(&Storing {
                 version: VERSION,
                 course: self,
+                typed,
                 held,
                 rules: rules.map(Rules::memo),
             })
@@ -157,13 +176,12 @@ impl Course {
     }
 
     /// A hook told of a prompt before the transcript does.
-    pub(crate) fn announce(&mut self, prompt: &str) {
-        keep(&mut self.announced, known_by(prompt), MOST_ANNOUNCED);
+    pub(crate) fn announce(&mut self, known: u64) {
+        keep(&mut self.announced, known, MOST_ANNOUNCED);
     }
 
     /// Whether a hook told of this prompt, which is told once.
-    pub(crate) fn was_announced(&mut self, prompt: &str) -> bool {
-        let known = known_by(prompt);
+    pub(crate) fn was_announced(&mut self, known: u64) -> bool {
         let place = self.announced.iter().position(|one| *one == known);
         place.is_some_and(|place| self.announced.remove(place).is_some())
     }
@@ -209,7 +227,7 @@ impl Course {
     }
 }
 
-fn known_by(text: &str) -> u64 {
+pub(crate) fn known_by(text: &str) -> u64 {
     xxh3_64(text.trim().as_bytes())
 }
 

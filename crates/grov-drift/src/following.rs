@@ -1,15 +1,17 @@
 //! A session, followed from hook to hook.
 
 use crate::checking;
-use crate::course::Course;
+use crate::course::{Course, Resumed, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookEnded, HookProgress,
-    HookSession, HookStep, OFF_GOAL_BELOW, StepId,
+    HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
 };
 use grov_scope::Rules;
+use grov_steer::level::ON_GOAL_FROM;
 use grov_steer::objection::{agreed, objects};
 use grov_steer::{Agreement, IntentReader, TaskGoal};
+use std::collections::VecDeque;
 use time::OffsetDateTime;
 
 /// The tools that put something to the user.
@@ -24,6 +26,12 @@ pub struct Following {
     course: Course,
     agreement: Agreement,
     rules: Rules,
+    /// What the user typed and the course does not know of, oldest first.
+    waiting: VecDeque<WaitingPrompt>,
+    /// The transcript is read from its beginning, and everything in it counted anew.
+    counts_anew: bool,
+    /// What the transcript showed last of what the user typed.
+    shown: Option<u64>,
     /// The agent may be told what was found.
     corrects: bool,
     steps: Vec<HookStep>,
@@ -43,10 +51,11 @@ impl Following {
         let stored = session.course.as_deref();
         let stored = stored.and_then(|text| Course::stored(text, &session.contract, &root));
         let mut agreement = Agreement::new(read);
+        let counts_anew = stored.is_none();
         let (course, rules) = match stored {
-            Some(stored) => {
-                agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
-                stored
+            Some(Resumed { course, typed, rules }) => {
+                agreement.work_on(TaskGoal::default(), typed.instructions);
+                (course, rules)
             }
             None => {
                 let since = match session.course {
@@ -69,6 +78,9 @@ impl Following {
             None => Rules::new(held, Some(&root)),
         };
         Self {
+            waiting: std::mem::take(&mut session.waiting).into(),
+            counts_anew,
+            shown: None,
             session,
             course,
             agreement,
@@ -119,10 +131,43 @@ impl Following {
     /// Follows what the session's transcript says from the offset on. Returns the number of bytes that were taken: up to
     /// the end of the last whole line.
     pub fn read(&mut self, bytes: &[u8]) -> usize {
+        let mut taken = 0;
+        while let Some(before) = self.before_waiting(bytes.len() - taken) {
+            taken += self.read_lines(&bytes[taken..taken + before]);
+            self.take_in_waiting();
+        }
+        taken + self.read_lines(&bytes[taken..])
+    }
+
+    /// Of so many bytes those that were written before the next of the prompts that wait, if it was typed before their end.
+    fn before_waiting(&self, bytes: usize) -> Option<usize> {
+        let before = self.waiting.front()?.at.saturating_sub(self.session.read_to);
+        usize::try_from(before).ok().filter(|before| *before < bytes)
+    }
+
+    fn read_lines(&mut self, bytes: &[u8]) -> usize {
         let reading = self.course.reader.read(bytes);
         self.session.read_to += reading.taken as u64;
         self.follow(&reading.entries);
         reading.taken
+    }
+
+    /// The transcript was read to its end: whatever was typed was typed by now.
+    pub fn at_end(&mut self) {
+        while !self.waiting.is_empty() {
+            self.take_in_waiting();
+        }
+    }
+
+    /// Takes in the next of the prompts that wait. It was counted when the hook told of it.
+    fn take_in_waiting(&mut self) {
+        let Some(prompt) = self.waiting.pop_front() else {
+            return;
+        };
+        if self.shown != Some(prompt.known_by) {
+            self.course.announce(prompt.known_by);
+            self.hold(&prompt.text, self.counts_anew);
+        }
     }
 
     /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
@@ -161,8 +206,10 @@ impl Following {
         for entry in entries {
             match &entry.event {
                 Event::Prompt { text, .. } => {
-                    if !self.course.was_announced(text) {
-                        self.hold(text, self.is_history(entry));
+                    let known = known_by(text);
+                    self.shown = Some(known);
+                    if !self.course.was_announced(known) {
+                        self.hold(text, !self.is_history(entry));
                     }
                 }
                 Event::Call(call) => self.called(entry, call),
@@ -182,14 +229,12 @@ impl Following {
     /// The user typed something, which the transcript will show later. Told before a check, so that what is asked for now
     /// is not held against the agent.
     pub fn prompted(&mut self, prompt: &str) {
-        self.course.announce(prompt);
-        self.hold(prompt, false);
+        self.course.announce(known_by(prompt));
+        self.hold(prompt, true);
     }
 
-    fn hold(&mut self, prompt: &str, is_inherited: bool) {
-        if !is_inherited {
-            self.session.prompts += 1;
-        }
+    fn hold(&mut self, prompt: &str, counts: bool) {
+        self.session.prompts += u64::from(counts);
         let says_something = self.agreement.prompted(prompt);
         self.rules.prompted();
         self.rules.hold_to(self.agreement.contract().clone());
@@ -319,10 +364,19 @@ impl Following {
         Some(check)
     }
 
+    /// Checks what was done where there is nothing to be said of it, now or when the user types again.
+    pub fn settle(&mut self, at: OffsetDateTime) {
+        if self.course.batch.score() >= ON_GOAL_FROM {
+            self.check(at);
+        }
+    }
+
     /// What was learned, to be kept.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
         self.session.contract = self.agreement.typed().clone();
         self.session.course = self.course.to_text(&self.rules, &self.session.contract);
+        self.session.waiting = self.waiting.into();
+        self.session.is_unchecked = self.course.batch.actions > 0;
         self.session.updated_at = at;
         HookProgress {
             session: self.session,

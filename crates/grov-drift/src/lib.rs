@@ -1,13 +1,14 @@
 //! Drift and correction on the hook path: transcript in, text out.
 //!
 //! Entry points: [`Following`] takes up a session where the last hook left it, reads what the transcript says since, and
-//! [checks](Following::check) it. [`Review`] tells what a session leaves behind, [`file_reasoning`] why its files are as they
+//! [checks](Following::check) it. [`announce`] only notes a prompt. [`Review`] tells what a session leaves behind, [`file_reasoning`] why its files are as they
 //! are. [`guard::decide`] tells whether an action may run.
 //!
 //! It knows the rules of `grov-scope` and the transcripts of `grov-actions`. It does not know stores, models, HTTP, the file
 //! system or the proxy: states and bytes are handed in and out.
 #![forbid(unsafe_code)]
 
+mod announcing;
 mod checking;
 mod course;
 mod following;
@@ -16,6 +17,7 @@ mod reasoning;
 mod review;
 mod scoring;
 
+pub use announcing::{announce, is_quiet, may_wait};
 pub use following::Following;
 pub use grov_steer::IntentReader;
 pub use reasoning::file_reasoning;

@@ -69,10 +69,7 @@ pub(crate) async fn take_up_since(
     let session = match store.hook_session(&id).await? {
         Some(session) => session,
         None => {
-            if let Some(earlier) = continued(whose) {
-                inherit(store, home, &earlier, &id).await?;
-            }
-            let mut session = begun(whose);
+            let mut session = begin(store, home, whose).await?;
             session.started_at = since.map_or(session.started_at, |since| since.min(session.started_at));
             session
         }
@@ -84,6 +81,18 @@ pub(crate) async fn take_up_since(
         session.transcript_path = Some(transcript.to_string_lossy().into_owned());
     }
     Ok(following)
+}
+
+/// A session that no hook saw before, with what it inherits.
+pub(crate) async fn begin(
+    store: &SqliteStore,
+    home: &Home,
+    whose: &Whose,
+) -> Result<HookSession, StoreError> {
+    if let Some(earlier) = continued(whose) {
+        inherit(store, home, &earlier, &whose.id()).await?;
+    }
+    Ok(begun(whose))
 }
 
 /// A session that no hook saw before.
@@ -153,6 +162,14 @@ async fn inherit(
 
 /// Follows the transcript to its end, or until the time is over. Whether the end was reached.
 pub(crate) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
+    let is_at_end = read_on(following, until)?;
+    if is_at_end {
+        following.at_end();
+    }
+    Ok(is_at_end)
+}
+
+fn read_on(following: &mut Following, until: Instant) -> io::Result<bool> {
     let Some(path) = following.session().transcript_path.clone().map(PathBuf::from) else {
         return Ok(true);
     };

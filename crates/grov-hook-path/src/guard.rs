@@ -342,7 +342,7 @@ impl Inquiry {
                 session: None,
             }));
         }
-        let Some(session) = store.hook_session(id).await? else {
+        let Some(session) = store.hook_standing(id).await? else {
             return Ok(None);
         };
         let edits = store.goal_edits(id).await?;
@@ -363,7 +363,7 @@ impl Inquiry {
         let id = self.whose.id();
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
-        let Some(session) = known.session.take() else {
+        if known.session.take().is_none() {
             let mut past = Vec::new();
             for task in store.client_session(&id).await.ok()? {
                 let steps = store.steps(&task.state.session_id).await.ok()?;
@@ -379,7 +379,8 @@ impl Inquiry {
                 }));
             }
             return Some(past);
-        };
+        }
+        let session = store.hook_session(&id).await.ok()??;
         let mut steps = store.hook_steps(&id).await.ok()?;
         let edits = store.goal_edits(&id).await.ok()?;
         let mut following = Following::resume(session, &edits, Arc::new(extract_intent));

@@ -46,7 +46,7 @@ impl Held {
             .collect();
         // What goes through the proxy has its prompts there.
         if prompts.is_empty()
-            && let Some(hooked) = store.hook_session(&task.client_session_id).await?
+            && let Some(hooked) = store.hook_standing(&task.client_session_id).await?
         {
             return Ok(Self {
                 contract: hooked.contract.with_edits(&edits),

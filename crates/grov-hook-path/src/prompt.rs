@@ -2,25 +2,30 @@
 
 use crate::call::Call;
 use crate::faults::note;
-use crate::following::{Whose, catch_up, take_up};
-use crate::{proxy, runtime};
+use crate::following::{Whose, begin, catch_up, length, portion, take_up};
+use crate::{Work, proxy, runtime};
 use grov_actions::transcript::typed;
-use grov_domain::{ClientSessionId, Clock, HookStore, StoreError, SystemClock, TaskId};
+use grov_domain::{ClientSessionId, Clock, HookSession, HookStore, StoreError, SystemClock, TaskId};
+use grov_drift::{announce, is_quiet, may_wait};
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use grov_hooks::{Answers, event};
+use grov_llm::offline::extract_intent;
 use grov_memory::Budget;
 use grov_project::Place;
-use grov_runtime::{DriftSettings, MemorySettings};
+use grov_runtime::{DriftSettings, MemorySettings, Settings};
 use grov_store::{OpenOptions, SqliteStore};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time for looking whether files are as memories left them.
 const TIME_FOR_FILES: Duration = Duration::from_millis(15);
 /// Time for following what no hook has followed so far; the rest is left to the end of the turn.
 const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
+/// Bytes of transcript that are looked through while the client waits.
+const MOST_UNREAD: u64 = 256 * 1024;
 /// How often a session is taken up anew because another hook wrote meanwhile.
 const TRIES: usize = 3;
 /// How long another hook of the session is waited for: the client waits for that one as well.
@@ -50,6 +55,7 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         call,
         whose: &whose,
         prompt: &prompt,
+        settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
     };
@@ -93,6 +99,7 @@ struct Arrival<'a> {
     call: &'a Call<'a>,
     whose: &'a Whose,
     prompt: &'a str,
+    settings: &'a Settings,
     drift: DriftSettings,
     memory: MemorySettings,
 }
@@ -104,7 +111,7 @@ impl Arrival<'_> {
         let store = SqliteStore::open(&database, &OpenOptions::brief()).await?;
         let mut told = ToTell::default();
         for _ in 0..TRIES {
-            match self.follow(&store, &mut told).await {
+            match self.take_in(&store, &mut told).await {
                 Ok(true) => break,
                 Ok(false) => told.correction = None,
                 Err(error) => {
@@ -119,12 +126,95 @@ impl Arrival<'_> {
         Ok(joined(told.correction, memory.map(|memory| memory.text)))
     }
 
-    /// Follows the session up to this prompt, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
+    /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
+    async fn take_in(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
+        let standing = store.hook_standing(&self.whose.id()).await?;
+        let unread = self.unread(standing.as_ref());
+        match unread {
+            Unread::Actions => self.follow(store, told).await,
+            Unread::Words { length } => self.note(store, standing, length, told).await,
+            Unread::Much { length } => {
+                let noted = self.note(store, standing, length, told).await?;
+                if noted {
+                    self.follow_later();
+                }
+                Ok(noted)
+            }
+        }
+    }
+
+    /// What of the transcript nobody has followed yet.
+    fn unread(&self, session: Option<&HookSession>) -> Unread {
+        let Some(path) = &self.whose.transcript else {
+            return Unread::Words { length: 0 };
+        };
+        let length = length(path).ok().flatten().unwrap_or(0);
+        let read_to = session.map_or(0, |session| session.read_to);
+        if session.is_some_and(|session| !may_wait(session, self.drift.enabled)) || length < read_to {
+            return Unread::Actions;
+        }
+        let unread = length - read_to;
+        if unread > MOST_UNREAD {
+            return Unread::Much { length };
+        }
+        let is_quiet = session.is_some_and(|session| {
+            unread == 0
+                || portion(path, read_to, unread).is_ok_and(|bytes| is_quiet(session, &bytes, self.prompt))
+        });
+        if is_quiet {
+            Unread::Words { length }
+        } else {
+            Unread::Actions
+        }
+    }
+
+    /// Notes the prompt, for whoever follows the session next, and keeps what is to be told with it.
+    async fn note(
+        &self,
+        store: &SqliteStore,
+        session: Option<HookSession>,
+        length: u64,
+        told: &mut ToTell,
+    ) -> Result<bool, StoreError> {
+        let mut session = match session {
+            Some(session) => session,
+            None => begin(store, self.call.home, self.whose).await?,
+        };
+        let is_off = self.is_off(store).await?;
+        announce(&mut session, self.prompt, length, Arc::new(extract_intent));
+        self.ask(store, is_off, told).await?;
+        session.transcript_path = self
+            .whose
+            .transcript
+            .as_ref()
+            .map(|path| path.to_string_lossy().into_owned());
+        session.updated_at = SystemClock.now();
+        self.goes_on(&mut session, told);
+        store.prompted(&session).await
+    }
+
+    /// Hands over what is too much to be read while the client waits. Without that it is read when the turn is over.
+    fn follow_later(&self) {
+        let work = Work {
+            whose: self.whose.clone(),
+            event: event::USER_PROMPT_SUBMIT.to_owned(),
+            answer: String::new(),
+        };
+        if let Err(fault) = self.call.programs.hand_over(work, self.settings) {
+            note(Some(self.call.home), &fault);
+        }
+    }
+
+    async fn is_off(&self, store: &SqliteStore) -> Result<bool, StoreError> {
+        let project = Place::locate(&self.whose.directory).project();
+        is_off(store, project.key(), Some(&self.whose.id())).await
+    }
+
+    /// Follows the session up to this prompt.
     async fn follow(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
         let mut following = take_up(store, self.call.home, self.whose).await?;
         // After that: a fork is off where what it goes on with is.
-        let project = Place::locate(&self.whose.directory).project();
-        let is_off = is_off(store, project.key(), Some(&self.whose.id())).await?;
+        let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
         let is_at_end = catch_up(&mut following, until).unwrap_or_else(|error| {
             note(Some(self.call.home), &format!("the transcript: {error}"));
@@ -136,27 +226,31 @@ impl Arrival<'_> {
         let is_checked = self.drift.enabled && is_at_end;
         let check = if is_checked { following.check(now) } else { None };
         told.correction = check.and_then(|check| check.correction);
+        self.ask(store, is_off, told).await?;
+        self.goes_on(following.session_mut(), told);
+        let progress = following.into_progress(now);
+        store.follow(&progress).await
+    }
+
+    /// Asks memory about the prompt, once.
+    async fn ask(&self, store: &SqliteStore, is_off: bool, told: &mut ToTell) -> Result<(), StoreError> {
         if told.memory.is_none() {
-            let memory = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
-            let room = LONGEST
-                - told
-                    .correction
-                    .as_deref()
-                    .map_or(0, |text| text.chars().count())
-                    .min(LONGEST);
-            told.memory = Some(if memory {
-                self.remembered(store, room).await?
+            let is_asked = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
+            let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
+            told.memory = Some(if is_asked {
+                self.remembered(store, LONGEST.saturating_sub(correction)).await?
             } else {
                 None
             });
         }
+        Ok(())
+    }
+
+    /// Whoever says something goes on, and is told what is to be told.
+    fn goes_on(&self, session: &mut HookSession, told: &ToTell) {
         let memory = told.memory.as_ref().and_then(Option::as_ref);
-        let session = following.session_mut();
         session.memories_told += memory.map_or(0, |memory| memory.memories.len() as u64);
-        // Whoever says something goes on.
         session.ended_at = None;
-        let progress = following.into_progress(now);
-        store.follow(&progress).await
     }
 
     /// What memory knows about the prompt, in so many characters.
@@ -187,6 +281,16 @@ impl Arrival<'_> {
         }
         added.is_ok()
     }
+}
+
+/// What of a transcript nobody has followed yet.
+enum Unread {
+    /// Nothing that could be off the goal, in a transcript of so many bytes.
+    Words { length: u64 },
+    /// Something to be looked at, or something that was followed is still to be spoken of.
+    Actions,
+    /// More than can be looked at while the client waits.
+    Much { length: u64 },
 }
 
 /// What is to be told with a prompt.

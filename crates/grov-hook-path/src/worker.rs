@@ -199,10 +199,16 @@ impl AfterTurn<'_> {
             let mut following = take_up_since(store, home, &self.work.whose, turn_began).await?;
             let before = following.session().updated_at;
             let known = (following.session().prompts, following.session().actions);
-            if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
-                note(Some(home), &format!("the transcript: {error}"));
-            }
+            let is_at_end =
+                catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW).unwrap_or_else(|error| {
+                    note(Some(home), &format!("the transcript: {error}"));
+                    false
+                });
             catch_up_subagents(&mut following);
+            let is_over = matches!(self.work.event.as_str(), event::STOP | event::STOP_FAILURE);
+            if is_over && is_at_end && self.settings.drift().enabled {
+                following.settle(SystemClock.now());
+            }
             let session = following.session();
             let is_new = (session.prompts, session.actions) != known;
             let now = SystemClock.now();
@@ -245,7 +251,7 @@ impl AfterTurn<'_> {
         let id = whose.id();
         // The number first: what is forgotten after it makes what is read here outdated.
         let revision = store.revision().await?;
-        let Some(session) = store.hook_session(&id).await? else {
+        let Some(session) = store.hook_standing(&id).await? else {
             return Ok(true);
         };
         let edits_of_goal = store.goal_edits(&id).await?;

@@ -88,7 +88,7 @@ impl Agreement {
 
     /// The user typed something. Whether it says something of its own, and is no mere "yes".
     pub fn prompted(&mut self, prompt: &str) -> bool {
-        let prompt = bounded(prompt);
+        let prompt = kept_of(prompt);
         let (says_something, intent) = self.read_with(&prompt);
         if says_something {
             self.instructions.push(prompt);
@@ -294,7 +294,7 @@ pub fn instructions(read: &IntentReader, prompts: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     let mut before = Intent::default();
     let surplus = prompts.len().saturating_sub(MOST_INSTRUCTIONS);
-    for prompt in prompts.iter().skip(surplus).map(|prompt| bounded(prompt)) {
+    for prompt in prompts.iter().skip(surplus).map(|prompt| kept_of(prompt)) {
         if prompt.trim().is_empty() || kept.contains(&prompt) {
             continue;
         }
@@ -332,7 +332,7 @@ fn joined<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {
 
 /// A prompt without secrets and private parts, of a long one both ends. Cut after that: half a secret is none to the
 /// redactor.
-fn bounded(prompt: &str) -> String {
+pub fn kept_of(prompt: &str) -> String {
     let prompt = Redactor::shared().redact(prompt);
     if prompt.len() <= 2 * MOST_OF_AN_END {
         return prompt.into_owned();

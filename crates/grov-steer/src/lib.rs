@@ -18,4 +18,4 @@ pub mod review;
 mod testing;
 pub mod way_back;
 
-pub use holding::{Agreement, IntentReader, TaskGoal, instructions};
+pub use holding::{Agreement, IntentReader, TaskGoal, instructions, kept_of};

@@ -199,6 +199,7 @@ macro_rules! contract_tests {
             hook_steps_end_later
             hook_checks_come_in_order
             hook_sessions_are_listed_newest_first
+            a_prompt_is_kept_without_the_course
             guard_log_tells_what_ran
             texts_of_hooks_survive
             secrets_of_hooks_are_redacted

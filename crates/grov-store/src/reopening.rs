@@ -461,6 +461,14 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_session(id))
     }
 
+    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+        delegate!(self.hook_standing(id))
+    }
+
+    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError> {
+        delegate!(self.prompted(session))
+    }
+
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
         delegate!(self.hook_sessions(project_path, limit))
     }

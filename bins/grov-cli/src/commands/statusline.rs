@@ -151,7 +151,7 @@ async fn proxied(store: &SqliteStore, session: &ClientSessionId) -> Option<Recor
 
 /// What hooks found; nothing where none ran in the session.
 async fn hooked(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
-    let session = store.hook_session(session).await.ok().flatten()?;
+    let session = store.hook_standing(session).await.ok().flatten()?;
     Some(Recorded {
         usage: None,
         drift_score: session.drift_score,

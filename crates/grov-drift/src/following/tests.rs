@@ -1,7 +1,7 @@
 //! Sessions as hooks see them: one process after the other.
 
 use super::*;
-use crate::{review, summary};
+use crate::{announce, is_quiet, may_wait, review, summary};
 use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
 use grov_llm::offline::extract_intent;
 use proptest::prelude::*;
@@ -101,6 +101,26 @@ impl Session {
         self.steps.extend(progress.steps);
         self.ended.extend(progress.ended);
         self.checks.extend(progress.check);
+    }
+
+    /// A turn is over, and what was done is followed.
+    fn stop(&mut self) {
+        let now = self.now;
+        self.hook(|following| {
+            following.at_end();
+            following.settle(now);
+        });
+    }
+
+    /// What the user types, noted and no more.
+    fn announce(&mut self, text: &str) {
+        let length = self.transcript.len() as u64;
+        announce(&mut self.stored, text, length, Arc::new(extract_intent));
+        self.line(json!({"type": "user", "message": {"content": text}}));
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.transcript.as_bytes()[usize::try_from(self.stored.read_to).unwrap()..]
     }
 
     /// What the user types, as the hook hears of it and the transcript shows it then.
@@ -595,4 +615,96 @@ proptest! {
         let cuts = cuts.iter().map(|cut| cut.index(session.transcript.len())).collect();
         prop_assert_eq!(follow(Vec::new()), follow(cuts));
     }
+}
+
+#[test]
+fn a_prompt_that_was_noted_alone_comes_to_the_same() {
+    let second = "Now write the docs of it in docs/auth.md, and do not touch README.md.";
+    let work = |session: &mut Session, note: fn(&mut Session, &str)| {
+        note(session, GOAL);
+        session.edit("src/auth/token.ts", "refreshToken(user)");
+        session.stop();
+        note(session, second);
+        session.edit("docs/auth.md", "How a token is refreshed");
+        session.edit("README.md", "Tokens");
+        session.stop();
+    };
+    let (mut noted, mut followed) = (Session::new(), Session::new());
+    work(&mut noted, Session::announce);
+    work(&mut followed, |session, text| {
+        session.prompt(text);
+    });
+    assert_eq!(noted.stored.contract, followed.stored.contract);
+    assert_eq!(noted.stored.waiting, []);
+    let counted = |session: &Session| {
+        (
+            session.stored.prompts,
+            session.stored.actions,
+            session.stored.read_to,
+        )
+    };
+    assert_eq!(counted(&noted), counted(&followed));
+    let found = |session: &Session| -> Vec<_> {
+        let steps = session.steps.iter();
+        steps
+            .map(|step| (step.id.clone(), step.prompt, step.score))
+            .collect()
+    };
+    assert_eq!(found(&noted), found(&followed));
+    assert_eq!(noted.checks.len(), 1, "the first turn was settled");
+    assert!(noted.stored.is_unchecked, "of the second something is to be said");
+    let said = |session: &mut Session| session.prompt("go on").unwrap().correction.unwrap();
+    assert_eq!(said(&mut noted), said(&mut followed));
+    assert!(!noted.stored.is_unchecked);
+}
+
+#[test]
+fn what_was_done_before_a_noted_prompt_is_not_held_against_it() {
+    let mut session = Session::new();
+    session.announce(GOAL);
+    session.edit("README.md", "Tokens");
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    // Nobody followed that turn.
+    session.announce("Do not touch README.md any more.");
+    assert_eq!(session.stored.waiting.len(), 2);
+    session.stop();
+    let forbidden = session.steps.iter().flat_map(|step| &step.findings);
+    assert_eq!(
+        forbidden
+            .filter(|finding| finding.rule == grov_domain::Rule::Constraint)
+            .count(),
+        0
+    );
+    session.edit("README.md", "Tokens again");
+    session.stop();
+    let last = session.steps.last().unwrap();
+    assert_eq!(last.findings[0].rule, grov_domain::Rule::Constraint);
+    assert_eq!(session.stored.prompts, 2);
+}
+
+#[test]
+fn only_words_may_stay_unread() {
+    let mut session = Session::new();
+    assert!(may_wait(&session.stored, true));
+    session.announce(GOAL);
+    session.line(json!({"type": "system", "subtype": "turn_duration"}));
+    session.line(json!({"type": "user", "message": {"content": "go on"}}));
+    assert!(is_quiet(&session.stored, session.unread(), "go on"));
+    assert!(
+        !is_quiet(&session.stored, session.unread(), "go on then"),
+        "nobody noted that"
+    );
+    session.run("ls");
+    assert!(!is_quiet(&session.stored, session.unread(), "go on"));
+    session.edit("README.md", "Tokens");
+    session.edit("src/billing/bill.ts", "Tokens");
+    session.stop();
+    assert!(session.stored.is_unchecked && !may_wait(&session.stored, true));
+    assert!(may_wait(&session.stored, false), "nobody checks");
+    session.prompt("go on");
+    for _ in 0..8 {
+        assert!(may_wait(&session.stored, true));
+        session.announce("go on");
+    }
+    assert!(!may_wait(&session.stored, true), "that is enough");
 }

@@ -283,7 +283,51 @@ pub async fn hook_sessions_are_listed_newest_first(store: Arc<dyn Store>) {
     assert_eq!(names("/elsewhere", 9).await, ["e"]);
     assert_eq!(names("/unknown", 9).await, [""; 0]);
     let listed = store.hook_sessions("/elsewhere", 1).await.unwrap().remove(0);
-    assert_eq!(listed, kept(&store, "e").await);
+    assert_eq!(listed, without_course(kept(&store, "e").await));
+}
+
+fn without_course(session: HookSession) -> HookSession {
+    HookSession {
+        course: None,
+        ..session
+    }
+}
+
+/// A prompt is kept beside the course, which nobody has to read or write for it.
+pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
+    assert_eq!(store.hook_standing(&client("a")).await.unwrap(), None);
+    assert!(follow(&store, &progress("a", 1)).await);
+    let whole = kept(&store, "a").await;
+    let mut standing = store.hook_standing(&client("a")).await.unwrap().unwrap();
+    assert_eq!(standing, without_course(whole.clone()));
+    standing.contract.goal = "Something else".to_owned();
+    standing.prompts += 1;
+    standing.waiting.clear();
+    standing.is_unchecked = false;
+    assert!(store.prompted(&standing).await.unwrap());
+    let now = kept(&store, "a").await;
+    let expected = HookSession {
+        course: whole.course.clone(),
+        revision: whole.revision + 1,
+        ..standing.clone()
+    };
+    assert_eq!(now, expected);
+    // Whoever read it before comes too late.
+    assert!(!store.prompted(&standing).await.unwrap());
+    let late = HookProgress {
+        session: whole,
+        ..progress("a", 1)
+    };
+    assert!(!follow(&store, &late).await);
+    // A session may begin with a prompt.
+    let begun = HookSession {
+        revision: 0,
+        ..without_course(progress("b", 1).session)
+    };
+    assert!(store.prompted(&begun).await.unwrap());
+    assert!(!store.prompted(&begun).await.unwrap());
+    let begun = HookSession { revision: 1, ..begun };
+    assert_eq!(kept(&store, "b").await, begun);
 }
 
 /// What a guard said is kept once per call, and what ran is noted.

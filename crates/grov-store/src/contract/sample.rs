@@ -7,7 +7,7 @@ use grov_domain::{
     GoalEditId, GoalEditKind, GuardVerdict, Guarded, HistoryKey, HookCheck, HookProgress, HookSession,
     HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome,
     Project, Prompt, Purpose, RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step,
-    StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason, WaitingPrompt,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -379,6 +379,12 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             keywords: vec!["limit".to_owned()],
         },
         course: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
+        waiting: vec![WaitingPrompt {
+            text: "And \"test\" it.".to_owned(),
+            known_by: u64::MAX,
+            at: u64::MAX >> 1,
+        }],
+        is_unchecked: true,
         drift_score: Some(7),
         escalation: 3,
         prompts: 4,

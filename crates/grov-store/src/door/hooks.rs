@@ -1,7 +1,9 @@
 //! What hooks hand over.
 
 use super::{json, owned, owned_findings, owned_optional, owned_plan};
-use grov_domain::{ActionSketch, GoalContract, Guarded, HookCheck, HookEnded, HookSession, HookStep};
+use grov_domain::{
+    ActionSketch, GoalContract, Guarded, HookCheck, HookEnded, HookSession, HookStep, WaitingPrompt,
+};
 use std::borrow::Cow;
 
 /// A session of the hook path as it may be stored.
@@ -15,6 +17,8 @@ pub(crate) fn hook_session(session: &HookSession) -> HookSession {
         read_to: _,
         contract,
         course,
+        waiting,
+        is_unchecked: _,
         drift_score: _,
         escalation: _,
         prompts: _,
@@ -41,6 +45,14 @@ pub(crate) fn hook_session(session: &HookSession) -> HookSession {
         for text in list {
             owned(text);
         }
+    }
+    for WaitingPrompt {
+        text,
+        known_by: _,
+        at: _,
+    } in waiting
+    {
+        owned(text);
     }
     if let Some(json) = course
         && let Cow::Owned(redacted) = json::texts(json)

@@ -378,6 +378,8 @@ async fn remove_hooks(
         .await?;
     for row in &gone {
         let session: &str = row.try_get(0)?;
+        let course = sqlx::query("DELETE FROM hook_courses WHERE client_session_id = ?").bind(session);
+        course.execute(&mut *connection).await?;
         let checks = sqlx::query("DELETE FROM hook_checks WHERE client_session_id = ?").bind(session);
         report.hook_checks += checks.execute(&mut *connection).await?.rows_affected();
     }

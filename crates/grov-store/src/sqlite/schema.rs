@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Migration N stands at index N - 1.
-const MIGRATIONS: [&str; 8] = [
+const MIGRATIONS: [&str; 9] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -18,6 +18,7 @@ const MIGRATIONS: [&str; 8] = [
     include_str!("../../../../migrations/sqlite/0006_vectors.sql"),
     include_str!("../../../../migrations/sqlite/0007_drift.sql"),
     include_str!("../../../../migrations/sqlite/0008_hooks.sql"),
+    include_str!("../../../../migrations/sqlite/0009_courses.sql"),
 ];
 
 /// The migration after which the index of memory has to be filled from the tasks that are there.

@@ -14,6 +14,14 @@ impl HookStore for SqliteStore {
         self.session_of_hooks(id).await
     }
 
+    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+        self.standing_of_hooks(id).await
+    }
+
+    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError> {
+        self.keep_prompted(session).await
+    }
+
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
         self.sessions_of_hooks(project_path, limit).await
     }

@@ -147,11 +147,17 @@ const ERASE: &[&str] = &[
     ),
     // A hook that holds the words wrote nothing yet, and may not any more.
     concat!(
-        "UPDATE hook_sessions SET contract = '', course = NULL, revision = revision + 1, \
+        "UPDATE hook_sessions SET contract = '', waiting = NULL, revision = revision + 1, \
          forgotten_at = max(coalesce(forgotten_at, t.saved), t.saved) FROM (SELECT client_session_id, \
           max(created_at) AS saved FROM tasks WHERE client_session_id IS NOT NULL AND id IN ",
         forgotten!(),
         " GROUP BY client_session_id) t WHERE hook_sessions.client_session_id = t.client_session_id"
+    ),
+    concat!(
+        "DELETE FROM hook_courses WHERE client_session_id IN \
+         (SELECT client_session_id FROM tasks WHERE client_session_id IS NOT NULL AND id IN ",
+        forgotten!(),
+        ")"
     ),
     concat!(
         "UPDATE session_states SET original_goal = NULL, expected_scope = NULL, constraints = NULL, keywords = NULL, \
