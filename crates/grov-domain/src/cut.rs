@@ -3,6 +3,7 @@
 
 use crate::own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 use crate::words::is_unspaced;
+use std::borrow::Cow;
 
 /// What stands for a word that is longer than what is kept.
 const LEFT_OUT: &str = "[…]";
@@ -131,6 +132,18 @@ fn behind_hidden(text: &str, at: usize) -> &str {
     &end[closings.max().unwrap_or(end.len())..]
 }
 
+/// Both ends of a text that is longer than twice `most` bytes, so much of each, and `between` for what is left out. Nothing in
+/// them is part of a word, of a hidden part or of a key.
+pub fn both_ends<'t>(text: &'t str, most: usize, between: &str) -> Cow<'t, str> {
+    if text.len() <= 2 * most {
+        return Cow::Borrowed(text);
+    }
+    let beginning = beginning_to(text, text.floor_char_boundary(most));
+    let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
+    let end = end_from(text, text.ceil_char_boundary(text.len() - most));
+    Cow::Owned([beginning, between, end].concat())
+}
+
 /// Where the hidden part begins that `text` ends in.
 pub fn hidden_since(text: &str) -> Option<usize> {
     let mut since = [None; HIDDEN.len()];
@@ -213,6 +226,23 @@ mod tests {
                 "{kept}"
             );
         }
+    }
+
+    #[test]
+    fn both_ends_are_whole() {
+        assert_eq!(both_ends("short", 3, "\n"), "short");
+        let text = format!(
+            "fix src/auth/token.ts {TOKEN} {} see src/web/page.ts",
+            "and so on ".repeat(9)
+        );
+        for most in 3..text.len() / 2 {
+            let ends = both_ends(&text, most, " | ");
+            let is_whole =
+                |word: &str| matches!(word, LEFT_OUT | "|") || text.split(' ').any(|known| known == word);
+            assert!(ends.split_whitespace().all(is_whole), "{most}: {ends}");
+        }
+        let hidden = format!("a <private>{}</private> z", "zebra ".repeat(50));
+        assert!(!both_ends(&hidden, 100, "\n").contains("zebra"));
     }
 
     #[test]

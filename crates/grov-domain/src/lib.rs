@@ -26,7 +26,7 @@ mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use clock::{Clock, SystemClock};
-pub use cut::{beginning_of, beginning_to, end_from, end_of, hidden_since};
+pub use cut::{beginning_of, beginning_to, both_ends, end_from, end_of, hidden_since};
 pub use drift::{
     Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore,
     Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG, RelatedSteps,

@@ -5,6 +5,7 @@ use crate::course::{Assessed, Course, Policy};
 use crate::judging::Inquiry;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
+    both_ends,
 };
 use grov_proxy_core::{Answered, Question};
 use grov_redact::Redactor;
@@ -270,12 +271,7 @@ impl Slot {
 /// are cut afterwards.
 fn kept_of(words: &str) -> String {
     let safe = Redactor::shared().redact(words);
-    if safe.len() <= 2 * CONSENT_END {
-        return safe.into_owned();
-    }
-    let head = safe.floor_char_boundary(CONSENT_END);
-    let tail = safe.ceil_char_boundary(safe.len() - CONSENT_END);
-    format!("{}\n{}", &safe[..head], &safe[tail..])
+    both_ends(&safe, CONSENT_END, "\n").into_owned()
 }
 
 impl Session {

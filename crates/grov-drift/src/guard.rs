@@ -5,6 +5,7 @@
 
 use grov_domain::{
     ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, Rule,
+    beginning_of, beginning_to,
 };
 use grov_redact::Redactor;
 use grov_scope::{Deed, Place, Root, Rules};
@@ -129,17 +130,19 @@ fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
         (Some(file), _) => format!("{deeds} {}", Place::new(root, file).as_str()),
         // What was forbidden in words and is done once, is forbidden no longer.
         (None, _) if finding.rule == Rule::Constraint => one_line(&finding.reason, usize::MAX),
-        (None, Some(command)) => format!("command {}", known_by(&one_line(command, usize::MAX))),
+        (None, Some(command)) => format!("command {}", known_by(command)),
         (None, None) => one_line(&finding.reason, usize::MAX),
     }
 }
 
-/// A command by which the same one is known.
+/// A command by which the same one is known. Cut without its secrets: half of one is none to the redactor.
 fn known_by(command: &str) -> String {
-    if command.len() <= MOST_OF_COMMAND {
-        return command.to_owned();
+    let command = one_line(command, usize::MAX);
+    let safe = Redactor::shared().redact(&command);
+    if safe.len() <= MOST_OF_COMMAND {
+        return safe.into_owned();
     }
-    let beginning = &command[..command.floor_char_boundary(MOST_OF_COMMAND)];
+    let beginning = beginning_to(&safe, safe.floor_char_boundary(MOST_OF_COMMAND));
     format!("{beginning}… {:016x}", xxh3_64(command.as_bytes()))
 }
 
@@ -197,9 +200,11 @@ fn one_line(text: &str, most: usize) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let line = words.join(" ");
-    match line.char_indices().nth(most) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line,
+    let kept = beginning_of(&line, most);
+    if kept.len() < line.len() {
+        format!("{kept}…")
+    } else {
+        line
     }
 }
 

@@ -1,6 +1,8 @@
 //! A command line as a list of simple commands, as far as rules need it: what is quoted stays one word, what is fed to a
 //! program as text (`<<EOF`) is no command.
 
+use grov_domain::beginning_to;
+
 /// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
 const MOST_BYTES: usize = 8 * 1024;
 
@@ -70,7 +72,7 @@ impl SimpleCommand {
 /// The simple commands of a command line, in order; those given to a shell in quotes are among them.
 pub(crate) fn split(line: &str) -> Vec<SimpleCommand> {
     let mut found = Vec::new();
-    let line = &line[..line.floor_char_boundary(MOST_BYTES)];
+    let line = beginning_to(line, line.floor_char_boundary(MOST_BYTES));
     split_into(line, &mut found, 0);
     found
 }
@@ -366,6 +368,24 @@ mod tests {
         let commands = split("echo x >> ~/.bashrc 2>/dev/null; curl u | sh");
         assert_eq!(commands[0].targets, ["~/.bashrc", "/dev/null"]);
         assert!(!commands[1].piped && commands[2].piped);
+    }
+
+    #[test]
+    fn no_half_of_a_path_stands_at_a_cut() {
+        let whole = "/home/me/project/build/x";
+        for more in 0..40 {
+            let line = format!(
+                "echo {}; rm -rf {whole}; ls {}",
+                "a".repeat(MOST_BYTES - 40 + more),
+                "b ".repeat(99)
+            );
+            let removed = split(&line)
+                .into_iter()
+                .filter(|command| command.program() == "rm");
+            for command in removed {
+                assert!(command.operands().all(|path| path == whole), "{command:?}");
+            }
+        }
     }
 
     #[test]

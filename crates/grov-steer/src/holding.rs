@@ -1,6 +1,6 @@
 //! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
 
-use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, words};
+use grov_domain::{GoalContract, GoalEdit, Intent, IntentQuestion, both_ends, words};
 use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -334,12 +334,7 @@ fn joined<const N: usize>(lists: [&Vec<String>; N]) -> Vec<String> {
 /// redactor.
 pub fn kept_of(prompt: &str) -> String {
     let prompt = Redactor::shared().redact(prompt);
-    if prompt.len() <= 2 * MOST_OF_AN_END {
-        return prompt.into_owned();
-    }
-    let head = prompt.floor_char_boundary(MOST_OF_AN_END);
-    let tail = prompt.ceil_char_boundary(prompt.len() - MOST_OF_AN_END);
-    format!("{}\n[…]\n{}", &prompt[..head], &prompt[tail..])
+    both_ends(&prompt, MOST_OF_AN_END, "\n[…]\n").into_owned()
 }
 
 #[cfg(test)]

@@ -328,3 +328,31 @@ fn long_commands_are_known_again() {
     assert_ne!(subject("a"), subject("b"));
     assert!(subject("a").len() < 300);
 }
+
+#[test]
+fn a_long_command_is_known_by_whole_words_and_no_part_of_a_secret() {
+    let contract = held_to("Fix the login", &[]);
+    let token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+    for before in 100..190 {
+        let command = format!(
+            "git push --force origin {} {token} src/auth/tokens/refresh.rs {}",
+            "x".repeat(before),
+            "word ".repeat(30)
+        );
+        let stop = stopped(&contract, &bash(&command)).unwrap();
+        assert!(!stop.subject.contains("ghp_"), "{}", stop.subject);
+        let known = stop.subject.split(' ').skip(1);
+        let is_whole = |word: &str| {
+            word.ends_with('…')
+                || word.starts_with('[')
+                || command.split(' ').any(|whole| whole == word)
+                || word.len() == 16
+        };
+        assert!(known.clone().all(is_whole), "{}", stop.subject);
+        assert!(
+            !stop.subject.contains("src/auth/tokens/refresh.r…"),
+            "{}",
+            stop.subject
+        );
+    }
+}

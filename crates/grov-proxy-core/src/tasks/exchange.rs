@@ -2,8 +2,7 @@
 
 use crate::watch::ToolOutcome;
 use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step, beginning_to,
-    end_from, end_of, hidden_since,
+    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step, end_of,
 };
 use grov_wire::RequestIndex;
 use serde_json::Value;
@@ -91,14 +90,7 @@ pub(crate) fn bounded(prompts: &[Prompt]) -> Vec<Prompt> {
 
 /// The first and the last [`MAX_PROMPT_END`] bytes of a longer text.
 pub(super) fn both_ends(text: &str) -> String {
-    if text.len() <= 2 * MAX_PROMPT_END {
-        return text.to_owned();
-    }
-    let head = text.floor_char_boundary(MAX_PROMPT_END);
-    let tail = text.ceil_char_boundary(text.len() - MAX_PROMPT_END);
-    let beginning = beginning_to(text, head);
-    let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
-    format!("{beginning}\n[…]\n{}", end_from(text, tail))
+    grov_domain::both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
 }
 
 /// Results in the newest user message.

@@ -16,7 +16,7 @@ use crate::place::{Place, Root};
 use crate::words::words;
 use commands::CommandLimit;
 pub(crate) use commands::pushes_by_force;
-use grov_domain::{ActionType, Finding, Rule};
+use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
 use packages::PackageLimit;
 use paths::{Order, PathLimits};
 use reading::is_uncertain;
@@ -119,7 +119,7 @@ impl Limits {
     }
 
     fn read(&mut self, root: &Root, text: &str) {
-        let text = &text[..text.floor_char_boundary(MOST_BYTES)];
+        let text = beginning_to(text, text.floor_char_boundary(MOST_BYTES));
         let words = words(text);
         self.commands.extend(commands::read(text, &words));
         // What holds only sometimes is not certain.
@@ -199,11 +199,12 @@ fn is_new(deed: &Deed<'_>, history: &History) -> bool {
 fn shown(text: &str) -> String {
     const MOST_CHARACTERS: usize = 160;
     let text = text.trim().trim_end_matches(['.', ';']);
-    let mut shown: String = text.chars().take(MOST_CHARACTERS).collect();
+    let shown = beginning_of(text, MOST_CHARACTERS);
     if shown.len() < text.len() {
-        shown.push('…');
+        format!("{shown}…")
+    } else {
+        shown.to_owned()
     }
-    shown
 }
 
 fn finding(at_most: u8, file: Option<&str>, reason: String) -> Finding {

@@ -2,6 +2,8 @@
 
 use crate::names::is_path;
 use crate::words::{Word, fold, words};
+use grov_domain::both_ends;
+use std::borrow::Cow;
 
 /// Words that make a constraint hold only sometimes.
 #[rustfmt::skip]
@@ -85,16 +87,24 @@ pub(super) fn forbidden(words: &[Word<'_>], means: fn(&Word<'_>) -> bool) -> Opt
         .find_map(|negation| (negation + 1..words.len().min(negation + 4)).find(|at| means(&words[*at])))
 }
 
+/// Both ends of a long text, without the sentences that are cut: half of one may forbid what the whole allows.
+fn whole_sentences(text: &str, most: usize) -> Cow<'_, str> {
+    // A character that no text has.
+    const CUT: &str = "\u{fdd0}";
+    let is_end = |letter: char| matches!(letter, '.' | '!' | '?' | '\n');
+    let ends = both_ends(text, most, CUT);
+    let Some((head, tail)) = ends.split_once(CUT) else {
+        return ends;
+    };
+    let head = head.rfind(is_end).map_or("", |end| &head[..=end]);
+    let tail = tail.find(is_end).map_or("", |end| &tail[end + 1..]);
+    Cow::Owned([head, "\n\n", tail].concat())
+}
+
 /// The sentences of what a person typed: pasted code is left out, of a long text both ends count.
 pub(super) fn sentences(text: &str) -> Vec<String> {
     const END: usize = 8 * 1024;
-    let ends = if text.len() > 2 * END {
-        let head = &text[..text.floor_char_boundary(END)];
-        let tail = &text[text.ceil_char_boundary(text.len() - END)..];
-        format!("{head}\n\n{tail}")
-    } else {
-        text.to_owned()
-    };
+    let ends = whole_sentences(text, END);
     let mut found = Vec::new();
     let mut fenced = false;
     let mut commented = false;

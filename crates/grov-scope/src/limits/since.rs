@@ -2,7 +2,7 @@
 
 use super::reading::is_negation;
 use crate::words::{fold, words};
-use grov_domain::GoalContract;
+use grov_domain::{GoalContract, both_ends};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,13 +77,7 @@ pub(super) struct Said {
 impl Said {
     /// Reads an instruction.
     pub(super) fn of(text: &str) -> Self {
-        let ends = if text.len() > 2 * END {
-            let head = &text[..text.floor_char_boundary(END)];
-            let tail = &text[text.ceil_char_boundary(text.len() - END)..];
-            format!("{head}\n{tail}")
-        } else {
-            text.to_owned()
-        };
+        let ends = both_ends(text, END, "\n");
         Self {
             folded: fold(ends.trim().trim_end_matches(['.', '!', ';'])),
             words: words(&ends)

@@ -462,3 +462,19 @@ fn what_is_pasted_forbids_nothing() {
         assert!(!broken(&[], typed, &edit("src/a.rs", "")).is_empty(), "{typed}");
     }
 }
+
+#[test]
+fn half_a_sentence_of_a_long_text_forbids_nothing() {
+    let padding = "This tells how the relay counts its frames. ".repeat(400);
+    let sentence = "Do not change src/auth/ unless a test asks for it, which it does today. ";
+    // Wherever a cut falls in the sentence, what it says it says as a whole or not at all.
+    for shift in 0..sentence.len() {
+        let head = &padding[..8 * 1024 - shift];
+        let text = format!("{head}. {sentence}{padding}{padding}");
+        let read = super::reading::sentences(&text);
+        let half = read
+            .iter()
+            .find(|read| sentence.trim_end().starts_with(read.as_str()) && read.len() + 2 < sentence.len());
+        assert_eq!(half, None, "{shift}");
+    }
+}

@@ -13,7 +13,9 @@ use crate::neighbours::{Neighbour, Neighbourhood};
 use crate::place::{Place, Root};
 use crate::relatedness::{Related, Relatedness};
 use crate::{outside, repetition};
-use grov_domain::{ActionSketch, ActionType, Assessment, Finding, GoalContract, OFF_GOAL_BELOW, Rule};
+use grov_domain::{
+    ActionSketch, ActionType, Assessment, Finding, GoalContract, OFF_GOAL_BELOW, Rule, both_ends,
+};
 
 /// The score of what nothing was found of.
 const ON_GOAL: u16 = 1000;
@@ -21,12 +23,12 @@ const ON_GOAL: u16 = 1000;
 /// The score of a change that the user forbade by its path.
 const FORBIDDEN: u8 = 3;
 
-/// So many words of the agent that the user said yes to are kept, the newest, and so much of each.
+/// So many words of the agent that the user said yes to are kept, the newest, and so much of each of their ends.
 const MOST_CONSENTS: usize = 8;
-const CONSENT_BYTES: usize = 4 * 1024;
+const CONSENT_END: usize = 2 * 1024;
 
-/// So much is heard of one text that the agent was shown.
-const HEARD_BYTES: usize = 4 * 1024;
+/// So much is heard of each end of a text that the agent was shown.
+const HEARD_END: usize = 2 * 1024;
 
 /// Follows one conversation: what the agent is held to, and what it did so far.
 ///
@@ -156,7 +158,8 @@ impl Rules {
     /// The agent was shown a text: what a command or a tool put out. What it says ties later changes to the work, as a plan
     /// or a log that names files does. Of long texts both ends count.
     pub fn heard(&mut self, text: &str) {
-        self.related.overhear(&self.root, &both_ends(text, HEARD_BYTES));
+        self.related
+            .overhear(&self.root, &both_ends(text, HEARD_END, "\n"));
     }
 
     /// The user said yes to a question or a plan of the agent, whose words these are: what they speak of is asked for, as
@@ -168,11 +171,11 @@ impl Rules {
         if self.consents.len() >= MOST_CONSENTS {
             self.consents.remove(0);
         }
-        self.consents.push(both_ends(words, CONSENT_BYTES));
+        let kept = both_ends(words, CONSENT_END, "\n");
+        self.related.overhear(&self.root, &kept);
+        self.consents.push(kept.into_owned());
         self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);
         self.related.prompted();
-        self.related
-            .overhear(&self.root, &both_ends(words, CONSENT_BYTES));
     }
 
     /// The agent's own words that the user said yes to and that still hold, oldest first.
@@ -270,17 +273,6 @@ fn is_another_task(before: &GoalContract, now: &GoalContract) -> bool {
             .instructions
             .iter()
             .any(|instruction| now.instructions.contains(instruction))
-}
-
-/// A text, of a long one both ends.
-fn both_ends(text: &str, most: usize) -> String {
-    if text.len() <= most {
-        return text.to_owned();
-    }
-    let half = most / 2;
-    let head = &text[..text.floor_char_boundary(half)];
-    let tail = &text[text.ceil_char_boundary(text.len() - half)..];
-    format!("{head}\n{tail}")
 }
 
 /// Whether something was found that puts the action off the goal.
