@@ -108,6 +108,11 @@ impl EffectKind {
             Self::Write | Self::Modify | Self::Delete | Self::Move | Self::Copy | Self::Permission
         )
     }
+
+    /// Whether files or the repository are not what they were.
+    pub fn is_change(self) -> bool {
+        self.changes_files() || self == Self::VersionControl
+    }
 }
 
 /// One effect of a command and the paths it names.

@@ -1,8 +1,7 @@
 //! What a session leaves behind: whether somebody should look at what came of it.
 
-use grov_domain::{CorrectionLevel, HookCheck, OFF_GOAL_BELOW};
-pub use grov_steer::review::Review;
-use grov_steer::review::is_to_be_reviewed;
+pub use grov_domain::Review;
+use grov_domain::{CorrectionLevel, HookCheck, OFF_GOAL_BELOW, is_to_be_reviewed};
 
 /// Reviews a session by its checks, oldest first, and by the escalation it ended with (0 to 3).
 ///

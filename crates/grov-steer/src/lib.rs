@@ -13,7 +13,6 @@ mod holding;
 pub mod level;
 pub mod objection;
 pub mod quote;
-pub mod review;
 #[cfg(test)]
 mod testing;
 pub mod way_back;

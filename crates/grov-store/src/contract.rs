@@ -167,6 +167,7 @@ macro_rules! contract_tests {
             step_off_goal_is_recorded_once
             judged_step_keeps_its_verdict
             later_verdict_moves_a_step
+            later_verdict_marks_a_saved_task
             later_verdict_takes_back_no_correction
             acquitted_action_is_a_step_again
             hard_finding_is_not_acquitted

@@ -4,7 +4,7 @@ use super::bench::{Bench, GOAL, ROOT, Response, session, until};
 use super::double::Answers;
 use crate::DriftSettings;
 use crate::testing::{bash, edit};
-use grov_domain::{EffectKind, JudgedBy};
+use grov_domain::{EffectKind, JudgedBy, SessionId};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
@@ -158,6 +158,19 @@ async fn a_verdict_behind_the_end_of_a_turn_is_not_said_when_it_is_overtaken() {
     bench.judge.lets();
     until(|| bench.counted("judged") == 1).await;
     assert_eq!(bench.next_request("", &[]).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_verdict_on_a_task_that_is_over_still_reaches_its_steps() {
+    let bench = objected();
+    // The work is another one by now, and what was done before may be saved already.
+    let slot = bench.drift.shared.slot(&session());
+    slot.session().task = SessionId::new("another task");
+    bench.judge.lets();
+    until(|| bench.store.judged().len() == 1).await;
+    let (_, verdict) = bench.store.judged().remove(0);
+    assert_eq!((verdict.score, verdict.by), (3, JudgedBy::Model));
+    assert_eq!(bench.state().correction, None, "nobody is told of it");
 }
 
 #[tokio::test(start_paused = true)]

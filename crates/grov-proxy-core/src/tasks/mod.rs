@@ -10,7 +10,6 @@ mod exchange;
 mod location;
 mod outcomes;
 mod persist;
-mod review;
 mod session;
 mod turn;
 mod verdict;

@@ -5,15 +5,14 @@ use super::exchange::RecordedExchange;
 use super::location::{Location, ignored, locate, pinned};
 use super::outcomes::Outcomes;
 use super::persist::{patiently, persist};
-use super::review::{Review, review};
 use super::turn::OpenTurn;
 use super::verdict::{Known, Target};
 use super::{Context, Event};
 use crate::identity;
 use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, SessionId,
-    SessionMode, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
-    TaskTransition, TaskType,
+    ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
+    SessionId, SessionMode, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis,
+    TaskContextQuestion, TaskTransition, TaskType,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -564,7 +563,7 @@ impl Session {
         let mut corrections = patiently(|| store.corrections(&self.id)).await?;
         events.retain(|event| until.is_none_or(|until| event.timestamp <= until));
         corrections.retain(|correction| until.is_none_or(|until| correction.made_at <= until));
-        Ok(review(steps, &events, &corrections, state.escalation_count))
+        Ok(Review::of(steps, &events, &corrections, state.escalation_count))
     }
 
     /// Nobody was heard of for long: what there is of the task is saved.

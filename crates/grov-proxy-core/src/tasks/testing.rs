@@ -1,8 +1,6 @@
 //! What the tests of this module share.
 
-use grov_domain::{
-    ClientSessionId, SessionId, SessionMode, SessionState, SessionStatus, Task, TaskId, TaskStatus, TaskType,
-};
+use grov_domain::{ClientSessionId, SessionId, SessionMode, SessionState, SessionStatus, TaskType};
 use time::OffsetDateTime;
 
 /// An open task of client session `s1`.
@@ -34,32 +32,5 @@ pub(super) fn task(id: &str, parent: Option<&str>) -> SessionState {
         start_time: OffsetDateTime::UNIX_EPOCH,
         last_update: OffsetDateTime::UNIX_EPOCH,
         status: SessionStatus::Active,
-    }
-}
-
-/// A task of client session `s1` that was saved with this status.
-pub(super) fn saved(status: TaskStatus) -> Task {
-    Task {
-        id: TaskId::new("t1"),
-        project_path: "/p".to_owned(),
-        project_remote: None,
-        user: None,
-        client_session_id: Some(ClientSessionId::new("s1")),
-        session_id: Some(SessionId::new("s1")),
-        original_query: "go".to_owned(),
-        goal: None,
-        reasoning_trace: Vec::new(),
-        files_touched: Vec::new(),
-        decisions: Vec::new(),
-        constraints: Vec::new(),
-        status,
-        trigger_reason: None,
-        linked_commit: None,
-        parent_session_id: None,
-        parent_task_id: None,
-        tags: Vec::new(),
-        file_pins: Vec::new(),
-        superseded_by: None,
-        created_at: OffsetDateTime::UNIX_EPOCH,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::exchange::{RecordedExchange, SketchedAction};
 use super::location::Location;
-use grov_domain::{ActionSketch, ActionType, AgentId, EffectKind, ExchangeId};
+use grov_domain::{ActionSketch, ActionType, AgentId, ExchangeId};
 use time::OffsetDateTime;
 
 /// Actions of a turn that are kept for its verdict; of more, the first and the last half of this.
@@ -104,10 +104,5 @@ impl OpenTurn {
 
 /// Whether an action changes files or the repository.
 pub(super) fn changes(sketch: &ActionSketch) -> bool {
-    sketch.action_type.modifies_files() || sketch.effects.iter().copied().any(is_change)
-}
-
-/// Whether an effect of a command changes files or the repository.
-pub(super) fn is_change(effect: EffectKind) -> bool {
-    effect.changes_files() || effect == EffectKind::VersionControl
+    sketch.action_type.modifies_files() || sketch.effects.iter().any(|effect| effect.is_change())
 }

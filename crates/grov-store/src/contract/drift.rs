@@ -1,10 +1,13 @@
 //! Actions judged off goal, at once and later.
 
-use super::sample::{PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, verdict};
+use super::sample::{
+    PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, task, verdict,
+};
 use grov_domain::{
     ActionType, AgentId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, ExchangeRecord,
-    Finding, JudgedBy, Move, Project, RELATED_AMONG, RelatedSteps, Retention, Rule, SessionStatus,
-    SessionSummary, StepId, StepRow, StepVerdict, Store, TaskTransition,
+    Finding, JudgedBy, MemoryScope, Move, Project, RELATED_AMONG, RelatedSteps, Retention, Rule,
+    SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store, Task, TaskId, TaskStatus,
+    TaskTransition, TriggerReason,
 };
 use std::sync::Arc;
 
@@ -188,6 +191,84 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     assert_eq!(logged(&store, "a").await, [off, on]);
     assert_eq!(store.append(&[second]).await.unwrap(), 0);
     assert_eq!(steps(&store, "a").await.len(), 2);
+}
+
+/// A verdict that comes when its task is saved already marks the memory, takes the marks back when it acquits, and the index
+/// follows. What was recorded behind the end of the task is not counted, nor is a task of another session.
+pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
+    let [first, second] = [
+        judged("a", 1, [Some(9), Some(9)]),
+        judged("a", 2, [Some(9), None]),
+    ];
+    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    let saved = Task {
+        status: TaskStatus::Complete,
+        trigger_reason: Some(TriggerReason::Complete),
+        tags: vec!["limits".to_owned()],
+        client_session_id: Some(client("a")),
+        session_id: Some(session("a")),
+        ..task("memory", 5)
+    };
+    store.save_task(&saved).await.unwrap();
+    let others = Task {
+        client_session_id: Some(client("b")),
+        session_id: Some(session("b")),
+        ..task("other", 5)
+    };
+    store.save_task(&others).await.unwrap();
+    store.append(&[judged("a", 9, [Some(1), Some(1)])]).await.unwrap();
+    let read = async |id: &str| store.task(&TaskId::new(id)).await.unwrap().unwrap();
+    let marks = async || {
+        let task = read("memory").await;
+        (task.tags, task.status)
+    };
+    let tagged = |tags: &[&str]| -> Vec<String> {
+        let own = std::iter::once(&"limits").chain(tags);
+        own.map(|tag| (*tag).to_owned()).collect()
+    };
+    let judge = async |steps: &[(&StepId, u8)]| {
+        let verdicts: Vec<_> = steps
+            .iter()
+            .map(|(id, score)| {
+                let plain = StepVerdict {
+                    level: None,
+                    correction: None,
+                    ..verdict(*score)
+                };
+                ((*id).clone(), plain)
+            })
+            .collect();
+        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+    };
+    let found = async |word: &str| {
+        let scope = MemoryScope {
+            project_path: PROJECT.to_owned(),
+            project_remote: None,
+        };
+        let found = store.lookup(&scope, &[word.to_owned()], 1000).await.unwrap();
+        found.terms[0].frequency
+    };
+    assert_eq!(marks().await, (tagged(&[]), TaskStatus::Complete));
+    assert_eq!(judge(&[(&second.steps[0].id, 4)]).await, 1);
+    assert_eq!(marks().await, (tagged(&["had-drift"]), TaskStatus::Complete));
+    assert_eq!(found("drift").await, 1);
+    let all = [(&first.steps[0].id, 3), (&first.steps[1].id, 2)];
+    assert_eq!(judge(&all).await, 2);
+    let both = tagged(&["had-drift", "needs-review"]);
+    assert_eq!(marks().await, (both.clone(), TaskStatus::Partial));
+    assert_eq!(found("drift").await, 1);
+    assert_eq!(found("review").await, 1);
+    store.save_task(&read("memory").await).await.unwrap();
+    assert_eq!(marks().await, (both, TaskStatus::Partial));
+    let acquitted = [
+        (&first.steps[0].id, 9),
+        (&first.steps[1].id, 9),
+        (&second.steps[0].id, 9),
+    ];
+    assert_eq!(judge(&acquitted).await, 3);
+    assert_eq!(read("memory").await, saved);
+    assert_eq!(found("drift").await, 0);
+    assert_eq!(read("other").await, others);
 }
 
 /// What the agent was told because of an action, it was told, whatever is found of the action later.

@@ -81,12 +81,7 @@ impl SessionStore for SqliteStore {
     }
 
     async fn steps(&self, id: &SessionId) -> Result<Vec<StepRow>, StoreError> {
-        const SQL: &str = concat!(
-            "SELECT ",
-            step_columns!(),
-            " FROM steps st WHERE st.session_id = ? ORDER BY st.timestamp, st.id"
-        );
-        self.step_rows(sqlx::query(SQL).bind(id.as_str())).await
+        self.step_rows(sqlx::query(STEPS).bind(id.as_str())).await
     }
 
     async fn client_steps(&self, id: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
@@ -199,6 +194,24 @@ impl SqliteStore {
         let rows = self.reader().await?.rows(self, query).await?;
         rows.iter().map(step).collect()
     }
+}
+
+/// The steps of a task, in order of time.
+const STEPS: &str = concat!(
+    "SELECT ",
+    step_columns!(),
+    " FROM steps st WHERE st.session_id = ? ORDER BY st.timestamp, st.id"
+);
+
+/// The same, as a transaction sees them.
+pub(super) async fn steps_of(
+    connection: &mut SqliteConnection,
+    session: &str,
+) -> Result<Vec<StepRow>, sqlx::Error> {
+    let rows = sqlx::query(STEPS).bind(session).fetch_all(connection).await?;
+    rows.iter()
+        .map(|row| step(row).map_err(|error| sqlx::Error::Decode(error.into())))
+        .collect()
 }
 
 fn summary(row: &SqliteRow) -> Result<SessionSummary, StoreError> {

@@ -269,7 +269,7 @@ pub(super) async fn save(connection: &mut SqliteConnection, task: &Task) -> Resu
 }
 
 /// The id of the finished task that a session became.
-async fn task_of(
+pub(super) async fn task_of(
     connection: &mut SqliteConnection,
     client_session: Option<&str>,
     session: Option<&str>,

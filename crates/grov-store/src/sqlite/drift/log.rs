@@ -1,5 +1,6 @@
 //! The drift log.
 
+use super::marks::decoding;
 use super::verdicts::NewVerdict;
 use super::{judge_name, judge_of_name};
 use crate::door;
@@ -152,6 +153,18 @@ impl SqliteStore {
         }
         Ok(None)
     }
+}
+
+/// The events of a task, oldest first.
+pub(super) async fn events_of(
+    connection: &mut SqliteConnection,
+    session: &str,
+) -> Result<Vec<DriftEvent>, sqlx::Error> {
+    let rows = sqlx::query("SELECT * FROM drift_log WHERE session_id = ? ORDER BY timestamp, id")
+        .bind(session)
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(|row| event(row).map_err(decoding)).collect()
 }
 
 fn event(row: &SqliteRow) -> Result<DriftEvent, StoreError> {

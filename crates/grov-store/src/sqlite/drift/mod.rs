@@ -3,6 +3,7 @@
 
 mod edits;
 mod log;
+mod marks;
 mod related;
 mod states;
 mod verdicts;

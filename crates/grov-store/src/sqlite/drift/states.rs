@@ -1,5 +1,6 @@
 //! Where client sessions stand, and what the agent was told.
 
+use super::marks::decoding;
 use crate::door;
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
@@ -34,6 +35,9 @@ const REPLACE_CORRECTION: &str = insert_correction!(
 const ADD_CORRECTION: &str = insert_correction!(
     "delivered_at = coalesce(delivered_at, excluded.delivered_at), outcome = coalesce(outcome, excluded.outcome)"
 );
+
+/// What the agent was told in a client session, oldest first.
+const CORRECTIONS: &str = "SELECT * FROM corrections WHERE client_session_id = ? ORDER BY made_at, id";
 
 /// Keeps where a session stands, which is redacted, with its correction. The task shows it, where it is stored.
 pub(in crate::sqlite) async fn keep_state(
@@ -201,7 +205,7 @@ impl SqliteStore {
         &self,
         session: &ClientSessionId,
     ) -> Result<Vec<Correction>, StoreError> {
-        let query = sqlx::query("SELECT * FROM corrections WHERE client_session_id = ? ORDER BY made_at, id");
+        let query = sqlx::query(CORRECTIONS);
         let rows = self
             .reader()
             .await?
@@ -209,6 +213,18 @@ impl SqliteStore {
             .await?;
         rows.iter().map(correction).collect()
     }
+}
+
+/// What the agent was told in a client session, oldest first.
+pub(super) async fn corrections_in(
+    connection: &mut SqliteConnection,
+    client_session: &str,
+) -> Result<Vec<Correction>, sqlx::Error> {
+    let rows = sqlx::query(CORRECTIONS)
+        .bind(client_session)
+        .fetch_all(connection)
+        .await?;
+    rows.iter().map(|row| correction(row).map_err(decoding)).collect()
 }
 
 fn correction(row: &SqliteRow) -> Result<Correction, StoreError> {

@@ -1,6 +1,7 @@
 //! Verdicts on recorded actions.
 
 use super::judge_name;
+use super::marks::mark_saved;
 use crate::door;
 use crate::sqlite::transitions::recount_steps;
 use crate::sqlite::values::{list, list_value};
@@ -93,7 +94,7 @@ async fn judge(
 ) -> Result<usize, sqlx::Error> {
     let ids: Vec<&str> = verdicts.iter().map(|(id, _)| *id).collect();
     let mut places = places(connection, client_session, &ids).await?;
-    let (mut changed, mut concerned) = (0, BTreeSet::new());
+    let (mut changed, mut moved, mut judged) = (0, BTreeSet::new(), BTreeSet::new());
     for (id, verdict) in verdicts {
         let Some(place) = places.get_mut(*id) else {
             continue;
@@ -111,14 +112,20 @@ async fn judge(
             mark(connection, session, id, verdict).await?
         };
         if place.is_logged || verdict.is_off_goal {
-            concerned.insert(place.session.clone());
+            moved.insert(place.session.clone());
+        }
+        if rows > 0 {
+            judged.insert(place.session.clone());
         }
         place.has_hard = verdict.has_hard;
         place.is_logged = verdict.is_off_goal;
         changed += usize::try_from(rows).unwrap_or(usize::MAX);
     }
-    for session in &concerned {
+    for session in &moved {
         recount_steps(connection, session).await?;
+    }
+    for session in &judged {
+        mark_saved(connection, client_session, session).await?;
     }
     Ok(changed)
 }

@@ -237,7 +237,7 @@ pub(in crate::sqlite) async fn fill(connection: &mut SqliteConnection) -> Result
 }
 
 /// Tasks in the order asked for.
-pub(super) async fn tasks_of(
+pub(in crate::sqlite) async fn tasks_of(
     connection: &mut SqliteConnection,
     ids: &[&str],
 ) -> Result<Vec<Task>, sqlx::Error> {

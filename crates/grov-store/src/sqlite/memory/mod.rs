@@ -12,7 +12,7 @@ mod supersede;
 mod terms;
 mod vectors;
 
-pub(super) use index::{Entry, Indexing, fill, reindex_client_session};
+pub(super) use index::{Entry, Indexing, fill, reindex_client_session, tasks_of};
 pub(super) use terms::Terms;
 
 use super::{SqliteStore, StoreError};

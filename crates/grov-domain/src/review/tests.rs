@@ -1,9 +1,33 @@
 use super::*;
-use crate::tasks::testing::saved;
-use grov_domain::{
-    ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskStatus,
-};
-use time::{Duration, OffsetDateTime};
+use crate::{ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskId};
+use time::Duration;
+
+/// A task that was saved with this status.
+fn saved(status: TaskStatus) -> Task {
+    Task {
+        id: TaskId::new("t1"),
+        project_path: "/p".to_owned(),
+        project_remote: None,
+        user: None,
+        client_session_id: Some(ClientSessionId::new("s1")),
+        session_id: Some(SessionId::new("s1")),
+        original_query: "go".to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        status,
+        trigger_reason: Some(TriggerReason::Complete),
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    }
+}
 
 fn step(id: &str, action_type: ActionType, score: Option<u8>) -> StepRow {
     StepRow {
@@ -84,7 +108,7 @@ fn work_on_its_goal_is_left_alone() {
         step("b", EDIT, None),
         step("c", EDIT, Some(5)),
     ];
-    let found = review(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
+    let found = Review::of(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
     assert_eq!(found, Review::default());
     assert_eq!(marked(&found), (Vec::new(), TaskStatus::Complete, Vec::new()));
 }
@@ -92,7 +116,7 @@ fn work_on_its_goal_is_left_alone() {
 #[test]
 fn one_action_off_goal_is_noted_and_no_more() {
     let steps: Vec<_> = (0..5).map(|id| step(&id.to_string(), EDIT, Some(10))).collect();
-    let found = review(&steps, &[event("off", 4, None)], &[], 1);
+    let found = Review::of(&steps, &[event("off", 4, None)], &[], 1);
     assert_eq!(
         marked(&found),
         (vec!["had-drift".to_owned()], TaskStatus::Complete, Vec::new())
@@ -111,14 +135,14 @@ fn three_warnings_are_reason_for_a_review() {
         each.map(|(place, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, place < number))
             .collect()
     };
-    assert!(!review(&steps, &[], &told(2), 0).needs_review);
-    let found = review(&steps, &[], &told(3), 0);
+    assert!(!Review::of(&steps, &[], &told(2), 0).needs_review);
+    let found = Review::of(&steps, &[], &told(3), 0);
     assert_eq!(
         marked(&found),
         (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
     );
     // Of another task of the session.
-    assert!(!review(&steps[..2], &[], &told(3), 0).needs_review);
+    assert!(!Review::of(&steps[..2], &[], &told(3), 0).needs_review);
 }
 
 #[test]
@@ -127,7 +151,7 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
         .map(|id| step(&format!("r{id}"), ActionType::Read, Some(10)))
         .collect();
     let low = [event("off", 4, None), event("too", 4, None)];
-    let found = review(&reads, &low, &[], 0);
+    let found = Review::of(&reads, &low, &[], 0);
     assert_eq!(
         marked(&found),
         (
@@ -137,13 +161,13 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
         )
     );
     assert!(
-        !review(&reads, &low[..1], &[], 0).needs_review,
+        !Review::of(&reads, &low[..1], &[], 0).needs_review,
         "one score is no mean"
     );
     let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(8))];
-    assert!(!review(&steps, &low, &[], 0).needs_review, "a mean of 6");
+    assert!(!Review::of(&steps, &low, &[], 0).needs_review, "a mean of 6");
     let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(7))];
-    assert!(review(&steps, &low, &[], 0).needs_review);
+    assert!(Review::of(&steps, &low, &[], 0).needs_review);
 }
 
 #[test]
@@ -157,7 +181,7 @@ fn a_halt_leaves_a_warning() {
         correction("off", CorrectionLevel::Halt, true),
         correction("elsewhere", CorrectionLevel::Halt, true),
     ];
-    let (tags, status, trace) = marked(&review(&steps, &events, &corrections, 0));
+    let (tags, status, trace) = marked(&Review::of(&steps, &events, &corrections, 0));
     assert_eq!(tags, ["had-drift", "needs-review"]);
     assert_eq!(status, TaskStatus::Partial);
     assert_eq!(
@@ -174,15 +198,15 @@ fn many_halts_are_counted() {
     let events: Vec<_> = (0..9)
         .map(|id| event(&id.to_string(), 1, Some(CorrectionLevel::Halt)))
         .collect();
-    let (.., trace) = marked(&review(&[], &events, &[], 0));
+    let (.., trace) = marked(&Review::of(&[], &events, &[], 0));
     assert_eq!(trace.len(), 4);
     assert!(trace[3].ends_with("6 more times"), "{trace:?}");
 }
 
 #[test]
 fn escalation_is_reason_for_a_review() {
-    assert!(!review(&[], &[], &[], 1).needs_review);
-    assert!(review(&[], &[], &[], 2).needs_review);
+    assert!(!Review::of(&[], &[], &[], 1).needs_review);
+    assert!(Review::of(&[], &[], &[], 2).needs_review);
 }
 
 #[test]
@@ -195,4 +219,43 @@ fn what_was_abandoned_stays_abandoned_and_tags_are_not_doubled() {
     let once = found.marked(saved(TaskStatus::Abandoned));
     assert_eq!(once.status, TaskStatus::Abandoned);
     assert_eq!(found.marked(once.clone()), once);
+}
+
+#[test]
+fn what_comes_to_light_later_marks_a_saved_task_and_acquits_it() {
+    let mut task = saved(TaskStatus::Complete);
+    task.tags.push("auth".to_owned());
+    task.reasoning_trace.push("Chose a token bucket.".to_owned());
+    let convicted = Review {
+        had_drift: true,
+        needs_review: true,
+        halts: vec!["it left the goal".to_owned()],
+    };
+    let marked = convicted.marked_anew(task.clone());
+    assert_eq!(marked.tags, ["auth", "had-drift", "needs-review"]);
+    assert_eq!(marked.status, TaskStatus::Partial);
+    assert_eq!(marked.reasoning_trace.len(), 2);
+    assert_eq!(convicted.marked_anew(marked.clone()), marked, "once");
+    assert_eq!(Review::default().marked_anew(marked), task);
+    let mut abandoned = convicted.marked(saved(TaskStatus::Abandoned));
+    abandoned.trigger_reason = Some(TriggerReason::Abandoned);
+    assert_eq!(
+        Review::default().marked_anew(abandoned).status,
+        TaskStatus::Abandoned
+    );
+}
+
+#[test]
+fn what_came_behind_the_verdict_is_no_part_of_a_complete_task() {
+    let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
+    let mut task = saved(TaskStatus::Complete);
+    task.created_at = at(9);
+    assert_eq!(saved_until(&task, Some(at(5))), at(5));
+    assert_eq!(saved_until(&task, None), at(9));
+    task.trigger_reason = Some(TriggerReason::Abandoned);
+    assert_eq!(
+        saved_until(&task, Some(at(5))),
+        at(9),
+        "nobody judged the last of it"
+    );
 }
