@@ -183,18 +183,7 @@ impl Inquiry {
         // What the rules judged off goal is in the drift log already.
         let is_a_step = |one: &&Assessed| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
         let expected = self.response.iter().filter(is_a_step).count();
-        if verdicts.is_empty() {
-            return;
-        }
-        for pause in RECORDED_WITHIN {
-            tokio::time::sleep(pause).await;
-            match shared.store.judge_steps(&self.session, &verdicts).await {
-                Ok(changed) if changed >= expected => return,
-                Ok(_) => {}
-                Err(error) => tracing::debug!(%error, "a verdict could not be written yet"),
-            }
-        }
-        tracing::debug!(session = %self.session, "a verdict found not all of its steps");
+        shared.record_later(&self.session, &verdicts, expected).await;
     }
 
     async fn ask_demand(&self, correction: &CorrectionId, reason: &str, shared: &Shared) {
@@ -283,6 +272,30 @@ impl Inquiry {
             }),
             ..action.clone()
         }
+    }
+}
+
+impl Shared {
+    /// Writes verdicts to steps that were recorded without them, or are about to be. So many of the steps are expected to
+    /// be changed by it.
+    pub(crate) async fn record_later(
+        &self,
+        session: &ClientSessionId,
+        verdicts: &[(StepId, StepVerdict)],
+        expected: usize,
+    ) {
+        if verdicts.is_empty() {
+            return;
+        }
+        for pause in RECORDED_WITHIN {
+            tokio::time::sleep(pause).await;
+            match self.store.judge_steps(session, verdicts).await {
+                Ok(changed) if changed >= expected => return,
+                Ok(_) => {}
+                Err(error) => tracing::debug!(%error, "a verdict could not be written yet"),
+            }
+        }
+        tracing::debug!(%session, "a verdict found not all of its steps");
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Early {
     pub(crate) step: StepId,
     pub(crate) action: ActionSketch,
     pub(crate) call: Option<String>,
+    /// A subagent did it.
+    pub(crate) is_delegated: bool,
 }
 
 pub(crate) struct Session {
@@ -65,6 +67,8 @@ pub(crate) struct Session {
     pub(crate) early: Vec<Early>,
     /// Of these, what nothing was found of and nothing was concluded from.
     pub(crate) open: Vec<StepId>,
+    /// Something was typed or concluded since: nothing is said of the open ones any more.
+    pub(crate) is_open_overtaken: bool,
     /// What was handed out to be said.
     pub(crate) offered: Option<Correction>,
     /// What was said at the place that was decided last.
@@ -129,6 +133,7 @@ impl Slot {
             root: None,
             early: Vec::new(),
             open: Vec::new(),
+            is_open_overtaken: false,
             offered: None,
             said_last: None,
             is_judging: false,
@@ -244,14 +249,18 @@ impl Slot {
             if known.contains(&one.step) {
                 continue;
             }
-            let assessment = rules.assess(&one.action, one.call.as_deref());
+            let assessment = if one.is_delegated {
+                rules.assess_delegated(&one.action)
+            } else {
+                rules.assess(&one.action, one.call.as_deref())
+            };
             if open.contains(&one.step) {
                 assessed.push(Assessed {
                     action: one.action,
                     step: Some(one.step),
                     call: one.call,
                     assessment,
-                    is_delegated: false,
+                    is_delegated: one.is_delegated,
                 });
             }
         }

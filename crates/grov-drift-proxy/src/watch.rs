@@ -63,9 +63,11 @@ impl Watching<'_> {
         // Until what was done is known, only what is certain says anything; that nothing was found does not yet.
         let is_blind =
             session.loading != Loading::Done && response.iter().all(|one| one.assessment.findings.is_empty());
-        if is_blind && self.is_main {
+        if is_blind {
             let steps = response.iter().filter_map(|one| one.step.clone());
             session.leave_open(steps);
+        } else if !session.open.is_empty() {
+            session.is_open_overtaken = true;
         }
         let judged = if is_blind { &[][..] } else { &response };
         let progress = session.course.respond(judged, &contract, moment);
@@ -209,6 +211,7 @@ impl Watching<'_> {
             session.suspicions = 0;
         }
         if !prompts.is_empty() {
+            session.is_open_overtaken |= !session.open.is_empty();
             self.shared.request_refresh(self.slot, session);
         }
         !prompts.is_empty()
@@ -232,12 +235,13 @@ impl Watching<'_> {
         let mut response = Vec::new();
         for (step, action) in steps {
             let call = step.action.tool_use_id.as_deref();
+            session.keep_early(Early {
+                step: step.id.clone(),
+                action: action.clone(),
+                call: call.map(str::to_owned),
+                is_delegated: !self.is_main,
+            });
             let assessment = if self.is_main {
-                session.keep_early(Early {
-                    step: step.id.clone(),
-                    action: action.clone(),
-                    call: call.map(str::to_owned),
-                });
                 session.rules().assess(action, call)
             } else {
                 session.rules().assess_delegated(action)
@@ -330,7 +334,7 @@ fn certain(assessment: Assessment) -> Assessment {
 }
 
 /// What is recorded with the steps. Of a subagent's actions only what was found is told: nobody judged the others.
-fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option<StepVerdict>> {
+pub(crate) fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option<StepVerdict>> {
     let made = progress.made.as_ref();
     let verdict = |(place, one): (usize, &Assessed)| {
         if one.is_delegated && one.assessment.findings.is_empty() {

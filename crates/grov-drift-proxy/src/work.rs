@@ -1,13 +1,14 @@
 //! The background: loads sessions, follows what a person changes, asks the judge, saves.
 
 use crate::contract::TaskGoal;
-use crate::course::Assessed;
+use crate::course::{Assessed, Progress};
 use crate::drift::Shared;
 use crate::judging::{Inquiry, sketch};
 use crate::level::ON_GOAL_FROM;
 use crate::saving::{Save, rest, saving};
 use crate::session::{Early, Loading, Session, Slot, Stored, Terms};
-use grov_domain::{ClientSessionId, CorrectionId, SessionFilter, SessionId, StoreError};
+use crate::watch::verdicts;
+use grov_domain::{ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -118,12 +119,16 @@ impl Shared {
                     return;
                 };
                 ends.disarm();
-                let mut session = slot.session();
-                self.conclude(&mut session, &open);
-                // Whoever asked may not have known the task.
-                if session.task != task {
-                    self.request_refresh(&slot, &mut session);
-                }
+                let verdicts = {
+                    let mut session = slot.session();
+                    let verdicts = self.conclude(&mut session, &open);
+                    // Whoever asked may not have known the task.
+                    if session.task != task {
+                        self.request_refresh(&slot, &mut session);
+                    }
+                    verdicts
+                };
+                self.record_later(&id, &verdicts, verdicts.len()).await;
             }
             Err(error) => {
                 tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
@@ -131,19 +136,27 @@ impl Shared {
         }
     }
 
-    /// Concludes from actions that were seen before the session was loaded that the agent is on its goal, if it is. Of others
-    /// nothing is said any more: they were recorded as nobody could judge them.
-    fn conclude(&self, session: &mut Session, open: &[Assessed]) {
-        if open.iter().any(|one| one.assessment.score < ON_GOAL_FROM) {
-            return;
+    /// Concludes from actions that were seen before the session was loaded, as if they were done now. Of what is off the goal
+    /// nothing is said where something was typed or found since. What is to be recorded of them, since they were recorded
+    /// as nobody could judge them.
+    fn conclude(&self, session: &mut Session, open: &[Assessed]) -> Vec<(StepId, StepVerdict)> {
+        let is_overtaken = std::mem::take(&mut session.is_open_overtaken);
+        let is_on_goal = open.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
+        let mut progress = Progress::default();
+        if is_on_goal || !is_overtaken {
+            let contract = session.agreement.contract().clone();
+            let moment = self.moment(session);
+            progress = session.course.respond(open, &contract, moment);
+            self.follow_up(&progress);
+            if progress.changed {
+                self.save_state(session);
+            }
         }
-        let contract = session.agreement.contract().clone();
-        let moment = self.moment(session);
-        let progress = session.course.respond(open, &contract, moment);
-        self.follow_up(&progress);
-        if progress.changed {
-            self.save_state(session);
-        }
+        let judged = open.iter().zip(verdicts(open, &progress));
+        judged
+            .filter_map(|(one, verdict)| one.step.clone().zip(verdict))
+            .filter(|(_, verdict)| !verdict.findings.is_empty() || verdict.level.is_some())
+            .collect()
     }
 
     /// Brings into memory where a session stood.
@@ -227,6 +240,7 @@ impl Shared {
             step: step.id.clone(),
             action: sketch(step),
             call: step.tool_use_id.clone(),
+            is_delegated: false,
         });
         let steps = steps.collect();
         let terms = self.terms(id, task).await?;

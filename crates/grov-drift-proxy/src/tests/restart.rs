@@ -1,7 +1,7 @@
 //! What was known outlives the program.
 
-use super::bench::{Bench, GOAL, Response, level, session, until};
-use crate::testing::bash;
+use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
+use crate::testing::{bash, edit};
 use grov_domain::{ClientSessionId, CorrectionLevel, EffectKind, SessionMode};
 use grov_proxy_core::ContextSource;
 
@@ -141,6 +141,52 @@ async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
         until(|| later.session_is_loaded()).await;
         until(|| later.state().mode == mode).await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_off_the_goal_while_a_session_was_loaded_is_judged_then() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    let (calls, watched) = later.change("src/styles/theme.css", "a {}");
+    // Nobody knows yet that it is forbidden.
+    assert!(!watched.verdicts[0].as_ref().unwrap().is_off_goal());
+    until(|| later.session_is_loaded()).await;
+    until(|| later.store.judged().len() == 1).await;
+    let (_, verdict) = later.store.judged().remove(0);
+    assert!(verdict.is_off_goal() && verdict.level.is_some(), "{verdict:?}");
+    assert_eq!(later.state().mode, SessionMode::Drifted);
+    let said = later.next_request("", &calls).await;
+    assert!(said.is_some_and(|said| said.contains("theme.css")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_subagent_broke_while_a_session_was_loaded_is_judged_then() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    later.exchange(Response {
+        agent: Some("agent"),
+        actions: vec![edit(&format!("{ROOT}/src/styles/theme.css"), "a {}")],
+        ..Response::default()
+    });
+    until(|| later.store.judged().len() == 1).await;
+    assert!(later.store.judged()[0].1.is_off_goal());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_prompt_is_recorded_and_not_spoken_of() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let later = bench.restarted();
+    later.change("src/styles/theme.css", "a {}");
+    later.exchange(Response {
+        prompts: &["Now cover the token refresh with a test"],
+        ..Response::default()
+    });
+    until(|| later.store.judged().len() == 1).await;
+    assert!(later.store.judged()[0].1.is_off_goal());
+    assert_eq!(later.next_request("", &[]).await, None);
 }
 
 #[tokio::test(start_paused = true)]
