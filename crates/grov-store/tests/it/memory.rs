@@ -8,8 +8,8 @@ use grov_domain::{
     LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemoryStore, Prompt, RecoveryStep, Rule,
     SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId, TaskStatus, TaskStore,
 };
-use grov_store::SqliteStore;
 use grov_store::contract::sample_exchange;
+use grov_store::{OpenOptions, SqliteStore};
 use sqlx::Executor;
 use time::OffsetDateTime;
 
@@ -394,4 +394,45 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         at,
     };
     store.edit_goal(&edit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
+    let home = Home::new();
+    let store = home.open().await;
+    for (id, seconds) in [("a", 1), ("b", 2)] {
+        store.save_task(&task(id, seconds, "retry")).await.unwrap();
+    }
+    let (mut listed, database) = (Vec::new(), home.database());
+    let visit = |seen: Task| {
+        if listed.is_empty() {
+            // Another process, which is done before the listing goes on.
+            let database = database.clone();
+            let saves = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(async {
+                    let other = SqliteStore::open(&database, &OpenOptions::default())
+                        .await
+                        .unwrap();
+                    other.save_task(&task("a", 3, "retry twice")).await.unwrap();
+                });
+            });
+            saves.join().unwrap();
+        }
+        listed.push((seen.id.to_string(), seen.created_at.unix_timestamp()));
+        std::ops::ControlFlow::Continue(())
+    };
+    store.each_memory(&scope("/p"), visit).await.unwrap();
+    let ids: Vec<&str> = listed.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["a", "b"]);
+    let mut last = Vec::new();
+    let keep = |seen: Task| {
+        last.push(seen.id.to_string());
+        std::ops::ControlFlow::Continue(())
+    };
+    store.each_memory(&scope("/p"), keep).await.unwrap();
+    assert_eq!(last, ["b", "a"]);
 }

@@ -6,14 +6,13 @@ use crate::context::Context;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::some;
 use crate::table::{harmless, shortened};
-use grov_domain::{Decision, MemoryStore, Task};
+use grov_domain::{Decision, Task};
 use grov_memory::suspicions;
 use grov_project::{GrovIgnore, without_ignored};
 use serde::Serialize;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 
-/// Memories read at once.
-const PAGE: u32 = 500;
 /// Characters of an excerpt, and of a goal.
 const EXCERPT: usize = 120;
 
@@ -45,19 +44,14 @@ pub(super) fn run(context: &Context, terminal: Terminal) -> Outcome {
     let checked = context.read(|store| async move {
         let mut findings = Vec::new();
         let mut checked = 0_u64;
-        let mut after = None;
-        loop {
-            let page = store.export(Some(&scope), after, PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok((checked, findings));
-            };
-            after = Some((last.created_at, last.id.clone()));
-            checked += page.len() as u64;
-            for task in &page {
-                findings.extend(suspicious(task));
-                findings.extend(ignored(task, &ignore));
-            }
-        }
+        let check = |task: Task| {
+            checked += 1;
+            findings.extend(suspicious(&task));
+            findings.extend(ignored(&task, &ignore));
+            ControlFlow::Continue(())
+        };
+        store.each_memory(&scope, check).await?;
+        Ok((checked, findings))
     })?;
     let (checked, findings) = checked.unwrap_or_default();
     let verdict = if findings.is_empty() {

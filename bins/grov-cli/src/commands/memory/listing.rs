@@ -10,12 +10,11 @@ use grov_domain::{MemoryScope, MemoryStore, StoreError, Task};
 use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;
+use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
 /// Memories that a person is shown unless they ask for more.
 const SOME: u32 = 20;
-/// Memories read at once.
-const PAGE: u32 = 500;
 
 #[derive(Serialize)]
 struct ListAnswer {
@@ -57,19 +56,16 @@ pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) ->
 pub(super) fn export(context: &Context) -> Outcome {
     let scope = scope(context)?;
     let printed = context.read(|store| async move {
-        let mut after = None;
-        loop {
-            let page = store.export(Some(&scope), after, PAGE).await?;
-            let Some(last) = page.last() else {
-                return Ok(Ok(()));
-            };
-            after = Some((last.created_at, last.id.clone()));
-            for task in page {
-                if let Err(failure) = output::line(&Record::from(task)) {
-                    return Ok(Err(failure));
-                }
+        let mut printed = Ok(());
+        let print = |task: Task| match output::line(&Record::from(task)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                printed = Err(failure);
+                ControlFlow::Break(())
             }
-        }
+        };
+        store.each_memory(&scope, print).await?;
+        Ok(printed)
     })?;
     printed.unwrap_or(Ok(())).map(|()| Verdict::Found)
 }
@@ -97,15 +93,13 @@ pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
 
 /// All memories of a scope, oldest first.
 async fn all(store: &SqliteStore, scope: &MemoryScope) -> Result<Vec<Task>, StoreError> {
-    let mut tasks: Vec<Task> = Vec::new();
-    loop {
-        let after = tasks.last().map(|task| (task.created_at, task.id.clone()));
-        let page = store.export(Some(scope), after, PAGE).await?;
-        if page.is_empty() {
-            return Ok(tasks);
-        }
-        tasks.extend(page);
-    }
+    let mut tasks = Vec::new();
+    let keep = |task| {
+        tasks.push(task);
+        ControlFlow::Continue(())
+    };
+    store.each_memory(scope, keep).await?;
+    Ok(tasks)
 }
 
 fn list_text(answer: &ListAnswer, style: Style) -> String {

@@ -4,12 +4,37 @@ use super::lookup::remote_of;
 use crate::sqlite::tasks::task_of_row;
 use crate::sqlite::values::{Columns, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
+use futures_util::TryStreamExt;
 use grov_domain::{MemoryScope, MemoryStats, Task, TaskId};
 use sqlx::QueryBuilder;
 use sqlx::sqlite::Sqlite;
+use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
 impl SqliteStore {
+    /// Visits the memories of a scope, oldest first, as they are at one moment: one that is saved anew meanwhile is visited
+    /// once, as it was. The database is read as long as that takes, so that its log grows if others write.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub async fn each_memory(
+        &self,
+        scope: &MemoryScope,
+        mut visit: impl FnMut(Task) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let mut query = QueryBuilder::new("SELECT * FROM tasks WHERE ");
+        push_scope(&mut query, Some(scope));
+        query.push(" ORDER BY created_at, id");
+        let mut reader = self.reader().await?;
+        let mut rows = query.build().fetch(reader.connection()?);
+        while let Some(row) = rows.try_next().await.map_err(|error| self.error(error))? {
+            if visit(task_of_row(&row)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn tasks_in_order(
         &self,
         scope: Option<&MemoryScope>,
