@@ -1,6 +1,8 @@
 //! The hook path with the real client: registered in its settings, heard on the wire, and gone without a trace.
 
+mod hooked;
 mod sessions;
+mod unsaid;
 
 use crate::upstream::{NOWHERE, Upstream};
 use crate::work::Work;

@@ -7,6 +7,7 @@ use grov_domain::{
     ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookEnded, HookProgress,
     HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
 };
+use grov_redact::Redactor;
 use grov_scope::Rules;
 use grov_steer::level::ON_GOAL_FROM;
 use grov_steer::objection::{agreed, objects};
@@ -214,7 +215,7 @@ impl Following {
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
-                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(text.clone()),
+                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(shown(text)),
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
         }
@@ -313,7 +314,7 @@ impl Following {
         }
         if entry.agent.is_none() {
             if let Some(output) = &ended.output {
-                self.rules.heard(output);
+                self.rules.heard(&shown(output));
             }
             if let Some(question) = self.course.answered(call) {
                 let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
@@ -403,13 +404,18 @@ fn sketch(call: &Call) -> ActionSketch {
     ActionSketch {
         action_type: action.action_type,
         files: action.files.clone(),
-        command: action.command.clone(),
+        command: action.command.as_deref().map(shown),
         effects: action.effects.iter().map(|effect| effect.kind).collect(),
-        reasoning: call.said.clone(),
+        reasoning: call.said.as_deref().map(shown),
         failed: None,
         output: None,
-        content: call.content.clone(),
+        content: call.content.as_deref().map(shown),
     }
+}
+
+/// A text without secrets and private parts. Rules keep single words of it, in which nobody would know them again.
+fn shown(text: &str) -> String {
+    Redactor::shared().redact(text).into_owned()
 }
 
 #[cfg(test)]

@@ -1,99 +1,28 @@
 //! Sessions that hooks alone follow: what is recorded of them, what the agent is told, and what is kept.
 
-use super::{init, prepare};
-use crate::upstream::Upstream;
-use anyhow::{Context, Result, ensure};
+use super::hooked::{Hooked, says, writes};
+use anyhow::Result;
 use grov_domain::OWN_TEXT_OPENING;
-use grov_tests::{ClientRun, Grov, RealClient, Terminal, eventually};
+use grov_tests::Terminal;
 use serde_json::{Value, json};
-use std::fs;
 
 /// Empties the line: a command may still stand there while it is carried out.
 const EMPTY: &str = "\u{15}";
 const GOAL: &str = "Add a greeting to hello.txt. Do not touch main.rs.";
 
 /// What the model does in these tests.
-fn scenarios() -> Value {
-    let says = |text: &str| json!({"blocks": [{"type": "text", "text": text}]});
-    let writes = |file: &str| {
-        json!({"blocks": [
-            {"type": "text", "text": format!("I write {file} because it belongs there.")},
-            {"type": "tool_use", "name": "Write", "input": {"file_path": format!("{{cwd}}/{file}"), "content": "fn main() {}\n"}},
-        ]})
-    };
-    json!({"scenarios": {
+fn begin() -> Result<Option<Hooked>> {
+    Hooked::playing(&json!({
         "greet": {"steps": [writes("hello.txt"), says("Done. The greeting is in hello.txt.")]},
         "stray": {"steps": [writes("main.rs"), says("Done. I changed main.rs.")]},
         "more": {"steps": [writes("more.txt"), says("Done. more.txt is written.")]},
         "answer": {"steps": [says("It is there.")]},
-    }})
-}
-
-/// The client with hooks alone, without a guard that would stop what is to be found.
-struct Hooked {
-    client: RealClient,
-    upstream: Upstream,
-    grov: Grov,
-}
-
-impl Hooked {
-    fn begin() -> Result<Option<Self>> {
-        let Some(client) = RealClient::installed()? else {
-            return Ok(None);
-        };
-        let upstream = Upstream::with(&scenarios())?;
-        let grov = prepare(&client, "{}")?;
-        fs::write(
-            client.home().join(".grov/config.toml"),
-            "[guard]\nmode = \"off\"\n",
-        )?;
-        init(&grov, &[])?;
-        Ok(Some(Self {
-            client,
-            upstream,
-            grov,
-        }))
-    }
-
-    fn prompt(&self, prompt: &str, words: &[&str]) -> Result<ClientRun> {
-        let run = self.client.prompt(&self.upstream.url(), prompt, words)?;
-        run.result()?;
-        Ok(run)
-    }
-
-    /// The memories that came of sessions, once `wanted` is true of them.
-    fn memories_when(&self, what: &str, wanted: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>> {
-        let memories = || -> Option<Vec<Value>> {
-            let answer = self.grov.ask(&["memory", "list"]).ok()?;
-            let mut memories = answer.json["memories"].as_array()?.clone();
-            memories.retain(|memory| memory["id"] != "task-webhooks");
-            Some(memories)
-        };
-        eventually(what, || memories().filter(|memories| wanted(memories)))
-            .with_context(|| format!("the memories are {:#?}; {:?}", memories(), self.faults()))
-    }
-
-    /// The request that arrived last, as text.
-    fn newest_request(&self) -> Result<String> {
-        let requests = self.upstream.sim().messages();
-        let newest = requests.last().context("no request arrived")?;
-        Ok(String::from_utf8(newest.body.to_vec())?)
-    }
-
-    fn faults(&self) -> String {
-        fs::read_to_string(self.client.home().join(".grov/logs/hooks.log")).unwrap_or_default()
-    }
-
-    fn no_faults(&self) -> Result<()> {
-        let faults = self.faults();
-        ensure!(faults.is_empty(), "{faults}");
-        Ok(())
-    }
+    }))
 }
 
 #[test]
 fn what_a_session_did_is_kept_after_each_turn_and_once() -> Result<()> {
-    let Some(hooked) = Hooked::begin()? else {
+    let Some(hooked) = begin()? else {
         return Ok(());
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
@@ -121,7 +50,7 @@ fn what_a_session_did_is_kept_after_each_turn_and_once() -> Result<()> {
 
 #[test]
 fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Result<()> {
-    let Some(hooked) = Hooked::begin()? else {
+    let Some(hooked) = begin()? else {
         return Ok(());
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
@@ -142,7 +71,7 @@ fn an_agent_that_left_its_goal_is_told_so_with_the_next_prompt_and_once() -> Res
 
 #[test]
 fn a_fork_leaves_the_session_it_comes_from_as_it_is() -> Result<()> {
-    let Some(hooked) = Hooked::begin()? else {
+    let Some(hooked) = begin()? else {
         return Ok(());
     };
     let run = hooked.prompt(&format!("{GOAL} [[scenario:greet]]"), &[])?;
@@ -171,7 +100,7 @@ fn a_fork_leaves_the_session_it_comes_from_as_it_is() -> Result<()> {
 
 #[test]
 fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
-    let Some(hooked) = Hooked::begin()? else {
+    let Some(hooked) = begin()? else {
         return Ok(());
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
@@ -194,7 +123,7 @@ fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
 
 #[test]
 fn after_clear_another_session_begins() -> Result<()> {
-    let Some(hooked) = Hooked::begin()? else {
+    let Some(hooked) = begin()? else {
         return Ok(());
     };
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;

@@ -283,6 +283,29 @@ fn where_the_agent_may_not_be_told_there_is_a_score_alone() {
 }
 
 #[test]
+fn of_what_is_private_no_word_is_kept() {
+    let words = ["quetzal", "kaleidoskop", "mississippi", "zweitausend"];
+    let private = |word: &str| format!("<private>the {word} is ours</private>");
+    let mut session = Session::new();
+    let prompt = format!("{GOAL} {}", private(words[0]));
+    session.prompt(&prompt);
+    session.call(
+        "Bash",
+        json!({"command": format!("cat notes # {}", private(words[1]))}),
+    );
+    let file = format!("{ROOT}/src/auth/token.ts");
+    session.call("Write", json!({"file_path": file, "content": private(words[2])}));
+    let id = session.call("Bash", json!({"command": "cat notes"}));
+    let content = json!([{"type": "tool_result", "tool_use_id": id, "content": private(words[3])}]);
+    session.line(json!({"type": "user", "message": {"content": content}}));
+    session.hook(|_| {});
+    let course = session.stored.course.clone().unwrap();
+    for word in words {
+        assert!(!course.contains(word), "{word}: {course}");
+    }
+}
+
+#[test]
 fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
     let mut session = Session::new();
     session.prompt(GOAL);

@@ -1,0 +1,200 @@
+//! What hooks must not say and must not keep: where Grov is off, what is private, what is ignored.
+
+use super::hooked::{Hooked, kinds, runs, says, writes};
+use super::{DECISION, QUESTION};
+use anyhow::Result;
+use grov_domain::OWN_TEXT_OPENING;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+const GOAL: &str = "Add a greeting to hello.txt. Do not touch main.rs.";
+
+fn scenarios() -> Value {
+    json!({
+        "stray": {"steps": [writes("main.rs"), says("Done. I changed main.rs.")]},
+        "answer": {"steps": [says("By an outbox.")]},
+    })
+}
+
+/// Nothing of Grov's stands in any request.
+fn nothing_is_said(hooked: &Hooked) -> Result<()> {
+    for request in hooked.upstream.sim().messages() {
+        let body = String::from_utf8(request.body.to_vec())?;
+        assert!(!body.contains(OWN_TEXT_OPENING), "{body}");
+    }
+    Ok(())
+}
+
+#[test]
+fn where_grov_is_off_nothing_is_said_and_the_work_is_still_followed() -> Result<()> {
+    let Some(hooked) = Hooked::playing(&scenarios())? else {
+        return Ok(());
+    };
+    hooked.grov.ask(&["off"])?;
+    let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
+    let session = run.session()?.to_owned();
+    hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &["--continue"])?;
+    nothing_is_said(&hooked)?;
+    assert_eq!(kinds(&hooked.grov.steps_when(&session, 1)?), ["write"]);
+    hooked.known_when("the session to end", &session, |known| {
+        known.prompts == 2 && known.ended_at.is_some() && known.memories_told == 0
+    })?;
+
+    hooked.grov.ask(&["on"])?;
+    hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
+    assert!(hooked.newest_request()?.contains(DECISION), "it is on again");
+    hooked.no_faults()
+}
+
+#[test]
+fn with_memory_turned_off_nothing_is_remembered_to_the_agent() -> Result<()> {
+    let configuration = "[memory]\nenabled = false\n[guard]\nmode = \"off\"\n";
+    let Some(hooked) = Hooked::configured(&scenarios(), configuration, |client| client)? else {
+        return Ok(());
+    };
+    let run = hooked.prompt(&format!("{QUESTION} [[scenario:answer]]"), &[])?;
+    nothing_is_said(&hooked)?;
+    hooked.known_when("the session to end", run.session()?, |known| {
+        known.ended_at.is_some() && known.memories_told == 0
+    })?;
+    hooked.no_faults()
+}
+
+#[test]
+fn with_drift_turned_off_nothing_is_judged_aloud() -> Result<()> {
+    let configuration = "[drift]\nenabled = false\n[guard]\nmode = \"off\"\n";
+    let Some(hooked) = Hooked::configured(&scenarios(), configuration, |client| client)? else {
+        return Ok(());
+    };
+    let run = hooked.prompt(&format!("{GOAL} [[scenario:stray]]"), &[])?;
+    let session = run.session()?.to_owned();
+    hooked.prompt("Is it there? [[scenario:answer]]", &["--continue"])?;
+    let told = hooked.newest_request()?;
+    assert!(!told.contains("main.rs is changed against"), "{told}");
+    hooked.known_when("the session to end", &session, |known| {
+        known.prompts == 2 && known.ended_at.is_some()
+    })?;
+    let log = hooked.grov.ask(&["drift", "log", "--session", &session])?.json;
+    let events = log["events"].as_array().cloned().unwrap_or_default();
+    assert!(
+        events.iter().all(|event| event["correction_given"].is_null()),
+        "{log}"
+    );
+    hooked.no_faults()
+}
+
+/// Every file below a folder.
+fn files(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files(&path, visit)?;
+        } else {
+            visit(&path, &fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+/// Asserts that none of these words stands in any file of Grov's.
+fn nowhere(hooked: &Hooked, words: &[&str]) -> Result<()> {
+    files(&hooked.home(), &mut |path, content| {
+        let content = content.to_ascii_lowercase();
+        for word in words {
+            let is_there = content
+                .windows(word.len())
+                .any(|window| window == word.as_bytes());
+            assert!(!is_there, "{word} stands in {}", path.display());
+        }
+    })
+}
+
+#[test]
+fn what_is_private_is_written_nowhere() -> Result<()> {
+    // Each in one word, that nobody cuts it: the user's, the agent's, a tool's.
+    let [typed, queued, said, put_out, written] = [
+        "quetzalcoatl",
+        "ornithorhynchus",
+        "zweitausend",
+        "kaleidoskop",
+        "mississippi",
+    ];
+    let private = |word: &str| format!("<private>the {word} is ours</private>");
+    let script = json!({
+        "confide": {"steps": [
+            {"blocks": [
+                {"type": "text", "text": format!("I do as told. {}", private(said))},
+                {"type": "tool_use", "name": "Write", "input": {
+                    "file_path": "{cwd}/hello.txt", "content": format!("hello\n{}\n", private(written)),
+                }},
+            ]},
+            runs(&format!("echo '{}'", private(put_out))),
+            says(&format!("Done. The greeting is there. {}", private(said))),
+        ]},
+        "more": {"steps": [writes("main.rs"), says(&format!("Done. {}", private(said)))]},
+    });
+    let Some(hooked) = Hooked::configured(&script, "", |client| client)? else {
+        return Ok(());
+    };
+    let goal = format!(
+        "Add a greeting to hello.txt. {} Do not touch main.rs. [[scenario:confide]]",
+        private(typed)
+    );
+    let run = hooked.prompt(&goal, &[])?;
+    let session = run.session()?.to_owned();
+    hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    nowhere(&hooked, &[typed, said, put_out, written])?;
+    let more = format!("{} Write main.rs too. [[scenario:more]]", private(queued));
+    hooked.prompt(&more, &["--continue"])?;
+    hooked.known_when("the session to end", &session, |known| {
+        known.prompts == 2 && known.ended_at.is_some()
+    })?;
+    hooked.memories_when("the second turn to be kept", |memories| {
+        memories.len() == 1 && memories[0]["files_touched"].to_string().contains("main.rs")
+    })?;
+    nowhere(&hooked, &[typed, queued, said, put_out, written])?;
+    hooked.no_faults()
+}
+
+#[test]
+fn what_is_ignored_enters_no_memory() -> Result<()> {
+    let script = json!({
+        "work": {"steps": [writes("vault/plan.txt"), writes("hello.txt"), says("Done. It is written.")]},
+        "alone": {"steps": [writes("vault/other.txt"), says("Done. It is written.")]},
+    });
+    let Some(hooked) = Hooked::playing(&script)? else {
+        return Ok(());
+    };
+    fs::write(hooked.client.project().join(".grovignore"), "vault/\n")?;
+    let run = hooked.prompt("Add a greeting and a plan. [[scenario:work]]", &[])?;
+    let memories = hooked.memories_when("the session to be kept", |memories| memories.len() == 1)?;
+    assert_eq!(memories[0]["files_touched"], json!(["hello.txt"]));
+    let id = memories[0]["id"].as_str().unwrap_or_default();
+    let shown = hooked.grov.ask(&["memory", "show", id])?.json;
+    assert!(!shown.to_string().contains("vault"), "{shown:#}");
+    hooked.known_when("the session to end", run.session()?, |known| {
+        known.ended_at.is_some()
+    })?;
+
+    let store = hooked.store()?;
+    let project = hooked.grov.ask(&["status"])?.json;
+    let project = project["project_path"].as_str().unwrap_or_default();
+    let why = hooked
+        .upstream
+        .block_on(grov_domain::FileReasoningStore::file_reasoning_by_path_pattern(
+            &store, project, "", 100,
+        ))?;
+    let files: Vec<&str> = why.iter().map(|why| why.file_path.as_str()).collect();
+    assert_eq!(files, ["hello.txt"]);
+
+    // A session that did nothing else leaves no memory.
+    let run = hooked.prompt("Write the other plan. [[scenario:alone]]", &[])?;
+    hooked.known_when("the session to end", run.session()?, |known| {
+        known.ended_at.is_some()
+    })?;
+    let memories = hooked.memories_when("the second session", |_| true)?;
+    let told = Value::Array(memories).to_string();
+    assert!(!told.contains("vault"), "{told}");
+    hooked.no_faults()
+}
