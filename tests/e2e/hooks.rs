@@ -2,6 +2,7 @@
 
 mod hooked;
 mod sessions;
+mod subagents;
 mod unsaid;
 
 use crate::upstream::{NOWHERE, Upstream};

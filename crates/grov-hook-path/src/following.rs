@@ -122,7 +122,7 @@ fn continued(whose: &Whose) -> Option<ClientSessionId> {
 
 /// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
 /// turned off holds here. Done twice, it comes to the same.
-async fn inherit(
+pub(crate) async fn inherit(
     store: &SqliteStore,
     home: &Home,
     from: &ClientSessionId,
@@ -230,6 +230,12 @@ pub(crate) fn catch_up_subagents(following: &mut Following) {
     }
 }
 
+/// Where the client writes down what a subagent does.
+pub(crate) fn subagent_transcript(transcript: &Path, agent: &AgentId) -> PathBuf {
+    let folder = transcript.with_extension("").join("subagents");
+    folder.join(format!("agent-{agent}.jsonl"))
+}
+
 fn catch_up_subagent(following: &mut Following, agent: &AgentId, path: &Path) -> io::Result<()> {
     while let Some(length) = length(path)? {
         let from = following.subagent_offset(agent, length);
@@ -256,6 +262,11 @@ pub(crate) struct Last {
 
 /// What the end of a transcript says.
 pub(crate) fn last(transcript: Option<&Path>) -> Last {
+    last_said_by(None, transcript)
+}
+
+/// What the end of a transcript says of a subagent, or of the main conversation.
+pub(crate) fn last_said_by(agent: Option<&AgentId>, transcript: Option<&Path>) -> Last {
     let Some(path) = transcript else {
         return Last::default();
     };
@@ -269,7 +280,7 @@ pub(crate) fn last(transcript: Option<&Path>) -> Last {
             return Last::default();
         };
         // Nobody said a word in what a tool or a file answered at the end.
-        match last_of(&bytes) {
+        match last_of(agent, &bytes) {
             None if from > 0 && most < MOST_OF_THE_END => most *= 4,
             last => return last.unwrap_or_default(),
         }
@@ -277,10 +288,10 @@ pub(crate) fn last(transcript: Option<&Path>) -> Last {
 }
 
 /// What was typed and said last in a part of a transcript; `None` where nobody spoke or acted.
-fn last_of(bytes: &[u8]) -> Option<Last> {
+fn last_of(agent: Option<&AgentId>, bytes: &[u8]) -> Option<Last> {
     let mut found = None;
     for entry in Reader::new(None).read(bytes).entries {
-        if entry.agent.is_some() {
+        if entry.agent.as_ref() != agent {
             continue;
         }
         match entry.event {
@@ -463,6 +474,19 @@ mod tests {
             assert_eq!(last(two.transcript.as_deref()).answer, "");
         }
         assert_eq!(last(None), Last::default());
+    }
+
+    #[test]
+    fn a_subagents_last_words_stand_in_its_own_transcript() {
+        let folder = tempfile::tempdir().unwrap();
+        let agent = AgentId::new("a1");
+        let path = subagent_transcript(&folder.path().join("s.jsonl"), &agent);
+        assert_eq!(path, folder.path().join("s/subagents/agent-a1.jsonl"));
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let said = r#"{"type":"assistant","isSidechain":true,"agentId":"a1","sessionId":"s","message":{"id":"m","model":"m","content":[{"type":"text","text":"Three lines."}]}}"#;
+        fs::write(&path, format!("{said}\n")).unwrap();
+        assert_eq!(last_said_by(Some(&agent), Some(&path)).answer, "Three lines.");
+        assert_eq!(last(Some(&path)).answer, "");
     }
 
     #[test]

@@ -199,6 +199,7 @@ impl Arrival<'_> {
             whose: self.whose.clone(),
             event: event::USER_PROMPT_SUBMIT.to_owned(),
             answer: String::new(),
+            agent: None,
         };
         if let Err(fault) = self.call.programs.hand_over(work, self.settings) {
             note(Some(self.call.home), &fault);

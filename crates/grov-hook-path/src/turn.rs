@@ -5,6 +5,7 @@ use crate::following::Whose;
 use crate::worker::Work;
 use crate::{proxy, runtime};
 use grov_domain::{ClientSessionId, HookStore, StoreError};
+use grov_hooks::event;
 use grov_store::{OpenOptions, SqliteStore};
 use std::path::PathBuf;
 
@@ -25,6 +26,11 @@ pub(crate) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
     let work = Work {
         answer: answer.chars().take(LONGEST_ANSWER).collect(),
         event: event.to_owned(),
+        agent: call
+            .input
+            .agent_id
+            .clone()
+            .filter(|_| event == event::SUBAGENT_STOP),
         whose,
     };
     call.programs.hand_over(work, &settings)?;

@@ -2,11 +2,13 @@
 
 use crate::call::settings;
 use crate::faults::{Fault, note};
-use crate::following::{Whose, catch_up, catch_up_subagents, last, length, take_up_since};
+use crate::following::{
+    Whose, catch_up, catch_up_subagents, last, last_said_by, length, subagent_transcript, take_up_since,
+};
 use crate::model_judge;
 use grov_actions::transcript::edits;
 use grov_domain::{
-    Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookCheck, HookSession, HookStep,
+    AgentId, Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookCheck, HookSession, HookStep,
     HookStore, Judge, OFF_GOAL_BELOW, OrchestrationStore, SpendingStore, StoreError, SwitchStore,
     SystemClock, Task, TaskStatus, TaskStore, TaskTransition,
 };
@@ -53,6 +55,9 @@ pub struct Work {
     pub(crate) event: String,
     /// What the agent said last; empty where the client does not tell.
     pub(crate) answer: String,
+    /// The subagent that it happened to, and that said it.
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
 }
 
 impl Work {
@@ -98,9 +103,9 @@ impl Work {
     }
 }
 
-/// Whether an event tells what the agent said last in the session. A subagent's last words stand in its own transcript.
+/// Whether an event tells what the agent, or the subagent, said last.
 fn has_last_words(event: &str) -> bool {
-    matches!(event, event::STOP | event::STOP_FAILURE)
+    matches!(event, event::STOP | event::STOP_FAILURE | event::SUBAGENT_STOP)
 }
 
 /// How long others who work on the session are waited for.
@@ -112,13 +117,19 @@ fn patience(event: &str) -> Duration {
     }
 }
 
-/// The client tells that a turn is over before the last of it stands in the transcript.
+/// The client tells that a turn is over before the last of it stands in the transcript; a subagent has one of its own.
 fn wait_for_the_client(work: &Work) {
     let answer = work.answer.trim();
-    let transcript = work.whose.transcript.as_deref();
+    let agent = work.agent.as_deref().map(AgentId::new);
+    let own = work.whose.transcript.as_deref();
+    let path = match &agent {
+        Some(agent) => own.map(|transcript| subagent_transcript(transcript, agent)),
+        None => own.map(Path::to_owned),
+    };
+    let transcript = path.as_deref();
     let until = Instant::now() + TIME_TO_WRITE;
     let is_there = || {
-        let last = last(transcript).answer;
+        let last = last_said_by(agent.as_ref(), transcript).answer;
         // Of a long text both tell a part: the one its beginning, the other its end.
         last.trim() == answer || last.chars().count() >= 1_000
     };
@@ -447,7 +458,7 @@ mod tests {
         assert!(lock(&home, "s", patience).unwrap().is_none());
         drop(held);
         assert!(lock(&home, "s", patience).unwrap().is_some());
-        assert!(!has_last_words(event::SUBAGENT_STOP) && !has_last_words(event::PRE_COMPACT));
+        assert!(has_last_words(event::SUBAGENT_STOP) && !has_last_words(event::PRE_COMPACT));
         assert!(has_last_words(event::STOP) && has_last_words(event::STOP_FAILURE));
     }
 
