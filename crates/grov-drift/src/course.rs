@@ -37,6 +37,9 @@ pub(crate) struct Course {
     /// Those with a reader, the one that was read last at the end.
     #[serde(default)]
     reading: VecDeque<String>,
+    /// What was typed in the history that the session goes on with is known already.
+    #[serde(default)]
+    pub(crate) knows_history: bool,
     /// What the user typed that the transcript has not shown yet.
     announced: VecDeque<u64>,
     calls: VecDeque<u64>,
@@ -104,6 +107,7 @@ impl Course {
             reader: Reader::new(Some(session)),
             agents: BTreeMap::new(),
             reading: VecDeque::new(),
+            knows_history: false,
             announced: VecDeque::new(),
             calls: VecDeque::new(),
             questions: VecDeque::new(),

@@ -93,6 +93,24 @@ impl Following {
         }
     }
 
+    /// Begins a session that goes on with another one's history, whose user typed what stands in `contract`. The history's
+    /// prompts are known by that: its transcript comes later, and shows them again.
+    pub fn fork(
+        session: HookSession,
+        contract: &GoalContract,
+        edits: &[GoalEdit],
+        read: IntentReader,
+    ) -> Self {
+        let mut following = Self::resume(session, edits, read);
+        if !contract.instructions.is_empty() {
+            following.course.knows_history = true;
+            let typed = contract.instructions.clone();
+            following.agreement.work_on(TaskGoal::default(), typed);
+            following.rules.hold_to(following.agreement.contract().clone());
+        }
+        following
+    }
+
     /// Whether the agent may be told what is found, `true` if nobody says so. Where it may not, a check gives a score and
     /// no correction.
     pub fn set_corrects(&mut self, corrects: bool) {
@@ -208,14 +226,18 @@ impl Following {
             match &entry.event {
                 Event::Prompt { text, .. } => {
                     let known = known_by(text);
+                    let is_history = self.is_history(entry);
+                    if is_history && self.course.knows_history {
+                        continue;
+                    }
                     self.shown = Some(known);
                     if !self.course.was_announced(known) {
-                        self.hold(text, !self.is_history(entry));
+                        self.hold(text, !is_history);
                     }
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
-                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(shown(text)),
+                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(masked(text)),
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
         }
@@ -314,7 +336,7 @@ impl Following {
         }
         if entry.agent.is_none() {
             if let Some(output) = &ended.output {
-                self.rules.heard(&shown(output));
+                self.rules.heard(&masked(output));
             }
             if let Some(question) = self.course.answered(call) {
                 let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
@@ -404,17 +426,17 @@ fn sketch(call: &Call) -> ActionSketch {
     ActionSketch {
         action_type: action.action_type,
         files: action.files.clone(),
-        command: action.command.as_deref().map(shown),
+        command: action.command.as_deref().map(masked),
         effects: action.effects.iter().map(|effect| effect.kind).collect(),
-        reasoning: call.said.as_deref().map(shown),
+        reasoning: call.said.as_deref().map(masked),
         failed: None,
         output: None,
-        content: call.content.as_deref().map(shown),
+        content: call.content.as_deref().map(masked),
     }
 }
 
 /// A text without secrets and private parts. Rules keep single words of it, in which nobody would know them again.
-fn shown(text: &str) -> String {
+fn masked(text: &str) -> String {
     Redactor::shared().redact(text).into_owned()
 }
 

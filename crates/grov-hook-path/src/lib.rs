@@ -10,6 +10,7 @@
 mod call;
 mod faults;
 mod following;
+mod forked;
 mod guard;
 mod held;
 pub mod model_judge;

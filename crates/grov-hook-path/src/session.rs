@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::faults::note;
 use crate::following::{Whose, catch_up, last, take_up};
 use crate::prompt::once;
-use crate::{proxied, proxy, runtime};
+use crate::{forked, proxied, proxy, runtime};
 use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
 use grov_hooks::capture::Material;
 use grov_hooks::memory::{Prompt, Told, is_off, newest};
@@ -39,12 +39,19 @@ pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
         "resume" => "resumed",
         _ => "began",
     };
-    let text = once(call, Some(event), Some(ONE_INSTANT), || told(call, source))?;
+    // Outside of what is answered once: of one session two forks may begin at one instant.
+    if source == "resume"
+        && let Some(whose) = call.whose()
+        && let Err(fault) = forked::goes_on(call, &whose, &patient())
+    {
+        note(Some(call.home), &fault);
+    }
+    let answer = once(call, Some(event), Some(ONE_INSTANT), || told(call, source))?;
     ToldList::remove_old(call.home.root(), SystemTime::now());
-    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
+    Ok(answer)
 }
 
-/// What the agent is told where its history begins.
+/// What the agent is told where its history begins, as the client is answered.
 fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
     let is_empty = matches!(source, "compact" | "clear");
     if is_empty && let Some(Err(error)) = call.told_list().map(|told| told.clear()) {
@@ -55,7 +62,7 @@ fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
     };
     match source {
         "compact" => runtime()?.block_on(goes_on(call, &whose)),
-        // What a resumed session holds is in its history; and a fork of it bears its name here.
+        // What a resumed session holds is in its history.
         "resume" => Ok(None),
         _ => runtime()?.block_on(begins(call, &whose)),
     }
@@ -78,7 +85,7 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
     };
     list.add(&told.memories)
         .map_err(|error| format!("what was told: {error}"))?;
-    Ok(Some(told.text))
+    Ok(Some(event::context(event::SESSION_START, &told.text)))
 }
 
 async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
@@ -110,7 +117,8 @@ async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, Strin
         None => standing(call, whose).await,
     };
     let known = known.map_err(|error| error.to_string())?;
-    Ok(known.and_then(|(contract, digest)| recap(&contract, &digest)))
+    let text = known.and_then(|(contract, digest)| recap(&contract, &digest));
+    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
 }
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent.

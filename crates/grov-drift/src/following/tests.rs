@@ -435,6 +435,37 @@ fn what_lies_before_the_first_hook_is_history() {
 }
 
 #[test]
+fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
+    let mut origin = Session::new();
+    origin.prompt(GOAL);
+    origin.edit("src/auth/token.ts", "refresh");
+    let begins = origin.now + Duration::seconds(10);
+    let id = ClientSessionId::new("f");
+    let fork = HookSession::new(id, ROOT.to_owned(), ROOT.to_owned(), begins);
+    let read: IntentReader = Arc::new(extract_intent);
+    let following = Following::fork(fork, &origin.stored.contract, &[], Arc::clone(&read));
+    assert!(following.contract().instructions.contains(&GOAL.to_owned()));
+
+    // Another process hears the first prompt, and only then there is a transcript.
+    let mut following = Following::resume(following.into_progress(begins).session, &[], Arc::clone(&read));
+    following.prompted("Now write tests for src/auth/token.ts as well");
+    let stored = following.into_progress(begins).session;
+    let contract = stored.contract.clone();
+    assert_eq!((contract.instructions.len(), stored.prompts), (2, 1));
+    assert!(
+        contract
+            .constraints
+            .iter()
+            .any(|words| words.contains("src/billing")),
+        "{contract:?}"
+    );
+    let mut following = Following::resume(stored, &[], read);
+    following.read(origin.transcript.replace("\"s\"", "\"f\"").as_bytes());
+    assert_eq!(following.contract(), &contract, "its history says nothing new");
+    assert_eq!((following.session().prompts, following.session().actions), (1, 0));
+}
+
+#[test]
 fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
     let mut session = Session::new();
     session.prompt(GOAL);

@@ -1,0 +1,136 @@
+//! Forks: a session that goes on under a name of its own. The client tells of its start under the old name, and writes its
+//! transcript only behind its first answer; but it notes down for others which session it is in.
+
+use crate::call::Call;
+use crate::following::{Whose, begun, inherit, portion};
+use crate::{proxy, runtime};
+use grov_domain::{ClientSessionId, Clock, GoalStore, HookStore, StoreError, SystemClock};
+use grov_drift::Following;
+use grov_llm::offline::extract_intent;
+use grov_runtime::Environment;
+use grov_store::{OpenOptions, SqliteStore};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// Ancestors among which the client is looked for: it runs a hook in a shell, which may run another one.
+const MOST_ANCESTORS: usize = 6;
+/// Bytes of what the client notes about itself.
+const LONGEST_NOTE: u64 = 64 * 1024;
+
+/// A session goes on: where it does so as a fork, that is registered with all that holds in it from its first prompt on. What
+/// goes through the proxy is known there.
+pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, options: &OpenOptions) -> Result<(), String> {
+    let fork = session_of_client(call.environment);
+    let Some(session) = fork.filter(|session| *session != whose.session) else {
+        return Ok(());
+    };
+    let settings = call.settings(Some(&whose.directory))?;
+    if proxy::own(call, &settings).is_some() {
+        return Ok(());
+    }
+    let fork = Whose {
+        session,
+        directory: whose.directory.clone(),
+        transcript: None,
+    };
+    let registered = runtime()?.block_on(registered(call, &whose.id(), &fork, options));
+    registered.map_err(|error| format!("a fork: {error}"))
+}
+
+async fn registered(
+    call: &Call<'_>,
+    origin: &ClientSessionId,
+    fork: &Whose,
+    options: &OpenOptions,
+) -> Result<(), StoreError> {
+    let store = SqliteStore::open(&call.home.database(), options).await?;
+    let id = fork.id();
+    if store.hook_session(&id).await?.is_some() {
+        return Ok(());
+    }
+    inherit(&store, call.home, origin, &id).await?;
+    let edits = store.goal_edits(&id).await?;
+    let contract = store.hook_session(origin).await?.map(|origin| origin.contract);
+    let following = Following::fork(
+        begun(fork),
+        &contract.unwrap_or_default(),
+        &edits,
+        Arc::new(extract_intent),
+    );
+    // Another hook was faster: it is registered.
+    store.follow(&following.into_progress(SystemClock.now())).await?;
+    Ok(())
+}
+
+/// The session that the client which runs this hook is in.
+fn session_of_client(environment: &Environment) -> Option<String> {
+    let own = environment
+        .get("CLAUDE_CONFIG_DIR")
+        .filter(|folder| !folder.is_empty());
+    let folder = match own {
+        Some(folder) => PathBuf::from(folder),
+        None => PathBuf::from(environment.get("HOME")?).join(".claude"),
+    };
+    session_among(&folder.join("sessions"), std::os::unix::process::parent_id())
+}
+
+/// The session that the nearest of a process and its ancestors noted down.
+fn session_among(folder: &Path, process: u32) -> Option<String> {
+    let mut ancestors = std::iter::successors(Some(process), |process| parent(*process));
+    ancestors
+        .by_ref()
+        .take(MOST_ANCESTORS)
+        .find_map(|process| noted(folder, process))
+}
+
+fn noted(folder: &Path, process: u32) -> Option<String> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Note {
+        pid: u32,
+        session_id: String,
+    }
+    let bytes = portion(&folder.join(format!("{process}.json")), 0, LONGEST_NOTE).ok()?;
+    let note: Note = serde_json::from_slice(&bytes).ok()?;
+    (note.pid == process && !note.session_id.is_empty()).then_some(note.session_id)
+}
+
+/// The process that started another one.
+fn parent(process: u32) -> Option<u32> {
+    if let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) {
+        // The program's name stands in parentheses, and may hold anything.
+        let (_, behind) = stat.rsplit_once(')')?;
+        return behind.split_whitespace().nth(1)?.parse().ok();
+    }
+    let asked = Command::new("ps")
+        .args(["-o", "ppid=", "-p", &process.to_string()])
+        .output();
+    String::from_utf8(asked.ok()?.stdout).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_session_is_the_one_that_an_ancestor_noted_down() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = std::process::id();
+        assert_eq!(session_among(folder.path(), own), None);
+        let client = parent(own).unwrap();
+        assert_eq!(client, std::os::unix::process::parent_id());
+        let note = |process: u32, pid: u32, session: &str| {
+            let text = format!("{{\"pid\":{pid},\"sessionId\":\"{session}\",\"cwd\":\"/p\"}}");
+            std::fs::write(folder.path().join(format!("{process}.json")), text).unwrap();
+        };
+        note(client, client, "fork");
+        assert_eq!(session_among(folder.path(), own).as_deref(), Some("fork"));
+        // Somebody else's, or none.
+        note(client, client + 1, "other");
+        assert_eq!(session_among(folder.path(), own), None);
+        note(client, client, "");
+        assert_eq!(session_among(folder.path(), own), None);
+    }
+}
