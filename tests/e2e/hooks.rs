@@ -1,5 +1,6 @@
 //! The hook path with the real client: registered in its settings, heard on the wire, and gone without a trace.
 
+mod both_paths;
 mod forks;
 mod hooked;
 mod sessions;

@@ -102,6 +102,12 @@ impl ClientSessionId {
     pub fn first_task(&self) -> SessionId {
         SessionId::new(self.as_str())
     }
+
+    /// The id under which is remembered what hooks saw of this client session. It is none of the proxy's tasks: a session that
+    /// goes through the proxy for a while is seen by both, each a part of it.
+    pub fn seen_by_hooks(&self) -> SessionId {
+        SessionId::new(format!("{self}/hooks"))
+    }
 }
 
 #[cfg(test)]

@@ -350,7 +350,7 @@ impl AfterTurn<'_> {
         let project = Place::locate(&self.work.whose.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
         let own = |task: &Task| {
-            task.client_session_id.as_ref() == Some(&id) && task.session_id == Some(id.first_task())
+            task.client_session_id.as_ref() == Some(&id) && task.session_id == Some(id.seen_by_hooks())
         };
         Ok(tasks.into_iter().find(own))
     }

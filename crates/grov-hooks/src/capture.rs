@@ -186,7 +186,7 @@ impl<'a> Material<'a> {
             project_remote: circumstances.remote,
             user: circumstances.user,
             client_session_id: Some(self.session.client_session_id.clone()),
-            session_id: Some(self.session.client_session_id.first_task()),
+            session_id: Some(self.session.client_session_id.seen_by_hooks()),
             original_query: known
                 .map(|task| task.original_query.clone())
                 .filter(|query| !query.is_empty())

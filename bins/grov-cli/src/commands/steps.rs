@@ -8,7 +8,8 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{StepView, moment};
 use crate::table::{Table, harmless, shortened};
 use grov_domain::{
-    ClientSessionId, HookStore, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
+    ClientSessionId, HookStep, HookStore, SessionFilter, SessionId, SessionState, SessionStore, StepRow,
+    StoreError,
 };
 use grov_store::SqliteStore;
 use serde::Serialize;
@@ -73,9 +74,24 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     Ok(verdict)
 }
 
-/// What the proxy recorded, else what hooks found.
+/// What the proxy recorded, and what hooks found while the session did not go through it.
 async fn searched(store: &SqliteStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
     let recorded = search(store, wanted).await?;
+    if let Search::Found(id, mut work) = recorded {
+        let client = ClientSessionId::new(id.as_str());
+        let found = store.hook_steps(&client).await?.into_iter();
+        let is_new = |step: &HookStep| {
+            let mut known = work.steps.iter().map(|step| &step.tool_use_id);
+            step.tool_use_id.is_none() || known.all(|known| *known != step.tool_use_id)
+        };
+        let found: Vec<StepRow> = found
+            .filter(is_new)
+            .map(|step| hooked::step(&client, step))
+            .collect();
+        work.steps.extend(found);
+        work.steps.sort_by_key(|step| step.timestamp);
+        return Ok(Search::Found(id, work));
+    }
     if !matches!(recorded, Search::Nothing) {
         return Ok(recorded);
     }
