@@ -8,7 +8,7 @@ use crate::{forked, proxied, proxy, runtime};
 use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
 use grov_hooks::capture::Material;
 use grov_hooks::memory::{Prompt, Told, is_off, newest};
-use grov_hooks::{ToldList, event, recap};
+use grov_hooks::{ToldList, event, loss, recap};
 use grov_llm::offline::session_summary;
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
@@ -109,7 +109,8 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
     Ok(told)
 }
 
-/// The history was replaced by a summary: what the session is held to, what was decided and what is open is given back.
+/// The history was replaced by a summary: what the session is held to, what was decided and what is open is given back, and
+/// the person who works there is told how much that was.
 async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
     let settings = call.settings(Some(&whose.directory))?;
     let known = match proxy::own(call, &settings) {
@@ -117,8 +118,11 @@ async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, Strin
         None => standing(call, whose).await,
     };
     let known = known.map_err(|error| error.to_string())?;
-    let text = known.and_then(|(contract, digest)| recap(&contract, &digest));
-    Ok(text.map(|text| event::context(event::SESSION_START, &text)))
+    Ok(known.and_then(|(contract, digest)| {
+        let text = recap(&contract, &digest)?;
+        let notice = loss(&contract, &digest);
+        Some(event::context_with_notice(event::SESSION_START, &text, &notice))
+    }))
 }
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent.

@@ -227,6 +227,9 @@ fn unit(text: &str) -> Option<u16> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Output<'a> {
+    /// What the client shows its user, and nobody else.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<&'a str>,
     hook_specific_output: Specific<'a>,
 }
 
@@ -239,7 +242,17 @@ struct Specific<'a> {
 
 /// What a hook prints to give the agent a text. Of more than 10,000 characters the client passes on the beginning alone.
 pub fn context(event: &str, text: &str) -> String {
+    answer(event, text, None)
+}
+
+/// The same, with a line that the client shows its user and the agent does not see.
+pub fn context_with_notice(event: &str, text: &str, notice: &str) -> String {
+    answer(event, text, Some(notice))
+}
+
+fn answer(event: &str, text: &str, notice: Option<&str>) -> String {
     let output = Output {
+        system_message: notice,
         hook_specific_output: Specific {
             hook_event_name: event,
             additional_context: text,
@@ -321,6 +334,13 @@ mod tests {
             serde_json::from_str(&context(USER_PROMPT_SUBMIT, "a\n\"b\"")).unwrap();
         let expected = serde_json::json!({
             "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a\n\"b\""}
+        });
+        assert_eq!(answer, expected);
+        let answer: serde_json::Value =
+            serde_json::from_str(&context_with_notice(SESSION_START, "a", "b")).unwrap();
+        let expected = serde_json::json!({
+            "systemMessage": "b",
+            "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "a"}
         });
         assert_eq!(answer, expected);
     }

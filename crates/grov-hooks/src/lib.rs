@@ -20,5 +20,5 @@ mod told;
 
 pub use answers::{Answers, Holding};
 pub use permission::permission;
-pub use recap::recap;
+pub use recap::{loss, recap};
 pub use told::ToldList;

@@ -75,6 +75,32 @@ pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<String> 
     Some(Redactor::shared().redact(&text).into_owned())
 }
 
+/// How much of a history that was replaced by a summary is given back, in one line for the person who works there.
+pub fn loss(contract: &GoalContract, digest: &SessionDigest) -> String {
+    let some = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        _ => Some(format!("{count} {more}")),
+    };
+    let goal = Some("the goal".to_owned()).filter(|_| !contract.goal.is_empty());
+    let given: Vec<String> = [
+        goal,
+        some(contract.constraints.len(), "constraint", "constraints"),
+        some(contract.forbidden.len(), "forbidden path", "forbidden paths"),
+        some(digest.decisions.len(), "decision", "decisions"),
+        some(digest.files_modified.len(), "changed file", "changed files"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let given = match given.as_slice() {
+        [] => "where it stands".to_owned(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    };
+    format!("Grov: the summary may have lost some of it, so the agent was told again: {given}.")
+}
+
 fn listed(names: &[String]) -> String {
     let quotations: Vec<String> = names
         .iter()
@@ -131,6 +157,11 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert_eq!(without_own_text(&text), "");
+        assert_eq!(
+            loss(&contract, &digest),
+            "Grov: the summary may have lost some of it, so the agent was told again: \
+             the goal, 1 constraint, 1 forbidden path, 1 decision and 1 changed file."
+        );
     }
 
     #[test]

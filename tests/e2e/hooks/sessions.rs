@@ -108,6 +108,8 @@ fn after_a_compaction_the_agent_hears_what_it_is_held_to() -> Result<()> {
     terminal.awaits("greeting is in hello.txt")?;
     terminal.enter("/compact")?;
     terminal.awaits("ompacted")?;
+    // What was lost is told to whoever sits there, too.
+    terminal.awaits("the goal, 1 constraint and 1 changed file")?;
     terminal.enter(&format!("{EMPTY}Is it there? [[scenario:answer]]"))?;
     terminal.awaits("It is there.")?;
     let told = hooked.newest_request()?;
