@@ -1,6 +1,8 @@
 //! The hook path with the real client: registered in its settings, heard on the wire, and gone without a trace.
 
+mod anchors;
 mod both_paths;
+mod broken_off;
 mod forks;
 mod hooked;
 mod sessions;

@@ -11,6 +11,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// Where the client asks for the next input.
 const READY: &str = "❯";
+/// What breaks off a turn.
+const ESCAPE: &str = "\u{1b}";
 /// What ends the client when it is typed twice.
 const INTERRUPT: &str = "\u{3}";
 
@@ -87,6 +89,15 @@ impl Terminal {
     pub fn confirm(&mut self) -> Result<()> {
         self.entered = self.screen_length();
         self.press("\r")
+    }
+
+    /// Breaks off what the agent is at.
+    ///
+    /// # Errors
+    /// The client takes no keys any more.
+    pub fn break_off(&mut self) -> Result<()> {
+        self.entered = self.screen_length();
+        self.press(ESCAPE)
     }
 
     /// Waits until the client shows `text` after the newest line was entered.
