@@ -22,6 +22,8 @@ pub(crate) enum Refusal {
     TimedOut,
     /// Nothing of ours lives at this path below `/_grov/`.
     NoSuchPage,
+    /// A page of the embedder panicked.
+    PageBroke,
 }
 
 impl Refusal {
@@ -33,6 +35,7 @@ impl Refusal {
             Self::Unreachable => StatusCode::BAD_GATEWAY,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Self::NoSuchPage => StatusCode::NOT_FOUND,
+            Self::PageBroke => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -41,7 +44,7 @@ impl Refusal {
             Self::BadFraming | Self::NotAForwardProxy => "invalid_request_error",
             Self::ForeignHost | Self::ForeignOrigin => "permission_error",
             Self::TooLarge => "request_too_large",
-            Self::Unreachable => "api_error",
+            Self::Unreachable | Self::PageBroke => "api_error",
             Self::TimedOut => "timeout_error",
             Self::NoSuchPage => "not_found_error",
         }
@@ -63,6 +66,7 @@ impl Refusal {
             Self::Unreachable => "grov-proxyd: the upstream cannot be reached or closed the connection.",
             Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
             Self::NoSuchPage => "grov-proxyd: no such page.",
+            Self::PageBroke => "grov-proxyd: a fault of its own.",
         }
     }
 

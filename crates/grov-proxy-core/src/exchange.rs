@@ -7,6 +7,7 @@ use crate::headers::{self, HeaderPolicy};
 use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
+use crate::page;
 use crate::policy::{self, RequestPolicy};
 use crate::proxy::Limits;
 use crate::relay::{Relay, RelayError, Watched};
@@ -44,6 +45,8 @@ pub(crate) struct Service {
     pub(crate) observation: Option<Observation>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) own: OwnPages,
+    /// Pages of the embedder.
+    pub(crate) pages: Vec<page::Placed>,
     /// Lineages whose edited requests the upstream refused.
     pub(crate) uneditable: Mutex<HashSet<Lineage>>,
 }
@@ -114,6 +117,13 @@ impl Service {
             .map_err(|refusal| Failure::new(refusal, "not admitted"))?;
         let path = request.uri().path();
         if path.starts_with(own::PREFIX) {
+            if let Some((page, rest)) = page::at(&self.pages, path) {
+                let rest = rest.to_owned();
+                return match page::ask(page.as_ref(), rest, request).await {
+                    Ok(answer) => Ok(answer.map(|bytes| Kind::Own(Some(bytes)))),
+                    Err((refusal, detail)) => Err(Failure::new(refusal, detail)),
+                };
+            }
             let page = self
                 .own
                 .answer(request.method(), path)

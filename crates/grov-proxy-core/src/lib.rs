@@ -21,6 +21,7 @@ mod memory;
 mod metrics;
 mod observe;
 mod own;
+mod page;
 mod places;
 mod policy;
 mod prompts;
@@ -46,6 +47,7 @@ pub use ledger::{
 pub use memory::{MemoryBackend, MemorySource};
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, TurnObserver};
+pub use page::{Page, PageAnswer, PageRequest};
 pub use places::Location;
 pub use policy::RequestPolicy;
 pub use proxy::{Limits, Proxy, ProxyBuilder};

@@ -7,6 +7,7 @@ use crate::headers::HeaderPolicy;
 use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
 use crate::own::{HealthSection, OwnPages};
+use crate::page::{Page, Placed};
 use crate::policy::RequestPolicy;
 use crate::server;
 use crate::upstream::{Connector, Pool, Upstream};
@@ -60,6 +61,7 @@ pub struct ProxyBuilder {
     sink: Option<Arc<dyn RecordSink>>,
     version: String,
     sections: Vec<HealthSection>,
+    pages: Vec<Placed>,
 }
 
 impl Proxy {
@@ -75,6 +77,7 @@ impl Proxy {
             sink: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sections: Vec::new(),
+            pages: Vec::new(),
         }
     }
 
@@ -171,6 +174,13 @@ impl ProxyBuilder {
         self
     }
 
+    /// A page of the embedder's own: what is asked below `/_grov/` and this prefix, which ends with a slash. Nobody with an
+    /// `Origin` is served there, whichever it is.
+    pub fn page(mut self, prefix: &'static str, page: Arc<dyn Page>) -> Self {
+        self.pages.push((prefix, page));
+        self
+    }
+
     /// The proxy, ready to serve. Nothing is opened or resolved yet.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
@@ -192,6 +202,7 @@ impl ProxyBuilder {
             observation: None,
             metrics,
             own,
+            pages: self.pages,
             uneditable: Mutex::default(),
         };
         Ok(Proxy {

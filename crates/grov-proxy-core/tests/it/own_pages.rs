@@ -1,6 +1,10 @@
 //! `/_grov/`.
 
 use crate::support::{Act, Running, Scripted, json_answer, post};
+use async_trait::async_trait;
+use grov_proxy_core::{Page, PageAnswer, PageRequest, Proxy, Upstream};
+use http::StatusCode;
+use std::sync::Arc;
 
 #[tokio::test]
 async fn health_and_metrics_are_ours_and_nothing_else_is() {
@@ -32,4 +36,62 @@ async fn health_and_metrics_are_ours_and_nothing_else_is() {
         "{text}"
     );
     assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+/// Answers with what it was asked, and panics where it is told to.
+struct Echo;
+
+#[async_trait]
+impl Page for Echo {
+    fn body_limit(&self) -> u64 {
+        8
+    }
+
+    async fn answer(&self, request: PageRequest) -> PageAnswer {
+        assert_ne!(request.rest, "panic");
+        let body = request
+            .body
+            .map(|body| String::from_utf8_lossy(&body).into_owned());
+        PageAnswer {
+            status: StatusCode::ACCEPTED,
+            content_type: "text/plain",
+            body: format!("{} {} {body:?}", request.method, request.rest).into(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let proxy = Running::start(builder.page("echo/", Arc::new(Echo))).await;
+    for (method, path, header, body, answered) in [
+        (
+            "POST",
+            "echo/a/b?q",
+            "x: y",
+            "text",
+            "202 POST a/b Some(\"text\")",
+        ),
+        ("GET", "echo/", "x: y", "", "202 GET  Some(\"\")"),
+        ("POST", "echo/", "x: y", "123456789", "202 POST  None"),
+        ("POST", "echo", "x: y", "", "404"),
+        ("POST", "echo/panic", "x: y", "", "500"),
+        ("POST", "echo/", "Origin: null", "", "403"),
+        ("POST", "echo/", "Origin: http://localhost:1", "", "403"),
+        ("POST", "echo/", "Origin: vscode-webview://a", "", "403"),
+    ] {
+        let length = body.len();
+        let request = format!(
+            "{method} /_grov/{path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let mut client = proxy.client().await;
+        client.send(&request).await;
+        let (head, said) = client.receive().await.unwrap();
+        let status = head.split(' ').nth(1).unwrap();
+        let said = String::from_utf8(said).unwrap();
+        let expected = answered.split_once(' ').unwrap_or((answered, &said));
+        assert_eq!((status, said.as_str()), expected, "{method} {path} {header}");
+    }
+    assert_eq!(upstream.requests().len(), 0);
 }
