@@ -139,6 +139,9 @@ pub(crate) struct InitArguments {
     /// Send the client's requests through the proxy as well; a gateway that is set up stays in use behind it
     #[arg(long)]
     pub(crate) proxy: bool,
+    /// Have the client ask a running grov-proxyd instead of starting a process, at the events where it can
+    #[arg(long)]
+    pub(crate) http: bool,
     /// Set the status line as well; one that is there already stays
     #[arg(long)]
     pub(crate) statusline: bool,

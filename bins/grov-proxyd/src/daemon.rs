@@ -2,6 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::embedding;
+use crate::hooks::{self, HookPage};
 use crate::listener;
 use crate::recording::Recording;
 use crate::remembering;
@@ -177,6 +178,7 @@ async fn serve(
     if let Some(work) = embedding {
         tasks.spawn("embedding", work.run(tasks.shutdown()));
     }
+    let hook_page = Arc::new(HookPage::new(home, environment, settings, &tasks));
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -201,6 +203,11 @@ async fn serve(
         .health_section("drift", move || watching::state(drift_counters.as_deref()))
         .health_section("context", move || remembering::state(&counters))
         .health_section("embedder", move || embedding_standing.read())
+        .health_section("hooks", {
+            let page = Arc::clone(&hook_page);
+            move || page.state()
+        })
+        .page(hooks::PREFIX, hook_page)
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;

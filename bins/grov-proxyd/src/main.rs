@@ -4,6 +4,7 @@
 mod arguments;
 mod daemon;
 mod embedding;
+mod hooks;
 mod listener;
 mod port_holder;
 mod recording;

@@ -1,7 +1,7 @@
 //! What the client asks, and where Grov lives.
 
 use crate::Work;
-use crate::following::Whose;
+use crate::following::{Whose, first_directory};
 use grov_domain::ClientSessionId;
 use grov_hooks::ToldList;
 use grov_hooks::event::Input;
@@ -19,6 +19,8 @@ pub struct Hook<'a> {
     pub home: &'a Home,
     /// The client's environment, as far as it is known, and Grov's settings in it.
     pub environment: &'a Environment,
+    /// The port where a daemon answers the other hooks: it must be up when a session begins.
+    pub daemon_port: Option<u16>,
     /// What is done elsewhere.
     pub programs: &'a dyn Programs,
 }
@@ -44,6 +46,7 @@ pub(crate) struct Call<'a> {
     pub(crate) input: &'a Input,
     pub(crate) home: &'a Home,
     pub(crate) environment: &'a Environment,
+    pub(crate) daemon_port: Option<u16>,
     pub(crate) programs: &'a dyn Programs,
 }
 
@@ -66,6 +69,16 @@ impl Call<'_> {
             directory,
             transcript: transcript.map(PathBuf::from),
         })
+    }
+
+    /// The directory that the session began in: a shell may have gone elsewhere since. The client tells it to processes alone;
+    /// else it stands in the transcript.
+    pub(crate) fn began(&self) -> Option<PathBuf> {
+        let told = self.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
+        let session = self.input.session_id.as_deref()?;
+        let transcript = self.input.transcript_path.as_deref().map(Path::new);
+        told.or_else(|| first_directory(transcript?, session))
+            .filter(|directory| directory.is_dir())
     }
 
     /// The settings, as they hold in a directory.

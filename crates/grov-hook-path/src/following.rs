@@ -120,6 +120,20 @@ fn continued(whose: &Whose) -> Option<ClientSessionId> {
     others.next().map(ClientSessionId::new)
 }
 
+/// The directory that the client worked in when the session began, as its transcript tells.
+pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBuf> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        session_id: String,
+        cwd: PathBuf,
+    }
+    let beginning = portion(transcript, 0, BEGINNING).ok()?;
+    let lines = beginning.split(|byte| *byte == b'\n');
+    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    lines.find(|line| line.session_id == session).map(|line| line.cwd)
+}
+
 /// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
 /// turned off holds here. Done twice, it comes to the same.
 pub(crate) async fn inherit(
@@ -550,6 +564,24 @@ mod tests {
             let off = store.switched_off().await.unwrap();
             assert!(off.contains(&SwitchScope::Session(to.clone())), "{off:?}");
         });
+    }
+
+    #[test]
+    fn a_session_began_where_its_own_first_line_says() {
+        let folder = tempfile::tempdir().unwrap();
+        let line = |session: &str, cwd: &str| format!("{{\"sessionId\":\"{session}\",\"cwd\":\"{cwd}\"}}\n");
+        let text = [
+            "{\"type\":\"mode\",\"sessionId\":\"s\"}\n".to_owned(),
+            line("old", "/elsewhere"),
+            line("s", "/here"),
+            line("s", "/later"),
+        ]
+        .concat();
+        let whose = whose(folder.path(), &text);
+        let transcript = whose.transcript.as_deref().unwrap();
+        assert_eq!(first_directory(transcript, "s"), Some(PathBuf::from("/here")));
+        assert_eq!(first_directory(transcript, "other"), None);
+        assert_eq!(first_directory(&folder.path().join("none"), "s"), None);
     }
 
     #[test]

@@ -239,8 +239,7 @@ impl Inquiry {
             working_directory: whose.directory.to_str(),
         };
         // A shell may have gone elsewhere since the session began.
-        let began = call.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
-        let began = began.filter(|folder| folder.is_dir());
+        let began = call.began();
         let place = Place::locate(began.as_deref().unwrap_or(&whose.directory));
         let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);

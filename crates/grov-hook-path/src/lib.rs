@@ -1,7 +1,7 @@
 //! The hook path put together: what a hook of the client is answered, whoever runs it.
 //!
 //! Entry points: [`answer`] says what an event of the client is answered; [`Work`] is what is done after a turn, while nobody
-//! waits; [`Programs`] is what of both needs another program. Data in, data out: reading the event and printing the answer is
+//! waits; [`Programs`] is what of both needs another program; [`token`] is what hooks over HTTP prove themselves with. Data in, data out: reading the event and printing the answer is
 //! the caller's.
 //!
 //! Wires libraries together. Knows nothing of the proxy and of command lines.
@@ -19,15 +19,17 @@ mod proxied;
 mod proxy;
 mod reply;
 mod session;
+pub mod token;
 mod turn;
 mod worker;
 
 pub use call::{Hook, Programs};
 pub use faults::{Fault, note};
 pub use grov_hooks::event::LONGEST_INPUT;
+pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use guard::Noting;
 pub use held::{Held, in_work};
-pub use reply::{Reply, answer, answer_nowhere};
+pub use reply::{NOTHING, Reply, answer, answer_nowhere};
 pub use worker::Work;
 
 /// A runtime for one answer, on the thread that asks for it.

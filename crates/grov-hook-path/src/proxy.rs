@@ -9,13 +9,16 @@ use std::time::Duration;
 /// On one machine a connection is made at once or never.
 const CONNECT_PATIENCE: Duration = Duration::from_millis(200);
 
-/// Starts the proxy if the client is about to talk to it and it is down: a client without it tries for minutes.
+/// Starts the proxy if the client is about to talk to it, or its other hooks are, and it is down: a client without it tries
+/// for minutes.
 pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
-    if call.environment.get("ANTHROPIC_BASE_URL").is_none() {
+    if call.daemon_port.is_none() && call.environment.get("ANTHROPIC_BASE_URL").is_none() {
         return Ok(());
     }
     let settings = call.settings(None)?;
-    let Some(proxy) = own(call, &settings) else {
+    let hooked = |port| SocketAddr::new(settings.proxy().host, port);
+    // One daemon of a home is all there is.
+    let Some(proxy) = own(call, &settings).or(call.daemon_port.map(hooked)) else {
         return Ok(());
     };
     if TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok() {

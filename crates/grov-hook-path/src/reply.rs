@@ -4,7 +4,9 @@ use crate::call::{Call, Hook};
 use crate::faults::note;
 use crate::guard::{self, Noting};
 use crate::{prompt, session, turn};
+use grov_domain::GuardVerdict;
 use grov_hooks::event::{self, Input};
+use grov_hooks::permission;
 use grov_runtime::{Environment, Home};
 use std::panic::AssertUnwindSafe;
 
@@ -20,6 +22,22 @@ pub enum Reply {
     /// A tool call must not run, because nobody could look at it: why.
     Refusal(String),
 }
+
+impl Reply {
+    /// The body of an HTTP answer, and what is still being noted. There are no exit codes over HTTP: a refusal is a decision
+    /// that the call is denied.
+    pub fn over_http(self) -> (String, Option<Noting>) {
+        match self {
+            Self::Silence => (NOTHING.to_owned(), None),
+            Self::Text(text) => (text, None),
+            Self::Verdict(text, noting) => (text, Some(noting)),
+            Self::Refusal(reason) => (permission(GuardVerdict::Deny, &reason), None),
+        }
+    }
+}
+
+/// An HTTP answer that says nothing.
+pub const NOTHING: &str = "{}";
 
 impl From<Option<String>> for Reply {
     fn from(text: Option<String>) -> Self {
@@ -40,6 +58,7 @@ pub fn answer(hook: &Hook<'_>) -> Reply {
             input: &input,
             home: hook.home,
             environment: hook.environment,
+            daemon_port: hook.daemon_port,
             programs: hook.programs,
         };
         said(&call, input.event(hook.event))
@@ -86,8 +105,14 @@ fn unbroken(
             note(Some(home), &fault);
             Reply::Silence
         }
-        Err(_) if is_guard => guard::broke_off(Some(home), environment),
-        Err(_) => Reply::Silence,
+        Err(_) => {
+            note(Some(home), "an answer broke off; the fault is ours");
+            if is_guard {
+                guard::broke_off(Some(home), environment)
+            } else {
+                Reply::Silence
+            }
+        }
     }
 }
 
@@ -106,6 +131,17 @@ mod tests {
         assert!(matches!(said(false), Reply::Silence));
         std::fs::write(folder.path().join("config.toml"), "").unwrap();
         assert!(matches!(said(true), Reply::Silence));
+    }
+
+    #[test]
+    fn over_http_a_refusal_denies_the_call() {
+        let (body, noting) = Reply::Refusal("not looked at".to_owned()).over_http();
+        assert!(noting.is_none());
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let said = &body["hookSpecificOutput"];
+        assert_eq!(said["permissionDecision"], "deny");
+        assert_eq!(said["permissionDecisionReason"], "not looked at");
+        assert_eq!(Reply::Silence.over_http().0, "{}");
     }
 
     #[test]

@@ -45,8 +45,7 @@ fn whose(call: &Call<'_>) -> Result<Option<Whose>, String> {
     if whose.is_some() || session.is_empty() || call.input.cwd.is_none() {
         return Ok(whose);
     }
-    let began = call.environment.get("CLAUDE_PROJECT_DIR").map(PathBuf::from);
-    let directory = match began.filter(|directory| directory.is_dir()) {
+    let directory = match call.began() {
         Some(directory) => directory,
         None => runtime()?
             .block_on(stored(call, session))

@@ -17,6 +17,14 @@ pub struct Event {
     pub timeout: u64,
 }
 
+impl Event {
+    /// Whether the client also tells of it by HTTP, if its settings say so. Tried with Claude Code 2.1.197: all that Grov
+    /// registers at but the start of a session.
+    pub fn goes_over_http(&self) -> bool {
+        self.name != SESSION_START
+    }
+}
+
 /// A session begins, goes on, or begins anew after `/clear` or a compaction.
 pub const SESSION_START: &str = "SessionStart";
 /// The user has sent a prompt, which the model has not seen yet.

@@ -25,11 +25,14 @@ mod tests;
 
 pub use change::Change;
 pub use diff::difference;
-pub use environment::{Route, Routed, route};
+pub use environment::{Route, Routed, reachable, route};
 pub use error::{SettingsError, SyntaxError};
 pub use file::SettingsFile;
-pub use hook::{HTTP_HOOK_PATH, Handler, Hook, shell_word};
-pub use inspect::{Inspected, StatusLine, inspect};
+pub use hook::{
+    BASE_URL_HEADER, DAEMON_PORT_FLAG, HTTP_HOOK_PATH, Handler, Hook, PROJECT_HEADER, TOKEN_HEADER,
+    shell_word,
+};
+pub use inspect::{Inspected, OwnHook, StatusLine, inspect};
 pub use place::{Scope, settings_path, user_folder};
 pub use register::{Registered, Wanted, register};
 pub use registry::{Done, Plan, Registry};

@@ -134,6 +134,11 @@ impl Home {
         self.root.join(".env")
     }
 
+    /// What hooks over HTTP prove with that they come from the client of this user.
+    pub fn hook_token(&self) -> PathBuf {
+        self.root.join("hook-token")
+    }
+
     /// The directory of log files.
     pub fn logs(&self) -> PathBuf {
         self.root.join("logs")
@@ -141,7 +146,10 @@ impl Home {
 }
 
 /// Writes a file that only its owner may read, whole or not at all: readers see the old content or the new.
-pub(crate) fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+///
+/// # Errors
+/// What the system says.
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();

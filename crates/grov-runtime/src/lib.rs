@@ -17,7 +17,7 @@ mod tasks;
 mod url;
 
 pub use environment::Environment;
-pub use home::{Home, HomeError};
+pub use home::{Home, HomeError, write_private};
 pub use settings::{
     Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode,
     GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings,

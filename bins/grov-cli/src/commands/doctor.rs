@@ -4,6 +4,7 @@ mod client;
 mod embedding;
 mod home;
 mod judging;
+mod over_http;
 mod proxy;
 mod store;
 mod version;
@@ -38,8 +39,26 @@ enum Remedy {
     MakePrivate(Vec<(std::path::PathBuf, u32)>),
     /// Start the proxy.
     StartProxy,
-    /// Register again, as `grov init` with these words does.
-    Register(&'static str),
+    /// Register again, as `grov init` does.
+    Register {
+        scope: &'static str,
+        /// With hooks over HTTP.
+        http: bool,
+    },
+}
+
+impl Remedy {
+    /// The command that does it; empty where it takes more than one.
+    fn words(&self) -> String {
+        match self {
+            Self::MakePrivate(_) => String::new(),
+            Self::StartProxy => "grov proxy --detach".to_owned(),
+            Self::Register { scope, http } => {
+                let http = if *http { " --http" } else { "" };
+                format!("grov init --scope {scope}{http}")
+            }
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -130,7 +149,10 @@ fn mend(common: &Common, remedy: &Remedy) -> Result<(), String> {
     match remedy {
         Remedy::MakePrivate(paths) => home::make_private(paths),
         Remedy::StartProxy => again(common, &["proxy", "--detach"]),
-        Remedy::Register(scope) => again(common, &["init", "--scope", scope]),
+        Remedy::Register { scope, http } => {
+            let words = ["init", "--scope", scope, "--http"];
+            again(common, &words[..if *http { 4 } else { 3 }])
+        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod gateway;
 mod init;
+mod over_http;
 mod unregister;
 
 pub(crate) use gateway::shown;
 pub(crate) use init::run as init;
+use over_http::masked;
 pub(crate) use unregister::{run as unregister, uninstall};
 
 use crate::failure::Failure;
@@ -39,7 +41,7 @@ impl FileAnswer {
             changed: plan.changes_anything(),
             backup: None,
             removed: false,
-            diff: dry_run.then(|| difference(plan.before(), plan.after())),
+            diff: dry_run.then(|| masked(&difference(plan.before(), plan.after()))),
             left: plan.left().iter().map(ToString::to_string).collect(),
         }
     }

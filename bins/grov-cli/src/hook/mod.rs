@@ -9,6 +9,7 @@ mod programs;
 
 use grov_hook_path::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
 use grov_hooks::event;
+use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};
 use programs::Own;
 use std::ffi::OsString;
@@ -17,6 +18,11 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+const HOME: &str = "--home";
+/// Flags that stand before a value.
+const WITH_VALUE: [&str; 4] = [HOME, "--project", "--color", DAEMON_PORT_FLAG];
+/// The commands that are hooks.
+const COMMANDS: [&str; 5] = ["hook", "inject", "prompt-inject", "capture", "hook-worker"];
 /// What is handed over to a worker fits into this.
 const LONGEST_WORK: u64 = 1024 * 1024;
 
@@ -24,6 +30,7 @@ const LONGEST_WORK: u64 = 1024 * 1024;
 pub(crate) struct Asked {
     what: What,
     home: Option<PathBuf>,
+    daemon_port: Option<u16>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -37,48 +44,66 @@ enum What {
 impl Asked {
     /// Looks whether the first word that is no flag names a hook, whatever else stands there.
     pub(crate) fn of(arguments: &[OsString]) -> Option<Self> {
-        let mut words = arguments.iter().skip(1);
-        let mut home = None;
-        let command = loop {
-            let word = words.next()?;
-            match word.to_str() {
-                Some("--home") => home = words.next().map(PathBuf::from),
-                Some("--project" | "--color") => {
-                    words.next();
-                }
-                Some(flag) if flag.starts_with('-') => {
-                    let value = flag.strip_prefix("--home=").map(PathBuf::from);
-                    home = value.or(home);
-                }
-                other => break other?,
-            }
-        };
-        let mut told = None;
-        while let Some(word) = words.next() {
-            match word.to_str() {
-                Some("--home") => home = words.next().map(PathBuf::from).or(home),
-                Some("--project" | "--color") => {
-                    words.next();
-                }
-                Some(flag) if flag.starts_with('-') => {
-                    home = flag.strip_prefix("--home=").map(PathBuf::from).or(home);
-                }
-                other => told = told.or(other),
+        let mut words = Words::default();
+        for word in arguments.iter().skip(1) {
+            words.take(word);
+            // A command that is none of ours is looked at no further.
+            if words.said.len() == 1 && !words.is_hook() {
+                return None;
             }
         }
-        let event = match command {
-            "hook" => told,
+        let (command, told) = (words.said.first()?, words.said.get(1));
+        let event = match command.as_str() {
+            "hook" => told.map(String::as_str),
             "inject" => Some(event::SESSION_START),
             "prompt-inject" => Some(event::USER_PROMPT_SUBMIT),
             "capture" => Some(event::STOP),
-            "hook-worker" => {
-                let what = What::Work;
-                return Some(Self { what, home });
-            }
+            "hook-worker" => return Some(words.asking(What::Work)),
             _ => return None,
         };
         let what = What::Event(event.map(str::to_owned));
-        Some(Self { what, home })
+        Some(words.asking(what))
+    }
+}
+
+/// The words of a command line, as far as they matter to a hook.
+#[derive(Default)]
+struct Words {
+    /// What is no flag.
+    said: Vec<String>,
+    home: Option<PathBuf>,
+    daemon_port: Option<u16>,
+    /// The flag whose value comes next.
+    awaited: Option<&'static str>,
+}
+
+impl Words {
+    fn take(&mut self, word: &OsString) {
+        match (self.awaited.take(), word.to_str()) {
+            (Some(HOME), _) => self.home = Some(PathBuf::from(word)),
+            (Some(DAEMON_PORT_FLAG), Some(port)) => self.daemon_port = port.parse().ok(),
+            (Some(_), _) => {}
+            (None, Some(flag)) if flag.starts_with('-') => {
+                if let Some(home) = flag.strip_prefix("--home=") {
+                    self.home = Some(PathBuf::from(home));
+                }
+                self.awaited = WITH_VALUE.into_iter().find(|with_value| *with_value == flag);
+            }
+            (None, word) => self.said.push(word.unwrap_or_default().to_owned()),
+        }
+    }
+
+    fn is_hook(&self) -> bool {
+        let command = self.said.first().map(String::as_str).unwrap_or_default();
+        COMMANDS.contains(&command)
+    }
+
+    fn asking(self, what: What) -> Asked {
+        Asked {
+            what,
+            home: self.home,
+            daemon_port: self.daemon_port,
+        }
     }
 }
 
@@ -98,6 +123,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
             input: &read_input(),
             home,
             environment: &environment,
+            daemon_port: asked.daemon_port,
             programs: &Own {
                 named_home: asked.home.as_deref(),
                 home,
@@ -213,6 +239,16 @@ mod tests {
             asked("grov --home /h hook-worker s"),
             Some((event("work"), Some("/h".into())))
         );
+        for line in [
+            "grov hook SessionStart --daemon-port 8080",
+            "grov hook --daemon-port 8080 SessionStart",
+            "grov --home /h hook SessionStart --daemon-port 8080 more",
+        ] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let asked = Asked::of(&arguments).unwrap();
+            assert_eq!(asked.daemon_port, Some(8080), "{line}");
+            assert_eq!(asked.what, What::Event(event("SessionStart")), "{line}");
+        }
         for other in [
             "grov",
             "grov status",

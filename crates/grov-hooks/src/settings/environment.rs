@@ -74,28 +74,7 @@ pub fn route(
         _ => routed.set(TOOL_SEARCH, "true"),
     }
 
-    if PROXIES
-        .iter()
-        .any(|name| anywhere(name).is_some_and(|proxy| !proxy.is_empty()))
-    {
-        let named = |find: &dyn Fn(&str) -> Option<String>| -> Vec<&str> {
-            let named = EXCEPTIONS.iter().copied();
-            named.filter(|name| find(name).is_some()).collect()
-        };
-        let mut names = named(&in_file);
-        if names.is_empty() {
-            names = named(&process);
-        }
-        if names.is_empty() {
-            names.push(EXCEPTIONS[0]);
-        }
-        for name in names {
-            let value = with_loopback(&anywhere(name).unwrap_or_default());
-            if anywhere(name).as_ref() != Some(&value) || in_file(name).is_some() {
-                routed.set(name, &value);
-            }
-        }
-    }
+    routed.environment.extend(exceptions(&in_file, &process));
 
     if let Some(project) = route.project {
         match (in_file(CUSTOM_HEADERS), process(CUSTOM_HEADERS)) {
@@ -106,6 +85,53 @@ pub fn route(
         }
     }
     Ok(routed)
+}
+
+/// What must be set so that the client reaches this machine without a proxy of the user's.
+///
+/// # Errors
+/// The text is no JSON.
+pub fn reachable(
+    text: &str,
+    process: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, String)>, SyntaxError> {
+    let document = Document::scan(text)?;
+    let in_file = |name: &str| {
+        let node = document.at(&["env", name]);
+        node.and_then(Node::text).map(str::to_owned)
+    };
+    Ok(exceptions(&in_file, &process))
+}
+
+fn exceptions(
+    in_file: &impl Fn(&str) -> Option<String>,
+    process: &impl Fn(&str) -> Option<String>,
+) -> Vec<(String, String)> {
+    let anywhere = |name: &str| in_file(name).or_else(|| process(name));
+    let mut set = Vec::new();
+    if PROXIES
+        .iter()
+        .any(|name| anywhere(name).is_some_and(|proxy| !proxy.is_empty()))
+    {
+        let named = |find: &dyn Fn(&str) -> Option<String>| -> Vec<&str> {
+            let named = EXCEPTIONS.iter().copied();
+            named.filter(|name| find(name).is_some()).collect()
+        };
+        let mut names = named(in_file);
+        if names.is_empty() {
+            names = named(process);
+        }
+        if names.is_empty() {
+            names.push(EXCEPTIONS[0]);
+        }
+        for name in names {
+            let value = with_loopback(&anywhere(name).unwrap_or_default());
+            if anywhere(name).as_ref() != Some(&value) || in_file(name).is_some() {
+                set.push((name.to_owned(), value));
+            }
+        }
+    }
+    set
 }
 
 impl Routed {

@@ -2,9 +2,23 @@
 
 use super::layout::Shape;
 use super::scan::Node;
+use grov_redact::Secret;
 
 /// Where Grov's daemon takes hooks over HTTP; the event's name follows.
 pub const HTTP_HOOK_PATH: &str = "/_grov/hook/";
+/// The header that says whose client it is.
+pub const TOKEN_HEADER: &str = "X-Grov-Hook-Token";
+/// The header that says where the client sends its requests; empty where it was told nothing.
+pub const BASE_URL_HEADER: &str = "X-Grov-Base-Url";
+/// The header that says which project the client works in; empty where it was told nothing.
+pub const PROJECT_HEADER: &str = "X-Grov-Project-Dir";
+/// What the client puts into headers of its own environment, and only this.
+const PASSED: [(&str, &str); 2] = [
+    (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
+    (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
+];
+/// The flag that tells a command where a daemon answers the other hooks.
+pub const DAEMON_PORT_FLAG: &str = "--daemon-port";
 /// The program's name.
 const PROGRAM: &str = "grov";
 
@@ -13,8 +27,13 @@ const PROGRAM: &str = "grov";
 pub enum Handler {
     /// Runs a command line in a shell.
     Command(String),
-    /// Posts to an address.
-    Http(String),
+    /// Posts to an address, and shows a token.
+    Http {
+        /// The address.
+        url: String,
+        /// The token.
+        token: Secret,
+    },
 }
 
 /// A hook of Grov's.
@@ -44,15 +63,28 @@ impl Hook {
         }
     }
 
-    /// That the daemon at `base` is told of an event.
-    pub fn http(base: &str, event: &'static str, timeout: u64) -> Self {
+    /// That the daemon at `base` is told of an event, by somebody who has this token.
+    pub fn http(base: &str, token: &Secret, event: &'static str, timeout: u64) -> Self {
         let base = base.trim_end_matches('/');
         Self {
             event,
             matcher: None,
-            handler: Handler::Http(format!("{base}{HTTP_HOOK_PATH}{event}")),
+            handler: Handler::Http {
+                url: format!("{base}{HTTP_HOOK_PATH}{event}"),
+                token: token.clone(),
+            },
             timeout,
         }
+    }
+
+    /// The same, and the program sees to it that a daemon is up at this port; for a command alone.
+    #[must_use]
+    pub fn with_daemon(self, port: u16) -> Self {
+        let handler = match self.handler {
+            Handler::Command(command) => Handler::Command(format!("{command} {DAEMON_PORT_FLAG} {port}")),
+            http @ Handler::Http { .. } => http,
+        };
+        Self { handler, ..self }
     }
 
     /// The same, told of some tools alone.
@@ -63,11 +95,26 @@ impl Hook {
 
     pub(super) fn handler_shape(&self) -> Shape {
         let text = |text: &str| Shape::Text(text.to_owned());
-        let [kind, target] = match &self.handler {
-            Handler::Command(command) => [("type", text("command")), ("command", text(command))],
-            Handler::Http(url) => [("type", text("http")), ("url", text(url))],
-        };
-        Shape::Object(vec![kind, target, ("timeout", Shape::Number(self.timeout))])
+        let timeout = ("timeout", Shape::Number(self.timeout));
+        match &self.handler {
+            Handler::Command(command) => Shape::Object(vec![
+                ("type", text("command")),
+                ("command", text(command)),
+                timeout,
+            ]),
+            Handler::Http { url, token } => {
+                let passed = PASSED.map(|(header, variable)| (header, text(&format!("${variable}"))));
+                let headers = [(TOKEN_HEADER, text(token.expose()))].into_iter().chain(passed);
+                let variables = PASSED.map(|(_, variable)| text(variable));
+                Shape::Object(vec![
+                    ("type", text("http")),
+                    ("url", text(url)),
+                    ("headers", Shape::Object(headers.collect())),
+                    ("allowedEnvVars", Shape::List(variables.to_vec())),
+                    timeout,
+                ])
+            }
+        }
     }
 
     pub(super) fn group_shape(&self) -> Shape {
@@ -89,7 +136,34 @@ pub(super) fn is_grovs(handler: &Node) -> bool {
     else {
         return false;
     };
-    is_event(event) && is_own_program(program)
+    is_event(without_daemon(event)) && is_own_program(program)
+}
+
+/// The words of a hook's command without those that tell of a daemon.
+fn without_daemon(words: &str) -> &str {
+    let (rest, port) = words.rsplit_once(' ').unwrap_or((words, ""));
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = is_port.then(|| rest.strip_suffix(DAEMON_PORT_FLAG)?.strip_suffix(' '));
+    rest.flatten().unwrap_or(words)
+}
+
+/// The port at which a hook of Grov's expects a daemon: that of its address, or that it is told.
+pub(super) fn daemon_port(handler: &Node) -> Option<u16> {
+    let text = |name| handler.member(name).and_then(Node::text);
+    match text("url").and_then(|url| url.rsplit_once(HTTP_HOOK_PATH)) {
+        Some((base, _)) => base.rsplit_once(':')?.1.parse().ok(),
+        None => {
+            let command = text("command")?.trim();
+            let is_told = without_daemon(command) != command;
+            command.rsplit_once(' ').filter(|_| is_told)?.1.parse().ok()
+        }
+    }
+}
+
+/// The token that a hook over HTTP shows.
+pub(super) fn token(handler: &Node) -> Option<Secret> {
+    let token = handler.member("headers")?.member(TOKEN_HEADER)?.text()?;
+    Some(Secret::new(token))
 }
 
 /// Whether a status line is printed by Grov, whichever Grov it is.
@@ -152,6 +226,7 @@ mod tests {
             r#"{"type":"command","command":"grov hook Stop"}"#,
             r#"{"type":"command","command":"/opt/g/grov hook PreToolUse","timeout":9}"#,
             r#"{"command":"'/opt/my tools/grov' hook Stop "}"#,
+            r#"{"command":"grov hook SessionStart --daemon-port 8080"}"#,
             r#"{"type":"http","url":"http://127.0.0.1:8080/_grov/hook/Stop"}"#,
         ] {
             assert!(known(ours), "{ours}");
@@ -160,6 +235,8 @@ mod tests {
             r#"{"type":"command","command":"grover hook Stop"}"#,
             r#"{"type":"command","command":"grov capture"}"#,
             r#"{"type":"command","command":"grov hook Stop; rm x"}"#,
+            r#"{"type":"command","command":"grov hook Stop --daemon-port x"}"#,
+            r#"{"type":"command","command":"grov hook Stop --daemon-port 1; rm x"}"#,
             r#"{"type":"command","command":"lefthook hook Stop"}"#,
             r#"{"type":"http","url":"http://127.0.0.1:8080/hook/Stop"}"#,
             r#"{"type":"command"}"#,
@@ -179,5 +256,16 @@ mod tests {
             panic!("a command was asked for")
         };
         assert_eq!(command, r"'/opt/it'\''s here/grov' hook Stop");
+    }
+
+    #[test]
+    fn the_port_of_the_daemon_is_read_where_it_is_told() {
+        let port = |json: &str| daemon_port(Document::scan(json).unwrap().root.as_ref().unwrap());
+        let http = r#"{"url":"http://127.0.0.1:8080/_grov/hook/Stop"}"#;
+        assert_eq!(port(http), Some(8080));
+        assert_eq!(port(r#"{"url":"http://[::1]:81/_grov/hook/Stop"}"#), Some(81));
+        let command = r#"{"command":"'/a b/grov' hook SessionStart --daemon-port 9"}"#;
+        assert_eq!(port(command), Some(9));
+        assert_eq!(port(r#"{"command":"grov hook SessionStart"}"#), None);
     }
 }

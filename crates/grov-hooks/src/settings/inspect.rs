@@ -1,22 +1,36 @@
 //! What a settings file says of Grov.
 
 use super::error::SyntaxError;
-use super::hook::{is_grovs, is_grovs_status_line, shell_words_first};
+use super::hook::{daemon_port, is_grovs, is_grovs_status_line, shell_words_first, token};
 use super::register::handlers;
 use super::scan::{Document, Node, Value};
+use grov_redact::Secret;
 use std::collections::BTreeMap;
 
 /// What a settings file says, as far as it concerns Grov.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspected {
-    /// The events with a hook that calls Grov, each with the program that it runs; none for a hook over HTTP.
-    pub hooks: Vec<(String, Option<String>)>,
+    /// The hooks that call Grov.
+    pub hooks: Vec<OwnHook>,
     /// The variables that the client gets, texts alone.
     pub environment: BTreeMap<String, String>,
     /// Whether the client is told to run no hooks at all.
     pub hooks_disabled: bool,
     /// The command that prints the status line.
     pub status_line: Option<StatusLine>,
+}
+
+/// A hook that calls Grov.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnHook {
+    /// The event.
+    pub event: String,
+    /// The program that it runs; none for a hook over HTTP.
+    pub program: Option<String>,
+    /// Where it expects a daemon on this machine.
+    pub daemon_port: Option<u16>,
+    /// What it shows to the daemon, over HTTP.
+    pub token: Option<Secret>,
 }
 
 /// A status line that is set up.
@@ -39,8 +53,12 @@ pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
     for event in items("hooks") {
         for handler in handlers(&event.node).filter(|handler| is_grovs(handler)) {
             let command = handler.member("command").and_then(Node::text);
-            let name = event.key.clone().unwrap_or_default();
-            inspected.hooks.push((name, command.map(shell_words_first)));
+            inspected.hooks.push(OwnHook {
+                event: event.key.clone().unwrap_or_default(),
+                program: command.map(shell_words_first),
+                daemon_port: daemon_port(handler),
+                token: token(handler),
+            });
         }
     }
     for variable in items("env") {
@@ -71,20 +89,26 @@ mod tests {
         let wanted = Wanted {
             hooks: vec![
                 Hook::command(&shell_word(program), "Stop", 5),
-                Hook::http("http://127.0.0.1:1", "PreToolUse", 5),
-                Hook::command("grov", "SessionStart", 5),
+                Hook::http("http://127.0.0.1:1", &Secret::new("t"), "PreToolUse", 5),
+                Hook::command("grov", "SessionStart", 5).with_daemon(1),
             ],
             environment: vec![("A".to_owned(), "1".to_owned())],
             status_line: Some("'/opt/it'\\''s here/grov' statusline".to_owned()),
         };
         let text = r#"{"hooks": {"Stop": [{"hooks": [{"command": "mine"}]}]}, "env": {"B": 2}}"#;
         let inspected = inspect(&register(text, &wanted).unwrap().text).unwrap();
+        let hook = |event: &str, program: Option<&str>, daemon_port, token: Option<&str>| OwnHook {
+            event: event.to_owned(),
+            program: program.map(str::to_owned),
+            daemon_port,
+            token: token.map(Secret::from),
+        };
         assert_eq!(
             inspected.hooks,
             [
-                ("Stop".to_owned(), Some(program.to_owned())),
-                ("PreToolUse".to_owned(), None),
-                ("SessionStart".to_owned(), Some("grov".to_owned())),
+                hook("Stop", Some(program), None, None),
+                hook("PreToolUse", None, Some(1), Some("t")),
+                hook("SessionStart", Some("grov"), Some(1), None),
             ]
         );
         assert_eq!(inspected.environment, [("A".to_owned(), "1".to_owned())].into());

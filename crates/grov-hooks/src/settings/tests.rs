@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 fn wanted() -> Wanted {
     Wanted {
         hooks: vec![
-            Hook::command("grov", "SessionStart", 10),
+            Hook::command("grov", "SessionStart", 10).with_daemon(8080),
             Hook::command("grov", "UserPromptSubmit", 5),
-            Hook::http("http://127.0.0.1:8080", "Stop", 5),
+            Hook::http("http://127.0.0.1:8080", &"token".into(), "Stop", 5),
         ],
         environment: vec![
             ("ANTHROPIC_BASE_URL".into(), "http://127.0.0.1:8080".into()),
@@ -367,6 +367,34 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
+    fn commands_become_hooks_over_http_and_commands_again(Settings(text) in settings()) {
+        let over_http = Wanted {
+            hooks: vec![
+                Hook::command("grov", "SessionStart", 5).with_daemon(8080),
+                Hook::http("http://127.0.0.1:8080", &"token".into(), "Stop", 5),
+            ],
+            ..Wanted::default()
+        };
+        let commands = Wanted {
+            hooks: vec![Hook::command("grov", "SessionStart", 5), Hook::command("grov", "Stop", 5)],
+            ..Wanted::default()
+        };
+        let mut text_now = text.clone();
+        let mut changes = Vec::new();
+        for wanted in [&commands, &over_http, &commands, &over_http] {
+            let there = registered(&text_now, wanted);
+            changes.extend(there.changes);
+            prop_assert_eq!(&registered(&there.text, wanted).changes, &[]);
+            let inspected = inspect(&there.text).unwrap();
+            let own: Vec<bool> = inspected.hooks.iter().map(|hook| hook.daemon_port.is_some()).collect();
+            prop_assert_eq!(own.len(), inspect(&text).unwrap().hooks.len().max(2), "{}", there.text);
+            prop_assert!(own.contains(&(wanted == &over_http)), "{}", there.text);
+            text_now = there.text;
+        }
+        prop_assert_eq!(&put_back(&text_now, &changes).text, &text);
+    }
+
+    #[test]
     fn every_byte_comes_back(Settings(text) in settings()) {
         round_trip(&text, &wanted());
     }
@@ -376,7 +404,7 @@ proptest! {
         let there = registered(&text, &wanted());
         let value = value_of(&there.text);
         for (event, target, is) in [
-            ("SessionStart", "command", "grov hook SessionStart"),
+            ("SessionStart", "command", "grov hook SessionStart --daemon-port 8080"),
             ("UserPromptSubmit", "command", "grov hook UserPromptSubmit"),
             ("Stop", "url", "http://127.0.0.1:8080/_grov/hook/Stop"),
         ] {

@@ -1,6 +1,6 @@
 //! The client's settings.
 
-use super::{Check, Remedy, version};
+use super::{Check, Remedy, over_http, version};
 use crate::commands::registration::clients_folder;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -23,7 +23,7 @@ const SCOPES: [(Scope, &str); 3] = [
 
 /// What the client finds in its settings.
 pub(super) struct Found {
-    files: Vec<(PathBuf, &'static str, Inspected)>,
+    pub(super) files: Vec<(PathBuf, &'static str, Inspected)>,
     broken: Vec<String>,
 }
 
@@ -62,14 +62,29 @@ impl Found {
     }
 }
 
+/// What registers again what stands in a file.
+trait Registration {
+    fn registration(&self, scope: &'static str) -> Remedy;
+}
+
+impl Registration for Inspected {
+    fn registration(&self, scope: &'static str) -> Remedy {
+        let http = self.hooks.iter().any(|hook| hook.daemon_port.is_some());
+        Remedy::Register { scope, http }
+    }
+}
+
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let environment = Environment::of_process();
     let found = Found::here(context, &environment)?;
-    Ok(vec![
+    Ok([
         version::check(&environment),
         syntax(&found),
         hooks(&found, &environment),
-    ])
+    ]
+    .into_iter()
+    .chain(over_http::check(context, &found, &environment))
+    .collect())
 }
 
 fn syntax(found: &Found) -> Check {
@@ -97,20 +112,20 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
                 "the client runs no hook, so nothing is remembered, told or guarded without a proxy";
             return Check::ill(HOOKS, evidence, consequence, "remove disableAllHooks there");
         }
-        for (event, program) in &inspected.hooks {
-            let called = program.as_deref();
+        for hook in &inspected.hooks {
+            let (event, called) = (&hook.event, hook.program.as_deref());
             let found = called.map(|program| located(program, environment));
             if let (Some(program), Some(None)) = (called, &found) {
                 let evidence = format!("{}: {event} calls {program}, which cannot be run", path.display());
                 let consequence =
                     "the client shows an error at every such event, and the agent is told nothing";
-                return Check::ill(HOOKS, evidence, consequence, format!("grov init --scope {scope}"))
-                    .with(Remedy::Register(scope));
+                let remedy = inspected.registration(scope);
+                return Check::ill(HOOKS, evidence, consequence, remedy.words()).with(remedy);
             }
             if let Some(Some(found)) = found
                 && own.as_ref().is_some_and(|own| *own != found)
             {
-                others.insert((found, *scope));
+                others.insert((found, inspected.registration(scope).words()));
             }
             calls
                 .entry(event)
@@ -140,7 +155,7 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
             "there Grov neither tells, checks nor keeps anything, and no session starts the proxy";
         return Check::ill(HOOKS, evidence, consequence, "grov init");
     }
-    if let Some((program, scope)) = others.first() {
+    if let Some((program, again)) = others.first() {
         return Check::ill(
             HOOKS,
             format!(
@@ -148,7 +163,7 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
                 program.display()
             ),
             "two versions work on one database, and what this one tells need not hold for the hooks",
-            format!("grov init --scope {scope}, to have them call this one"),
+            format!("{again}, to have them call this one"),
         );
     }
     Check::well(

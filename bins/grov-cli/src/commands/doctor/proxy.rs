@@ -1,7 +1,7 @@
 //! The proxy, and whether the client's requests reach it.
 
 use super::client::Found;
-use super::{Check, Remedy};
+use super::{Check, Remedy, over_http};
 use crate::commands::registration::shown;
 use crate::context::Context;
 use crate::daemon_health;
@@ -18,7 +18,9 @@ const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
 
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let process = Environment::of_process();
-    let variables = Found::here(context, &process)?.environment(&process);
+    let found = Found::here(context, &process)?;
+    let variables = found.environment(&process);
+    let has_hooks = over_http::are_registered(&found);
     let running = daemon_health::ask(&context.home);
     let settings = context.settings.proxy();
     let listener = match (&running.url, running.running) {
@@ -30,6 +32,7 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
 
     let mut checks = vec![match (running.running, is_sent_here) {
         (true, _) => Check::well(PROXY, format!("it answers at {listener}")),
+        (false, false) if has_hooks => Check::well(PROXY, "it is not running, and only hooks go to it"),
         (false, false) => Check::well(PROXY, "it is not running, and the client does not need it"),
         (false, true) if is_taken(&listener) => Check::ill(
             PROXY,
@@ -53,7 +56,7 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
             ));
             checks.extend(around(&variables, &listener));
         }
-        Some(set) if running.running => checks.push(Check::ill(
+        Some(set) if running.running && !has_hooks => checks.push(Check::ill(
             BASE_URL,
             format!("the client sends its requests to {}", shown(set)),
             "the proxy runs and sees none of them",
@@ -63,7 +66,7 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
             let evidence = format!("the client sends its requests to {}", shown(set));
             checks.push(Check::well(BASE_URL, evidence));
         }
-        None if running.running => checks.push(Check::ill(
+        None if running.running && !has_hooks => checks.push(Check::ill(
             BASE_URL,
             "the client sends its requests straight to the API",
             "the proxy runs and sees none of them",

@@ -1,0 +1,431 @@
+//! `POST /_grov/hook/EVENT`: hooks that the client sends to the daemon instead of starting a process.
+//!
+//! What is answered is the hook path's, word for word; this says who may ask, and runs it on threads that may block, so many
+//! at once. Whatever goes wrong here is a line in `hooks.log` and an answer that says nothing.
+
+use async_trait::async_trait;
+use grov_hook_path::{
+    BASE_URL_HEADER, Hook, LONGEST_INPUT, NOTHING, Noting, PROJECT_HEADER, Programs, Reply, TOKEN_HEADER,
+    Work, note, token,
+};
+use grov_proxy_core::{Page, PageAnswer, PageRequest};
+use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
+use http::{HeaderMap, Method, StatusCode};
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use tokio::runtime::Handle;
+use tokio::sync::{Semaphore, oneshot};
+
+/// Below `/_grov/`; the event's name follows.
+pub(crate) const PREFIX: &str = "hook/";
+/// Hooks that are answered at once. The client runs one at a time, or as many as it calls tools in parallel.
+const ANSWERS_AT_ONCE: usize = 8;
+/// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model.
+const WORK_AT_ONCE: usize = 8;
+/// More than these wait for nothing: the next hook of a session reads what is left.
+const MOST_WORK: usize = 256;
+
+/// What answers a hook: the hook path, or a test.
+type Answering = fn(&Hook<'_>) -> Reply;
+
+/// The page that hooks over HTTP go to.
+pub(crate) struct HookPage {
+    shared: Arc<Shared>,
+    places: Arc<Semaphore>,
+}
+
+/// What every answer needs.
+struct Shared {
+    home: Home,
+    /// The daemon's own, without anything that a client set for its session.
+    environment: Environment,
+    tasks: Tasks,
+    /// The daemon's: an answer has a runtime of its own, which ends with it.
+    runtime: Handle,
+    working: Arc<Semaphore>,
+    /// Work that was handed over and is not done.
+    open: AtomicUsize,
+    counters: Counters,
+    answering: Answering,
+}
+
+#[derive(Default)]
+struct Counters {
+    answered: AtomicU64,
+    refused: AtomicU64,
+    broken: AtomicU64,
+    worked: AtomicU64,
+}
+
+impl HookPage {
+    /// A page for the clients of this user. To be made within the daemon's runtime.
+    pub(crate) fn new(home: &Home, environment: &Environment, settings: &Settings, tasks: &Tasks) -> Self {
+        Self::answering(
+            home,
+            daemon::scrubbed(environment, settings),
+            tasks,
+            grov_hook_path::answer,
+        )
+    }
+
+    fn answering(home: &Home, environment: Environment, tasks: &Tasks, answering: Answering) -> Self {
+        let shared = Shared {
+            home: home.clone(),
+            environment,
+            tasks: tasks.clone(),
+            runtime: Handle::current(),
+            working: Arc::new(Semaphore::new(WORK_AT_ONCE)),
+            open: AtomicUsize::new(0),
+            counters: Counters::default(),
+            answering,
+        };
+        Self {
+            shared: Arc::new(shared),
+            places: Arc::new(Semaphore::new(ANSWERS_AT_ONCE)),
+        }
+    }
+
+    /// How it stands, for the health page.
+    pub(crate) fn state(&self) -> serde_json::Value {
+        let counters = &self.shared.counters;
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        serde_json::json!({
+            "answered": count(&counters.answered),
+            "refused": count(&counters.refused),
+            "broken": count(&counters.broken),
+            "worked": count(&counters.worked),
+            "working": self.shared.open.load(Ordering::Relaxed),
+        })
+    }
+}
+
+#[async_trait]
+impl Page for HookPage {
+    fn body_limit(&self) -> u64 {
+        LONGEST_INPUT
+    }
+
+    async fn answer(&self, request: PageRequest) -> PageAnswer {
+        if request.method != Method::POST {
+            return mistake(StatusCode::METHOD_NOT_ALLOWED, "hooks are posted");
+        }
+        let is_name =
+            !request.rest.is_empty() && request.rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !is_name {
+            return mistake(StatusCode::NOT_FOUND, "an event's name follows /_grov/hook/");
+        }
+        // Never closed. A client that leaves while it waits for its turn is not answered.
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        let (told, telling) = oneshot::channel();
+        let shared = Arc::clone(&self.shared);
+        // On its own, so that what was begun is ended also where the client has left.
+        self.shared.tasks.spawn("hook", async move {
+            let _place = place;
+            let ended = tokio::task::spawn_blocking({
+                let shared = Arc::clone(&shared);
+                move || shared.tell(&request, told)
+            });
+            if ended.await.is_err() {
+                Shared::count(&shared.counters.broken);
+            }
+        });
+        telling.await.unwrap_or_else(|_| said(NOTHING.to_owned()))
+    }
+}
+
+impl Shared {
+    fn count(counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Answers on this thread, and notes what is to be noted after that.
+    fn tell(self: &Arc<Self>, request: &PageRequest, told: oneshot::Sender<PageAnswer>) {
+        // Nobody may be left to hear it.
+        if !self.is_known(&request.headers) {
+            Self::count(&self.counters.refused);
+            let _ = told.send(mistake(
+                StatusCode::FORBIDDEN,
+                "the hook shows no token of this home; register it anew: grov init --http",
+            ));
+            return;
+        }
+        let (body, noting) = self.reply(request).over_http();
+        Self::count(&self.counters.answered);
+        let _ = told.send(said(body));
+        if let Some(Err(fault)) = noting.map(Noting::finish) {
+            note(Some(&self.home), &fault.to_string());
+        }
+    }
+
+    fn is_known(&self, headers: &HeaderMap) -> bool {
+        let shown = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
+        // Read each time: `grov init --http` may have made it just now.
+        let known = token::read(&self.home);
+        matches!((known, shown), (Some(known), Some(shown)) if token::is_shown(&known, shown))
+    }
+
+    fn reply(self: &Arc<Self>, request: &PageRequest) -> Reply {
+        if request.body.is_none() {
+            note(Some(&self.home), "what the client sent is too long");
+        }
+        (self.answering)(&Hook {
+            event: Some(&request.rest),
+            // As if nothing had been sent, where it is too long: a guard that fails closed denies it then.
+            input: request.body.as_deref().unwrap_or_default(),
+            home: &self.home,
+            environment: &client(&self.environment, &request.headers),
+            // Whoever asks has found the daemon.
+            daemon_port: None,
+            programs: &Here(self),
+        })
+    }
+
+    /// Does the work of a turn on a thread of its own, in its turn; what has not begun when the daemon stops is left.
+    fn work(self: &Arc<Self>, work: Work) -> Result<(), String> {
+        if self.open.fetch_add(1, Ordering::AcqRel) >= MOST_WORK {
+            self.open.fetch_sub(1, Ordering::AcqRel);
+            return Err("too many sessions are worked on; the end of a turn is left".to_owned());
+        }
+        let (shared, stopping) = (Arc::clone(self), self.tasks.shutdown());
+        let _runtime = self.runtime.enter();
+        self.tasks.spawn("hook work", async move {
+            shared.in_turn(work, stopping).await;
+            shared.open.fetch_sub(1, Ordering::AcqRel);
+        });
+        Ok(())
+    }
+
+    async fn in_turn(self: &Arc<Self>, work: Work, mut stopping: Shutdown) {
+        let place = tokio::select! {
+            biased;
+            () = stopping.requested() => return,
+            place = Arc::clone(&self.working).acquire_owned() => place,
+        };
+        let shared = Arc::clone(self);
+        let worked = tokio::task::spawn_blocking(move || {
+            let _place = place;
+            work.done(&shared.home, &shared.environment)
+        });
+        match worked.await {
+            Ok(Ok(())) => Self::count(&self.counters.worked),
+            Ok(Err(fault)) => note(Some(&self.home), &fault.to_string()),
+            Err(_) => {
+                Self::count(&self.counters.broken);
+                note(
+                    Some(&self.home),
+                    "the work after a turn broke off; the fault is ours",
+                );
+            }
+        }
+    }
+}
+
+/// What an answer needs of other programs is in this one.
+struct Here<'a>(&'a Arc<Shared>);
+
+impl Programs for Here<'_> {
+    /// This is the proxy.
+    fn start_proxy(&self, _: u16) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn hand_over(&self, work: Work, _: &Settings) -> Result<(), String> {
+        self.0.work(work)
+    }
+}
+
+/// The environment of an answer: the daemon's own, and what the client says of its own in headers. A variable that it does
+/// not have comes as an empty header.
+fn client(own: &Environment, headers: &HeaderMap) -> Environment {
+    let passed = [
+        (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
+        (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
+    ];
+    let told = passed.into_iter().filter_map(|(header, variable)| {
+        let value = headers.get(header)?.to_str().ok()?;
+        (!value.is_empty()).then(|| (variable.to_owned(), OsString::from(value)))
+    });
+    let own = own
+        .iter()
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+    own.chain(told).collect()
+}
+
+fn said(text: String) -> PageAnswer {
+    PageAnswer {
+        status: StatusCode::OK,
+        content_type: "application/json",
+        body: text.into(),
+    }
+}
+
+fn mistake(status: StatusCode, message: &str) -> PageAnswer {
+    let shape = serde_json::json!({
+        "type": "error",
+        "error": { "type": "hook_error", "message": format!("grov-proxyd: {message}") },
+    });
+    PageAnswer {
+        status,
+        ..said(shape.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_runtime::write_private;
+    use std::time::Duration;
+
+    const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    struct Scene {
+        folder: tempfile::TempDir,
+        home: Home,
+        tasks: Tasks,
+        page: HookPage,
+    }
+
+    fn scene(answering: Answering) -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
+        write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
+        let tasks = Tasks::new();
+        let page = HookPage::answering(&home, Environment::default(), &tasks, answering);
+        Scene {
+            folder,
+            home,
+            tasks,
+            page,
+        }
+    }
+
+    fn asked(method: Method, rest: &str, token: &str, body: Option<&str>) -> PageRequest {
+        let mut headers = HeaderMap::new();
+        headers.insert(TOKEN_HEADER, token.parse().unwrap());
+        PageRequest {
+            method,
+            rest: rest.to_owned(),
+            headers,
+            body: body.map(|body| body.to_owned().into()),
+        }
+    }
+
+    impl Scene {
+        async fn post(&self, event: &str, body: Option<&str>) -> (u16, String) {
+            self.ask(asked(Method::POST, event, TOKEN, body)).await
+        }
+
+        async fn ask(&self, request: PageRequest) -> (u16, String) {
+            let answer = self.page.answer(request).await;
+            assert_eq!(answer.content_type, "application/json");
+            let body = String::from_utf8(answer.body.to_vec()).unwrap();
+            (answer.status.as_u16(), body)
+        }
+
+        fn noted(&self) -> String {
+            std::fs::read_to_string(self.folder.path().join("logs/hooks.log")).unwrap_or_default()
+        }
+    }
+
+    fn echo(hook: &Hook<'_>) -> Reply {
+        let base = hook.environment.get("ANTHROPIC_BASE_URL");
+        let event = hook.event.unwrap_or_default();
+        Reply::Text(format!(
+            "{event} {} {base:?}",
+            String::from_utf8_lossy(hook.input)
+        ))
+    }
+
+    #[tokio::test]
+    async fn who_shows_the_token_is_answered_and_nobody_else() {
+        let scene = scene(echo);
+        assert_eq!(
+            scene.post("Stop", Some("{1}")).await,
+            (200, "Stop {1} None".to_owned())
+        );
+        for token in ["", "0123", &TOKEN.replace('0', "f"), &TOKEN.to_uppercase()] {
+            let (status, body) = scene.ask(asked(Method::POST, "Stop", token, Some("{}"))).await;
+            assert_eq!(status, 403, "{token}");
+            assert!(body.contains("grov init --http"), "{body}");
+        }
+        let mut without = asked(Method::POST, "Stop", TOKEN, Some("{}"));
+        without.headers.clear();
+        assert_eq!(scene.ask(without).await.0, 403);
+        std::fs::remove_file(scene.home.hook_token()).unwrap();
+        assert_eq!(
+            scene.post("Stop", Some("{}")).await.0,
+            403,
+            "a token that is gone is none"
+        );
+        assert_eq!(scene.page.state()["refused"], 6);
+    }
+
+    #[tokio::test]
+    async fn hooks_are_posted_to_an_event() {
+        let scene = scene(echo);
+        for (method, event, status) in [
+            (Method::GET, "Stop", 405),
+            (Method::PUT, "Stop", 405),
+            (Method::POST, "", 404),
+            (Method::POST, "Stop/more", 404),
+            (Method::POST, "NoSuchEvent", 200),
+        ] {
+            let asked = asked(method, event, TOKEN, Some("{}"));
+            assert_eq!(scene.ask(asked).await.0, status, "{event}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_variable_that_the_client_does_not_have_is_not_set() {
+        let scene = scene(echo);
+        for (value, seen) in [
+            ("", "None"),
+            ("http://u:p@127.0.0.1:1", "Some(\"http://u:p@127.0.0.1:1\")"),
+        ] {
+            let mut request = asked(Method::POST, "Stop", TOKEN, Some(""));
+            request.headers.insert(BASE_URL_HEADER, value.parse().unwrap());
+            assert_eq!(scene.ask(request).await.1, format!("Stop  {seen}"));
+        }
+        assert_eq!(scene.noted(), "");
+    }
+
+    #[tokio::test]
+    async fn what_breaks_off_says_nothing() {
+        let scene = scene(|_| panic!("on purpose"));
+        assert_eq!(scene.post("Stop", Some("{}")).await, (200, "{}".to_owned()));
+        assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
+        assert_eq!(scene.page.state()["broken"], 1);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_noted_and_says_nothing() {
+        let scene = scene(grov_hook_path::answer);
+        for (event, body) in [
+            ("Stop", Some("no json")),
+            ("UserPromptSubmit", Some("[1]")),
+            ("Unheard", Some("{}")),
+            ("PostToolUse", None),
+            ("PreToolUse", None),
+        ] {
+            assert_eq!(scene.post(event, body).await, (200, "{}".to_owned()), "{event}");
+        }
+        let noted = scene.noted();
+        assert!(
+            noted.contains("could not be read") && noted.contains("too long"),
+            "{noted}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_guard_that_fails_closed_denies_what_is_too_long_to_be_read() {
+        let scene = scene(grov_hook_path::answer);
+        std::fs::write(scene.home.config_file(), "[guard]\nfail = \"closed\"\n").unwrap();
+        let (status, body) = scene.post("PreToolUse", None).await;
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(
+            (status, &body["hookSpecificOutput"]["permissionDecision"]),
+            (200, &"deny".into())
+        );
+    }
+}

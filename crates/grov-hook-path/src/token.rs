@@ -1,0 +1,83 @@
+//! What hooks over HTTP prove with that they come from the client of this user: a token that only this user can read.
+
+use grov_redact::Secret;
+use grov_runtime::{Home, write_private};
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{self, Read};
+
+/// Random bytes of a token; written down in twice as many hexadecimal digits.
+const BYTES: usize = 32;
+/// No token of ours is longer.
+const LONGEST: u64 = 4 * 1024;
+
+/// The token of a home; `None` where there is none, or what stands there is none.
+pub fn read(home: &Home) -> Option<Secret> {
+    let mut text = String::new();
+    let file = File::open(home.hook_token()).ok()?;
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    let text = text.trim();
+    let is_token = text.len() == 2 * BYTES && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_token.then(|| Secret::new(text))
+}
+
+/// The token of a home, made unless there is one.
+///
+/// # Errors
+/// The file cannot be written, or the system gives no random bytes.
+pub fn made(home: &Home) -> io::Result<Secret> {
+    if let Some(token) = read(home) {
+        return Ok(token);
+    }
+    let mut random = [0; BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let text: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    write_private(&home.hook_token(), format!("{text}\n").as_bytes())?;
+    Ok(Secret::new(text))
+}
+
+/// Whether somebody shows this token. How long it takes tells nothing of where they differ.
+pub fn is_shown(token: &Secret, shown: &[u8]) -> bool {
+    let token = token.expose().as_bytes();
+    let pairs = token.iter().zip(shown);
+    let differing = pairs.fold(0, |differing, (one, other)| black_box(differing | (one ^ other)));
+    token.len() == shown.len() && differing == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_runtime::Environment;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_token_is_made_once_and_for_its_user_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
+        assert_eq!(read(&home), None);
+        let token = made(&home).unwrap();
+        assert_eq!(token.expose().len(), 64);
+        assert_eq!(
+            (made(&home).unwrap(), read(&home)),
+            (token.clone(), Some(token.clone()))
+        );
+        let mode = fs::metadata(home.hook_token()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        for broken in ["", "short", &"z".repeat(64)] {
+            fs::write(home.hook_token(), broken).unwrap();
+            assert_eq!(read(&home), None, "{broken:?}");
+            assert_ne!(made(&home).unwrap(), token);
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_token_itself_is_it() {
+        let token = Secret::new("abcd");
+        assert!(is_shown(&token, b"abcd"));
+        for other in ["", "abc", "abcde", "abce", "bbcd"] {
+            assert!(!is_shown(&token, other.as_bytes()), "{other}");
+        }
+        assert!(!is_shown(&Secret::new(""), b"a"));
+    }
+}
