@@ -3,7 +3,7 @@
 use crate::course::known_by;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, WaitingPrompt};
-use grov_steer::{Agreement, IntentReader, TaskGoal, kept_of};
+use grov_steer::{Agreement, IntentReader, kept_of};
 
 /// So many prompts wait to be taken in. With more, the session is followed first.
 const MOST_WAITING: usize = 8;
@@ -34,9 +34,10 @@ pub fn is_quiet(session: &HookSession, transcript: &[u8], prompt: &str) -> bool 
 /// follows the session next takes it in.
 pub fn announce(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
     let mut agreement = Agreement::new(read);
-    agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
-    agreement.prompted(prompt);
-    session.contract = agreement.typed().clone();
+    agreement.take_up(session.contract.instructions.clone());
+    if agreement.prompted(prompt) {
+        session.contract = agreement.typed().clone();
+    }
     session.prompts += 1;
     session.waiting.push(WaitingPrompt {
         text: kept_of(prompt),

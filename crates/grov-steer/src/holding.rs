@@ -101,6 +101,12 @@ impl Agreement {
         says_something
     }
 
+    /// Takes up what was typed before. The contract is built with the next prompt that says something.
+    pub fn take_up(&mut self, instructions: Vec<String>) {
+        self.instructions = instructions;
+        self.read_all();
+    }
+
     /// A conversation begins: what was asked before belongs to another one.
     pub fn begin(&mut self) {
         self.instructions.clear();

@@ -8,7 +8,9 @@ use grov_domain::{
     MemoryDocument, MemoryExtent, MemoryScope, PerField, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
 };
 use serde::Deserialize;
-use sqlx::sqlite::SqliteRow;
+use sqlx::Sqlite;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
 use time::OffsetDateTime;
 
 /// Postings that a full part holds, about.
@@ -40,12 +42,10 @@ impl SqliteStore {
         let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
         // How many there are in a scope, and how many of these its newest part holds.
         let mut held: Vec<(usize, u64, usize)> = Vec::new();
-        for row in &self.newest_parts(&scopes, terms).await? {
-            let place = place_of(row)?;
+        for Part(place, documents, part) in self.newest_parts(&scopes, terms).await? {
             if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
-                let (documents, before) = (Columns(row).count("documents")?, postings.len());
-                unpack(Columns(row).get("postings")?, postings)
-                    .map_err(|error| damaged("postings", &error))?;
+                let before = postings.len();
+                unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
                 term.frequency = term.frequency.saturating_add(documents);
                 held.push((place, documents, postings.len() - before));
             }
@@ -64,13 +64,10 @@ impl SqliteStore {
             .filter_map(|place| terms.get(*place).map(String::as_str))
             .collect();
         let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        for row in &self.full_parts(&scopes, &wanted, most).await? {
-            let postings = wanting
-                .get(place_of(row)?)
-                .and_then(|place| older.get_mut(*place));
+        for Part(place, _, part) in self.full_parts(&scopes, &wanted, most).await? {
+            let postings = wanting.get(place).and_then(|place| older.get_mut(*place));
             if let Some(postings) = postings {
-                unpack(Columns(row).get("postings")?, postings)
-                    .map_err(|error| damaged("postings", &error))?;
+                unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
             }
         }
         for ((term, mut older), mut newest) in found.terms.iter_mut().zip(older).zip(newest) {
@@ -110,33 +107,35 @@ impl SqliteStore {
     }
 
     /// The parts that grow, with how many memories there are in all.
-    async fn newest_parts(&self, scopes: &str, terms: &[String]) -> Result<Vec<SqliteRow>, StoreError> {
+    async fn newest_parts(&self, scopes: &str, terms: &[String]) -> Result<Vec<Part>, StoreError> {
         let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
         // The order of the join is ours: the table is asked for each term, and never read from end to end.
         let query = sqlx::query(
-            "SELECT asked.key AS place, p.documents, p.postings \
+            "SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) AS found \
              FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
              CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part = 0",
         )
         .bind(scopes)
         .bind(terms);
-        self.reader().await?.rows(self, query).await
+        self.parts(query).await
+    }
+
+    /// Parts that come as a list in one row: handing over a row for each would cost more than finding them.
+    async fn parts(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<Vec<Part>, StoreError> {
+        let rows = self.reader().await?.rows(self, query).await?;
+        let lists = rows.iter().map(|row| Columns(row).list("found"));
+        Ok(lists.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// Full parts from the newest on, as many for each term as hold `most` postings.
-    async fn full_parts(
-        &self,
-        scopes: &str,
-        terms: &[&str],
-        most: u64,
-    ) -> Result<Vec<SqliteRow>, StoreError> {
+    async fn full_parts(&self, scopes: &str, terms: &[&str], most: u64) -> Result<Vec<Part>, StoreError> {
         let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
         let query = sqlx::query(
-            "SELECT asked.key AS place, p.postings \
+            "SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) AS found \
              FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
              CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part >= \
              coalesce((SELECT q.part FROM memory_postings q WHERE q.scope = scope.value AND q.term = asked.value \
@@ -145,7 +144,7 @@ impl SqliteStore {
         .bind(scopes)
         .bind(terms)
         .bind(i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX));
-        self.reader().await?.rows(self, query).await
+        self.parts(query).await
     }
 
     pub(super) async fn memory_documents(
@@ -224,9 +223,21 @@ fn affordable(frequencies: impl Iterator<Item = u64>, budget: u64) -> u64 {
     u64::MAX
 }
 
-/// Which of the terms that were asked for a row is about.
-fn place_of(row: &SqliteRow) -> Result<usize, StoreError> {
-    Ok(usize::try_from(Columns(row).count("place")?).unwrap_or(usize::MAX))
+/// A part of a term's postings: the place of the term among those that were asked for, how many memories hold it, and the
+/// packed postings in hexadecimal digits.
+#[derive(Clone, Deserialize)]
+struct Part(usize, u64, String);
+
+/// What pairs of hexadecimal digits say.
+fn bytes_of(digits: &str) -> Result<Vec<u8>, StoreError> {
+    let half = |digit: u8| match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        _ => None,
+    };
+    let byte = |pair: &[u8; 2]| Some(half(pair[0])? << 4 | half(pair[1])?);
+    let bytes: Option<Vec<u8>> = digits.as_bytes().as_chunks::<2>().0.iter().map(byte).collect();
+    bytes.ok_or_else(|| damaged("postings", &"not in hexadecimal digits"))
 }
 
 /// A row of `memory_documents` as a list: number, task, time, status, lengths, files, replacement.
@@ -259,7 +270,7 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use super::affordable;
+    use super::{affordable, bytes_of};
 
     #[test]
     fn rare_terms_are_read_whole_and_common_ones_share_the_rest() {
@@ -269,5 +280,12 @@ mod tests {
         assert_eq!(most(&[3, 900, 900], 1003), 500);
         assert_eq!(most(&[5, 5], 0), 0);
         assert_eq!(most(&[], 0), u64::MAX);
+    }
+
+    #[test]
+    fn digits_say_bytes() {
+        assert_eq!(bytes_of("00FF7A").unwrap(), [0, 255, 122]);
+        assert_eq!(bytes_of("").unwrap(), [0; 0]);
+        assert!(bytes_of("0g").is_err());
     }
 }
