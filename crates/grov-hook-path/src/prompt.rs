@@ -180,9 +180,9 @@ impl Arrival<'_> {
             Some(session) => session,
             None => begin(store, self.call.home, self.whose).await?,
         };
-        let is_off = self.is_off(store).await?;
         announce(&mut session, self.prompt, length, Arc::new(extract_intent));
-        self.ask(store, is_off, told).await?;
+        // Memory is silent by itself where Grov is off.
+        self.ask(store, false, told).await?;
         session.transcript_path = self
             .whose
             .transcript
