@@ -5,6 +5,7 @@ mod both_paths;
 mod broken_off;
 mod forks;
 mod hooked;
+mod over_http;
 mod sessions;
 mod subagents;
 mod unsaid;

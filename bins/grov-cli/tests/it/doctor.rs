@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, json};
 use serde_json::Value;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
@@ -214,4 +215,102 @@ fn a_judge_without_a_key_is_told() {
     let scene = scene.env("GROV_LLM_PROVIDER", "anthropic");
     let (ok, evidence) = said(&scene, "judge");
     assert!(!ok, "{evidence}");
+}
+
+#[test]
+fn hooks_over_http_are_told_where_nobody_answers_them() {
+    let scene = Scene::new();
+    let port = TcpListener::bind(("127.0.0.1", 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let configuration = |port: u16| format!("[proxy]\nport = {port}\n");
+    scene.write("home/.grov/config.toml", &configuration(port));
+    scene.ask(&["init", "--http"]);
+    let over_http = |scene: &Scene| check(&doctor(scene, &[]).1, "hooks over HTTP");
+    let down = over_http(&scene);
+    assert_eq!(
+        (&down["ok"], &down["fix"]),
+        (&false.into(), &"grov proxy --detach".into()),
+        "{down}"
+    );
+    assert!(said(&scene, "hooks").0 && said(&scene, "base address").0);
+
+    scene.write(
+        "home/.grov/config.toml",
+        &configuration(port.wrapping_add(1).max(1024)),
+    );
+    let elsewhere = over_http(&scene);
+    assert!(
+        elsewhere["evidence"]
+            .as_str()
+            .unwrap()
+            .contains(&port.to_string()),
+        "{elsewhere}"
+    );
+    assert_eq!(elsewhere["fix"], "grov init --scope user --http");
+
+    scene.write("home/.grov/hook-token", &"0".repeat(64));
+    let unlike = over_http(&scene);
+    assert!(
+        unlike["evidence"].as_str().unwrap().contains("another token"),
+        "{unlike}"
+    );
+    assert!(!unlike.to_string().contains(&"0".repeat(64)), "{unlike}");
+    std::fs::remove_file(scene.path("home/.grov/hook-token")).unwrap();
+    let missing = over_http(&scene);
+    assert!(
+        missing["evidence"].as_str().unwrap().contains("is missing"),
+        "{missing}"
+    );
+    assert_eq!(missing["fix"], "grov init --scope user --http");
+}
+
+/// What looks like a daemon of the scene's home, for as long as the test runs; says where.
+fn answering(scene: &Scene) -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let pid = std::process::id();
+    let record = format!(
+        r#"{{"schema":1,"pid":{pid},"url":"http://127.0.0.1:{port}","version":"9","started_at":"2026-01-02T03:04:05Z"}}"#
+    );
+    scene.write("home/.grov/daemon.json", &record);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 4096];
+            // Whoever hangs up early has seen enough.
+            let _ = stream.read(&mut request);
+            let body = format!(r#"{{"status":"ok","version":"9","pid":{pid}}}"#);
+            let _ = write!(
+                stream,
+                "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+        }
+    });
+    port
+}
+
+#[test]
+fn what_others_could_misuse_of_hooks_over_http_is_told() {
+    let scene = Scene::new();
+    let port = answering(&scene);
+    let answer = scene.ask(&["init", "--http"]);
+    assert_eq!(answer["hooks"], format!("http://127.0.0.1:{port}"));
+    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    assert!(ok && evidence.contains("which answers"), "{evidence}");
+    let path = scene.path(USER);
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    assert!(
+        !ok && evidence.contains("others can read the token"),
+        "{evidence}"
+    );
+    doctor(&scene, &["--fix"]);
+    assert!(said(&scene, "hooks over HTTP").0);
+    scene.write("home/.grov/config.toml", "[guard]\nfail = \"closed\"\n");
+    let (ok, evidence) = said(&scene, "hooks over HTTP");
+    assert!(!ok && evidence.contains("guard.fail"), "{evidence}");
 }

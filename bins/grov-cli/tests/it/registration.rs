@@ -286,3 +286,147 @@ fn a_home_of_its_own_is_told_to_the_hooks() {
     );
     assert!(!scene.path("home/.claude").exists());
 }
+
+/// The token of the scene's home.
+fn token(scene: &Scene) -> String {
+    text(&scene.path("home/.grov/hook-token")).trim().to_owned()
+}
+
+/// How a hook is called: by its type, and what it calls.
+fn called(settings: &Value, event: &str) -> (String, String) {
+    let handlers = settings["hooks"][event].as_array().unwrap().iter();
+    let mut handlers = handlers.flat_map(|group| group["hooks"].as_array().unwrap());
+    let own = handlers.find(|handler| handler["command"] != "mine").unwrap();
+    let target = ["command", "url"].iter().find_map(|name| own[name].as_str());
+    (
+        own["type"].as_str().unwrap().to_owned(),
+        target.unwrap().to_owned(),
+    )
+}
+
+#[test]
+fn hooks_go_over_http_where_the_client_sends_them_so_and_back() {
+    let scene = Scene::new();
+    let before =
+        "{\n  \"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]}]}\n}\n";
+    let path = scene.write(USER, before);
+    scene.ask(&["init"]);
+    let commands = text(&path);
+    let answer = scene.ask(&["init", "--http"]);
+    assert_eq!(answer["hooks"], "http://127.0.0.1:8080");
+    let over_http = settings(&path);
+    for event in [
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "SessionEnd",
+        "PreCompact",
+    ] {
+        let url = format!("http://127.0.0.1:8080/_grov/hook/{event}");
+        assert_eq!(called(&over_http, event), ("http".to_owned(), url));
+    }
+    let (kind, command) = called(&over_http, "SessionStart");
+    assert!(
+        kind == "command" && command.ends_with(" hook SessionStart --daemon-port 8080"),
+        "{command}"
+    );
+    let handler = &over_http["hooks"]["UserPromptSubmit"][0]["hooks"][0];
+    assert_eq!(handler["headers"]["X-Grov-Hook-Token"], token(&scene).as_str());
+    assert_eq!(handler["headers"]["X-Grov-Base-Url"], "$ANTHROPIC_BASE_URL");
+    assert_eq!(
+        handler["allowedEnvVars"],
+        object!(["ANTHROPIC_BASE_URL", "CLAUDE_PROJECT_DIR"])
+    );
+    assert_eq!(
+        over_http["hooks"]["PreToolUse"][0]["matcher"],
+        "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*"
+    );
+    let mode = std::fs::metadata(scene.path("home/.grov/hook-token"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let known = token(&scene);
+    assert_eq!(scene.ask(&["init", "--http"])["files"][0]["changed"], false);
+    assert_eq!(token(&scene), known);
+    assert_eq!(scene.ask(&["init"])["hooks"], Value::Null);
+    assert_eq!(settings(&path), serde_json::from_str::<Value>(&commands).unwrap());
+    scene.ask(&["init", "--http"]);
+    scene.ask(&["unregister"]);
+    assert_eq!(text(&path), before);
+}
+
+#[test]
+fn the_token_is_shown_to_nobody() {
+    let scene = Scene::new();
+    for round in 0..2 {
+        for words in [
+            &["init", "--http", "--dry-run"][..],
+            &["init", "--http", "--dry-run", "--json"],
+        ] {
+            let ended = scene.run(words);
+            assert_eq!(ended.code, 0, "{ended:?}");
+            let masked = ended.stdout.contains("…") || round == 1;
+            assert!(masked, "{ended:?}");
+            assert!(!ended.stdout.contains("hook-token"), "{ended:?}");
+        }
+        assert_eq!(scene.path("home/.grov/hook-token").exists(), round == 1);
+        let ended = scene.run(&["init", "--http"]);
+        assert!(!(ended.stdout + &ended.stderr).contains(&token(&scene)));
+    }
+    let ended = scene.run(&["unregister", "--dry-run"]);
+    assert!(
+        ended.stdout.contains("…") && !ended.stdout.contains(&token(&scene)),
+        "{ended:?}"
+    );
+    let ended = scene.run(&["init", "--dry-run"]);
+    assert!(
+        ended.stdout.contains("…") && !ended.stdout.contains(&token(&scene)),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn a_token_stands_in_no_file_that_is_shared() {
+    let scene = Scene::new();
+    let work = scene.repository("work", "https://example.com/a.git");
+    scene.ask(&["init", "--scope", "project"]);
+    let shared = work.join(".claude/settings.json");
+    let (own, before) = (work.join(".claude/settings.local.json"), text(&shared));
+    let ended = scene.run(&["init", "--scope", "project", "--http"]);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    assert!(ended.stderr.contains("registers Grov for everybody"), "{ended:?}");
+    assert!(ended.stderr.contains("keep it out of commits"), "{ended:?}");
+    assert_eq!(text(&shared), before);
+    assert_eq!(called(&settings(&own), "Stop").0, "http");
+    // Without it they are the words that everybody has, which the client runs once.
+    scene.ask(&["init", "--scope", "project"]);
+    assert_eq!(called(&settings(&own), "Stop").1, "grov hook Stop");
+    assert!(!text(&own).contains(&token(&scene)));
+    scene.ask(&["unregister"]);
+    assert!(!own.exists() && !shared.exists());
+}
+
+#[test]
+fn a_guard_that_fails_closed_stays_a_process() {
+    let scene = Scene::new();
+    scene.write("home/.grov/config.toml", "[guard]\nfail = \"closed\"\n");
+    let ended = scene.run(&["init", "--http"]);
+    assert!(
+        ended.code == 0 && ended.stderr.contains("PreToolUse stays a process"),
+        "{ended:?}"
+    );
+    let settings = settings(&scene.path(USER));
+    assert_eq!(called(&settings, "PreToolUse").0, "command");
+    assert_eq!(called(&settings, "PostToolUse").0, "http");
+}
+
+#[test]
+fn hooks_over_http_reach_this_machine_past_a_proxy_of_the_users() {
+    let scene = Scene::new().env("HTTPS_PROXY", "http://p:3128");
+    scene.ask(&["init", "--http"]);
+    let settings = settings(&scene.path(USER));
+    assert_eq!(settings["env"], object!({"NO_PROXY": "127.0.0.1,localhost"}));
+}
