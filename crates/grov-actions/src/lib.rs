@@ -11,6 +11,7 @@
 mod arguments;
 mod call;
 mod content;
+pub mod inline;
 mod input;
 mod path;
 mod shell;

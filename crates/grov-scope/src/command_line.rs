@@ -1,6 +1,8 @@
-//! A command line as a list of simple commands, as far as rules need it: what is quoted stays one word, what is fed to a
-//! program as text (`<<EOF`) is no command.
+//! A command line as a list of simple commands, as far as rules need it: what is quoted stays one word, and what is fed to a
+//! program as text (`<<EOF`) is no command, unless the program is a shell or an interpreter that runs it. What code shows
+//! that is given to an interpreter stands among the commands as well, in the words of a shell.
 
+use grov_actions::inline::{given, shown};
 use grov_domain::beginning_to;
 
 /// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
@@ -9,6 +11,9 @@ const MOST_BYTES: usize = 8 * 1024;
 /// At most so many simple commands, and so many words of each.
 const MOST_COMMANDS: usize = 64;
 const MOST_WORDS: usize = 64;
+
+/// Commands in commands are followed this deep.
+const MOST_DEPTH: u8 = 3;
 
 /// One program with its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +26,10 @@ pub(crate) struct SimpleCommand {
     pub(crate) piped: bool,
     /// Programs that run it: `sudo`, `xargs`.
     pub(crate) through: Vec<String>,
+    /// The text that it reads, where the line shows it: a here-document, what the command before it prints.
+    pub(crate) input: Option<String>,
+    /// Which shell runs it: 0 is that of the line, the others are begun by the line and leave it where it is.
+    pub(crate) shell: u32,
 }
 
 impl SimpleCommand {
@@ -69,37 +78,108 @@ impl SimpleCommand {
     }
 }
 
-/// The simple commands of a command line, in order; those given to a shell in quotes are among them.
+/// The simple commands of a command line, in order; those given to a shell in quotes are among them, and what code does that
+/// is given to an interpreter.
 pub(crate) fn split(line: &str) -> Vec<SimpleCommand> {
-    let mut found = Vec::new();
     let line = beginning_to(line, line.floor_char_boundary(MOST_BYTES));
-    split_into(line, &mut found, 0);
-    found
+    let mut splitting = Splitting::default();
+    splitting.script(line, 0, 0);
+    splitting.found
 }
 
-fn split_into(line: &str, found: &mut Vec<SimpleCommand>, depth: u8) {
-    let mut reader = Reader::new(line);
-    while found.len() < MOST_COMMANDS {
-        let Some(raw) = reader.next_command() else { break };
-        let command = unwrapped(raw);
-        if command.words.is_empty() && command.targets.is_empty() {
-            continue;
-        }
-        let inner = match command.program() {
-            "bash" | "sh" | "zsh" | "dash" => {
-                let at = command
-                    .words
-                    .iter()
-                    .position(|word| word.starts_with('-') && word.ends_with('c'));
-                at.and_then(|at| command.words.get(at + 1)).cloned()
+#[derive(Default)]
+struct Splitting {
+    found: Vec<SimpleCommand>,
+    shells: u32,
+}
+
+/// What a command runs beside itself.
+enum Inner {
+    /// In the same shell.
+    Here(String),
+    /// Each in a shell of its own.
+    Apart(Vec<String>),
+}
+
+impl Splitting {
+    fn script(&mut self, script: &str, shell: u32, depth: u8) {
+        let mut printed = None;
+        for raw in Reader::new(script).commands() {
+            if self.found.len() >= MOST_COMMANDS {
+                return;
             }
-            "eval" => Some(command.arguments().join(" ")),
-            _ => None,
-        };
-        found.push(command);
-        if let Some(inner) = inner.filter(|_| depth < 2) {
-            split_into(&inner, found, depth + 1);
+            let mut command = unwrapped(raw);
+            if command.words.is_empty() && command.targets.is_empty() {
+                continue;
+            }
+            command.shell = shell;
+            if command.piped && command.input.is_none() {
+                command.input = printed.take();
+            }
+            printed = printed_by(&command);
+            let inner = inner_of(&command);
+            self.found.push(command);
+            match inner {
+                _ if depth >= MOST_DEPTH => {}
+                Some(Inner::Here(script)) => self.script(&script, shell, depth + 1),
+                Some(Inner::Apart(scripts)) => {
+                    for script in scripts {
+                        self.shells += 1;
+                        self.script(&script, self.shells, depth + 1);
+                    }
+                }
+                None => {}
+            }
         }
+    }
+}
+
+fn inner_of(command: &SimpleCommand) -> Option<Inner> {
+    match command.program() {
+        "bash" | "sh" | "zsh" | "dash" => {
+            let words = command.arguments();
+            let at = words
+                .iter()
+                .position(|word| word.starts_with('-') && word.ends_with('c'));
+            let script = match at {
+                Some(at) => words.get(at + 1).cloned(),
+                // With an argument it runs that.
+                None if command.operands().next().is_none() || command.has("--stdin", 's') => {
+                    command.input.clone()
+                }
+                None => None,
+            };
+            script.map(|script| Inner::Apart(vec![script]))
+        }
+        "eval" => Some(Inner::Here(command.arguments().join(" "))),
+        program => {
+            let given = given(program, command.arguments().iter().map(String::as_str))?;
+            let read = command.input.as_deref().filter(|_| given.reads_input);
+            let mut lines = given.shown();
+            lines.extend(read.into_iter().flat_map(|code| shown(given.language, code)));
+            Some(Inner::Apart(lines))
+        }
+    }
+}
+
+/// The text that a command prints, where the line shows it.
+fn printed_by(command: &SimpleCommand) -> Option<String> {
+    match command.program() {
+        "echo" => {
+            let words = command
+                .arguments()
+                .iter()
+                .skip_while(|word| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en"));
+            Some(words.map(String::as_str).collect::<Vec<_>>().join(" "))
+        }
+        "printf" => command
+            .arguments()
+            .first()
+            .map(|format| format.replace("\\n", "\n")),
+        "cat" | "tee" if command.operands().next().is_none() || command.program() == "tee" => {
+            command.input.clone()
+        }
+        _ => None,
     }
 }
 
@@ -164,18 +244,50 @@ fn unwrapped(mut command: SimpleCommand) -> SimpleCommand {
 
 struct Reader<'a> {
     letters: std::iter::Peekable<std::str::Chars<'a>>,
-    /// Ends of texts that begin on the next line.
-    awaited: Vec<String>,
+    /// The number of the command at hand.
+    number: usize,
+    /// Ends of texts that begin on the next line, and the numbers of the commands that read them.
+    awaited: Vec<(usize, String)>,
+    /// Such texts.
+    texts: Vec<(usize, String)>,
     piped: bool,
+}
+
+/// What the next word is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Goes {
+    Word,
+    /// A file that output goes to.
+    Target,
+    /// The text that is read.
+    Input,
 }
 
 impl<'a> Reader<'a> {
     fn new(line: &'a str) -> Self {
         Self {
             letters: line.chars().peekable(),
+            number: 0,
             awaited: Vec::new(),
+            texts: Vec::new(),
             piped: false,
         }
+    }
+
+    /// All simple commands; some may be empty.
+    fn commands(mut self) -> Vec<SimpleCommand> {
+        let mut found = Vec::new();
+        while found.len() < MOST_COMMANDS {
+            let Some(command) = self.next_command() else { break };
+            found.push(command);
+            self.number += 1;
+        }
+        for (number, text) in self.texts {
+            if let Some(command) = found.get_mut(number) {
+                command.input = Some(text);
+            }
+        }
+        found
     }
 
     /// The next simple command; `None` at the end. It may be empty.
@@ -187,8 +299,7 @@ impl<'a> Reader<'a> {
         };
         let mut word = String::new();
         let mut quoted = false;
-        // The next word is a file that output goes to.
-        let mut to_file = false;
+        let mut goes = Goes::Word;
         while let Some(letter) = self.letters.next() {
             match letter {
                 '\\' => match self.letters.next() {
@@ -211,9 +322,12 @@ impl<'a> Reader<'a> {
                     if word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'&') {
                         word.clear();
                     }
-                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    end_word(&mut command, &mut word, &mut quoted, &mut goes);
                     while self.letters.next_if(|next| matches!(next, '>' | '|')).is_some() {}
-                    to_file = self.letters.next_if_eq(&'&').is_none();
+                    let to_file = self.letters.next_if_eq(&'&').is_none();
+                    if to_file {
+                        goes = Goes::Target;
+                    }
                     // `>&1` goes to another stream.
                     while !to_file
                         && self
@@ -228,13 +342,17 @@ impl<'a> Reader<'a> {
                     word.push('>');
                 }
                 '<' => {
-                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    end_word(&mut command, &mut word, &mut quoted, &mut goes);
                     if self.letters.next_if_eq(&'<').is_some() {
-                        self.await_text();
+                        if self.letters.next_if_eq(&'<').is_some() {
+                            goes = Goes::Input;
+                        } else {
+                            self.await_text();
+                        }
                     }
                 }
                 '\n' | ';' | '|' | '&' | ')' | '(' => {
-                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    end_word(&mut command, &mut word, &mut quoted, &mut goes);
                     let doubled = self.letters.next_if_eq(&letter).is_some();
                     self.piped = letter == '|' && !doubled;
                     if letter == '\n' {
@@ -243,12 +361,12 @@ impl<'a> Reader<'a> {
                     return Some(command);
                 }
                 letter if letter.is_whitespace() => {
-                    end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+                    end_word(&mut command, &mut word, &mut quoted, &mut goes);
                 }
                 letter => word.push(letter),
             }
         }
-        end_word(&mut command, &mut word, &mut quoted, &mut to_file);
+        end_word(&mut command, &mut word, &mut quoted, &mut goes);
         Some(command)
     }
 
@@ -289,38 +407,44 @@ impl<'a> Reader<'a> {
         }
         self.letters.next_if(|next| matches!(next, '\'' | '"'));
         if !end.is_empty() {
-            self.awaited.push(end);
+            self.awaited.push((self.number, end));
         }
     }
 
     fn skip_texts(&mut self) {
-        for end in std::mem::take(&mut self.awaited) {
+        for (number, end) in std::mem::take(&mut self.awaited) {
+            let mut text = String::new();
             loop {
                 let line: String = self
                     .letters
                     .by_ref()
                     .take_while(|letter| *letter != '\n')
                     .collect();
-                if line.trim() == end || self.letters.peek().is_none() {
+                if line.trim() == end {
+                    break;
+                }
+                text.push_str(&line);
+                text.push('\n');
+                if self.letters.peek().is_none() {
                     break;
                 }
             }
+            self.texts.push((number, text));
         }
     }
 }
 
-fn end_word(command: &mut SimpleCommand, word: &mut String, quoted: &mut bool, to_file: &mut bool) {
+fn end_word(command: &mut SimpleCommand, word: &mut String, quoted: &mut bool, goes: &mut Goes) {
     if word.is_empty() && !*quoted {
         return;
     }
     *quoted = false;
     let word = std::mem::take(word);
-    if std::mem::take(to_file) {
-        if command.targets.len() < MOST_WORDS {
-            command.targets.push(word);
-        }
-    } else if command.words.len() < MOST_WORDS {
-        command.words.push(word);
+    match std::mem::replace(goes, Goes::Word) {
+        Goes::Word if command.words.len() < MOST_WORDS => command.words.push(word),
+        Goes::Target if command.targets.len() < MOST_WORDS => command.targets.push(word),
+        Goes::Input => command.input = Some(word),
+        Goes::Word | Goes::Target => {}
     }
 }
 
@@ -355,6 +479,26 @@ mod tests {
             ("cat <dir>/a > b", &["cat <dir>/a"]),
             ("find . -name x | xargs -0 rm", &["find . -name x", "rm"]),
             ("/usr/bin/git push 2>&1", &["/usr/bin/git push"]),
+            (
+                "bash <<EOF && ls\ngit push\nEOF\npwd",
+                &["bash", "git push", "ls", "pwd"],
+            ),
+            ("sh <<< 'git push'; ls", &["sh", "git push", "ls"]),
+            ("bash run.sh <<< 'git push'", &["bash run.sh"]),
+            ("echo 'git push' | bash", &["echo git push", "bash", "git push"]),
+            ("cat <<X | sudo bash -s\nls\nX", &["cat", "bash -s", "ls"]),
+            ("python3 -c 'print(1)'", &["python3 -c print(1)"]),
+            (
+                "python3 - <<'E'\nimport os\nos.system(\"git push\")\nE\nls",
+                &["python3 -", "git push", "ls"],
+            ),
+            (
+                "node -e \"require('fs').rmSync('/a b', {recursive: true})\"",
+                &[
+                    "node -e require('fs').rmSync('/a b', {recursive: true})",
+                    "rm -r /a b",
+                ],
+            ),
             ("", &[]),
         ];
         for (line, expected) in cases {

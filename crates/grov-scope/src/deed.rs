@@ -38,7 +38,7 @@ impl<'a> Deed<'a> {
         let mut changed = Vec::new();
         if action.action_type.modifies_files() {
             changed.clone_from(&touched);
-        } else if changes_files(action) {
+        } else if changes_files(action) || commands.iter().any(|command| command.shell > 0) {
             changed = if commands.is_empty() {
                 touched.clone()
             } else {
@@ -239,6 +239,11 @@ pub(crate) mod tests {
             ["src/new.rs"]
         );
         assert_eq!(changed("cargo test 2>/dev/null"), Vec::<String>::new());
+        assert_eq!(changed("echo \"open('a', 'w')\" | python3"), ["a"]);
+        assert_eq!(
+            changed("python3 -c \"print(open('a').read())\""),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

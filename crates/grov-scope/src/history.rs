@@ -283,7 +283,9 @@ impl History {
     }
 
     fn follow(&mut self, deed: &Deed<'_>) {
-        let moves = |command: &&SimpleCommand| matches!(command.program(), "cd" | "pushd" | "popd");
+        let moves = |command: &&SimpleCommand| {
+            command.shell == 0 && matches!(command.program(), "cd" | "pushd" | "popd")
+        };
         let line = deed.action.command.as_deref().unwrap_or_default();
         if deed.commands.iter().any(|command| moves(&command)) && line.contains('(') {
             // What is done in parentheses leaves the shell where it is.
@@ -327,6 +329,7 @@ pub(crate) fn command_hash(deed: &Deed<'_>) -> Option<u64> {
     for command in &deed.commands {
         command.words.hash(&mut hasher);
         command.targets.hash(&mut hasher);
+        command.input.hash(&mut hasher);
     }
     Some(hasher.finish())
 }

@@ -2,6 +2,7 @@
 
 mod files;
 mod git;
+mod inline;
 mod lexer;
 mod network;
 mod options;

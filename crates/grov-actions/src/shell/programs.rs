@@ -1,6 +1,7 @@
 //! The table of programs: what each does with its arguments.
 
 use crate::path;
+use crate::shell::inline::{self, Reads};
 use crate::shell::options::{Options, Valued};
 use crate::shell::run::Shell;
 use crate::shell::words::Argument;
@@ -39,6 +40,7 @@ fn look_unwrapped(shell: &mut Shell, program: &Argument, arguments: &[Argument])
     if !known {
         run_program(shell, program, arguments);
     }
+    inline::look(shell, name, arguments);
 }
 
 /// A program that the table does not know: it is run, and may do anything with the files it is given.
@@ -217,7 +219,8 @@ fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
         .first()
         .copied()
         .filter(|script| script.text != "-");
-    shell.runs_input = script.is_none() || options.has(&["-s"]);
+    let reads_input = script.is_none() || options.has(&["-s"]);
+    shell.reads = reads_input.then_some(Reads::Shell);
     let places = shell.places(script);
     shell.findings.add(EffectKind::Execute, places);
 }

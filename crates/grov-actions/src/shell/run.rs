@@ -2,6 +2,7 @@
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
 use crate::path;
+use crate::shell::inline::{self, Reads};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
 use crate::shell::words::{Argument, Variables};
 use crate::shell::{Findings, Place, programs};
@@ -26,8 +27,8 @@ pub(crate) struct Shell {
     pushed: Vec<Option<String>>,
     variables: Variables,
     scripts: usize,
-    /// The command at hand is a shell that runs what it reads.
-    pub(crate) runs_input: bool,
+    /// The command at hand runs what it reads from its input.
+    pub(crate) reads: Option<Reads>,
     /// Programs that run programs, open at the moment.
     pub(crate) nesting: usize,
 }
@@ -41,7 +42,7 @@ impl Shell {
             pushed: Vec::new(),
             variables: Variables::default(),
             scripts: 0,
-            runs_input: false,
+            reads: None,
             nesting: 0,
         }
     }
@@ -99,10 +100,11 @@ impl Shell {
             let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
             arguments.extend(self.expand(word).into_iter().take(room));
         }
-        self.runs_input = false;
+        self.reads = None;
         self.program(&arguments);
+        let reads = self.reads.take();
         for redirection in &command.redirections {
-            self.redirection(redirection);
+            self.redirection(redirection, reads);
         }
     }
 
@@ -117,7 +119,7 @@ impl Shell {
         }
     }
 
-    fn redirection(&mut self, redirection: &Redirection) {
+    fn redirection(&mut self, redirection: &Redirection, reads: Option<Reads>) {
         let kind = match redirection.direction {
             Direction::Read => EffectKind::Read,
             Direction::Write | Direction::Duplicate => EffectKind::Write,
@@ -128,8 +130,8 @@ impl Shell {
                     (None, Direction::HereString) => redirection.target.literal(),
                     _ => None,
                 };
-                if let Some(script) = script.filter(|_| self.runs_input) {
-                    self.inner_script(&script);
+                if let (Some(script), Some(reads)) = (script, reads) {
+                    inline::look_at_input(self, reads, &script);
                 }
                 return;
             }

@@ -163,8 +163,10 @@ const COMMANDS: &[(&str, &str)] = &[
     ("ssh host bash <<EOF\nrm x\nEOF", "network"),
     (
         "python3 - <<'EOF'\nimport os; os.remove(\"rm x\")\nEOF",
-        "execute",
+        "execute; delete rm x",
     ),
+    ("python3 <<< \"open('a', 'w')\"", "execute; write a"),
+    ("python3 run.py <<'EOF'\nopen('a', 'w')\nEOF", "execute run.py"),
     ("echo x > \"$OUT\"", "write"),
     ("echo x > \"$OUT/a.txt\"", "write $OUT/a.txt"),
     (
@@ -387,7 +389,20 @@ const COMMANDS: &[(&str, &str)] = &[
     ("gcc -o a a.c", "build a.c"),
     // Everything else runs.
     ("python scripts/x.py --out y.json", "execute scripts/x.py y.json"),
-    ("python3 -c \"import os; os.remove('a')\"", "execute"),
+    ("python3 -c \"import os; os.remove('a')\"", "execute; delete a"),
+    (
+        "cd sub && python3 -c \"import os; os.chdir('x'); os.system('cd y && rm a')\"; rm b",
+        "execute; delete sub/x/y/a; delete sub/b",
+    ),
+    ("python3 -c \"print('rm -rf /')\"", "execute"),
+    ("python3 -c \"import os; os.remove('$F/$(x)')\"", "execute"),
+    (
+        "node -e \"require('fs').rmSync('a', { recursive: true })\"",
+        "execute; delete a",
+    ),
+    ("perl -e 'system(\"rm a\")'", "execute; delete a"),
+    ("ruby -e '`rm a`'", "execute; delete a"),
+    ("php -r 'unlink(\"a\");'", "execute; delete a"),
     ("node server.js", "execute server.js"),
     ("./run.sh a.txt", "execute run.sh a.txt"),
     ("bash scripts/deploy.sh", "execute scripts/deploy.sh"),

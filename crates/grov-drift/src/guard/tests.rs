@@ -356,3 +356,24 @@ fn a_long_command_is_known_by_whole_words_and_no_part_of_a_secret() {
         );
     }
 }
+
+#[test]
+fn inline_code_is_stopped_for_what_it_does() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/", "don't push"]);
+    for command in [
+        "python3 -c \"import os; os.system('rm -rf /')\"",
+        "python3 - <<'EOF'\nfrom pathlib import Path\np = Path('src/db/pool.rs')\np.write_text(p.read_text())\nEOF",
+        "node -e \"require('child_process').execSync('git push')\"",
+        "ruby -e 'File.write(\"src/db/pool.rs\", \"\")'",
+    ] {
+        assert!(stopped(&contract, &bash(command)).is_some(), "{command}");
+    }
+    for command in [
+        "python3 -c \"print('rm -rf /')\"",
+        "python3 -c \"print(open('src/db/pool.rs').read())\"",
+        "grep \"rm -rf\" src/db/pool.rs",
+        "python3 - <<'EOF'\nopen('src/web.rs', 'w').write('git push; src/db/pool.rs')\nEOF",
+    ] {
+        assert_eq!(stopped(&contract, &bash(command)), None, "{command}");
+    }
+}

@@ -15,6 +15,7 @@ use crate::deed::Deed;
 use crate::history::{Here, History};
 use crate::place::{Place, Root};
 use grov_domain::{Finding, Rule};
+use std::collections::HashMap;
 
 /// The scores: what cannot be undone and reaches beyond the project; what destroys or goes out; what is merely rough.
 const GRAVE: u8 = 1;
@@ -38,6 +39,9 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) is_past_unknown: bool,
     /// Where the next command is run.
     pub(crate) here: Here,
+    /// The shell that runs it, and where the others are.
+    shell: u32,
+    elsewhere: HashMap<u32, Here>,
     /// An earlier command of the same line gave commits another history, which then goes out by force alone.
     pub(crate) rewrites: bool,
     /// An earlier command of the same line keeps what there is: a branch, a stash, a commit.
@@ -57,6 +61,8 @@ impl<'a> Surroundings<'a> {
             history,
             is_past_unknown: false,
             here: history.here().clone(),
+            shell: 0,
+            elsewhere: HashMap::new(),
             rewrites: false,
             keeps_copy: false,
             makes_database: false,
@@ -80,6 +86,16 @@ impl<'a> Surroundings<'a> {
     /// Whether the agent made or changed a file before, or may have.
     fn has_changed(&self, place: &Place) -> bool {
         self.is_past_unknown || self.history.has_changed(place)
+    }
+
+    /// Goes to the shell that runs a command. One that is new begins where it is begun.
+    fn enter(&mut self, shell: u32) {
+        if shell != self.shell {
+            let here = self.elsewhere.get(&shell).cloned();
+            let left = std::mem::replace(&mut self.shell, shell);
+            self.elsewhere.insert(left, self.here.clone());
+            self.here = here.unwrap_or_else(|| self.here.clone());
+        }
     }
 
     /// Goes on behind a command of the line.
@@ -108,6 +124,7 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         .any(|command| command.program() == "createdb");
     let mut before = None;
     for command in &deed.commands {
+        around.enter(command.shell);
         let danger = destroying::of_command(command, &around)
             .or_else(|| outward::of_command(command, before, &around))
             .or_else(|| system::of_command(command, before, &around));

@@ -28,6 +28,20 @@ fn destructive_and_outward_commands_are_found() {
         ("rm -rf .git", 1),
         ("rm -rf ~/Documents", 3),
         ("rm -rf ../other", 3),
+        ("python3 -c \"import os; os.system('rm -rf /')\"", 1),
+        ("python3 -c \"import shutil; shutil.rmtree('/home/x')\"", 3),
+        (
+            "node -e \"require('child_process').execSync('git push --force')\"",
+            3,
+        ),
+        ("perl -e 'system(\"rm -rf /\")'", 1),
+        ("ruby -e '`git push --force`'", 3),
+        ("php -r 'shell_exec(\"rm -rf ~\");'", 1),
+        ("python3 - <<EOF\nimport shutil\nshutil.rmtree('/home/x')\nEOF", 3),
+        ("cat <<'EOF' | python3\nopen('/etc/hosts', 'w')\nEOF", 3),
+        ("bash <<EOF\ngit push --force\nEOF", 3),
+        ("echo 'rm -rf /' | sh", 1),
+        ("bash -c 'cd /tmp'; rm -rf ../../home/x", 3),
         ("find ~/x -name '*.log' -delete", 3),
         ("git reset --hard HEAD~3", 4),
         ("git push --force origin main", 3),
@@ -382,4 +396,39 @@ fn the_sources_as_a_whole_are_not_removed_unasked() {
     for command in ["rm -rf target", "rm -rf src/generated", "rm -rf coverage"] {
         assert_eq!(score("Fix the login", &[], &bash(command)), 10, "{command}");
     }
+}
+
+#[test]
+fn what_is_only_said_in_code_is_no_danger() {
+    for command in [
+        "python3 -c \"print('rm -rf /')\"",
+        "grep -rn \"rm -rf /\" src",
+        "node -e \"console.log('git push --force')\"",
+        "python3 - <<'EOF'\n# os.system('rm -rf /')\ns = 'rm -rf /'\nprint(s)\nEOF",
+        "python3 - <<'EOF'\np = 'src/a.rs'\ns = open(p).read().replace('rm -rf /', '')\nopen(p, 'w').write(s)\nEOF",
+        "python3 -c \"import shutil; shutil.rmtree('/tmp/x')\"",
+        "python3 run.py <<'EOF'\nrm -rf /\nEOF",
+        "cat > run.sh <<'EOF'\nrm -rf /\nEOF",
+        "echo 'rm -rf /' | tee notes.txt",
+        "echo 'rm -rf /' | grep rm",
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
+    }
+}
+
+#[test]
+fn a_shell_that_a_command_begins_goes_its_own_ways() {
+    // What is removed lies in the project, and the folder that the other shell went to is none of this one's.
+    assert_eq!(score("x", &[], &bash("bash -c 'cd /'; rm -rf notes")), 10);
+    assert_eq!(score("x", &[], &bash("bash -c 'cd /srv && rm -rf notes'")), 3);
+    let mut rules = Rules::new(GoalContract::default(), Some("/home/me/p"));
+    rules.assess(
+        &bash("python3 -c \"import os; os.chdir('/tmp'); os.system('ls')\""),
+        None,
+    );
+    assert_eq!(
+        rules.assess(&bash("rm -rf ../other"), None).score,
+        3,
+        "it is where it was"
+    );
 }

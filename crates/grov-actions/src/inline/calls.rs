@@ -1,0 +1,207 @@
+//! The calls of a piece of code: what is called, and with what.
+
+use super::Language;
+use super::deeds::is_called_bare;
+use super::names::module_name;
+use super::token::{Text, Token};
+use super::values::{Code, Value};
+
+/// More calls of one piece of code are not looked at.
+const MAX_CALLS: usize = 1024;
+/// So many tokens belong to a call that is not closed.
+const MAX_UNCLOSED: usize = 64;
+/// Longer chains of names are not followed.
+const MAX_CHAIN: usize = 8;
+
+/// A call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Call {
+    /// What is called, with dots, as it was imported: `subprocess.run`. A path that is made at once is `Path()`, anything
+    /// else that is computed `?`. What a shell runs just because it stands there is called "`".
+    pub(super) name: String,
+    /// The path in `Path("a").unlink()`.
+    pub(super) subject: Option<Value>,
+    pub(super) arguments: Vec<Value>,
+    /// Arguments with a name, or entries of an object: the name and the value.
+    pub(super) named: Vec<(String, Value)>,
+}
+
+impl Call {
+    /// The text of an argument.
+    pub(super) fn text(&self, at: usize) -> Option<&Text> {
+        self.arguments.get(at)?.text()
+    }
+
+    pub(super) fn named(&self, name: &str) -> Option<&Value> {
+        let (_, value) = self.named.iter().find(|(known, _)| known == name)?;
+        Some(value)
+    }
+
+    /// The last part of the name.
+    pub(super) fn last(&self) -> &str {
+        self.name.rsplit('.').next().unwrap_or_default()
+    }
+}
+
+/// The calls, in the order in which they stand.
+pub(super) fn calls(code: &Code<'_>) -> Vec<Call> {
+    let mut found = Vec::new();
+    for at in 0..code.tokens.len() {
+        if found.len() >= MAX_CALLS {
+            break;
+        }
+        found.extend(call_at(code, at));
+    }
+    found
+}
+
+fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
+    match code.token(at)? {
+        Token::Text(text) if text.is_run => Some(Call {
+            name: "`".to_owned(),
+            arguments: vec![Value::Text(text.clone())],
+            ..Call::default()
+        }),
+        Token::Sign('(') => {
+            let last = at.checked_sub(1)?;
+            code.token(last)?.name()?;
+            let (name, subject) = called(code, last)?;
+            // One that is not closed was cut.
+            let close = code
+                .partner(at)
+                .unwrap_or_else(|| code.tokens.len().min(at + MAX_UNCLOSED));
+            let call = Call {
+                name,
+                subject,
+                ..Call::default()
+            };
+            Some(with_arguments(call, code, at + 1, close))
+        }
+        // Without parentheses: `system "ls"`, `FileUtils.rm_rf "x"`.
+        Token::Name(name)
+            if matches!(code.language, Language::Perl | Language::Ruby) && is_called_bare(name) =>
+        {
+            let begins_value = match code.token(at + 1)? {
+                Token::Text(_) => true,
+                Token::Sign(sign) => matches!(sign, '[' | '$'),
+                _ => false,
+            };
+            let (name, subject) = begins_value.then(|| called(code, at)).flatten()?;
+            let call = Call {
+                name,
+                subject,
+                ..Call::default()
+            };
+            Some(with_arguments(call, code, at + 1, code.statement_end(at + 1)))
+        }
+        _ => None,
+    }
+}
+
+/// What is called whose name ends at `last`, and the path that it is a method of.
+fn called(code: &Code<'_>, last: usize) -> Option<(String, Option<Value>)> {
+    let mut parts = vec![code.token(last)?.name()?.to_owned()];
+    let mut at = last;
+    let mut subject = None;
+    while parts.len() < MAX_CHAIN {
+        let Some(before) = separated_from(code, at) else {
+            break;
+        };
+        match code.token(before)? {
+            Token::Name(name) => {
+                parts.push(name.clone());
+                at = before;
+            }
+            Token::Sign(')') => {
+                let open = code.partner(before)?;
+                let name = open
+                    .checked_sub(1)
+                    .and_then(|at| code.token(at))
+                    .and_then(Token::name);
+                let value = code.value(open + 1, before);
+                let module = value.text().filter(|text| !text.is_open);
+                match (name, module) {
+                    (Some("require" | "__import__" | "import_module"), Some(module)) => {
+                        parts.push(module_name(&module.value))
+                    }
+                    (Some("Path" | "PosixPath" | "Pathname"), _) => {
+                        parts.push("Path()".to_owned());
+                        subject = Some(value);
+                    }
+                    _ => parts.push("?".to_owned()),
+                }
+                break;
+            }
+            _ => {
+                parts.push("?".to_owned());
+                break;
+            }
+        }
+    }
+    // `p = Path("a")`, and later `p.unlink()`; no text has such methods.
+    if let (Language::Python, [method, own], None) = (code.language, parts.as_slice(), &subject)
+        && matches!(
+            method.as_str(),
+            "unlink" | "rmdir" | "write_text" | "write_bytes" | "touch" | "mkdir" | "rename" | "open"
+        )
+        && let Some(text) = code.names.text(own)
+    {
+        subject = Some(Value::Text(text.clone()));
+        parts[1] = "Path()".to_owned();
+    }
+    if let Some(origin) = parts.last().and_then(|first| code.names.origin(first)) {
+        let origin = origin.to_owned();
+        parts.pop();
+        parts.push(origin);
+    }
+    parts.reverse();
+    Some((parts.join("."), subject))
+}
+
+/// The place before the sign that ties the name at `at` to what it is taken from: `.`, `?.`, `::`, `->`.
+fn separated_from(code: &Code<'_>, at: usize) -> Option<usize> {
+    let sign = |back: usize| at.checked_sub(back).and_then(|at| code.token(at));
+    match (sign(2), sign(1)?) {
+        (Some(Token::Sign('?')), Token::Sign('.')) => at.checked_sub(3),
+        (Some(Token::Sign('&')), Token::Sign('.')) if code.language == Language::Ruby => at.checked_sub(3),
+        (_, Token::Sign('.')) if !matches!(code.language, Language::Perl | Language::Php) => {
+            at.checked_sub(2)
+        }
+        (Some(Token::Sign(':')), Token::Sign(':')) | (Some(Token::Sign('-')), Token::Sign('>')) => {
+            at.checked_sub(3)
+        }
+        _ => None,
+    }
+}
+
+/// The call with the arguments that stand between two places.
+fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
+    for (start, end) in code.parted(start, end) {
+        let start = (start..end)
+            .find(|at| code.tokens[*at] != Token::Line)
+            .unwrap_or(end);
+        match code.tokens.get(start..end).unwrap_or_default() {
+            // `cwd="x"`, and not `a == b`.
+            [Token::Name(name), Token::Sign('='), third, ..] if !third.is('=') => {
+                call.named.push((name.clone(), code.value(start + 2, end)));
+            }
+            [Token::Name(name), Token::Sign(':'), third, ..] if !third.is(':') => {
+                call.named.push((name.clone(), code.value(start + 2, end)));
+            }
+            [Token::Sign('{'), ..] => {
+                let close = code.partner(start).unwrap_or(end).min(end);
+                for (start, end) in code.parted(start + 1, close) {
+                    let entry = (start..end)
+                        .find(|at| code.tokens[*at] != Token::Line)
+                        .unwrap_or(end);
+                    if let [Token::Name(name), Token::Sign(':'), ..] = &code.tokens[entry..end] {
+                        call.named.push((name.clone(), code.value(entry + 2, end)));
+                    }
+                }
+                call.arguments.push(Value::Unknown);
+            }
+            _ => call.arguments.push(code.value(start, end)),
+        }
+    }
+    call
+}

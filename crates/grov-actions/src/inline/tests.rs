@@ -1,0 +1,307 @@
+use super::*;
+use proptest::prelude::*;
+
+fn lines(language: Language, code: &str) -> String {
+    shown(language, code).join(" | ")
+}
+
+fn check(language: Language, cases: &[(&str, &str)]) {
+    let wrong: Vec<String> = cases
+        .iter()
+        .map(|(code, expected)| (code, expected, lines(language, code)))
+        .filter(|(_, expected, shown)| shown != *expected)
+        .map(|(code, expected, shown)| format!("{code}\n    expected {expected}\n    shown    {shown}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn python_shows_what_it_does() {
+    check(
+        Language::Python,
+        &[
+            ("import os; os.system('rm -rf /')", "rm -rf /"),
+            ("import os as o\no.system('''rm -rf /''')", "rm -rf /"),
+            ("__import__('os').system('ls')", "ls"),
+            (
+                "from os import system as s, remove\ns(\"ls\"); remove('a')",
+                "ls | rm a",
+            ),
+            ("import shutil; shutil.rmtree('/home/x')", "rm -r /home/x"),
+            (
+                "subprocess.run(['git', 'push', '--force'], check=True)",
+                "git push --force",
+            ),
+            (
+                "import subprocess as sp\nsp.check_call(\"git push --force\".split(), cwd='/x y')",
+                "cd '/x y' && git push --force",
+            ),
+            ("subprocess.run(args=('rm', '-rf', d))", "rm -rf \"$_\""),
+            ("subprocess.run(f'rm -rf {d}', shell=True)", "rm -rf $_"),
+            ("os.system('rm -rf ' + d)", "rm -rf $_"),
+            ("os.system('rm -rf %s/x' % d)", "rm -rf $_/x"),
+            ("os.system('rm {}'.format(d))", "rm $_"),
+            ("os.execvp('rm', ['rm', '-rf', '/'])", "rm -rf /"),
+            (
+                "p = 'src/a.py'\ns = open(p).read()\nopen(p, 'w').write(s)",
+                "> src/a.py",
+            ),
+            ("with open('a b', mode='a') as f: f.write('x')", ">> 'a b'"),
+            ("open('a', 'rb')", ""),
+            ("p = Path('a') / 'b.txt'\np.write_text('rm -rf /')", "> a/b.txt"),
+            ("pathlib.Path('a').unlink()", "rm a"),
+            (
+                "Path(os.path.expanduser('~/x')).unlink(missing_ok=True)",
+                "rm '~/x'",
+            ),
+            ("os.remove(os.path.join('/srv', 'a', 'b'))", "rm /srv/a/b"),
+            ("for p in ps:\n  os.remove(p)", "rm \"$_\""),
+            ("p = 'a'\np = 'b'\nos.remove(p)", "rm \"$_\""),
+            ("os.rename('a', 'b'); shutil.copy('c', 'd')", "mv a b | cp -r c d"),
+            ("os.chdir('/srv'); os.remove('a')", "cd /srv && rm a"),
+            ("exec(\"import os; os.system('ls')\")", "ls"),
+            ("os.system(r'echo \\n')", "echo \\n"),
+            // Nothing is done here.
+            ("print('rm -rf /')", ""),
+            ("# os.system('rm -rf /')\nx = \"os.system('rm -rf /')\"", ""),
+            ("'''\nos.system('rm -rf /')\n'''", ""),
+            ("def system(x): pass\nself.system('rm -rf /')", ""),
+            ("re.compile('x').search('rm -rf /')", ""),
+            ("s.replace('rm -rf /', '')", ""),
+        ],
+    );
+}
+
+#[test]
+fn javascript_shows_what_it_does() {
+    check(
+        Language::JavaScript,
+        &[
+            (
+                "require('child_process').execSync('git push --force')",
+                "git push --force",
+            ),
+            (
+                "const { exec: run, spawn } = require('node:child_process'); run('ls'); spawn('rm', ['-rf', '/'])",
+                "ls | rm -rf /",
+            ),
+            (
+                "import { execSync } from 'child_process'\nexecSync(`rm -rf ${d}/x`, { cwd: '/srv' })",
+                "cd /srv && rm -rf $_/x",
+            ),
+            (
+                "const fs = require('fs'); const p = 'a'; fs.writeFileSync(p, `rm -rf /`)",
+                "> a",
+            ),
+            (
+                "require('fs').rmSync('/home/x', { recursive: true, force: true })",
+                "rm -r /home/x",
+            ),
+            ("await fs.promises.rm('a', { recursive: true })", "rm -r a"),
+            ("import fs from 'node:fs/promises'; fs.unlink('a')", "rm a"),
+            ("process.chdir('x'); fs.appendFileSync('a', 'b')", "cd x && >> a"),
+            ("Deno.remove('a')", "rm a"),
+            ("console.log(\"execSync('rm -rf /')\")", ""),
+            ("// execSync('rm -rf /')\n/* execSync('rm -rf /') */", ""),
+            ("/rm -rf (.*)/.exec('rm -rf /')", ""),
+            ("const x = a / b; s.match(/execSync('x')/)", ""),
+            ("map.remove('a'); set.delete('b'); child.spawn('x')", ""),
+        ],
+    );
+}
+
+#[test]
+fn scripts_show_what_they_do() {
+    check(
+        Language::Perl,
+        &[
+            ("system(\"rm -rf /\")", "rm -rf /"),
+            ("system 'rm', '-rf', '/' or die", "rm -rf /"),
+            (
+                "my $x = `git push --force`; print qx{ls -la}",
+                "git push --force | ls -la",
+            ),
+            ("unlink \"a\", 'b';", "rm a b"),
+            ("use File::Path; rmtree('/home/x');", "rm -r /home/x"),
+            (
+                "open(my $f, '>', 'out.txt'); open(F, \">>log\")",
+                "> out.txt | >> log",
+            ),
+            ("system(\"rm -rf $dir\")", "rm -rf $_"),
+            ("s/system('rm')/x/; m{`rm`}; print 'system(\"rm -rf /\")'", ""),
+            ("# system('rm -rf /')\n$h{system}", ""),
+        ],
+    );
+    check(
+        Language::Ruby,
+        &[
+            ("system('rm -rf /')", "rm -rf /"),
+            ("system 'rm', '-rf', '/'", "rm -rf /"),
+            ("puts `git push --force`; %x(ls)", "git push --force | ls"),
+            ("require 'fileutils'; FileUtils.rm_rf '/home/x'", "rm -r /home/x"),
+            ("FileUtils.rm(%w[a b])", "rm a b"),
+            ("File.write('a', 'x'); File.open('b', 'w') { |f| f }", "> a | > b"),
+            ("system(\"rm -rf #{dir}\")", "rm -rf $_"),
+            ("puts 'system(\"rm -rf /\")' # `rm`", ""),
+        ],
+    );
+    check(
+        Language::Php,
+        &[
+            ("system('rm -rf /');", "rm -rf /"),
+            (
+                "echo `git push --force`; shell_exec(\"rm -rf $d\");",
+                "git push --force | rm -rf $_",
+            ),
+            (
+                "$p = 'a'; unlink($p); file_put_contents('b', 'rm');",
+                "rm a | > b",
+            ),
+            ("echo \"system('rm -rf /')\"; // system('rm')", ""),
+            ("$o->unlink('a'); Foo::system('rm');", ""),
+        ],
+    );
+}
+
+#[test]
+fn code_is_found_among_the_arguments() {
+    for (line, code, reads_input) in [
+        ("python3 -c CODE x", "CODE", false),
+        ("python3.12 -Wd -Ic CODE", "CODE", false),
+        ("python -cCODE", "CODE", false),
+        ("python3 -", "", true),
+        ("python3", "", true),
+        ("python3 -m pytest", "", false),
+        ("python3 run.py -c CODE", "", false),
+        ("node -e CODE", "CODE", false),
+        ("node --eval=CODE", "CODE", false),
+        ("node -pe CODE", "CODE", false),
+        ("node run.js", "", false),
+        ("deno eval CODE", "CODE", false),
+        ("perl -lne CODE a.txt", "CODE", false),
+        ("perl -i.bak -pe CODE a.txt", "CODE", false),
+        ("perl run.pl", "", false),
+        ("ruby -rfileutils -e CODE", "CODE", false),
+        ("php -r CODE", "CODE", false),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let given = given(words[0], words[1..].iter().copied()).unwrap();
+        assert_eq!(
+            (given.code.join(" ").as_str(), given.reads_input),
+            (code, reads_input),
+            "{line}"
+        );
+    }
+    assert_eq!(given("grep", ["-e", "x"]), None);
+    assert_eq!(given("deno", ["run", "x.ts"]), None);
+}
+
+#[test]
+fn long_and_hostile_code_ends() {
+    let pieces = [
+        "(",
+        ")",
+        "[",
+        "{",
+        "}",
+        "'",
+        "\"",
+        "'''",
+        "`",
+        "${",
+        "#{",
+        "f'{",
+        "os.system(",
+        "os.system('a' + ",
+        "Path(",
+        "a.b.",
+        "x = ",
+        "x = 'a' + x\n",
+        "import a as ",
+        "from a import (",
+        "require('",
+        "qw(",
+        "s{",
+        "%w[",
+        "/",
+        "/*",
+        "//",
+        "\\",
+        "exec('",
+        "exec(\"exec('",
+        "'a'.split().",
+        "system ",
+        "::",
+        "->",
+        "?.",
+        "é",
+        "'a' % ",
+    ];
+    for language in ALL {
+        for piece in pieces {
+            shown(language, &piece.repeat(70_000 / piece.len()));
+            shown(language, &format!("{}os.system('ls')", piece.repeat(500)));
+        }
+    }
+}
+
+const ALL: [Language; 5] = [
+    Language::Python,
+    Language::JavaScript,
+    Language::Perl,
+    Language::Ruby,
+    Language::Php,
+];
+
+proptest! {
+    #[test]
+    fn any_text_can_be_read(code in any::<String>()) {
+        for language in ALL {
+            shown(language, &code);
+        }
+    }
+
+    #[test]
+    fn any_mixture_of_code_can_be_read(
+        words in proptest::collection::vec(
+            proptest::sample::select(vec![
+                "os", ".", "system", "(", ")", "'", "\"", "'''", "`", "rm -rf /", "import", "from", "as", ",", "=", "+", "[", "]", "{", "}",
+                "f'", "r\"", "\\", "\n", ";", "#", "//", "/*", "*/", "/", "%w[", "qx(", "s/a/b/", "$x", "${", "#{", "require", "exec", "eval",
+                "Path", "unlink", "open", "'w'", "%", ".format(", ".split()", "for", "in", "ü", "->", "::", "?.", "q{", "<",
+            ]),
+            0..40,
+        )
+    ) {
+        let code = words.join("");
+        for language in ALL {
+            for line in shown(language, &code) {
+                prop_assert!(!line.trim().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_only_said_is_not_done(text in "[a-z /.-]{0,20}") {
+        for (language, code) in [
+            (Language::Python, format!("print('os.system({text})')  # os.system('{text}')")),
+            (Language::JavaScript, format!("console.log('execSync({text})') // execSync('{text}')")),
+            (Language::Perl, format!("print 'system({text})'; # system('{text}')")),
+            (Language::Ruby, format!("puts 'system({text})' # system('{text}')")),
+            (Language::Php, format!("echo 'system({text})'; // system('{text}')")),
+        ] {
+            prop_assert_eq!(shown(language, &code), Vec::<String>::new());
+        }
+    }
+
+    #[test]
+    fn a_removed_path_is_always_told(path in "/[a-z]{1,8}(/[a-z. ]{1,8}[a-z]){0,2}") {
+        let expected = format!("rm -r {}", if path.contains(' ') { format!("'{path}'") } else { path.clone() });
+        for (language, code) in [
+            (Language::Python, format!("import shutil\nshutil.rmtree('{path}')")),
+            (Language::JavaScript, format!("fs.rmSync(\"{path}\", {{recursive: true}})")),
+            (Language::Ruby, format!("FileUtils.rm_rf('{path}')")),
+        ] {
+            prop_assert_eq!(lines(language, &code), expected.clone());
+        }
+    }
+}

@@ -1,0 +1,524 @@
+//! The words, texts and signs of a piece of code, as far as calls have to be found in it.
+//!
+//! Comments and patterns are passed over; of numbers and spaces nothing is kept. What a text takes from elsewhere while the
+//! program runs stands in it as [`LEFT_OPEN`].
+
+use super::Language;
+
+/// What stands for a part of a text that only the running program knows: a variable of a shell, which nobody knows either.
+pub(super) const LEFT_OPEN: &str = "$_";
+
+/// Longer regular expressions are none.
+const MAX_PATTERN: usize = 1024;
+
+/// More tokens of one piece of code are not looked at.
+const MAX_TOKENS: usize = 8192;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Name(String),
+    Text(Text),
+    Sign(char),
+    /// A line ends.
+    Line,
+    /// A number, a pattern.
+    Other,
+}
+
+impl Token {
+    pub(super) fn is(&self, sign: char) -> bool {
+        *self == Self::Sign(sign)
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether a value ends here: what follows divides or goes on.
+    fn ends_value(&self) -> bool {
+        match self {
+            Self::Name(name) => !matches!(
+                name.as_str(),
+                "return"
+                    | "typeof"
+                    | "case"
+                    | "in"
+                    | "of"
+                    | "and"
+                    | "or"
+                    | "not"
+                    | "if"
+                    | "unless"
+                    | "while"
+                    | "when"
+                    | "split"
+            ),
+            Self::Text(_) | Self::Other => true,
+            Self::Sign(sign) => matches!(sign, ')' | ']' | '}'),
+            Self::Line => false,
+        }
+    }
+}
+
+/// A text that stands in the code.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Text {
+    pub(super) value: String,
+    /// Something in it is left open.
+    pub(super) is_open: bool,
+    /// A shell runs it just because it stands there: backticks.
+    pub(super) is_run: bool,
+}
+
+impl Text {
+    fn leave_open(&mut self) {
+        self.value.push_str(LEFT_OPEN);
+        self.is_open = true;
+    }
+}
+
+/// How a text is read.
+#[derive(Clone, Copy, Debug)]
+struct Quoting {
+    closes: char,
+    /// The sign that opens it, where that can stand in it in pairs.
+    opens: Option<char>,
+    /// So many closing signs end it.
+    times: usize,
+    escapes: Escapes,
+    puts_in: PutsIn,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Escapes {
+    None,
+    /// `\\` and the quotation mark alone.
+    Few,
+    All,
+}
+
+/// How values are put into a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PutsIn {
+    Nothing,
+    /// `{value}`
+    Braces,
+    /// `${value}`
+    DollarBraces,
+    /// `$value`, `@value`
+    Variables,
+    /// `#{value}`
+    HashBraces,
+}
+
+/// The tokens of a piece of code.
+pub(super) fn tokens(language: Language, code: &str) -> Vec<Token> {
+    let mut reader = Reader {
+        language,
+        code,
+        at: 0,
+        found: Vec::new(),
+    };
+    while reader.found.len() < MAX_TOKENS {
+        let Some(letter) = reader.take() else { break };
+        reader.step(letter);
+    }
+    reader.found
+}
+
+struct Reader<'c> {
+    language: Language,
+    code: &'c str,
+    at: usize,
+    found: Vec<Token>,
+}
+
+impl<'c> Reader<'c> {
+    fn rest(&self) -> &'c str {
+        &self.code[self.at..]
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn take(&mut self) -> Option<char> {
+        let letter = self.peek()?;
+        self.at += letter.len_utf8();
+        Some(letter)
+    }
+
+    fn take_text(&mut self, text: &str) -> bool {
+        let is_next = self.rest().starts_with(text);
+        if is_next {
+            self.at += text.len();
+        }
+        is_next
+    }
+
+    fn skip_line(&mut self) {
+        let rest = self.rest();
+        self.at += rest.find('\n').unwrap_or(rest.len());
+    }
+
+    fn push_text(&mut self, quoting: Quoting, is_run: bool) {
+        let mut text = self.text(quoting);
+        text.is_run = is_run;
+        self.found.push(Token::Text(text));
+    }
+
+    fn step(&mut self, letter: char) {
+        use Language::{JavaScript, Perl, Php, Python, Ruby};
+        let language = self.language;
+        match letter {
+            '\n' => self.found.push(Token::Line),
+            letter if letter.is_whitespace() => {}
+            '\\' => {
+                // A line that goes on.
+                let goes_on = self.take_text("\n");
+                if !goes_on {
+                    self.found.push(Token::Sign('\\'));
+                }
+            }
+            '#' if language != JavaScript => self.skip_line(),
+            '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('/') => self.skip_line(),
+            '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('*') => {
+                let rest = self.rest();
+                self.at += rest.find("*/").map_or(rest.len(), |end| end + 2);
+            }
+            '/' if matches!(language, JavaScript | Perl | Ruby)
+                && !self.found.last().is_some_and(Token::ends_value) =>
+            {
+                self.pattern();
+            }
+            '\'' | '"' if language == Python => self.python_text(letter, ""),
+            '\'' => self.push_text(quoting(letter, Escapes::Few, PutsIn::Nothing), false),
+            '"' => {
+                let puts_in = match language {
+                    Perl | Php => PutsIn::Variables,
+                    Ruby => PutsIn::HashBraces,
+                    Python | JavaScript => PutsIn::Nothing,
+                };
+                self.push_text(quoting(letter, Escapes::All, puts_in), false);
+            }
+            '`' if language == JavaScript => {
+                self.push_text(quoting(letter, Escapes::All, PutsIn::DollarBraces), false);
+            }
+            '`' if language != Python => {
+                let puts_in = if language == Ruby {
+                    PutsIn::HashBraces
+                } else {
+                    PutsIn::Variables
+                };
+                self.push_text(quoting(letter, Escapes::All, puts_in), true);
+            }
+            '%' if language == Ruby => self.percent(),
+            letter if letter.is_alphabetic() || letter == '_' => self.name(letter),
+            letter if letter.is_ascii_digit() => {
+                while self
+                    .peek()
+                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
+                {
+                    self.take();
+                }
+                self.found.push(Token::Other);
+            }
+            sign => self.found.push(Token::Sign(sign)),
+        }
+    }
+
+    fn name(&mut self, first: char) {
+        let start = self.at - first.len_utf8();
+        while self
+            .peek()
+            .is_some_and(|next| next.is_alphanumeric() || next == '_')
+        {
+            self.take();
+        }
+        let name = &self.code[start..self.at];
+        if self.language == Language::Perl && !self.is_member() && self.quoted_by_name(name) {
+            return;
+        }
+        match self.language {
+            Language::Python if name.len() <= 2 && self.rest().starts_with(['\'', '"']) => {
+                let prefix = name.to_ascii_lowercase();
+                if prefix
+                    .chars()
+                    .all(|letter| matches!(letter, 'r' | 'b' | 'u' | 'f' | 't'))
+                {
+                    let quote = self.take().unwrap_or('"');
+                    return self.python_text(quote, &prefix);
+                }
+            }
+            _ => {}
+        }
+        self.found.push(Token::Name(name.to_owned()));
+    }
+
+    /// Whether what stands here is a variable's or a member's name.
+    fn is_member(&self) -> bool {
+        matches!(
+            self.found.last(),
+            Some(Token::Sign('$' | '@' | '%' | '&' | '>' | '{'))
+        )
+    }
+
+    fn python_text(&mut self, quote: char, prefix: &str) {
+        let pair: String = [quote, quote].iter().collect();
+        let times = if self.take_text(&pair) {
+            3
+        } else if self.peek() == Some(quote) {
+            self.take();
+            return self.found.push(Token::Text(Text::default()));
+        } else {
+            1
+        };
+        let quoting = Quoting {
+            closes: quote,
+            opens: None,
+            times,
+            escapes: if prefix.contains('r') {
+                Escapes::None
+            } else {
+                Escapes::All
+            },
+            puts_in: if prefix.contains(['f', 't']) {
+                PutsIn::Braces
+            } else {
+                PutsIn::Nothing
+            },
+        };
+        self.push_text(quoting, false);
+    }
+
+    /// `qw(a b)`, `q{…}`, `qx/…/`, `m{…}`, `s/…/…/` of Perl.
+    fn quoted_by_name(&mut self, name: &str) -> bool {
+        if !matches!(name, "q" | "qq" | "qx" | "qw" | "qr" | "m" | "s" | "tr" | "y") {
+            return false;
+        }
+        let opens = match self.peek() {
+            Some(sign)
+                if sign.is_ascii_punctuation()
+                    && !matches!(sign, '=' | ',' | ';' | ')' | '-' | '.' | '_' | '>') =>
+            {
+                sign
+            }
+            _ => return false,
+        };
+        self.take();
+        let escapes = if name == "q" { Escapes::Few } else { Escapes::All };
+        let puts_in = if matches!(name, "qq" | "qx") {
+            PutsIn::Variables
+        } else {
+            PutsIn::Nothing
+        };
+        let first = self.text(delimited(opens, escapes, puts_in));
+        match name {
+            "qw" => self.list(&first.value),
+            "q" | "qq" => self.found.push(Token::Text(first)),
+            "qx" => self.found.push(Token::Text(Text {
+                is_run: true,
+                ..first
+            })),
+            "s" | "tr" | "y" => {
+                let second = if closing(opens) == opens {
+                    Some(opens)
+                } else {
+                    while self.peek().is_some_and(char::is_whitespace) {
+                        self.take();
+                    }
+                    self.take()
+                };
+                if let Some(opens) = second {
+                    self.text(delimited(opens, Escapes::All, PutsIn::Nothing));
+                }
+                self.found.push(Token::Other);
+            }
+            _ => self.found.push(Token::Other),
+        }
+        true
+    }
+
+    /// `%x(…)`, `%w[a b]`, `%q{…}` of Ruby.
+    fn percent(&mut self) {
+        let mut rest = self.rest().chars();
+        let (kind, opens) = (rest.next(), rest.next());
+        let (
+            Some(kind @ ('x' | 'w' | 'W' | 'i' | 'q' | 'Q')),
+            Some(opens @ ('(' | '[' | '{' | '<' | '|' | '!' | '/')),
+        ) = (kind, opens)
+        else {
+            return self.found.push(Token::Sign('%'));
+        };
+        self.at += kind.len_utf8() + opens.len_utf8();
+        let puts_in = if matches!(kind, 'x' | 'W' | 'Q') {
+            PutsIn::HashBraces
+        } else {
+            PutsIn::Nothing
+        };
+        let text = self.text(delimited(opens, Escapes::Few, puts_in));
+        match kind {
+            'x' => self.found.push(Token::Text(Text { is_run: true, ..text })),
+            'q' | 'Q' => self.found.push(Token::Text(text)),
+            _ => self.list(&text.value),
+        }
+    }
+
+    /// A list of words.
+    fn list(&mut self, words: &str) {
+        self.found.push(Token::Sign('['));
+        for word in words.split_whitespace().take(MAX_TOKENS / 2) {
+            let text = Text {
+                value: word.to_owned(),
+                ..Text::default()
+            };
+            self.found.extend([Token::Text(text), Token::Sign(',')]);
+        }
+        self.found.push(Token::Sign(']'));
+    }
+
+    /// A regular expression, if it ends on its line.
+    fn pattern(&mut self) {
+        let mut is_escaped = false;
+        let mut is_class = false;
+        for (at, letter) in self.rest().char_indices().take(MAX_PATTERN) {
+            match letter {
+                '\n' => break,
+                _ if is_escaped => is_escaped = false,
+                '\\' => is_escaped = true,
+                '[' => is_class = true,
+                ']' => is_class = false,
+                '/' if !is_class => {
+                    self.at += at + 1;
+                    return self.found.push(Token::Other);
+                }
+                _ => {}
+            }
+        }
+        self.found.push(Token::Sign('/'));
+    }
+
+    /// The rest of a text whose opening was taken.
+    fn text(&mut self, quoting: Quoting) -> Text {
+        let mut text = Text::default();
+        let mut depth = 0;
+        while let Some(letter) = self.take() {
+            match letter {
+                '\\' if quoting.escapes != Escapes::None => self.escaped(quoting, &mut text),
+                letter if quoting.opens == Some(letter) => {
+                    depth += 1;
+                    text.value.push(letter);
+                }
+                letter if letter == quoting.closes => {
+                    if depth > 0 {
+                        depth -= 1;
+                        text.value.push(letter);
+                        continue;
+                    }
+                    let ends = quoting.times == 1 || {
+                        let others: String = std::iter::repeat_n(letter, quoting.times - 1).collect();
+                        self.take_text(&others)
+                    };
+                    if ends {
+                        return text;
+                    }
+                    text.value.push(letter);
+                }
+                letter => self.plain(letter, quoting, &mut text),
+            }
+        }
+        text
+    }
+
+    fn escaped(&mut self, quoting: Quoting, text: &mut Text) {
+        let Some(escaped) = self.take() else { return };
+        match (quoting.escapes, escaped) {
+            (Escapes::All, 'n') => text.value.push('\n'),
+            (Escapes::All, 't') => text.value.push('\t'),
+            (Escapes::All, '\n') => {}
+            (Escapes::Few, escaped) if escaped != '\\' && escaped != quoting.closes => {
+                text.value.extend(['\\', escaped]);
+            }
+            (_, escaped) => text.value.push(escaped),
+        }
+    }
+
+    /// A letter of a text, or a value that is put in.
+    fn plain(&mut self, letter: char, quoting: Quoting, text: &mut Text) {
+        let next = self.peek();
+        let begins_name = next.is_some_and(|next| next.is_alphabetic() || matches!(next, '_' | '{'));
+        match (quoting.puts_in, letter) {
+            (PutsIn::Braces, '{' | '}') if next == Some(letter) => {
+                self.take();
+                text.value.push(letter);
+            }
+            (PutsIn::Braces, '{') => {
+                self.skip_braces();
+                text.leave_open();
+            }
+            (PutsIn::DollarBraces, '$') | (PutsIn::HashBraces, '#') if next == Some('{') => {
+                self.take();
+                self.skip_braces();
+                text.leave_open();
+            }
+            (PutsIn::Variables, '$' | '@') if begins_name => {
+                if self.take_text("{") {
+                    self.skip_braces();
+                }
+                while self
+                    .peek()
+                    .is_some_and(|next| next.is_alphanumeric() || next == '_')
+                {
+                    self.take();
+                }
+                text.leave_open();
+            }
+            _ => text.value.push(letter),
+        }
+    }
+
+    /// What stands in braces, to their end.
+    fn skip_braces(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(letter) = self.take() {
+            match letter {
+                '{' => depth += 1,
+                '}' if depth == 0 => return,
+                '}' => depth -= 1,
+                _ => {}
+            }
+        }
+    }
+}
+
+fn quoting(closes: char, escapes: Escapes, puts_in: PutsIn) -> Quoting {
+    Quoting {
+        closes,
+        opens: None,
+        times: 1,
+        escapes,
+        puts_in,
+    }
+}
+
+/// A text between any two signs.
+fn delimited(opens: char, escapes: Escapes, puts_in: PutsIn) -> Quoting {
+    let closes = closing(opens);
+    Quoting {
+        opens: (closes != opens).then_some(opens),
+        ..quoting(closes, escapes, puts_in)
+    }
+}
+
+fn closing(opens: char) -> char {
+    match opens {
+        '(' => ')',
+        '[' => ']',
+        '{' => '}',
+        '<' => '>',
+        other => other,
+    }
+}
