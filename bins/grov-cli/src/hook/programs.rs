@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 /// How long a proxy may take to start. The client is told to wait a little longer.
 const START_PATIENCE: Duration = Duration::from_secs(17);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Bytes that a pipe takes on every system before anybody reads.
+const FITS: usize = 16 * 1024;
 
 /// This program with the same home.
 pub(super) struct Own<'a> {
@@ -53,17 +55,25 @@ impl Programs for Own<'_> {
             .current_dir(self.home.root())
             // The client may end its own process group as soon as its hooks are done.
             .process_group(0)
-            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let mut worker = command.spawn().map_err(|error| format!("a worker: {error}"))?;
-        if let Some(mut stdin) = worker.stdin.take() {
-            // It fits into the pipe: nobody is waited for.
-            stdin
-                .write_all(&text)
-                .map_err(|error| format!("a worker did not take its work: {error}"))?;
-        }
-        Ok(())
+        let (reader, mut writer) = std::io::pipe().map_err(|error| format!("a pipe: {error}"))?;
+        let mut hand = |text: &[u8]| {
+            let handed = writer.write_all(text);
+            handed.map_err(|error| format!("a worker did not take its work: {error}"))
+        };
+        // First, if it fits: the client may end this process at any time, and a worker without its work is of no use.
+        let (before, behind) = if text.len() <= FITS {
+            (text.as_slice(), &[][..])
+        } else {
+            (&[][..], text.as_slice())
+        };
+        hand(before)?;
+        let worker = command.stdin(reader).spawn();
+        // With it this process's own end to read from: a worker that is gone takes nothing.
+        drop(command);
+        worker.map_err(|error| format!("a worker: {error}"))?;
+        hand(behind)
     }
 }
 
