@@ -26,6 +26,8 @@ pub(crate) fn check(
 ) -> HookCheck {
     let score = batch.score();
     let is_doubt = batch.is_doubt();
+    // Whoever changes a file again and again may be testing what they wrote: that lowers the score, and is no reason to speak.
+    let corrects = corrects && !batch.offences.is_empty();
     session.drift_score = Some(score);
     let before = session.escalation;
     let due = level(score, before).filter(|_| corrects);

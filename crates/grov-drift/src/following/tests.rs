@@ -224,6 +224,19 @@ fn stray(session: &mut Session, round: usize) {
 }
 
 #[test]
+fn to_change_a_file_again_and_again_is_no_reason_to_speak() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    for file in ["src/auth/token.ts", "src/auth/token.test.ts"] {
+        for number in 0..3 {
+            session.edit(file, &format!("refreshToken(user, {number})"));
+        }
+    }
+    let check = session.prompt("go on").unwrap();
+    assert_eq!((check.score, check.correction), (6, None));
+}
+
+#[test]
 fn mere_doubts_are_said_mildly_and_twice_at_most() {
     let mut session = Session::new();
     session.prompt("Fix the overflow in billing/invoice.py");
