@@ -6,6 +6,7 @@ use anyhow::Result;
 use grov_domain::OWN_TEXT_OPENING;
 use serde_json::{Value, json};
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 const GOAL: &str = "Add a greeting to hello.txt. Do not touch main.rs.";
@@ -91,7 +92,11 @@ fn files(folder: &Path, visit: &mut impl FnMut(&Path, &[u8])) -> Result<()> {
         if path.is_dir() {
             files(&path, visit)?;
         } else {
-            visit(&path, &fs::read(&path)?);
+            // The database's log goes when the last one who has it open does.
+            match fs::read(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                content => visit(&path, &content?),
+            }
         }
     }
     Ok(())
