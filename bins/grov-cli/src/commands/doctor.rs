@@ -39,6 +39,8 @@ enum Remedy {
     MakePrivate(Vec<(std::path::PathBuf, u32)>),
     /// Start the proxy.
     StartProxy,
+    /// The same, at this port.
+    StartProxyAt(u16),
     /// Register again, as `grov init` does.
     Register {
         scope: &'static str,
@@ -53,6 +55,7 @@ impl Remedy {
         match self {
             Self::MakePrivate(_) => String::new(),
             Self::StartProxy => "grov proxy --detach".to_owned(),
+            Self::StartProxyAt(port) => format!("grov proxy --detach --port {port}"),
             Self::Register { scope, http } => {
                 let http = if *http { " --http" } else { "" };
                 format!("grov init --scope {scope}{http}")
@@ -149,6 +152,7 @@ fn mend(common: &Common, remedy: &Remedy) -> Result<(), String> {
     match remedy {
         Remedy::MakePrivate(paths) => home::make_private(paths),
         Remedy::StartProxy => again(common, &["proxy", "--detach"]),
+        Remedy::StartProxyAt(port) => again(common, &["proxy", "--detach", "--port", &port.to_string()]),
         Remedy::Register { scope, http } => {
             let words = ["init", "--scope", scope, "--http"];
             again(common, &words[..if *http { 4 } else { 3 }])

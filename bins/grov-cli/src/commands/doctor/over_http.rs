@@ -5,7 +5,7 @@ use super::{Check, Remedy};
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyView};
 use grov_hook_path::token;
-use grov_hooks::event::PRE_TOOL_USE;
+use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{OwnHook, reachable};
 use grov_runtime::{Environment, Url};
 use std::os::unix::fs::PermissionsExt;
@@ -35,7 +35,7 @@ pub(super) fn check(context: &Context, found: &Found, process: &Environment) -> 
     let first = over_http.first()?;
     let daemon = daemon_health::ask(&context.home);
     let check = no_token(context, &over_http)
-        .or_else(|| other_port(context, &over_http, &daemon))
+        .or_else(|| other_port(found, &over_http, &daemon))
         .or_else(|| down(&daemon, first))
         .or_else(|| unreachable(found, process))
         .or_else(|| fails_closed(context, &over_http))
@@ -80,10 +80,16 @@ fn no_token(context: &Context, over_http: &[Placed<'_>]) -> Option<Check> {
     Some(Check::ill(OVER_HTTP, evidence, consequence, remedy.words()).with(remedy))
 }
 
-fn other_port(context: &Context, over_http: &[Placed<'_>], daemon: &ProxyView) -> Option<Check> {
+/// That they go where no daemon of this home is, or will be started by the next session.
+fn other_port(found: &Found, over_http: &[Placed<'_>], daemon: &ProxyView) -> Option<Check> {
     let running = daemon.url.as_deref().filter(|_| daemon.running);
     let running = running.and_then(|url| Some(Url::parse(url).ok()?.port()));
-    let port = running.unwrap_or(context.settings.proxy().port);
+    let (port, where_it_is) = match (running, started_at(found)) {
+        (Some(port), _) => (port, "the daemon listens at"),
+        (None, Some(port)) => (port, "a session starts the daemon at"),
+        // That no session starts one is told with the hooks that are missing.
+        (None, None) => return None,
+    };
     let other = over_http
         .iter()
         .find(|placed| placed.hook.daemon_port != Some(port))?;
@@ -91,11 +97,6 @@ fn other_port(context: &Context, over_http: &[Placed<'_>], daemon: &ProxyView) -
         .hook
         .daemon_port
         .map_or("none".to_owned(), |port| port.to_string());
-    let where_it_is = if running.is_some() {
-        "the daemon listens at"
-    } else {
-        "proxy.port is"
-    };
     let evidence = format!(
         "{}: {} goes to port {told}, and {where_it_is} {port}",
         other.path.display(),
@@ -106,14 +107,19 @@ fn other_port(context: &Context, over_http: &[Placed<'_>], daemon: &ProxyView) -
     Some(Check::ill(OVER_HTTP, evidence, consequence, remedy.words()).with(remedy))
 }
 
+/// The port at which a session starts the daemon.
+fn started_at(found: &Found) -> Option<u16> {
+    let hooks = found.files.iter().flat_map(|(_, _, inspected)| &inspected.hooks);
+    let mut starts = hooks.filter(|hook| hook.event == SESSION_START);
+    starts.find_map(|hook| hook.daemon_port)
+}
+
 fn down(daemon: &ProxyView, first: &Placed<'_>) -> Option<Check> {
-    let evidence = format!(
-        "nobody answers at port {}; the next session starts the daemon",
-        first.hook.daemon_port?
-    );
+    let port = first.hook.daemon_port?;
+    let evidence = format!("nobody answers at port {port}; the next session starts the daemon");
     let consequence =
         "in sessions that are running nothing is remembered, told or guarded, and the client shows an error";
-    let remedy = Remedy::StartProxy;
+    let remedy = Remedy::StartProxyAt(port);
     (!daemon.running).then(|| Check::ill(OVER_HTTP, evidence, consequence, remedy.words()).with(remedy))
 }
 
