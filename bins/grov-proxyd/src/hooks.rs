@@ -275,6 +275,7 @@ fn mistake(status: StatusCode, message: &str) -> PageAnswer {
 mod tests {
     use super::*;
     use grov_runtime::write_private;
+    use std::sync::Barrier;
     use std::time::Duration;
 
     const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -426,6 +427,50 @@ mod tests {
         assert_eq!(
             (status, &body["hookSpecificOutput"]["permissionDecision"]),
             (200, &"deny".into())
+        );
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn so_many_are_answered_at_once_and_no_more() {
+        static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
+        static MOST: AtomicUsize = AtomicUsize::new(0);
+        static TOGETHER: Barrier = Barrier::new(ANSWERS_AT_ONCE);
+        fn together(_: &Hook<'_>) -> Reply {
+            MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            TOGETHER.wait();
+            AT_ONCE.fetch_sub(1, Ordering::SeqCst);
+            Reply::Silence
+        }
+        let scene = Arc::new(scene(together));
+        let tasks = Tasks::new();
+        for _ in 0..3 * ANSWERS_AT_ONCE {
+            let scene = Arc::clone(&scene);
+            tasks.spawn("client", async move { scene.post("Stop", Some("{}")).await });
+        }
+        assert_eq!(tasks.drain(Duration::from_secs(20)).await, 0);
+        assert_eq!(MOST.load(Ordering::SeqCst), ANSWERS_AT_ONCE);
+        assert_eq!(scene.page.state()["answered"], 3 * ANSWERS_AT_ONCE);
+    }
+
+    #[tokio::test]
+    async fn the_work_after_a_turn_is_done_here_until_the_daemon_stops() {
+        let scene = scene(grov_hook_path::answer);
+        let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
+        let ends = || scene.post("Stop", Some(&input));
+        assert_eq!(ends().await, (200, "{}".to_owned()));
+        assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
+        assert_eq!(
+            (&scene.page.state()["worked"], scene.noted()),
+            (&1.into(), String::new())
+        );
+        scene.tasks.shut_down();
+        assert_eq!(ends().await, (200, "{}".to_owned()));
+        assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
+        let state = scene.page.state();
+        assert_eq!(
+            (&state["worked"], &state["working"]),
+            (&1.into(), &0.into()),
+            "{state}"
         );
     }
 }
