@@ -8,6 +8,7 @@ mod unregister;
 pub(crate) use gateway::shown;
 pub(crate) use init::run as init;
 use over_http::masked;
+pub(crate) use over_http::others_can_read;
 pub(crate) use unregister::{run as unregister, uninstall};
 
 use crate::failure::Failure;

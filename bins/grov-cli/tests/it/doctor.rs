@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 const USER: &str = "home/.claude/settings.json";
 
@@ -302,7 +303,18 @@ fn what_others_could_misuse_of_hooks_over_http_is_told() {
     let (ok, evidence) = said(&scene, "hooks over HTTP");
     assert!(ok && evidence.contains("which answers"), "{evidence}");
     let path = scene.path(USER);
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let set =
+        |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    set(&path, 0o644);
+    set(&scene.path(""), 0o700);
+    assert!(said(&scene, "hooks over HTTP").0, "nobody comes that far");
+    let is_open = |folder: &Path| std::fs::metadata(folder).unwrap().permissions().mode() & 0o001 != 0;
+    if !scene.path("").ancestors().skip(2).all(is_open) {
+        return; // Nobody comes to where temporary files are either.
+    }
+    for folder in ["", "home", "home/.claude"] {
+        set(&scene.path(folder), 0o755);
+    }
     let (ok, evidence) = said(&scene, "hooks over HTTP");
     assert!(
         !ok && evidence.contains("others can read the token"),

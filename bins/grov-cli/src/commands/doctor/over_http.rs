@@ -2,13 +2,13 @@
 
 use super::client::Found;
 use super::{Check, Remedy};
+use crate::commands::registration::others_can_read;
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyView};
 use grov_hook_path::token;
 use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{OwnHook, reachable};
 use grov_runtime::{Environment, Url};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const OVER_HTTP: &str = "hooks over HTTP";
@@ -151,14 +151,10 @@ fn fails_closed(context: &Context, over_http: &[Placed<'_>]) -> Option<Check> {
 }
 
 fn readable(over_http: &[Placed<'_>]) -> Option<Check> {
-    let others = |path: &Path| {
-        let mode = std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
-        mode & 0o077 != 0
-    };
     let path = over_http
         .iter()
         .map(|placed| placed.path)
-        .find(|path| others(path))?;
+        .find(|path| others_can_read(path))?;
     let consequence = "who has the token can ask the daemon what a hook is told, and hand it made-up events";
     let fix = format!("chmod 600 {}", path.display());
     Some(

@@ -9,6 +9,7 @@ use grov_project::Place;
 use grov_redact::Secret;
 use grov_runtime::{Home, Url};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 /// What stands in place of a token where it is shown.
 const MASK: &str = "…";
@@ -64,9 +65,8 @@ impl Daemon {
 /// Tells where others could come by the token in a settings file.
 pub(super) fn tell_of_readers(file: &SettingsFile) {
     let path = file.path();
-    let mode = std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
     let shown = path.display();
-    if mode & 0o077 != 0 {
+    if others_can_read(path) {
         say(&format!(
             "{shown} holds a token now, and other users of this machine can read it: chmod 600 {shown}"
         ));
@@ -79,6 +79,13 @@ pub(super) fn tell_of_readers(file: &SettingsFile) {
             "{shown} holds a token now and lies in a git working tree: keep it out of commits"
         ));
     }
+}
+
+/// Whether every user of this machine can read a file: it is open to all, and so is the way to it.
+pub(crate) fn others_can_read(path: &Path) -> bool {
+    let mode = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
+    let is_open = |folder: &Path| mode(folder) & 0o001 != 0;
+    mode(path) & 0o004 != 0 && path.ancestors().skip(1).all(is_open)
 }
 
 /// A text with a mask in place of every token.
