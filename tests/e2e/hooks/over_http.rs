@@ -6,7 +6,7 @@ use super::{QUESTION, SETTINGS, heard, init, prepare, settings};
 use crate::upstream::Upstream;
 use crate::work::Work;
 use anyhow::{Context, Result, ensure};
-use grov_tests::{Daemon, Grov, RealClient, Request, eventually, exchange};
+use grov_tests::{Daemon, Grov, RealClient, Request, Terminal, eventually, exchange};
 use serde_json::{Value, json};
 use std::fs;
 use std::net::TcpListener;
@@ -95,6 +95,34 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
         TcpListener::bind(("127.0.0.1", port)).ok()
     })?;
     hooked.no_faults()
+}
+
+#[test]
+fn whoever_said_yes_over_http_is_not_asked_again() -> Result<()> {
+    let Some(client) = RealClient::installed()? else {
+        return Ok(());
+    };
+    let port = free_port()?;
+    let file = client.project().join("src/db/pool.rs");
+    let upstream = Upstream::with(&json!({"scenarios": {
+        "work": {"steps": [
+            runs("echo once >> src/db/pool.rs"), runs("echo twice >> src/db/pool.rs"), says("Both lines were tried."),
+        ]},
+    }}))?;
+    let grov = prepare(&client, "{}")?;
+    let configuration = client.home().join(".grov/config.toml");
+    fs::write(configuration, format!("[proxy]\nport = {port}\n"))?;
+    init(&grov, &["--http"])?;
+    let _ending = Ending(grov.clone());
+    fs::create_dir_all(client.project().join("src/db"))?;
+    let mut terminal = Terminal::open(&client, &upstream.url())?;
+    terminal.enter("Fix the login. Do not touch src/db/. [[scenario:work]]")?;
+    terminal.awaits("Do you want to")?;
+    ensure!(!file.exists(), "{}", terminal.screen());
+    terminal.confirm()?;
+    terminal.awaits("Both lines were tried.")?;
+    assert_eq!(fs::read_to_string(&file)?, "once\ntwice\n");
+    terminal.leave()
 }
 
 #[test]
