@@ -309,7 +309,7 @@ fn what_others_could_misuse_of_hooks_over_http_is_told() {
     set(&scene.path(""), 0o700);
     assert!(said(&scene, "hooks over HTTP").0, "nobody comes that far");
     let is_open = |folder: &Path| std::fs::metadata(folder).unwrap().permissions().mode() & 0o001 != 0;
-    if !scene.path("").ancestors().skip(2).all(is_open) {
+    if !scene.path("").ancestors().skip(1).all(is_open) {
         return; // Nobody comes to where temporary files are either.
     }
     for folder in ["", "home", "home/.claude"] {
