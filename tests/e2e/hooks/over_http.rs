@@ -48,12 +48,13 @@ fn the_agent_hears_is_asked_and_kept_over_http_and_nothing_is_left() -> Result<(
     let configuration = client.home().join(".grov/config.toml");
     fs::write(configuration, format!("[proxy]\nport = {port}\n"))?;
     init(&grov, &["--http"])?;
-    let _ending = Ending(grov.clone());
     let hooked = Hooked {
         client,
         upstream,
         grov,
     };
+    // Ends before the home goes.
+    let _ending = Ending(hooked.grov.clone());
 
     let prompt = format!("{QUESTION} Write hello.txt. Do not touch src/db/. [[scenario:work]]");
     let run = hooked.prompt(&prompt, &[])?;
@@ -142,12 +143,13 @@ fn a_daemon_that_goes_down_in_mid_session_breaks_nothing_and_the_next_session_st
         ]},
         "more": {"steps": [writes("more.txt"), says("Done. All three are written.")]},
     }}))?;
-    let _ending = Ending(grov.clone());
     let hooked = Hooked {
         client,
         upstream,
         grov,
     };
+    // Ends before the home goes.
+    let _ending = Ending(hooked.grov.clone());
     let run = hooked.prompt("Write the files. [[scenario:down]]", &[])?;
     assert_eq!((run.result()?, run.retries()), ("Done.", 0));
     for file in ["before.txt", "after.txt"] {
