@@ -39,9 +39,13 @@ pub fn announce(session: &mut HookSession, prompt: &str, length: u64, read: Inte
         session.contract = agreement.typed().clone();
     }
     session.prompts += 1;
-    session.waiting.push(WaitingPrompt {
+    session.waiting.push(waiting(prompt, length));
+}
+
+pub(crate) fn waiting(prompt: &str, length: u64) -> WaitingPrompt {
+    WaitingPrompt {
         text: kept_of(prompt),
         known_by: known_by(prompt),
         at: length,
-    });
+    }
 }

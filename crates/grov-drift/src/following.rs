@@ -1,5 +1,6 @@
 //! A session, followed from hook to hook.
 
+use crate::announcing::waiting;
 use crate::checking;
 use crate::course::{Course, Resumed, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
@@ -31,8 +32,6 @@ pub struct Following {
     waiting: VecDeque<WaitingPrompt>,
     /// The transcript is read from its beginning, and everything in it counted anew.
     counts_anew: bool,
-    /// What the transcript showed last of what the user typed.
-    shown: Option<u64>,
     /// The agent may be told what was found.
     corrects: bool,
     steps: Vec<HookStep>,
@@ -46,17 +45,25 @@ impl Following {
     /// prompts ask for.
     ///
     /// A course that cannot be read is begun anew: the transcript is read from its beginning, which gives the same steps
-    /// again, and nothing of it is corrected any more.
+    /// again, and nothing of it is corrected any more. One that was forgotten goes on where it was: what was said before is not
+    /// taken up again.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
         let stored = session.course.as_deref();
         let stored = stored.and_then(|text| Course::stored(text, &session.contract, &root));
         let mut agreement = Agreement::new(read);
-        let counts_anew = stored.is_none();
+        // What was followed before was forgotten: it is not read again.
+        let is_forgotten = session.course.is_none() && session.read_to > 0;
+        let counts_anew = stored.is_none() && !is_forgotten;
         let (course, rules) = match stored {
             Some(Resumed { course, typed, rules }) => {
                 agreement.work_on(TaskGoal::default(), typed.instructions);
                 (course, rules)
+            }
+            None if is_forgotten => {
+                agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
+                let since = session.updated_at;
+                (Course::new(session.client_session_id.as_str(), since), None)
             }
             None => {
                 let since = match session.course {
@@ -81,7 +88,6 @@ impl Following {
         Self {
             waiting: std::mem::take(&mut session.waiting).into(),
             counts_anew,
-            shown: None,
             session,
             course,
             agreement,
@@ -183,10 +189,8 @@ impl Following {
         let Some(prompt) = self.waiting.pop_front() else {
             return;
         };
-        if self.shown != Some(prompt.known_by) {
-            self.course.announce(prompt.known_by);
-            self.hold(&prompt.text, self.counts_anew);
-        }
+        self.course.announce(prompt.known_by);
+        self.hold(&prompt.text, self.counts_anew);
     }
 
     /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
@@ -230,10 +234,12 @@ impl Following {
                     if is_history && self.course.knows_history {
                         continue;
                     }
-                    self.shown = Some(known);
-                    if !self.course.was_announced(known) {
-                        self.hold(text, !is_history);
+                    if self.course.was_announced(known) {
+                        continue;
                     }
+                    let waits = self.waiting.iter().position(|prompt| prompt.known_by == known);
+                    let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
+                    self.hold(text, !is_history && (!is_counted || self.counts_anew));
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
@@ -394,10 +400,24 @@ impl Following {
         }
     }
 
+    /// The user typed something when the transcript had `length` bytes, of which not all are read: it waits for whoever reads
+    /// on.
+    pub fn waits(&mut self, prompt: &str, length: u64) {
+        self.session.prompts += u64::from(!self.counts_anew);
+        self.waiting.push_back(waiting(prompt, length));
+    }
+
     /// What was learned, to be kept.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
+        self.session.course = self.course.to_text(&self.rules, self.agreement.typed());
+        // What waits is not in the course, but the agent is held to it.
+        for prompt in &self.waiting {
+            self.agreement.prompted(&prompt.text);
+        }
+        if self.counts_anew {
+            self.session.prompts += self.waiting.len() as u64;
+        }
         self.session.contract = self.agreement.typed().clone();
-        self.session.course = self.course.to_text(&self.rules, &self.session.contract);
         self.session.waiting = self.waiting.into();
         self.session.is_unchecked = self.course.batch.actions > 0;
         self.session.updated_at = at;

@@ -384,7 +384,9 @@ impl Inquiry {
         let edits = store.goal_edits(&id).await.ok()?;
         let mut following = Following::resume(session, &edits, Arc::new(extract_intent));
         let is_whole = catch_up(&mut following, self.until).unwrap_or(false);
-        known.contract = following.contract().clone();
+        if is_whole {
+            known.contract = following.contract().clone();
+        }
         steps.extend(following.into_progress(SystemClock.now()).steps);
         let done = steps
             .into_iter()

@@ -145,12 +145,15 @@ impl Arrival<'_> {
 
     /// What of the transcript nobody has followed yet.
     fn unread(&self, session: Option<&HookSession>) -> Unread {
+        if session.is_some_and(|session| !may_wait(session, self.drift.enabled)) {
+            return Unread::Actions;
+        }
         let Some(path) = &self.whose.transcript else {
             return Unread::Words { length: 0 };
         };
         let length = length(path).ok().flatten().unwrap_or(0);
         let read_to = session.map_or(0, |session| session.read_to);
-        if session.is_some_and(|session| !may_wait(session, self.drift.enabled)) || length < read_to {
+        if length < read_to {
             return Unread::Actions;
         }
         let unread = length - read_to;
@@ -183,11 +186,9 @@ impl Arrival<'_> {
         announce(&mut session, self.prompt, length, Arc::new(extract_intent));
         // Memory is silent by itself where Grov is off.
         self.ask(store, false, told).await?;
-        session.transcript_path = self
-            .whose
-            .transcript
-            .as_ref()
-            .map(|path| path.to_string_lossy().into_owned());
+        if let Some(path) = &self.whose.transcript {
+            session.transcript_path = Some(path.to_string_lossy().into_owned());
+        }
         session.updated_at = SystemClock.now();
         self.goes_on(&mut session, told);
         store.prompted(&session).await
@@ -221,7 +222,13 @@ impl Arrival<'_> {
             note(Some(self.call.home), &format!("the transcript: {error}"));
             false
         });
-        following.prompted(self.prompt);
+        if is_at_end {
+            following.prompted(self.prompt);
+        } else {
+            let path = self.whose.transcript.as_deref();
+            let length = path.and_then(|path| length(path).ok().flatten());
+            following.waits(self.prompt, length.unwrap_or(0));
+        }
         following.set_corrects(self.drift.corrections && !is_off);
         let now = SystemClock.now();
         let is_checked = self.drift.enabled && is_at_end;
@@ -239,7 +246,10 @@ impl Arrival<'_> {
             let is_asked = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
             let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
             told.memory = Some(if is_asked {
-                self.remembered(store, LONGEST.saturating_sub(correction)).await?
+                store.begin_reading().await?;
+                let remembered = self.remembered(store, LONGEST.saturating_sub(correction)).await;
+                store.end_reading().await?;
+                remembered?
             } else {
                 None
             });

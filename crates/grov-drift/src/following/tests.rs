@@ -775,3 +775,80 @@ fn only_words_may_stay_unread() {
     }
     assert!(!may_wait(&session.stored, true), "that is enough");
 }
+
+#[test]
+fn what_waits_to_be_taken_in_is_held_to_all_the_same() {
+    let mut session = Session::new();
+    session.announce(GOAL);
+    session.edit("src/auth/token.ts", "refreshToken(user)");
+    let read_to = session.transcript.len();
+    session.edit("src/auth/token.ts", "refreshToken(user, now)");
+    session.announce("Do not touch README.md any more.");
+    let held = session.stored.contract.clone();
+    assert_eq!(held.instructions.len(), 2);
+    // Somebody follows a part of it: of a course that is new, and of one that is stored.
+    for part in [0, read_to] {
+        let mut following = resume(session.stored.clone());
+        following.offset(session.transcript.len() as u64);
+        let from = usize::try_from(following.session().read_to).unwrap();
+        following.read(&session.transcript.as_bytes()[from..part.max(from)]);
+        session.stored = following.into_progress(session.now).session;
+        assert_eq!(session.stored.contract, held, "{part}");
+        assert_eq!(session.stored.prompts, 2, "{part}");
+    }
+    let mut following = resume(session.stored.clone());
+    following.waits("And not LICENSE either.", session.transcript.len() as u64);
+    session.stored = following.into_progress(session.now).session;
+    assert_eq!((session.stored.prompts, session.stored.waiting.len()), (3, 2));
+    assert_eq!(session.stored.contract.instructions.len(), 3);
+    session.stop();
+    assert_eq!((session.stored.prompts, session.stored.waiting.len()), (3, 0));
+    assert_eq!(session.stored.contract.instructions.len(), 3);
+}
+
+#[test]
+fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
+    let mut session = Session::new();
+    session.announce(GOAL);
+    session.stop();
+    session.line(json!({"type": "user", "message": {"content": "Now write docs/auth.md."}}));
+    let length = session.transcript.len() as u64;
+    announce(
+        &mut session.stored,
+        "Now write docs/auth.md.",
+        length,
+        Arc::new(extract_intent),
+    );
+    session.edit("docs/auth.md", "Tokens");
+    session.stop();
+    assert_eq!((session.stored.prompts, session.stored.actions), (2, 1));
+    assert_eq!(session.stored.contract.instructions.len(), 2);
+}
+
+#[test]
+fn what_was_forgotten_is_not_read_again() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/bill.ts", "Tokens");
+    session.stop();
+    assert!(session.stored.is_unchecked);
+    let forgotten = HookSession {
+        contract: GoalContract::default(),
+        course: None,
+        waiting: Vec::new(),
+        ..session.stored.clone()
+    };
+    session.stored = forgotten.clone();
+    session.steps.clear();
+    session.stop();
+    assert_eq!(session.stored.contract, GoalContract::default());
+    assert_eq!(session.stored.read_to, forgotten.read_to);
+    assert_eq!((session.stored.prompts, session.stored.actions), (1, 1));
+    assert!(session.steps.is_empty() && !session.stored.is_unchecked);
+    let check = session.prompt("Write docs/auth.md.");
+    assert_eq!(check, None, "what was corrected is not corrected again");
+    session.edit("docs/auth.md", "Tokens");
+    session.stop();
+    assert_eq!(session.stored.contract.instructions, ["Write docs/auth.md."]);
+    assert_eq!((session.stored.prompts, session.stored.actions), (2, 2));
+}

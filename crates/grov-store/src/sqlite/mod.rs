@@ -107,6 +107,23 @@ impl SqliteStore {
         Ok(Reader { slot })
     }
 
+    /// What is read from now on is read of one moment, until [`SqliteStore::end_reading`]: nothing that others write in
+    /// between makes a page be read again. Nothing may be written until then.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn begin_reading(&self) -> Result<(), StoreError> {
+        self.reader().await?.run(self, "BEGIN").await
+    }
+
+    /// Ends what [`SqliteStore::begin_reading`] began.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn end_reading(&self) -> Result<(), StoreError> {
+        self.reader().await?.run(self, "COMMIT").await
+    }
+
     /// A write transaction. It takes the write lock at once: one that begins by reading fails when another process
     /// wrote in between, however long it is willing to wait.
     async fn writer(&self) -> Result<Writer<'_>, StoreError> {
@@ -234,6 +251,12 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn connection(&mut self) -> Result<&mut SqliteConnection, StoreError> {
         self.slot.as_mut().ok_or_else(no_connection)
+    }
+
+    /// A statement without arguments and rows.
+    async fn run(mut self, store: &SqliteStore, statement: &'static str) -> Result<(), StoreError> {
+        let ran = sqlx::query(statement).execute(self.connection()?).await;
+        ran.map(drop).map_err(|error| store.error(error))
     }
 
     /// All rows of one statement.
