@@ -229,6 +229,7 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         ("goal_edits", 1),
         ("file_reasoning", 0),
         ("hook_sessions", 1),
+        ("hook_courses", 1),
         ("hook_steps", 2),
         ("hook_checks", 1),
         ("hook_guards", 1),

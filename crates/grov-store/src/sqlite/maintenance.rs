@@ -61,6 +61,7 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'goal_edits', count(*) FROM goal_edits \
              UNION ALL SELECT 'file_reasoning', count(*) FROM file_reasoning \
              UNION ALL SELECT 'hook_sessions', count(*) FROM hook_sessions \
+             UNION ALL SELECT 'hook_courses', count(*) FROM hook_courses \
              UNION ALL SELECT 'hook_steps', count(*) FROM hook_steps \
              UNION ALL SELECT 'hook_checks', count(*) FROM hook_checks \
              UNION ALL SELECT 'hook_guards', count(*) FROM hook_guards \

@@ -225,6 +225,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
             "corrections",
             "goal_edits",
             "hook_sessions",
+            "hook_courses",
             "hook_steps",
             "hook_checks",
             "hook_guards",
