@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 /// How long a proxy may take to start. The client is told to wait a little longer.
 const START_PATIENCE: Duration = Duration::from_secs(17);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
-/// Bytes that a pipe takes on every system before anybody reads.
-const FITS: usize = 16 * 1024;
+/// Bytes that a pipe takes before anybody reads: a page, which is all that Linux gives to whoever has many pipes open
+/// (`pipe-user-pages-soft`).
+const FITS: usize = 4 * 1024;
 
 /// This program with the same home.
 pub(super) struct Own<'a> {
