@@ -106,6 +106,18 @@ impl Page for HookPage {
         LONGEST_INPUT
     }
 
+    /// Who shows no token takes no place and is not listened to. The file is a line long, so reading it is no waiting.
+    fn admits(&self, headers: &HeaderMap) -> Result<(), PageAnswer> {
+        if self.shared.is_known(headers) {
+            return Ok(());
+        }
+        Shared::count(&self.shared.counters.refused);
+        Err(mistake(
+            StatusCode::FORBIDDEN,
+            "the hook shows no token of this home; register it anew: grov init --http",
+        ))
+    }
+
     async fn answer(&self, request: PageRequest) -> PageAnswer {
         if request.method != Method::POST {
             return mistake(StatusCode::METHOD_NOT_ALLOWED, "hooks are posted");
@@ -141,17 +153,9 @@ impl Shared {
 
     /// Answers on this thread, and notes what is to be noted after that.
     fn tell(self: &Arc<Self>, request: &PageRequest, told: oneshot::Sender<PageAnswer>) {
-        // Nobody may be left to hear it.
-        if !self.is_known(&request.headers) {
-            Self::count(&self.counters.refused);
-            let _ = told.send(mistake(
-                StatusCode::FORBIDDEN,
-                "the hook shows no token of this home; register it anew: grov init --http",
-            ));
-            return;
-        }
         let (body, noting) = self.reply(request).over_http();
         Self::count(&self.counters.answered);
+        // Nobody may be left to hear it.
         let _ = told.send(said(body));
         if let Some(Err(fault)) = noting.map(Noting::finish) {
             note(Some(&self.home), &fault.to_string());
@@ -318,7 +322,10 @@ mod tests {
         }
 
         async fn ask(&self, request: PageRequest) -> (u16, String) {
-            let answer = self.page.answer(request).await;
+            let answer = match self.page.admits(&request.headers) {
+                Ok(()) => self.page.answer(request).await,
+                Err(refused) => refused,
+            };
             assert_eq!(answer.content_type, "application/json");
             let body = String::from_utf8(answer.body.to_vec()).unwrap();
             (answer.status.as_u16(), body)

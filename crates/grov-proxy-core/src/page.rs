@@ -40,6 +40,14 @@ pub trait Page: Send + Sync + 'static {
     /// Bytes of a body that are taken at most.
     fn body_limit(&self) -> u64;
 
+    /// Whether who asks is answered at all, by the headers, before anything of the body is taken. It must not wait.
+    ///
+    /// # Errors
+    /// What is answered instead.
+    fn admits(&self, _headers: &HeaderMap) -> Result<(), PageAnswer> {
+        Ok(())
+    }
+
     /// Answers. Dropped where the client leaves before.
     async fn answer(&self, request: PageRequest) -> PageAnswer;
 }
@@ -66,6 +74,10 @@ pub(crate) async fn ask(
     if parts.headers.contains_key(header::ORIGIN) {
         return Err((Refusal::ForeignOrigin, "an origin asks for a page".to_owned()));
     }
+    let admitted = std::panic::catch_unwind(AssertUnwindSafe(|| page.admits(&parts.headers)));
+    if let Err(refused) = admitted.map_err(|_| broke())? {
+        return Ok(response(refused));
+    }
     let body = match collect(body, page.body_limit()).await {
         Ok(body) => Some(body),
         Err(CollectError::TooLarge) => None,
@@ -78,10 +90,17 @@ pub(crate) async fn ask(
         body,
     };
     let answered = AssertUnwindSafe(page.answer(asked)).catch_unwind().await;
-    let answered = answered.map_err(|_| (Refusal::PageBroke, "a page panicked".to_owned()))?;
-    let mut response = Response::new(answered.body);
-    *response.status_mut() = answered.status;
-    let kind = HeaderValue::from_static(answered.content_type);
+    answered.map(response).map_err(|_| broke())
+}
+
+fn broke() -> (Refusal, String) {
+    (Refusal::PageBroke, "a page panicked".to_owned())
+}
+
+fn response(answer: PageAnswer) -> Response<Bytes> {
+    let mut response = Response::new(answer.body);
+    *response.status_mut() = answer.status;
+    let kind = HeaderValue::from_static(answer.content_type);
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    Ok(response)
+    response
 }

@@ -3,7 +3,7 @@
 use crate::support::{Act, Running, Scripted, json_answer, post};
 use async_trait::async_trait;
 use grov_proxy_core::{Page, PageAnswer, PageRequest, Proxy, Upstream};
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use std::sync::Arc;
 
 #[tokio::test]
@@ -38,13 +38,26 @@ async fn health_and_metrics_are_ours_and_nothing_else_is() {
     assert!(text.ends_with("# EOF\n"), "{text}");
 }
 
-/// Answers with what it was asked, and panics where it is told to.
+/// Answers with what it was asked, and panics or refuses where it is told to.
 struct Echo;
 
 #[async_trait]
 impl Page for Echo {
     fn body_limit(&self) -> u64 {
         8
+    }
+
+    fn admits(&self, headers: &HeaderMap) -> Result<(), PageAnswer> {
+        let told = headers.get("x-admits").map(|value| value.as_bytes());
+        assert_ne!(told, Some(b"panic".as_slice()));
+        if told != Some(b"no") {
+            return Ok(());
+        }
+        Err(PageAnswer {
+            status: StatusCode::FORBIDDEN,
+            content_type: "text/plain",
+            body: "not you".into(),
+        })
     }
 
     async fn answer(&self, request: PageRequest) -> PageAnswer {
@@ -77,6 +90,8 @@ async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
         ("POST", "echo/", "x: y", "123456789", "202 POST  None"),
         ("POST", "echo", "x: y", "", "404"),
         ("POST", "echo/panic", "x: y", "", "500"),
+        ("POST", "echo/", "x-admits: panic", "", "500"),
+        ("POST", "echo/", "x-admits: no", "text", "403 not you"),
         ("POST", "echo/", "Origin: null", "", "403"),
         ("POST", "echo/", "Origin: http://localhost:1", "", "403"),
         ("POST", "echo/", "Origin: vscode-webview://a", "", "403"),
@@ -94,4 +109,19 @@ async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
         assert_eq!((status, said.as_str()), expected, "{method} {path} {header}");
     }
     assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn who_is_not_admitted_to_a_page_is_told_before_the_body_comes() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let proxy = Running::start(builder.page("echo/", Arc::new(Echo))).await;
+    let mut client = proxy.client().await;
+    // Nothing of the eight bytes is ever sent.
+    client
+        .send("POST /_grov/echo/ HTTP/1.1\r\nHost: localhost\r\nx-admits: no\r\nContent-Length: 8\r\n\r\n")
+        .await;
+    let (head, said) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+    assert_eq!(said, b"not you");
 }
