@@ -5,8 +5,8 @@
 
 use async_trait::async_trait;
 use grov_hook_path::{
-    BASE_URL_HEADER, Hook, LONGEST_INPUT, NOTHING, Noting, PROJECT_HEADER, Programs, Reply, TOKEN_HEADER,
-    Work, note, token,
+    BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PROJECT_HEADER, Programs, Reply,
+    TOKEN_HEADER, Work, note, token,
 };
 use grov_proxy_core::{Page, PageAnswer, PageRequest};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
@@ -14,17 +14,22 @@ use http::{HeaderMap, Method, StatusCode};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, sleep, timeout_at};
 
 /// Below `/_grov/`; the event's name follows.
 pub(crate) const PREFIX: &str = "hook/";
 /// Hooks that are answered at once. The client runs one at a time, or as many as it calls tools in parallel.
 const ANSWERS_AT_ONCE: usize = 8;
-/// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model.
+/// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model. What waits for other
+/// work is none of them.
 const WORK_AT_ONCE: usize = 8;
 /// More than these wait for nothing: the next hook of a session reads what is left.
 const MOST_WORK: usize = 256;
+/// After which work is taken up again that other processes are in the way of.
+const TAKE_UP_AGAIN: Duration = Duration::from_millis(100);
 
 /// What answers a hook: the hook path, or a test.
 type Answering = fn(&Hook<'_>) -> Reply;
@@ -44,6 +49,8 @@ struct Shared {
     /// The daemon's: an answer has a runtime of its own, which ends with it.
     runtime: Handle,
     working: Arc<Semaphore>,
+    /// One place for each lane of work, taken before one of `working`.
+    lanes: Vec<Arc<Semaphore>>,
     /// Work that was handed over and is not done.
     open: AtomicUsize,
     counters: Counters,
@@ -76,6 +83,7 @@ impl HookPage {
             tasks: tasks.clone(),
             runtime: Handle::current(),
             working: Arc::new(Semaphore::new(WORK_AT_ONCE)),
+            lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
             open: AtomicUsize::new(0),
             counters: Counters::default(),
             answering,
@@ -201,27 +209,55 @@ impl Shared {
     }
 
     async fn in_turn(self: &Arc<Self>, work: Work, mut stopping: Shutdown) {
-        let place = tokio::select! {
-            biased;
-            () = stopping.requested() => return,
-            place = Arc::clone(&self.working).acquire_owned() => place,
+        let Some(worked) = self.in_lane(work, &mut stopping).await else {
+            return;
         };
-        let shared = Arc::clone(self);
-        let worked = tokio::task::spawn_blocking(move || {
-            let _place = place;
-            work.done(&shared.home, &shared.environment)
-        });
-        match worked.await {
-            Ok(Ok(())) => Self::count(&self.counters.worked),
-            Ok(Err(fault)) => note(Some(&self.home), &fault.to_string()),
-            Err(_) => {
-                Self::count(&self.counters.broken);
-                note(
-                    Some(&self.home),
-                    "the work after a turn broke off; the fault is ours",
-                );
-            }
+        match worked {
+            Ok(()) => Self::count(&self.counters.worked),
+            Err(fault) => note(Some(&self.home), &fault.to_string()),
         }
+    }
+
+    /// Does work when what is before it in its lane is done. It takes a place only while it is worked on. `None`: the daemon
+    /// stops before.
+    async fn in_lane(self: &Arc<Self>, mut work: Work, stopping: &mut Shutdown) -> Option<Result<(), Fault>> {
+        let until = Instant::now() + work.patience();
+        // There is one for each that a work can name.
+        let lane = Arc::clone(self.lanes.get(work.lane())?);
+        let Ok(_lane) = unless(stopping, timeout_at(until, lane.acquire_owned())).await? else {
+            return Some(work.left());
+        };
+        loop {
+            let place = unless(stopping, Arc::clone(&self.working).acquire_owned()).await?;
+            let shared = Arc::clone(self);
+            let worked = tokio::task::spawn_blocking(move || {
+                let _place = place;
+                work.done_unless_others_work(&shared.home, &shared.environment)
+            });
+            work = match worked.await {
+                Ok(Ok(Some(work))) => work,
+                Ok(done) => return Some(done.map(drop)),
+                Err(_) => {
+                    Self::count(&self.counters.broken);
+                    return Some(Err("the work after a turn broke off; the fault is ours"
+                        .to_owned()
+                        .into()));
+                }
+            };
+            if Instant::now() >= until {
+                return Some(work.left());
+            }
+            unless(stopping, sleep(TAKE_UP_AGAIN)).await?;
+        }
+    }
+}
+
+/// What comes of it, unless the daemon stops before.
+async fn unless<T>(stopping: &mut Shutdown, waiting: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = stopping.requested() => None,
+        come = waiting => Some(come),
     }
 }
 
@@ -280,7 +316,6 @@ mod tests {
     use super::*;
     use grov_runtime::write_private;
     use std::sync::Barrier;
-    use std::time::Duration;
 
     const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -479,5 +514,56 @@ mod tests {
             (&1.into(), &0.into()),
             "{state}"
         );
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_others_who_work_on_its_session_holds_nobody_else_up() {
+        let scene = scene(grov_hook_path::answer);
+        let ends = async |session: &str| {
+            let input = serde_json::json!({"session_id": session, "cwd": scene.folder.path()});
+            let answer = scene.post("Stop", Some(&input.to_string())).await;
+            assert_eq!(answer, (200, "{}".to_owned()));
+        };
+        let worked = async |times: u64| {
+            let all = async {
+                while scene.page.state()["worked"] != times {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let all = tokio::time::timeout(Duration::from_secs(20), all).await;
+            assert!(all.is_ok(), "{}", scene.page.state());
+        };
+        ends("a").await;
+        worked(1).await;
+        // Another process works on it.
+        let mut locks = std::fs::read_dir(scene.home.root().join("hooks/working")).unwrap();
+        let lock = std::fs::File::open(locks.next().unwrap().unwrap().path()).unwrap();
+        lock.lock().unwrap();
+        for _ in 0..2 * WORK_AT_ONCE {
+            ends("a").await;
+        }
+        ends("b").await;
+        worked(2).await;
+        assert_eq!(scene.page.state()["working"], 2 * WORK_AT_ONCE);
+        drop(lock);
+        worked(2 + 2 * WORK_AT_ONCE as u64).await;
+        assert_eq!(scene.noted(), "");
+    }
+
+    #[tokio::test]
+    async fn what_waits_for_others_does_not_hold_up_the_end_of_the_daemon() {
+        let scene = scene(grov_hook_path::answer);
+        let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
+        scene.post("Stop", Some(&input)).await;
+        assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
+        let mut locks = std::fs::read_dir(scene.home.root().join("hooks/working")).unwrap();
+        let lock = std::fs::File::open(locks.next().unwrap().unwrap().path()).unwrap();
+        lock.lock().unwrap();
+        for _ in 0..2 {
+            scene.post("Stop", Some(&input)).await;
+        }
+        scene.tasks.shut_down();
+        assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
+        assert_eq!(scene.page.state()["worked"], 1);
     }
 }

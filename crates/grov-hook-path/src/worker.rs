@@ -45,7 +45,7 @@ const LOOKED_AT: u32 = 64;
 /// Bytes of a transcript, from its end, in which edits are looked for.
 const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
 /// So many locks are shared by all sessions: two that share one wait for each other.
-const LOCKS: u64 = 64;
+const LOCKS: usize = 64;
 
 /// What is to be done after a turn, a subagent or a session.
 #[derive(Debug, Serialize, Deserialize)]
@@ -66,22 +66,65 @@ impl Work {
         &self.whose.session
     }
 
+    /// So many lanes there are: work in one of them is done one after the other, by whichever process.
+    pub const LANES: usize = LOCKS;
+
+    /// The lane that it is in, below [`Work::LANES`]: the same for all work on a session.
+    pub fn lane(&self) -> usize {
+        place(&self.whose.session)
+    }
+
+    /// How long it waits for what is before it in its lane.
+    pub fn patience(&self) -> Duration {
+        patience(&self.event)
+    }
+
+    /// Leaves it undone, because others work in its lane for longer than it waits.
+    ///
+    /// # Errors
+    /// Always, but for what a subagent did: that is followed when the turn is over, at the latest.
+    pub fn left(self) -> Result<(), Fault> {
+        if self.patience().is_zero() {
+            return Ok(());
+        }
+        let left = format!("others work on a session without end; {} is left", self.event);
+        Err(left.into())
+    }
+
     /// Does it, on this thread: for seconds, or minutes where others work on the session or models are asked.
     ///
     /// # Errors
     /// What hindered it. What was done is followed by the next hook of the session then.
     pub fn done(self, home: &Home, environment: &Environment) -> Result<(), Fault> {
+        let patience = self.patience();
+        match self.done_within(home, environment, patience)? {
+            Some(work) => work.left(),
+            None => Ok(()),
+        }
+    }
+
+    /// Does it, on this thread, unless others work in its lane at the moment: then it is given back.
+    ///
+    /// # Errors
+    /// As [`Work::done`].
+    pub fn done_unless_others_work(
+        self,
+        home: &Home,
+        environment: &Environment,
+    ) -> Result<Option<Self>, Fault> {
+        self.done_within(home, environment, Duration::ZERO)
+    }
+
+    fn done_within(
+        self,
+        home: &Home,
+        environment: &Environment,
+        patience: Duration,
+    ) -> Result<Option<Self>, Fault> {
         // One at a time works on a session, and finds what came meanwhile.
-        let patience = patience(&self.event);
         let lock = lock(home, &self.whose.session, patience).map_err(|error| format!("a lock: {error}"))?;
         let Some(_lock) = lock else {
-            // What a subagent did is followed when the turn is over, at the latest.
-            return if patience.is_zero() {
-                Ok(())
-            } else {
-                let left = format!("others work on a session without end; {} is left", self.event);
-                Err(left.into())
-            };
+            return Ok(Some(self));
         };
         // With the lock: the end of the session, which comes next, must not overtake the end of its last turn.
         if has_last_words(&self.event) {
@@ -99,7 +142,8 @@ impl Work {
             .build()
             .map_err(|error| format!("no runtime: {error}"))?;
         let done = runtime.block_on(after.done());
-        done.map_err(|error| Fault::from(error.to_string()))
+        done.map(|()| None)
+            .map_err(|error| Fault::from(error.to_string()))
     }
 }
 
@@ -147,11 +191,17 @@ fn wait_for_the_client(work: &Work) {
     }
 }
 
+/// Which lock is a session's.
+fn place(session: &str) -> usize {
+    let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(session);
+    usize::try_from(hash % LOCKS as u64).unwrap_or_default()
+}
+
 /// The lock that a session shares with some others, held until it is dropped; `None`: others hold it for longer than that.
 fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<File>> {
     let folder = home.root().join("hooks/working");
     DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
-    let place = BuildHasherDefault::<DefaultHasher>::default().hash_one(session) % LOCKS;
+    let place = place(session);
     let file = FileOptions::new()
         .write(true)
         .create(true)
