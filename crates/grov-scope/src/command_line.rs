@@ -2,7 +2,7 @@
 //! program as text (`<<EOF`) is no command, unless the program is a shell or an interpreter that runs it. What code shows
 //! that is given to an interpreter stands among the commands as well, in the words of a shell.
 
-use grov_actions::inline::{given, shown};
+use grov_actions::inline::{Allowance, given, shown};
 use grov_domain::beginning_to;
 
 /// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
@@ -91,6 +91,8 @@ pub(crate) fn split(line: &str) -> Vec<SimpleCommand> {
 struct Splitting {
     found: Vec<SimpleCommand>,
     shells: u32,
+    /// What may still be walked through of the scripts in the line.
+    allowance: Allowance,
 }
 
 /// What a command runs beside itself.
@@ -117,19 +119,27 @@ impl Splitting {
                 command.input = printed.take();
             }
             printed = printed_by(&command);
-            let inner = inner_of(&command);
+            let follows = depth < MOST_DEPTH && !self.allowance.is_spent();
+            let inner = follows.then(|| inner_of(&command)).flatten();
             self.found.push(command);
             match inner {
-                _ if depth >= MOST_DEPTH => {}
-                Some(Inner::Here(script)) => self.script(&script, shell, depth + 1),
+                Some(Inner::Here(script)) => self.inner_script(&script, shell, depth + 1),
                 Some(Inner::Apart(scripts)) => {
                     for script in scripts {
                         self.shells += 1;
-                        self.script(&script, self.shells, depth + 1);
+                        self.inner_script(&script, self.shells, depth + 1);
                     }
                 }
                 None => {}
             }
+        }
+    }
+
+    fn inner_script(&mut self, script: &str, shell: u32, depth: u8) {
+        if self.found.len() < MOST_COMMANDS
+            && let Some(script) = self.allowance.take(script)
+        {
+            self.script(script, shell, depth);
         }
     }
 }
@@ -530,6 +540,39 @@ mod tests {
                 assert!(command.operands().all(|path| path == whole), "{command:?}");
             }
         }
+    }
+
+    #[test]
+    fn code_that_multiplies_itself_is_walked_so_many_times() {
+        let nested = |levels: usize, call: fn(usize) -> String| {
+            (0..levels).fold("rm inner".to_owned(), |script, level| {
+                let calls: String = (0..40).map(call).collect();
+                format!("perl <<'E{level}'\n$x=q{{{script}}};{calls}\nE{level}\n")
+            })
+        };
+        for levels in 1..=MOST_DEPTH {
+            let walk = |script: &str| {
+                let mut splitting = Splitting::default();
+                splitting.script(script, 0, 0);
+                splitting
+            };
+            let levels = usize::from(levels);
+            let same = walk(&nested(levels, |_| "system($x);".to_owned()));
+            assert_eq!(same.allowance.scripts(), levels);
+            assert_eq!(same.found.last().map(SimpleCommand::program), Some("rm"));
+            let others = walk(&nested(levels, |number| format!("system('A={number};'.$x);")));
+            assert!(others.allowance.scripts() <= 64 && others.found.len() <= MOST_COMMANDS);
+        }
+    }
+
+    #[test]
+    fn a_long_text_said_many_times_is_no_command() {
+        let many = "system $x, ".repeat(400);
+        let line = format!(
+            "perl -e '$x=\"{}\"; {many}1; system(q{{rm a}})'",
+            "A".repeat(2700)
+        );
+        assert_eq!(split(&line).last().map(SimpleCommand::program), Some("rm"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::Language;
 use super::deeds::is_called_bare;
 use super::names::module_name;
 use super::token::{Text, Token};
-use super::values::{Code, Value};
+use super::values::{Code, Room, Value};
 
 /// More calls of one piece of code are not looked at.
 const MAX_CALLS: usize = 1024;
@@ -43,16 +43,11 @@ impl Call {
     }
 }
 
-/// The calls, in the order in which they stand.
-pub(super) fn calls(code: &Code<'_>) -> Vec<Call> {
-    let mut found = Vec::new();
-    for at in 0..code.tokens.len() {
-        if found.len() >= MAX_CALLS {
-            break;
-        }
-        found.extend(call_at(code, at));
-    }
-    found
+/// The calls, in the order in which they stand, one at a time: each holds its texts.
+pub(super) fn calls(code: &Code<'_>) -> impl Iterator<Item = Call> {
+    (0..code.tokens.len())
+        .filter_map(|at| call_at(code, at))
+        .take(MAX_CALLS)
 }
 
 fn call_at(code: &Code<'_>, at: usize) -> Option<Call> {
@@ -176,6 +171,7 @@ fn separated_from(code: &Code<'_>, at: usize) -> Option<usize> {
 
 /// The call with the arguments that stand between two places.
 fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> Call {
+    let mut room = Room::default();
     for (start, end) in code.parted(start, end) {
         let start = (start..end)
             .find(|at| code.tokens[*at] != Token::Line)
@@ -183,10 +179,10 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
         match code.tokens.get(start..end).unwrap_or_default() {
             // `cwd="x"`, and not `a == b`.
             [Token::Name(name), Token::Sign('='), third, ..] if !third.is('=') => {
-                call.named.push((name.clone(), code.value(start + 2, end)));
+                call.named.push((name.clone(), room.value(code, start + 2, end)));
             }
             [Token::Name(name), Token::Sign(':'), third, ..] if !third.is(':') => {
-                call.named.push((name.clone(), code.value(start + 2, end)));
+                call.named.push((name.clone(), room.value(code, start + 2, end)));
             }
             [Token::Sign('{'), ..] => {
                 let close = code.partner(start).unwrap_or(end).min(end);
@@ -195,12 +191,12 @@ fn with_arguments(mut call: Call, code: &Code<'_>, start: usize, end: usize) -> 
                         .find(|at| code.tokens[*at] != Token::Line)
                         .unwrap_or(end);
                     if let [Token::Name(name), Token::Sign(':'), ..] = &code.tokens[entry..end] {
-                        call.named.push((name.clone(), code.value(entry + 2, end)));
+                        call.named.push((name.clone(), room.value(code, entry + 2, end)));
                     }
                 }
                 call.arguments.push(Value::Unknown);
             }
-            _ => call.arguments.push(code.value(start, end)),
+            _ => call.arguments.push(room.value(code, start, end)),
         }
     }
     call

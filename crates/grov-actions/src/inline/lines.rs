@@ -3,11 +3,10 @@
 use super::calls::Call;
 use super::deeds::Deed;
 use super::token::{LEFT_OPEN, Text};
-use super::values::Value;
+use super::values::{MAX_LINE, Value};
 
-/// At most so many command lines are told, and none that is longer.
+/// At most so many command lines are told, and none that is longer than [`MAX_LINE`].
 const MAX_LINES: usize = 64;
-const MAX_LINE: usize = 8 * 1024;
 /// More pieces of code in the code are not read.
 const MAX_EVALUATED: usize = 16;
 
@@ -141,13 +140,17 @@ impl Lines {
         Some(format!("{sign} {}", quoted(path)))
     }
 
+    /// Adds a line that is not told yet.
     fn add(&mut self, folder: Option<&str>, line: &str) {
+        if self.found.len() >= MAX_LINES {
+            return;
+        }
         let line = match folder {
             Some(folder) => format!("cd {folder} && {line}"),
             None => line.to_owned(),
         };
         let is_known = line.split_whitespace().any(|word| word != LEFT_OPEN);
-        if self.found.len() < MAX_LINES && line.len() <= MAX_LINE && is_known {
+        if line.len() <= MAX_LINE && is_known && !self.found.contains(&line) {
             self.found.push(line);
         }
     }
@@ -174,16 +177,25 @@ fn on_paths(start: &str, paths: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Values as words, those of lists one after the other.
+/// Values as words, those of lists one after the other; what would make the line too long to be told ends it.
 fn words<'a>(values: impl Iterator<Item = &'a Value>) -> String {
-    let mut all: Vec<String> = Vec::new();
+    let mut all = String::new();
     for value in values {
-        match value {
-            Value::List(list) => all.extend(list.iter().map(word)),
-            value => all.push(word(value)),
+        let values = match value {
+            Value::List(list) => list.as_slice(),
+            value => std::slice::from_ref(value),
+        };
+        for value in values {
+            if all.len() > MAX_LINE {
+                return all;
+            }
+            if !all.is_empty() {
+                all.push(' ');
+            }
+            all.push_str(&word(value));
         }
     }
-    all.join(" ")
+    all
 }
 
 fn word(value: &Value) -> String {

@@ -2,18 +2,21 @@
 //!
 //! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder like `rm -r /srv/x`. So the calls of a piece of
 //! code that run commands, remove, write, move or copy files are told as the command lines that would do the same
-//! ([`Given::commands`]), and whoever understands command lines understands them.
+//! ([`Given::shown`]), and whoever understands command lines understands them.
 //!
 //! Entry point: [`given`]. What stands in texts and comments is no call: `print('rm -rf /')` does nothing. A value that is
 //! neither a text in the code nor a name that is given one text alone is not known; it stands as a variable that nobody
 //! set. What is hidden on purpose (put together from parts, decoded) is not found.
 
+mod allowance;
 mod calls;
 mod deeds;
 mod lines;
 mod names;
 mod token;
 mod values;
+
+pub use allowance::Allowance;
 
 /// Of longer code the beginning is read.
 const MAX_CODE: usize = 64 * 1024;
@@ -189,7 +192,7 @@ impl Given<'_> {
 }
 
 /// What a piece of code does, as far as it shows that: the command lines that would do the same, in order. Each is meant
-/// for a shell of its own that begins where the interpreter does. At most 64.
+/// for a shell of its own that begins where the interpreter does. At most 64, each once and of at most 8 KB.
 pub fn shown(language: Language, code: &str) -> Vec<String> {
     let mut lines = lines::Lines::default();
     read(language, code, &mut lines, 0);
@@ -203,7 +206,8 @@ fn read(language: Language, code: &str, lines: &mut lines::Lines, depth: u8) {
     }
     let code = &code[..code.floor_char_boundary(MAX_CODE)];
     let tokens = token::tokens(language, code);
-    for call in calls::calls(&values::Code::new(language, &tokens)) {
+    let code = values::Code::new(language, &tokens);
+    for call in calls::calls(&code) {
         match deeds::deed(language, &call) {
             Some(deeds::Deed::Evaluates) => {
                 if let Some(inner) = call.text(0).filter(|text| !text.is_open)

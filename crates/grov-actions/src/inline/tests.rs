@@ -197,6 +197,29 @@ fn code_is_found_among_the_arguments() {
 }
 
 #[test]
+fn a_line_is_told_once() {
+    assert_eq!(lines(Language::Python, &"os.system('ls');".repeat(99)), "ls");
+    let goes = "os.remove('a'); os.chdir('x'); os.remove('a'); os.remove('a')";
+    assert_eq!(lines(Language::Python, goes), "rm a | cd x && rm a");
+}
+
+#[test]
+fn longer_texts_than_a_line_are_not_put_together() {
+    for code in [
+        "x = 'A'\nos.execlp('rm', x, x, x)",
+        "x = 'A'\nsubprocess.run(['rm', x, x, x])",
+        "x = 'A'\nos.remove(os.path.join(x, x, x))",
+        "x = 'A'\ny = x + x + x\nos.remove(y)",
+    ] {
+        let long = code.replace('A', &"a".repeat(4 * 1024));
+        let shown = shown(Language::Python, &format!("{long}; os.system('ls')"));
+        assert_eq!(shown.last().map(String::as_str), Some("ls"));
+        assert!(shown.iter().all(|line| line.len() <= 8 * 1024), "{code}");
+        assert!(lines(Language::Python, code).starts_with("rm "), "{code}");
+    }
+}
+
+#[test]
 fn long_and_hostile_code_ends() {
     let pieces = [
         "(",
@@ -236,6 +259,9 @@ fn long_and_hostile_code_ends() {
         "?.",
         "é",
         "'a' % ",
+        "'{{{{{{{{' % x, ",
+        "os.system($x, ",
+        "system $x, ",
     ];
     for language in ALL {
         for piece in pieces {

@@ -12,6 +12,9 @@ const MAX_TOKENS: usize = 512;
 const MAX_ELEMENTS: usize = 256;
 /// Longer texts that are put together are left open.
 const MAX_TEXT: usize = 16 * 1024;
+/// More text of one list, or of the arguments of one call, is not known; no longer text of a name is remembered. A line that
+/// holds so much is not told.
+pub(super) const MAX_LINE: usize = 8 * 1024;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,11 +33,46 @@ impl Value {
         }
     }
 
+    /// The bytes of its texts.
+    fn length(&self) -> usize {
+        match self {
+            Self::Text(text) => text.value.len(),
+            Self::List(list) => list.iter().map(Self::length).sum(),
+            Self::Unknown => 0,
+        }
+    }
+
     fn into_text(self) -> Option<Text> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
         }
+    }
+}
+
+/// How much text of values that stand together is still known: a name may hold a long text and stand there many times.
+#[derive(Debug)]
+pub(super) struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(MAX_LINE)
+    }
+}
+
+impl Room {
+    /// What the expression between two places stands for, if there is room.
+    pub(super) fn value(&mut self, code: &Code<'_>, start: usize, end: usize) -> Value {
+        self.value_at(code, start, end, 0)
+    }
+
+    fn value_at(&mut self, code: &Code<'_>, start: usize, end: usize, depth: u8) -> Value {
+        if self.0 == 0 {
+            return Value::Unknown;
+        }
+        let value = code.value_at(start, end, depth);
+        self.0 = self.0.saturating_sub(value.length());
+        value
     }
 }
 
@@ -62,7 +100,8 @@ impl<'t> Code<'t> {
             let value = value.map_or(Value::Unknown, |start| {
                 code.value(start, code.statement_end(start))
             });
-            code.names.give(name, value.into_text());
+            let text = value.into_text().filter(|text| text.value.len() <= MAX_LINE);
+            code.names.give(name, text);
         }
         code
     }
@@ -138,25 +177,25 @@ impl<'t> Code<'t> {
         }
         let closes_last = self.partner(start) == Some(end - 1);
         if self.tokens[start].is('[') && closes_last {
-            let parts = self.parted(start + 1, end - 1);
-            let elements = parts
-                .iter()
-                .map(|(start, end)| self.value_at(*start, *end, depth + 1));
-            return Value::List(elements.collect());
+            return Value::List(self.elements(&self.parted(start + 1, end - 1), depth));
         }
         if self.tokens[start].is('(') && closes_last {
             let parts = self.parted(start + 1, end - 1);
             return match parts.as_slice() {
                 [(start, end)] => self.value_at(*start, *end, depth + 1),
-                parts => {
-                    let elements = parts
-                        .iter()
-                        .map(|(start, end)| self.value_at(*start, *end, depth + 1));
-                    Value::List(elements.collect())
-                }
+                parts => Value::List(self.elements(parts, depth)),
             };
         }
         self.sum(start, end, depth)
+    }
+
+    /// The values of a list at `depth`.
+    fn elements(&self, parts: &[(usize, usize)], depth: u8) -> Vec<Value> {
+        let mut room = Room::default();
+        let values = parts
+            .iter()
+            .map(|(start, end)| room.value_at(self, *start, *end, depth + 1));
+        values.collect()
     }
 
     /// Texts put together.
@@ -248,12 +287,7 @@ impl<'t> Code<'t> {
                 | "realpath" | "fspath" | "expand_path",
                 [(start, end)],
             ) => Some(self.value_at(*start, *end, depth + 1)),
-            ("join", [_, ..]) if is_path => {
-                let parts = parts
-                    .iter()
-                    .map(|(start, end)| self.value_at(*start, *end, depth + 1));
-                Some(joined(parts))
-            }
+            ("join", [_, ..]) if is_path => Some(joined(self.elements(&parts, depth))),
             _ => None,
         };
         (value, close + 1)
@@ -298,12 +332,14 @@ fn filled_in(value: Value) -> Value {
     };
     let mut filled = String::with_capacity(text.value.len());
     let mut rest = text.value.as_str();
+    // No brace behind this length of the rest is closed: they are not looked through once more from each of them.
+    let closes = rest.rfind('}').map(|last| rest.len() - last);
     while let Some(at) = rest.find(['%', '{']) {
         filled.push_str(&rest[..at]);
         let slot = &rest[at..];
         let length = if slot.starts_with("%s") || slot.starts_with("%d") || slot.starts_with("%r") {
             2
-        } else if slot.starts_with('{') {
+        } else if slot.starts_with('{') && closes.is_some_and(|closes| slot.len() >= closes) {
             slot.find('}').map_or(0, |end| end + 1)
         } else {
             0
@@ -323,7 +359,7 @@ fn filled_in(value: Value) -> Value {
 }
 
 /// Parts of a path.
-fn joined(parts: impl Iterator<Item = Value>) -> Value {
+fn joined(parts: Vec<Value>) -> Value {
     let mut path = Text::default();
     for part in parts {
         if !path.value.is_empty() && !path.value.ends_with('/') {

@@ -3,7 +3,7 @@
 use crate::path;
 use crate::shell::Place;
 use crate::shell::options::{Options, Valued};
-use crate::shell::run::Shell;
+use crate::shell::run::{MAX_ARGUMENTS, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind;
 
@@ -278,13 +278,14 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// Looks at a command that is run on what was found; `{}` stands for that.
+/// Looks at a command that is run on what was found; `{}` stands for that, as often as it stands there.
 fn run_on(shell: &mut Shell, command: &[Argument], found: &[Argument]) {
     let mut arguments = Vec::new();
     for argument in command {
+        let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
         if argument.text == "{}" {
-            arguments.extend(found.iter().cloned());
-        } else {
+            arguments.extend(found.iter().take(room).cloned());
+        } else if room > 0 {
             arguments.push(argument.clone());
         }
     }

@@ -24,6 +24,10 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) {
     if given.reads_input {
         shell.reads = Some(Reads::Code(given.language));
     }
+    // Reading code costs more than walking through a line.
+    if shell.allowance.is_spent() {
+        return;
+    }
     for line in given.shown() {
         shell.inner_script(&line);
     }
@@ -33,6 +37,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) {
 pub(crate) fn look_at_input(shell: &mut Shell, reads: Reads, text: &str) {
     match reads {
         Reads::Shell => shell.inner_script(text),
+        Reads::Code(_) if shell.allowance.is_spent() => {}
         Reads::Code(language) => {
             for line in shown(language, text) {
                 shell.inner_script(&line);
@@ -40,3 +45,6 @@ pub(crate) fn look_at_input(shell: &mut Shell, reads: Reads, text: &str) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! Walks through the commands of a script as a shell would, without running them: keeps the working folder and the
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
+use crate::inline::Allowance;
 use crate::path;
 use crate::shell::inline::{self, Reads};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
@@ -9,10 +10,10 @@ use crate::shell::{Findings, Place, programs};
 use grov_domain::EffectKind;
 
 /// Scripts inside scripts (`bash -c '…'`) are followed this deep.
-const MAX_SCRIPTS: usize = 6;
+const MAX_DEPTH: usize = 6;
 
 /// More arguments of one command are not looked at.
-const MAX_ARGUMENTS: usize = 4096;
+pub(crate) const MAX_ARGUMENTS: usize = 4096;
 
 /// More folders of `pushd` are not remembered.
 const MAX_PUSHED: usize = 64;
@@ -26,7 +27,10 @@ pub(crate) struct Shell {
     previous_folder: Option<String>,
     pushed: Vec<Option<String>>,
     variables: Variables,
-    scripts: usize,
+    /// Scripts that are open at the moment.
+    depth: usize,
+    /// What may still be walked through of scripts inside the script.
+    pub(crate) allowance: Allowance,
     /// The command at hand runs what it reads from its input.
     pub(crate) reads: Option<Reads>,
     /// Programs that run programs, open at the moment.
@@ -41,7 +45,8 @@ impl Shell {
             previous_folder: None,
             pushed: Vec::new(),
             variables: Variables::default(),
-            scripts: 0,
+            depth: 0,
+            allowance: Allowance::default(),
             reads: None,
             nesting: 0,
         }
@@ -49,10 +54,13 @@ impl Shell {
 
     /// Walks through a script. What it changes of the working folder stays.
     pub(crate) fn script(&mut self, script: &str) {
-        if self.scripts >= MAX_SCRIPTS {
-            return;
-        }
-        self.scripts += 1;
+        let script = match self.depth {
+            0 => Some(script),
+            MAX_DEPTH.. => None,
+            _ => self.allowance.take(script),
+        };
+        let Some(script) = script else { return };
+        self.depth += 1;
         let mut outer: Vec<Option<String>> = Vec::new();
         for event in lexer::parse(script) {
             match event {
@@ -61,7 +69,7 @@ impl Shell {
                 Event::Command(command) => self.command(&command),
             }
         }
-        self.scripts -= 1;
+        self.depth -= 1;
     }
 
     /// Walks through a script that another shell runs.
@@ -98,6 +106,9 @@ impl Shell {
                 continue;
             }
             let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
+            if room == 0 {
+                break;
+            }
             arguments.extend(self.expand(word).into_iter().take(room));
         }
         self.reads = None;

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 const MAX_ALTERNATIVES: usize = 64;
 /// Longer values of variables are not put in.
 const MAX_VALUE: usize = 512;
+/// Into longer words no more values are put, in bytes of all alternatives together.
+const MAX_WORD: usize = 64 * 1024;
 /// More variables are not remembered.
 const MAX_VARIABLES: usize = 256;
 
@@ -63,6 +65,7 @@ impl Variables {
         let mut alternatives = vec![String::new()];
         let mut unknown = false;
         let mut variable_only = true;
+        let mut put_in = 0_usize;
         for piece in &word.pieces {
             match piece {
                 Piece::Text(text) => {
@@ -93,12 +96,16 @@ impl Variables {
                         continue;
                     }
                     match self.0.get(name) {
-                        Some(values) if values.len() * alternatives.len() <= MAX_ALTERNATIVES => {
+                        Some(values)
+                            if values.len() * alternatives.len() <= MAX_ALTERNATIVES
+                                && put_in <= MAX_WORD =>
+                        {
                             variable_only = false;
                             alternatives = alternatives
                                 .iter()
                                 .flat_map(|start| values.iter().map(move |value| format!("{start}{value}")))
                                 .collect();
+                            put_in = alternatives.iter().map(String::len).sum();
                         }
                         _ => alternatives.iter_mut().for_each(|alternative| {
                             alternative.push('$');
@@ -207,6 +214,21 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(braces(text.to_owned()).join(" "), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn many_long_values_in_one_word_are_left_as_names() {
+        let mut variables = Variables::default();
+        let value = |letter: &str| Argument::new(letter.repeat(MAX_VALUE));
+        variables.set("X", (0..MAX_ALTERNATIVES).map(|_| value("x")).collect());
+        variables.set("Y", vec![value("y")]);
+        let mut word = Word::default();
+        word.pieces.push(Piece::Variable("X".to_owned()));
+        word.pieces
+            .extend((0..4000).map(|_| Piece::Variable("Y".to_owned())));
+        let expanded = variables.expand(&word, None);
+        assert_eq!(expanded.len(), MAX_ALTERNATIVES);
+        assert!(expanded.iter().all(|argument| argument.text.ends_with("$Y$Y")));
     }
 
     #[test]

@@ -1,0 +1,96 @@
+use crate::inline::Allowance;
+use crate::shell::run::Shell;
+use crate::{ToolCall, understand};
+use grov_domain::EffectKind;
+use proptest::prelude::*;
+
+/// Code that runs `script` so many times; `distinct`: as another line each time.
+fn running(language: usize, script: &str, times: usize, distinct: bool, level: usize) -> String {
+    let (program, given, own, dot) = [
+        ("perl", "$x=q{SCRIPT};", "$x", "."),
+        ("ruby", "x=%q{SCRIPT};", "x", "+"),
+    ][language % 2];
+    let calls: String = (0..times)
+        .map(|number| match distinct {
+            true => format!("system('A={number};'{dot}{own});"),
+            false => format!("system({own});"),
+        })
+        .collect();
+    let given = given.replace("SCRIPT", script);
+    format!("{program} <<'E{level}'\n{given}{calls}\nE{level}\n")
+}
+
+fn nested(levels: usize, times: usize, distinct: bool) -> String {
+    (0..levels).fold("rm inner".to_owned(), |script, level| {
+        running(0, &script, times, distinct, level)
+    })
+}
+
+fn walked(script: &str) -> Allowance {
+    let mut shell = Shell::new(Some("/w"));
+    shell.script(script);
+    shell.allowance
+}
+
+/// What is removed, in order.
+fn removed(script: &str) -> Vec<String> {
+    let input = serde_json::json!({ "command": script }).to_string();
+    let action = understand(&ToolCall {
+        name: "Bash",
+        id: None,
+        input: input.as_str().into(),
+        working_directory: Some("/w"),
+    });
+    let removals = action
+        .effects
+        .into_iter()
+        .filter(|effect| effect.kind == EffectKind::Delete);
+    removals.flat_map(|effect| effect.paths).collect()
+}
+
+#[test]
+fn code_that_runs_code_many_times_is_walked_once() {
+    for levels in 1..=5 {
+        let script = nested(levels, 64, false);
+        assert_eq!(walked(&script).scripts(), levels);
+        assert_eq!(removed(&format!("{script}rm outer")), ["/w/inner", "/w/outer"]);
+    }
+}
+
+#[test]
+fn code_that_multiplies_itself_is_walked_so_many_times() {
+    for levels in 2..=6 {
+        let script = nested(levels, 40, true);
+        assert_eq!(walked(&script).scripts(), 64, "{levels}");
+        let removed = removed(&format!("rm before\n{script}"));
+        assert_eq!(removed.first().map(String::as_str), Some("/w/before"));
+    }
+}
+
+#[test]
+fn a_long_text_said_many_times_is_no_line() {
+    let many = "system $x, ".repeat(400);
+    let script = format!(
+        "perl -e '$x=\"{}\"; {many}1; system(q{{rm a}})'",
+        "A".repeat(2700)
+    );
+    assert!(walked(&script).scripts() <= 64);
+    assert_eq!(removed(&script), ["/w/a"]);
+}
+
+proptest! {
+    #[test]
+    fn however_code_is_nested_so_many_scripts_are_walked(
+        layers in proptest::collection::vec((0..4_usize, 1..48_usize, any::<bool>()), 0..8),
+        leaf in "(rm a|ls; rm b|\\{|\\}|'|\"|perl -e|exec\\(){0,3}",
+    ) {
+        let script = layers.iter().enumerate().fold(leaf, |script, (level, (kind, times, distinct))| match kind {
+            2 => format!("bash <<'E{level}'\n{script}\nE{level}\n").repeat(*times % 3 + 1),
+            3 => format!("eval 'A={level}' {script}\n").repeat(*times % 3 + 1),
+            kind => running(*kind, &script, *times, *distinct, level),
+        });
+        // As much of it as `understand` looks at.
+        let script = &script[..script.floor_char_boundary(8 * 1024)];
+        prop_assert!(walked(script).scripts() <= 64);
+    }
+}
