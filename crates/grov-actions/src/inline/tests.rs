@@ -104,6 +104,11 @@ fn javascript_shows_what_it_does() {
             ("console.log(\"execSync('rm -rf /')\")", ""),
             ("// execSync('rm -rf /')\n/* execSync('rm -rf /') */", ""),
             ("/rm -rf (.*)/.exec('rm -rf /')", ""),
+            (
+                "if (f(x)) /[\"']/.test(y); execSync('git push --force')",
+                "git push --force",
+            ),
+            ("const x = (a + b) / 2; execSync('ls'); y = 1 / 2", "ls"),
             ("const x = a / b; s.match(/execSync('x')/)", ""),
             ("map.remove('a'); set.delete('b'); child.spawn('x')", ""),
         ],
@@ -128,6 +133,9 @@ fn scripts_show_what_they_do() {
                 "> out.txt | >> log",
             ),
             ("system(\"rm -rf $dir\")", "rm -rf $_"),
+            ("print $#a; system(\"git push --force\")", "git push --force"),
+            ("print $a[$#y]; print $#{$a}; system('ls') # system('rm')", "ls"),
+            ("$/=undef; $\"=','; $x=$'; system('a/b')", "a/b"),
             ("s/system('rm')/x/; m{`rm`}; print 'system(\"rm -rf /\")'", ""),
             ("# system('rm -rf /')\n$h{system}", ""),
         ],
@@ -262,6 +270,8 @@ fn long_and_hostile_code_ends() {
         "'{{{{{{{{' % x, ",
         "os.system($x, ",
         "system $x, ",
+        "if (x) /",
+        "$#",
     ];
     for language in ALL {
         for piece in pieces {

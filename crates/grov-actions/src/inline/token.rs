@@ -183,6 +183,10 @@ impl<'c> Reader<'c> {
                     self.found.push(Token::Sign('\\'));
                 }
             }
+            // `$#list`, `$"`, `$/`: names of variables.
+            '#' | '"' | '\'' | '`' | '/' if language == Perl && self.is_behind_dollar(letter) => {
+                self.found.push(Token::Sign(letter));
+            }
             '#' if language != JavaScript => self.skip_line(),
             '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('/') => self.skip_line(),
             '/' if matches!(language, JavaScript | Php) && self.rest().starts_with('*') => {
@@ -190,7 +194,7 @@ impl<'c> Reader<'c> {
                 self.at += rest.find("*/").map_or(rest.len(), |end| end + 2);
             }
             '/' if matches!(language, JavaScript | Perl | Ruby)
-                && !self.found.last().is_some_and(Token::ends_value) =>
+                && (!self.found.last().is_some_and(Token::ends_value) || self.closes_condition()) =>
             {
                 self.pattern();
             }
@@ -262,8 +266,36 @@ impl<'c> Reader<'c> {
     fn is_member(&self) -> bool {
         matches!(
             self.found.last(),
-            Some(Token::Sign('$' | '@' | '%' | '&' | '>' | '{'))
+            Some(Token::Sign('$' | '@' | '%' | '&' | '>' | '{' | '#'))
         )
+    }
+
+    /// Whether the letter that was taken stands directly behind a `$`.
+    fn is_behind_dollar(&self, letter: char) -> bool {
+        let before = &self.code[..self.at - letter.len_utf8()];
+        before.ends_with('$') && self.found.last().is_some_and(|last| last.is('$'))
+    }
+
+    /// Whether what was read ends with the condition of a statement: `if (x)` of JavaScript, behind which no value ends.
+    fn closes_condition(&self) -> bool {
+        if self.language != Language::JavaScript || !self.found.last().is_some_and(|last| last.is(')')) {
+            return false;
+        }
+        let mut depth = 0_usize;
+        for (at, token) in self.found.iter().enumerate().rev() {
+            match token {
+                Token::Sign(')') => depth += 1,
+                Token::Sign('(') if depth == 1 => {
+                    let keyword = at.checked_sub(1).and_then(|at| self.found.get(at));
+                    return keyword
+                        .and_then(Token::name)
+                        .is_some_and(|name| matches!(name, "if" | "while" | "for" | "with"));
+                }
+                Token::Sign('(') => depth -= 1,
+                _ => {}
+            }
+        }
+        false
     }
 
     fn python_text(&mut self, quote: char, prefix: &str) {
