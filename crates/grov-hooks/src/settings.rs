@@ -13,6 +13,7 @@ mod file;
 mod hook;
 mod inspect;
 mod layout;
+mod mask;
 mod place;
 mod register;
 mod registry;
@@ -33,6 +34,7 @@ pub use hook::{
     shell_word,
 };
 pub use inspect::{Inspected, OwnHook, StatusLine, inspect};
+pub use mask::{MASK, masked};
 pub use place::{Scope, settings_path, user_folder};
 pub use register::{Registered, Wanted, register};
 pub use registry::{Done, Plan, Registry};

@@ -7,14 +7,13 @@ mod unregister;
 
 pub(crate) use gateway::shown;
 pub(crate) use init::run as init;
-use over_http::masked;
 pub(crate) use over_http::others_can_read;
 pub(crate) use unregister::{run as unregister, uninstall};
 
 use crate::failure::Failure;
 use crate::output::Style;
 use crate::table::harmless;
-use grov_hooks::settings::{Plan, SettingsError, difference, user_folder};
+use grov_hooks::settings::{Plan, SettingsError, difference, masked, user_folder};
 use grov_runtime::{Environment, Home};
 use serde::Serialize;
 use std::path::PathBuf;

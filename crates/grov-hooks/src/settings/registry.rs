@@ -3,6 +3,7 @@
 use super::change::Change;
 use super::error::SettingsError;
 use super::file::{SettingsFile, not_writable, replace};
+use super::mask::masked;
 use super::register::{Wanted, register};
 use super::unregister::{Left, unregister};
 use serde::{Deserialize, Serialize};
@@ -39,7 +40,7 @@ struct Record {
     created: bool,
     /// The folder that was made for it.
     folder: Option<PathBuf>,
-    /// The copy of it as it was before.
+    /// The copy of it as it was before, but for tokens.
     backup: Option<PathBuf>,
     changes: Vec<Change>,
 }
@@ -63,7 +64,7 @@ enum Aim {
 /// What was done to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Done {
-    /// The copy of the file as it was before, where one was made now.
+    /// The copy of the file as it was before, but for tokens, where one was made now.
     pub backup: Option<PathBuf>,
     /// Whether the file is gone, because it was there only for Grov.
     pub removed: bool,
@@ -245,7 +246,7 @@ impl Registry {
             }
             // A copy that says something else than the file is the user's to throw away.
             if let Some(backup) = &record.backup
-                && std::fs::read(backup).is_ok_and(|copy| copy == plan.after.as_bytes())
+                && std::fs::read(backup).is_ok_and(|copy| copy == masked(&plan.after).as_bytes())
             {
                 let _ = std::fs::remove_file(backup);
             }
@@ -321,10 +322,10 @@ fn folder_for(path: &Path, known: &[Record]) -> Result<Option<PathBuf>, Settings
     Ok(made.then(|| folder.to_owned()))
 }
 
-/// Copies a file as it was read, mode included.
+/// Copies a file as it was read, mode included. Tokens stay where they are: nobody keeps a copy of them out of commits.
 fn copy(file: &SettingsFile, backup: &Path) -> Result<(), SettingsError> {
     let failed = |error| not_writable(backup, error);
-    replace(backup, file.text().as_bytes()).map_err(failed)?;
+    replace(backup, masked(file.text()).as_bytes()).map_err(failed)?;
     let permissions = std::fs::metadata(file.path()).map_err(failed)?.permissions();
     std::fs::set_permissions(backup, permissions).map_err(failed)
 }
@@ -415,6 +416,22 @@ mod tests {
         assert_eq!(scene.read(), before);
         assert_eq!(scene.names("client"), ["settings.json"]);
         assert_eq!(scene.names("home"), [LOCK]);
+    }
+
+    #[test]
+    fn a_copy_holds_no_token() {
+        let scene = Scene::new();
+        let before = "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"http\", \"url\": \"http://127.0.0.1:1/other\",\r\n\
+            \"headers\": {\"X-Grov-Hook-Token\": \"abc123\"}}]}]}}";
+        scene.write(before);
+        let backup = scene.register("SessionStart").backup.unwrap();
+        assert_eq!(
+            std::fs::read_to_string(backup).unwrap(),
+            before.replace("abc123", "…")
+        );
+        scene.unregister();
+        assert_eq!(scene.read(), before);
+        assert_eq!(scene.names("client"), ["settings.json"]);
     }
 
     #[test]

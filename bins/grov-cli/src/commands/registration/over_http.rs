@@ -4,15 +4,12 @@ use crate::failure::Failure;
 use crate::output::say;
 use grov_hook_path::token;
 use grov_hooks::event::{Event, PRE_TOOL_USE, SESSION_START};
-use grov_hooks::settings::{Hook, SettingsFile, TOKEN_HEADER};
+use grov_hooks::settings::{Hook, MASK, SettingsFile};
 use grov_project::Place;
 use grov_redact::Secret;
 use grov_runtime::{Home, Url};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-
-/// What stands in place of a token where it is shown.
-const MASK: &str = "…";
 
 /// The daemon that answers hooks.
 pub(super) struct Daemon {
@@ -88,28 +85,10 @@ pub(crate) fn others_can_read(path: &Path) -> bool {
     mode(path) & 0o004 != 0 && path.ancestors().skip(1).all(is_open)
 }
 
-/// A text with a mask in place of every token.
-pub(super) fn masked(text: &str) -> String {
-    let header = format!("\"{TOKEN_HEADER}\"");
-    let mut parts = text.split(header.as_str());
-    let mut masked = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        masked.push_str(&header);
-        // The colon, a quotation mark, the token, a quotation mark.
-        match part.split('"').collect::<Vec<_>>().as_slice() {
-            [colon, _, rest @ ..] if !rest.is_empty() => {
-                masked.push_str(&format!("{colon}\"{MASK}\"{}", rest.join("\"")));
-            }
-            _ => masked.push_str(part),
-        }
-    }
-    masked
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_hooks::settings::{Wanted, register};
+    use grov_hooks::settings::{Wanted, masked, register};
 
     #[test]
     fn a_token_is_never_shown() {
