@@ -8,7 +8,8 @@ use grov_hooks::settings::{Hook, MASK, SettingsFile};
 use grov_project::Place;
 use grov_redact::Secret;
 use grov_runtime::{Home, Url};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::Metadata;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// The daemon that answers hooks.
@@ -78,11 +79,66 @@ pub(super) fn tell_of_readers(file: &SettingsFile) {
     }
 }
 
-/// Whether every user of this machine can read a file: it is open to all, and so is the way to it.
+/// Whether other users of this machine can read a file: it is open to all, or to a group of several, and so is the way to it.
 pub(crate) fn others_can_read(path: &Path) -> bool {
-    let mode = |path: &Path| std::fs::metadata(path).map_or(0, |metadata| metadata.permissions().mode());
-    let is_open = |folder: &Path| mode(folder) & 0o001 != 0;
-    mode(path) & 0o004 != 0 && path.ancestors().skip(1).all(is_open)
+    let Ok(file) = std::fs::metadata(path) else {
+        return false;
+    };
+    let gate = |metadata: &Metadata| Gate {
+        mode: metadata.permissions().mode(),
+        group: metadata.gid(),
+    };
+    let folders = path.ancestors().skip(1).map(std::fs::metadata);
+    let Ok(way) = folders
+        .map(|folder| folder.map(|folder| gate(&folder)))
+        .collect::<Result<Vec<_>, _>>()
+    else {
+        return false;
+    };
+    let list = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
+    let is_private = || is_private_group(file.uid(), file.gid(), &list("/etc/passwd"), &list("/etc/group"));
+    is_open_to_all(gate(&file), &way) || is_open_to_group(gate(&file), &way) && !is_private()
+}
+
+/// Who may pass a file or a folder.
+#[derive(Clone, Copy)]
+struct Gate {
+    mode: u32,
+    group: u32,
+}
+
+fn is_open_to_all(file: Gate, way: &[Gate]) -> bool {
+    file.mode & 0o004 != 0 && way.iter().all(|folder| folder.mode & 0o001 != 0)
+}
+
+fn is_open_to_group(file: Gate, way: &[Gate]) -> bool {
+    let passes = |folder: &Gate| match folder.group == file.group {
+        true => folder.mode & 0o010 != 0,
+        false => folder.mode & 0o001 != 0,
+    };
+    file.mode & 0o040 != 0 && way.iter().all(passes)
+}
+
+/// Whether a group is its user's alone: it bears the same name, and no others are listed in it. Where the lists of this machine
+/// do not have both, it is the one of the same number.
+fn is_private_group(user: u32, group: u32, users: &str, groups: &str) -> bool {
+    let named = |list: &str, number: u32| {
+        let lines = list.lines().map(|line| line.split(':').collect::<Vec<_>>());
+        let mut found = lines.filter_map(|fields| match fields.as_slice() {
+            [name, _, own, .., last] if own.parse() == Ok(number) => {
+                Some(((*name).to_owned(), (*last).to_owned()))
+            }
+            _ => None,
+        });
+        found.next()
+    };
+    match (named(users, user), named(groups, group)) {
+        (Some((user, _)), Some((group, members))) => {
+            let mut members = members.split(',').filter(|member| !member.is_empty());
+            user == group && members.all(|member| member == user)
+        }
+        _ => user == group,
+    }
 }
 
 #[cfg(test)]
@@ -130,5 +186,37 @@ mod tests {
             .map(|hook| hook.event)
             .collect();
         assert_eq!(commands, [SESSION_START, PRE_TOOL_USE]);
+    }
+
+    #[test]
+    fn a_group_of_several_reads_what_is_open_to_it() {
+        let gate = |mode, group| Gate { mode, group };
+        for (file, way, all, group) in [
+            (0o600, [gate(0o755, 0), gate(0o755, 7)], false, false),
+            (0o640, [gate(0o755, 0), gate(0o755, 7)], false, true),
+            (0o640, [gate(0o755, 0), gate(0o750, 7)], false, true),
+            (0o640, [gate(0o755, 0), gate(0o700, 7)], false, false),
+            (0o640, [gate(0o750, 0), gate(0o750, 7)], false, false),
+            (0o644, [gate(0o755, 0), gate(0o755, 7)], true, true),
+            (0o644, [gate(0o755, 0), gate(0o750, 7)], false, true),
+        ] {
+            let file = gate(file, 7);
+            let open = (is_open_to_all(file, &way), is_open_to_group(file, &way));
+            assert_eq!(open, (all, group), "{:o}", file.mode);
+        }
+    }
+
+    #[test]
+    fn a_group_of_the_users_name_is_private_while_nobody_joins_it() {
+        let users = "root:x:0:0::/root:/bin/sh\nana:x:1000:1001::/home/ana:/bin/sh\n";
+        let groups = "root:x:0:\nstaff:x:50:ana\nana:x:1001:\nshared:x:1000:\n";
+        assert!(is_private_group(1000, 1001, users, groups));
+        assert!(!is_private_group(1000, 50, users, groups));
+        assert!(!is_private_group(1000, 1000, users, groups));
+        assert!(is_private_group(1000, 1001, users, "ana:x:1001:ana"));
+        assert!(!is_private_group(1000, 1001, users, "ana:x:1001:ana,ben"));
+        // From a directory service.
+        assert!(is_private_group(5000, 5000, users, groups));
+        assert!(!is_private_group(5000, 5001, users, groups));
     }
 }
