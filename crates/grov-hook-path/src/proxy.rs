@@ -1,7 +1,7 @@
 //! Grov's own proxy, where the client talks to it: it must be up, and what it says the hooks leave unsaid.
 
 use crate::call::Call;
-use grov_runtime::{Settings, Url, daemon};
+use grov_runtime::{Home, Settings, Url, daemon};
 use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -22,10 +22,24 @@ pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
         return Ok(());
     };
     if TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok() {
-        return Ok(());
+        // Hooks over HTTP show whoever listens there the token.
+        let is_hooked = call.daemon_port == Some(proxy.port());
+        return match is_hooked && !is_of(call.home, proxy.port()) {
+            true => Err(format!(
+                "something else than the daemon of this home listens at {proxy}, where hooks go: grov doctor"
+            )),
+            false => Ok(()),
+        };
     }
     // Where the client looks for it, which the settings may have been changed from since.
     call.programs.start_proxy(proxy.port())
+}
+
+/// Whether it is the daemon of a home that listens at a port, where somebody does. One that is just starting may not have said
+/// where.
+fn is_of(home: &Home, port: u16) -> bool {
+    let is_there = |record: daemon::Record| Url::parse(&record.url).is_ok_and(|url| url.port() == port);
+    daemon::is_at_work(home) && daemon::read(home).is_none_or(is_there)
 }
 
 /// Where Grov's proxy listens, if that is where the client sends its requests: the port of the settings, or that of the
@@ -45,4 +59,30 @@ pub(crate) fn own(call: &Call<'_>, settings: &Settings) -> Option<SocketAddr> {
     };
     let is_own = url.port() == configured.port || is_last();
     is_own.then(|| SocketAddr::new(configured.host, url.port()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_runtime::{Environment, daemon::Lock, daemon::Record};
+    use time::OffsetDateTime;
+
+    #[test]
+    fn a_port_is_the_homes_while_its_daemon_is_at_work_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
+        assert!(!is_of(&home, 8080));
+        let lock = Lock::acquire(&home).unwrap();
+        assert!(is_of(&home, 8080), "it is just starting");
+        let record = Record::of_this_process("http://127.0.0.1:8080", "1.2.3", OffsetDateTime::UNIX_EPOCH);
+        lock.publish(&record).unwrap();
+        assert!(is_of(&home, 8080) && !is_of(&home, 8081));
+        let left_over = std::fs::read(home.daemon_record()).unwrap();
+        drop(lock);
+        std::fs::write(home.daemon_record(), left_over).unwrap();
+        assert!(
+            !is_of(&home, 8080),
+            "what a killed daemon leaves behind is no daemon"
+        );
+    }
 }

@@ -57,6 +57,13 @@ pub fn read(home: &Home) -> Option<Record> {
     serde_json::from_slice(&content).ok()
 }
 
+/// Whether a daemon works in a home, or is starting. Its lock tells, which nobody else can hold.
+pub fn is_at_work(home: &Home) -> bool {
+    let lock = File::open(home.daemon_lock());
+    // Let go of at once where it is free.
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
 /// The environment for a daemon that is started from within somebody's session: without the session's keys, tokens and
 /// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself. The one key
 /// that stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov.
@@ -175,7 +182,9 @@ mod tests {
     fn a_second_daemon_is_told_about_the_first() {
         let directory = tempfile::tempdir().unwrap();
         let home = home(directory.path());
+        assert!(!is_at_work(&home));
         let lock = Lock::acquire(&home).unwrap();
+        assert!(is_at_work(&home));
         let starting = Lock::acquire(&home).unwrap_err();
         assert!(starting.to_string().contains("just starting"), "{starting}");
         lock.publish(&record()).unwrap();
@@ -184,7 +193,7 @@ mod tests {
         assert!(refused.contains("http://127.0.0.1:8080"), "{refused}");
         assert!(refused.contains(&std::process::id().to_string()), "{refused}");
         drop(lock);
-        assert_eq!(read(&home), None);
+        assert_eq!((read(&home), is_at_work(&home)), (None, false));
         Lock::acquire(&home).unwrap();
     }
 
