@@ -16,7 +16,16 @@ pub(crate) struct RoughOrder(Vec<(i64, f64)>);
 
 impl RoughOrder {
     pub(crate) fn of(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Self {
-        let mut scores: NumberMap<f64> = NumberMap::default();
+        let places: usize = matches
+            .terms
+            .iter()
+            .flat_map(|term| &term.postings)
+            .map(Vec::len)
+            .sum();
+        let documents = usize::try_from(matches.extent.documents).unwrap_or(usize::MAX);
+        // Growing step by step would move all of them a dozen times.
+        let mut scores: NumberMap<f64> =
+            NumberMap::with_capacity_and_hasher(places.min(documents), Default::default());
         for (place, term) in matches.terms.iter().enumerate() {
             let weight = rarity(term.frequency, matches.extent.documents);
             for posting in term.postings.iter().flatten() {
