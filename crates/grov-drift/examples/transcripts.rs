@@ -3,7 +3,8 @@
 //! `cargo run --release -p grov-drift --example transcripts -- SEQUENCES.jsonl [EVERY]` reads lines of
 //! `{"seq_id", "goal", "constraints"?, "actions": [{"type", "files"?, "command"?, "text"?, "error"?}]}` and prints one line of
 //! scores for each. Without EVERY each action has the score that is stored with it. With EVERY the user types "go on" behind
-//! so many actions, and there is one score for each of these prompts: that of the check that looks at what was done. The goal is what the user typed first,
+//! so many actions, and there is one score for each of these prompts: that of the check that looks at what was done. Without a
+//! file a sample is played. The goal is what the user typed first,
 //! constraints were set by `grov goal constraint`; a told scope there is none on hooks.
 #![allow(clippy::print_stdout, reason = "an example talks to a person")]
 
@@ -45,11 +46,18 @@ struct Told {
     error: Option<bool>,
 }
 
+/// What is played without a file.
+const SAMPLE: &str = r#"{"seq_id": "sample", "goal": "Fix the token refresh in src/auth/token.ts", "actions": [{"type": "edit", "files": ["src/auth/token.ts"]}, {"type": "bash", "command": "npm test"}, {"type": "edit", "files": ["src/theme/colors.css"]}]}
+"#;
+
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let path = arguments.next().ok_or("which file of sequences?")?;
+    let sequences: Box<dyn BufRead> = match arguments.next() {
+        Some(path) => Box::new(BufReader::new(std::fs::File::open(path)?)),
+        None => Box::new(SAMPLE.as_bytes()),
+    };
     let every = arguments.next().map(|every| every.parse()).transpose()?;
-    for line in BufReader::new(std::fs::File::open(path)?).lines() {
+    for line in sequences.lines() {
         let sequence: Sequence = serde_json::from_str(&line?)?;
         let (scores, corrections) = judged(&sequence, every)?;
         println!(
