@@ -1,8 +1,8 @@
 //! The hook path put together: what a hook of the client is answered, whoever runs it.
 //!
 //! Entry points: [`answer`] says what an event of the client is answered; [`Work`] is what is done after a turn, while nobody
-//! waits; [`Programs`] is what of both needs another program; [`token`] is what hooks over HTTP prove themselves with. Data in, data out: reading the event and printing the answer is
-//! the caller's.
+//! waits; [`Programs`] is what of both needs another program; [`token`] is what hooks over HTTP prove themselves with. Data in,
+//! data out: reading the event and printing the answer is the caller's.
 //!
 //! Wires libraries together. Knows nothing of the proxy and of command lines.
 #![forbid(unsafe_code)]
