@@ -31,6 +31,7 @@ mod relay;
 mod request;
 mod rescue;
 mod server;
+mod short_reads;
 mod tasks;
 pub mod upstream;
 mod watch;

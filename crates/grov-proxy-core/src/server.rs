@@ -2,6 +2,7 @@
 
 use crate::exchange::Service;
 use crate::rescue::{Rescue, Serving};
+use crate::short_reads::ShortReads;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -14,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-/// Largest read buffer per client connection.
+/// Largest head of a request, in bytes, as far as it is read by then.
 const MAX_BUFFER: usize = 32 * 1024;
 
 /// Serves until `shutdown` resolves, then stops accepting, waits for running exchanges up to `grace`, and returns
@@ -55,7 +56,7 @@ pub(crate) async fn serve(
 async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping: watch::Receiver<bool>) {
     let _ = socket.set_nodelay(true);
     let serving = Serving::default();
-    let io = TokioIo::new(Rescue::new(socket, serving.clone()));
+    let io = TokioIo::new(ShortReads::new(Rescue::new(socket, serving.clone())));
     let entering = serving.clone();
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);

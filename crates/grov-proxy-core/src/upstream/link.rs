@@ -5,6 +5,7 @@
 
 use super::transport::Transport;
 use crate::body::UpstreamBody;
+use crate::short_reads::ShortReads;
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
@@ -12,14 +13,16 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-/// Largest read buffer per connection.
+/// Largest head of an answer, in bytes, as far as it is read by then.
 const MAX_BUFFER: usize = 32 * 1024;
+
+type Connection = http1::Connection<TokioIo<ShortReads<Transport>>, UpstreamBody>;
 
 /// A connection that speaks HTTP/1.1, one exchange at a time.
 pub(crate) struct Link {
     sender: http1::SendRequest<UpstreamBody>,
     /// `None` once it has come to its end: a request that it never took up comes back only when it is dropped.
-    connection: Option<http1::Connection<TokioIo<Transport>, UpstreamBody>>,
+    connection: Option<Connection>,
 }
 
 /// A request that got no answer.
@@ -36,7 +39,7 @@ impl Link {
         let (sender, connection) = http1::Builder::new()
             .preserve_header_case(true)
             .max_buf_size(MAX_BUFFER)
-            .handshake(TokioIo::new(transport))
+            .handshake(TokioIo::new(ShortReads::new(transport)))
             .await?;
         let mut link = Self {
             sender,
@@ -81,10 +84,7 @@ impl Link {
     }
 }
 
-fn drive(
-    connection: &mut Option<http1::Connection<TokioIo<Transport>, UpstreamBody>>,
-    cx: &mut Context<'_>,
-) -> bool {
+fn drive(connection: &mut Option<Connection>, cx: &mut Context<'_>) -> bool {
     let ended = connection
         .as_mut()
         .is_none_or(|connection| Pin::new(connection).poll(cx).is_ready());

@@ -1,0 +1,115 @@
+//! A stream that is read in small pieces.
+//!
+//! hyper doubles the buffer of a connection whenever a read fills it, and keeps the larger one while the connection
+//! lives. What limits it there limits the size of heads as well. Here reads are kept too short to fill a larger buffer.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
+
+/// Largest short read, in bytes: one less than what hyper would take for a reason to offer twice as much. With 32 KiB, 64
+/// busy connections hold 4 to 5 MB more, at no higher rate (docs/performance.md).
+const SHORT: u64 = 16 * 1024 - 1;
+
+/// So many full reads in a row are a large message, which is read as fast as hyper likes: 1 MB in short reads costs a fifth
+/// more.
+const LARGE: u32 = 8;
+
+/// Reads less than 16 KiB of `S` at a time, but for large messages; writes go through as they are.
+pub(crate) struct ShortReads<S> {
+    stream: Take<S>,
+    /// How many of the newest reads were full.
+    full: u32,
+}
+
+impl<S: AsyncRead> ShortReads<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        Self {
+            stream: stream.take(SHORT),
+            full: 0,
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for ShortReads<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let limit = if self.full < LARGE { SHORT } else { u64::MAX };
+        self.stream.set_limit(limit);
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buf);
+        if read.is_ready() {
+            let is_full = (buf.filled().len() - before) as u64 >= SHORT;
+            self.full = if is_full { self.full.saturating_add(1) } else { 0 };
+        }
+        read
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ShortReads<S> {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(self.stream.get_mut()).poll_write(cx, buf)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(self.stream.get_mut()).poll_write_vectored(cx, bufs)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.get_ref().is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(self.stream.get_mut()).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(self.stream.get_mut()).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncWriteExt;
+
+    async fn reads_of(length: u32) -> Vec<usize> {
+        let (mut near, far) = tokio::io::duplex(1024 * 1024);
+        let sent: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+        near.write_all(&sent).await.unwrap();
+        drop(near);
+        let mut stream = ShortReads::new(far);
+        let mut got = Vec::new();
+        let mut reads = Vec::new();
+        loop {
+            let mut buffer = Vec::with_capacity(64 * 1024);
+            let count = stream.read_buf(&mut buffer).await.unwrap();
+            if count == 0 {
+                assert_eq!(got, sent);
+                return reads;
+            }
+            got.extend_from_slice(&buffer);
+            reads.push(count);
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_small_is_read_in_short_pieces() {
+        let reads = reads_of(100_000).await;
+        assert!(reads.iter().all(|count| *count < 16 * 1024), "{reads:?}");
+    }
+
+    #[tokio::test]
+    async fn what_is_large_is_read_in_large_pieces() {
+        let reads = reads_of(1_000_000).await;
+        assert!(reads.contains(&(64 * 1024)), "{reads:?}");
+    }
+}
