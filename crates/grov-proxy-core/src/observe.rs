@@ -6,8 +6,9 @@ use bytes::Bytes;
 use grov_domain::Outcome;
 use grov_wire::response::{ResponseTap, Turn, TurnEnd};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
 use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::sync::{Notify, mpsc};
@@ -71,6 +72,13 @@ const CALM: usize = 384 * 1024;
 /// Longest time that a request lets the observers catch up.
 const CATCH_UP_LIMIT: Duration = Duration::from_millis(5);
 
+/// With more than this waiting the observers rest no longer, in bytes.
+const PRESSING: usize = CALM / 2;
+
+/// How long the observers rest before they wait for the next exchange: being woken for each one costs both sides more
+/// than observing it. What comes after a longer silence is observed at once.
+const REST: Duration = Duration::from_millis(1);
+
 /// Hands ended exchanges to the observers.
 #[derive(Clone, Debug)]
 pub(crate) struct Observation {
@@ -79,6 +87,8 @@ pub(crate) struct Observation {
     waiting: Arc<AtomicUsize>,
     /// Told when what waits falls to [`CALM`].
     calm: Arc<Notify>,
+    /// The thread of the observers, once it runs.
+    observers: Arc<OnceLock<Thread>>,
     metrics: Arc<Metrics>,
 }
 
@@ -94,13 +104,16 @@ impl Observation {
             queue,
             waiting: Arc::default(),
             calm: Arc::default(),
+            observers: Arc::default(),
             metrics: Arc::clone(&metrics),
         };
         // Only the count: another handle would keep the queue open.
         let waiting = Arc::clone(&handle.waiting);
         let calm = Arc::clone(&handle.calm);
+        let own_thread = Arc::clone(&handle.observers);
         let observing = move || {
-            while let Some(ended) = ended.blocking_recv() {
+            let _ = own_thread.set(std::thread::current());
+            while let Some(ended) = next(&mut ended) {
                 let weight = ended.weight();
                 let before = waiting.fetch_sub(weight, Ordering::Relaxed);
                 if before > CALM && before - weight <= CALM {
@@ -140,7 +153,8 @@ impl Observation {
 
     pub(crate) fn submit(&self, ended: Ended) {
         let weight = ended.weight();
-        if self.waiting.fetch_add(weight, Ordering::Relaxed) > MAX_WAITING {
+        let before = self.waiting.fetch_add(weight, Ordering::Relaxed);
+        if before > MAX_WAITING {
             self.waiting.fetch_sub(weight, Ordering::Relaxed);
             self.metrics.fault("observation_overrun");
             tracing::error!("the observers are too far behind; an exchange is not recorded");
@@ -148,7 +162,22 @@ impl Observation {
         }
         // Fails only while the process is going down.
         let _ = self.queue.send(ended);
+        if before <= PRESSING
+            && before + weight > PRESSING
+            && let Some(observers) = self.observers.get()
+        {
+            observers.unpark();
+        }
     }
+}
+
+/// The next exchange to observe; `None` when none will follow.
+fn next(queue: &mut mpsc::UnboundedReceiver<Ended>) -> Option<Ended> {
+    if let Ok(ended) = queue.try_recv() {
+        return Some(ended);
+    }
+    std::thread::park_timeout(REST);
+    queue.blocking_recv()
 }
 
 fn finish(mut ended: Ended) -> ObservedExchange {
