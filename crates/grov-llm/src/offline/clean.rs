@@ -56,6 +56,15 @@ impl Cleaned {
         super::text::leading_sentences(self.best())
     }
 
+    /// The same as [`Cleaned::best`], without the rest.
+    pub(super) fn into_best(self) -> String {
+        if self.prose.trim().is_empty() {
+            self.whole
+        } else {
+            self.prose
+        }
+    }
+
     /// The prose, or everything where there is no prose.
     pub(super) fn best(&self) -> &str {
         if self.prose.trim().is_empty() {

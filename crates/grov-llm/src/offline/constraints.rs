@@ -22,22 +22,13 @@ const MOST_CHARACTERS: usize = 200;
 /// The constraints in a prompt's sentences, in order.
 pub(super) fn find(sentences: &[String], found: &mut Vec<String>) {
     for sentence in sentences {
-        of_sentence(sentence, found);
+        of_sentence(sentence, &words(sentence), found);
     }
 }
 
-/// Whether a sentence holds one.
-pub(super) fn is_constraint(sentence: &str) -> bool {
-    let mut found = Vec::new();
-    of_sentence(sentence, &mut found);
-    !found.is_empty()
-}
-
-/// Whether a sentence begins with one that forbids.
-pub(super) fn opens_with_one(sentence: &str) -> bool {
-    let mut found = Vec::new();
-    of_sentence(sentence, &mut found);
-    found.first().is_some_and(|first| {
+/// Whether a sentence begins with one that forbids, where it holds these.
+pub(super) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
+    constraints.first().is_some_and(|first| {
         let forbids = words(first).first().is_some_and(|word| {
             word.is_any(&[
                 "don't", "do", "never", "no", "nu", "not", "avoid", "evita", "under", "without", "fara",
@@ -51,15 +42,15 @@ pub(super) fn opens_with_one(sentence: &str) -> bool {
     })
 }
 
-fn of_sentence(sentence: &str, found: &mut Vec<String>) {
-    let all = words(sentence);
-    if all.is_empty() || (ends_with_question(sentence) && !goal::asks_for_work(&all)) {
+/// The constraints in a sentence with these words, in order.
+pub(super) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<String>) {
+    if all.is_empty() || (ends_with_question(sentence) && !goal::asks_for_work(all)) {
         return;
     }
     let sentence_words = Sentence {
-        starts: clause_starts(&all),
+        starts: clause_starts(all),
         quoted: quotations(sentence),
-        all: &all,
+        all,
         reported: all
             .iter()
             .position(|word| word.is_any(REPORTING) || (word.is_any(MESSAGES) && word.after.contains(':')))

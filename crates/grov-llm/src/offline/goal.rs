@@ -1,7 +1,8 @@
 //! The sentence that asks for work.
 
 use super::lexicon::{AFTER_A_NOUN, LEAD_INS, WORK_VERBS, WORK_VERBS_RO};
-use super::text::{Word, any_phrase_at, ends_with_question, fold, shorten, words};
+use super::prompt::Assent;
+use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
 
 /// At most so many characters of a goal.
 pub(super) const MOST_CHARACTERS: usize = 200;
@@ -75,50 +76,104 @@ fn orders_later(words: &[Word<'_>]) -> bool {
     })
 }
 
-/// How well a sentence tells the goal.
-fn weight(sentence: &str) -> u8 {
-    let words = words(sentence);
-    if words.is_empty() {
-        return 0;
+/// A sentence, with the constraints it holds.
+#[derive(Clone, Debug)]
+pub(super) struct Sentence {
+    text: String,
+    constraints: Vec<String>,
+}
+
+impl Sentence {
+    /// Reads sentences.
+    pub(super) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
+        let sentences = texts.into_iter().map(|text| {
+            let mut constraints = Vec::new();
+            super::constraints::of_sentence(&text, &words(&text), &mut constraints);
+            Self { text, constraints }
+        });
+        sentences.collect()
     }
-    let at = behind_lead_ins(&words);
-    if at >= words.len() {
-        return 0;
+
+    /// What it forbids or demands.
+    pub(super) fn constraints(&self) -> &[String] {
+        &self.constraints
     }
-    if sentence.trim_end().ends_with(':') || super::constraints::opens_with_one(sentence) {
-        return 1;
+
+    /// How well it tells the goal, where these are its words.
+    fn weight(&self, words: &[Word<'_>]) -> u8 {
+        let sentence = &*self.text;
+        if words.is_empty() {
+            return 0;
+        }
+        let at = behind_lead_ins(words);
+        if at >= words.len() {
+            return 0;
+        }
+        if sentence.trim_end().ends_with(':')
+            || super::constraints::opens_with_one(sentence, &self.constraints)
+        {
+            return 1;
+        }
+        if is_order(words, at) {
+            return 5;
+        }
+        if orders_later(words) || has_phrase(words, WISHES) {
+            return 4;
+        }
+        if !self.constraints.is_empty() {
+            return 1;
+        }
+        if ends_with_question(sentence) { 3 } else { 2 }
     }
-    let is_question = ends_with_question(sentence);
-    if is_order(&words, at) {
-        return 5;
+}
+
+/// The goal that a prompt tells.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Goal {
+    /// At most 200 characters, empty for an empty prompt.
+    pub(super) text: String,
+    /// The prompt is thanks or a "go ahead", and nothing else.
+    pub(super) assents: bool,
+}
+
+impl AsRef<Self> for Goal {
+    fn as_ref(&self) -> &Self {
+        self
     }
-    if orders_later(&words) {
-        return 4;
+}
+
+impl Goal {
+    /// That of a prompt's sentences.
+    pub(super) fn of(sentences: &[Sentence]) -> Self {
+        let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(&sentence.text)).collect();
+        let texts = sentences.iter().map(|sentence| &*sentence.text);
+        Self {
+            text: told(sentences, &read),
+            assents: Assent::of(texts, &read) != Assent::None,
+        }
     }
-    if any_phrase_at(&words, 0, WISHES).is_some()
-        || (0..words.len()).any(|at| any_phrase_at(&words, at, WISHES).is_some())
-    {
-        return 4;
-    }
-    if super::constraints::is_constraint(sentence) {
-        return 1;
-    }
-    if is_question { 3 } else { 2 }
 }
 
 /// The goal that a prompt's sentences tell: at most 200 characters, empty for an empty text.
-pub(super) fn goal_of(sentences: &[String]) -> String {
-    let weights: Vec<u8> = sentences.iter().map(|sentence| weight(sentence)).collect();
+pub(super) fn goal_of(sentences: Vec<String>) -> String {
+    Goal::of(&Sentence::read(sentences)).text
+}
+
+/// The same, where the sentences have these words.
+fn told(sentences: &[Sentence], read: &[Vec<Word<'_>>]) -> String {
+    let both = sentences.iter().zip(read);
+    let weights: Vec<u8> = both.map(|(sentence, words)| sentence.weight(words)).collect();
     let Some(best) = weights.iter().max().copied() else {
         return String::new();
     };
     let Some(at) = weights.iter().position(|weight| *weight == best) else {
         return String::new();
     };
-    let sentence = without_greeting(&sentences[at]);
+    let sentence = without_greeting(&sentences[at].text, &read[at]);
     // "Fix it." alone says nothing: what was said before it belongs to it.
     if at > 0 && words(sentence).len() <= 4 && weights[at - 1] > 0 {
-        let joined = format!("{} {}", without_greeting(&sentences[at - 1]), sentence);
+        let before = without_greeting(&sentences[at - 1].text, &read[at - 1]);
+        let joined = format!("{before} {sentence}");
         if joined.chars().count() <= MOST_CHARACTERS {
             return shorten(&joined, MOST_CHARACTERS);
         }
@@ -126,9 +181,8 @@ pub(super) fn goal_of(sentences: &[String]) -> String {
     shorten(sentence, MOST_CHARACTERS)
 }
 
-/// A sentence without the greeting or thanks at its beginning.
-fn without_greeting(sentence: &str) -> &str {
-    let found = words(sentence);
+/// A sentence, with its words, without the greeting or thanks at its beginning.
+fn without_greeting<'s>(sentence: &'s str, found: &[Word<'_>]) -> &'s str {
     let mut from = 0;
     for (at, word) in found.iter().enumerate().take(5) {
         let greets = word.is_any(&[
@@ -196,7 +250,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(goal_of(&crate::offline::text::sentences(text)), expected);
+            assert_eq!(goal_of(crate::offline::text::sentences(text)), expected);
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What the user wants.
 
-use super::clean::{Cleaned, clean};
-use super::prompt::Prompt;
-use super::{constraints, goal, scope};
+use super::goal::Goal;
+use super::reading::Reading;
+use super::scope::SearchWords;
+use super::text::{Entry, add_new, shorten};
+use super::{constraints, scope};
 use grov_domain::{Intent, IntentQuestion};
 
 /// At most so many prompts are looked at, the newest.
@@ -15,47 +17,64 @@ const FIRST_FILES: usize = 8;
 /// constraints from all prompts, and words for search. Goal at most 200 characters; 40 entries of scope, 20 constraints and
 /// 12 keywords at most.
 pub fn extract_intent(question: &IntentQuestion) -> Intent {
-    let newest = &question.prompts[question.prompts.len().saturating_sub(MOST_PROMPTS)..];
-    let cleaned: Vec<Cleaned> = newest.iter().map(|prompt| clean(prompt)).collect();
-    let sentences: Vec<Vec<String>> = cleaned.iter().map(Cleaned::sentences).collect();
-    let goal = newest_goal(&sentences);
+    let readings: Vec<Reading> = newest(&question.prompts)
+        .iter()
+        .map(|prompt| Reading::of(prompt))
+        .collect();
+    let readings: Vec<&Reading> = readings.iter().collect();
+    put_together(&readings, &question.first_files)
+}
+
+/// The prompts that are looked at.
+pub(super) fn newest(prompts: &[String]) -> &[String] {
+    &prompts[prompts.len().saturating_sub(MOST_PROMPTS)..]
+}
+
+/// What prompts want, oldest first, of a task whose work read these files first.
+pub(super) fn put_together(readings: &[&Reading], first_files: &[String]) -> Intent {
+    let files = first_files.iter().take(FIRST_FILES).map(|file| file.trim());
+    let files: Vec<Entry> = files
+        .filter(|file| !file.is_empty())
+        .map(|file| Entry::new(shorten(file, 300)))
+        .collect();
     let mut scope = Vec::new();
+    let named = readings.iter().flat_map(|reading| &reading.named);
+    for entry in named.chain(&files) {
+        add_new(&mut scope, entry, scope::MOST_ENTRIES);
+    }
     let mut constraints = Vec::new();
-    for (prompt, sentences) in cleaned.iter().zip(&sentences) {
-        scope::named(&prompt.whole, &mut scope);
-        constraints::find(sentences, &mut constraints);
+    for entry in readings.iter().flat_map(|reading| &reading.constraints) {
+        add_new(&mut constraints, entry, constraints::MOST);
     }
-    for file in question.first_files.iter().take(FIRST_FILES) {
-        let file = file.trim();
-        if !file.is_empty() {
-            super::text::push_new(&mut scope, super::text::shorten(file, 300), scope::MOST_ENTRIES);
-        }
-    }
-    let last = cleaned.last().map(Cleaned::best).unwrap_or_default();
-    let keywords = scope::keywords(&[&goal, last]);
+    let telling = newest_goal(readings.iter().rev().copied());
+    let searched = telling.map(Reading::goal_words).into_iter();
+    let searched = searched.chain(readings.last().map(|last| last.text_words()));
     Intent {
-        goal,
-        scope,
-        constraints,
-        keywords,
+        goal: telling
+            .map(|reading| reading.goal().text.clone())
+            .unwrap_or_default(),
+        scope: texts(scope),
+        constraints: texts(constraints),
+        keywords: SearchWords::of_all(searched),
     }
 }
 
-/// The goal of the newest prompt that says one; thanks and "go ahead" say none.
-pub(super) fn newest_goal(prompts: &[Vec<String>]) -> String {
-    let mut fall_back = String::new();
-    for sentences in prompts.iter().rev() {
-        let goal = goal::goal_of(sentences);
-        if goal.is_empty() {
+fn texts(entries: Vec<&Entry>) -> Vec<String> {
+    entries.into_iter().map(|entry| entry.text.clone()).collect()
+}
+
+/// Of prompts, newest first, the one whose goal counts: thanks and "go ahead" say none.
+pub(super) fn newest_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> Option<G> {
+    let mut fall_back = None;
+    for prompt in prompts {
+        let goal = prompt.as_ref();
+        if goal.text.is_empty() {
             continue;
         }
-        let read = Prompt::read(sentences);
-        if !read.acknowledges && !read.approves {
-            return goal;
+        if !goal.assents {
+            return Some(prompt);
         }
-        if fall_back.is_empty() {
-            fall_back = goal;
-        }
+        fall_back = fall_back.or(Some(prompt));
     }
     fall_back
 }
@@ -63,6 +82,7 @@ pub(super) fn newest_goal(prompts: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn intent(prompts: &[&str], first_files: &[&str]) -> Intent {
         let owned = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect();
@@ -97,6 +117,96 @@ mod tests {
             "Adaugă un test."
         );
         assert_eq!(intent(&[], &[]), Intent::default());
+    }
+
+    /// As the rules are told: all prompts at once, one after the other into the same lists.
+    fn at_once(question: &IntentQuestion) -> Intent {
+        use crate::offline::clean::{Cleaned, clean};
+        use crate::offline::lexicon::{WORK_VERBS, WORK_VERBS_RO};
+        use crate::offline::prompt::Prompt;
+        use crate::offline::text::push_new;
+
+        let cleaned: Vec<Cleaned> = newest(&question.prompts)
+            .iter()
+            .map(|prompt| clean(prompt))
+            .collect();
+        let sentences: Vec<Vec<String>> = cleaned.iter().map(Cleaned::sentences).collect();
+        let goals = sentences.iter().rev().map(|sentences| {
+            let goal = crate::offline::goal::goal_of(sentences.clone());
+            (goal, Prompt::read(sentences))
+        });
+        let goals: Vec<(String, Prompt)> = goals.filter(|(goal, _)| !goal.is_empty()).collect();
+        let instruction = goals
+            .iter()
+            .find(|(_, read)| !read.acknowledges && !read.approves);
+        let goal = instruction.or(goals.first()).map(|(goal, _)| goal.clone());
+        let goal = goal.unwrap_or_default();
+        let mut scope = Vec::new();
+        let mut constraints = Vec::new();
+        for (prompt, sentences) in cleaned.iter().zip(&sentences) {
+            scope::named(&prompt.whole, &mut scope);
+            constraints::find(sentences, &mut constraints);
+        }
+        for file in question.first_files.iter().take(FIRST_FILES) {
+            push_new(&mut scope, shorten(file.trim(), 300), scope::MOST_ENTRIES);
+        }
+        let mut keywords = Vec::new();
+        let texts = [&*goal, cleaned.last().map(Cleaned::best).unwrap_or_default()];
+        let is_verb = |word: &str| WORK_VERBS.contains(&word) || WORK_VERBS_RO.contains(&word);
+        for only_names in [true, false] {
+            for word in texts.into_iter().flat_map(scope::content_words) {
+                if (!only_names || !is_verb(&word)) && (only_names || !has_names(texts, is_verb)) {
+                    push_new(&mut keywords, word, 12);
+                }
+            }
+        }
+        Intent {
+            goal,
+            scope,
+            constraints,
+            keywords,
+        }
+    }
+
+    fn has_names(texts: [&str; 2], is_verb: impl Fn(&str) -> bool) -> bool {
+        let mut words = texts.into_iter().flat_map(scope::content_words);
+        words.any(|word| !is_verb(&word))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn readings_put_together_tell_what_all_prompts_tell_at_once(
+            prompts in prop::collection::vec(prompt(), 0..30),
+            first_files in prop::collection::vec(prompt(), 0..12),
+        ) {
+            let question = IntentQuestion { prompts, first_files };
+            prop_assert_eq!(extract_intent(&question), at_once(&question));
+        }
+    }
+
+    /// Prompts as they are typed, in which names and limits come again, in other letters too.
+    fn prompt() -> impl Strategy<Value = String> {
+        #[rustfmt::skip]
+        let piece = prop::sample::select(vec![
+            "Fix the login bug in src/auth.rs. ", "thanks", "yes, go ahead", "ok ", "?", "\n\n", ", ", "Salut! ",
+            "Don't touch SRC/auth.rs. ", "don't touch src/auth.rs. ", "Only `parse()`, nothing else. ", "run it ",
+            "Add `Store::open` and user_id to crates/store/src/lib.rs", " without new dependencies. ", "Why: ",
+            "Te rog să adaugi un test, fără să modifici tests/a.py. ", "The page crashes, fix it. ", "Hey Claude! ",
+            "```\nlet code = run(\"src/code.rs\");\n```\n", "<system-reminder>Never stop.</system-reminder>",
+            "İ ", "We need the tests to stay green. ", "is it possible to commit? ", "update update tests ",
+        ]);
+        let many = (0..60u32).prop_map(|first| {
+            let names =
+                (first..first + 45).map(|number| format!("a/b{number}.rs, never edit C/d{number}.rs; "));
+            names.collect()
+        });
+        prop_oneof![
+            12 => prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat()),
+            1 => many,
+            1 => any::<String>(),
+        ]
     }
 
     #[test]

@@ -13,7 +13,9 @@ mod goal;
 mod intent;
 mod lexicon;
 mod material;
+mod memo;
 mod prompt;
+mod reading;
 mod reasoning;
 mod recovery;
 mod scope;
@@ -26,6 +28,7 @@ mod properties;
 
 pub use drift::check_drift;
 pub use intent::extract_intent;
+pub use memo::IntentMemo;
 pub use reasoning::extract_reasoning;
 pub use recovery::generate_forced_recovery;
 pub use summary::session_summary;

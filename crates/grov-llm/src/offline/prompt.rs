@@ -55,6 +55,38 @@ pub(super) struct Prompt {
     pub(super) routine: bool,
 }
 
+/// A prompt that says no more than that the work is right, or is to go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Assent {
+    /// It says more.
+    None,
+    /// Thanks, praise or "ok".
+    Acknowledges,
+    /// "Yes", "go ahead", "finish it".
+    Approves,
+}
+
+impl Assent {
+    /// That of a prompt with these sentences, of these words.
+    pub(super) fn of<'s>(sentences: impl Iterator<Item = &'s str>, read: &[Vec<Word<'_>>]) -> Self {
+        let length: usize = read.iter().map(Vec::len).sum();
+        let all_of = |list: &[&str]| length > 0 && read.iter().flatten().all(|word| word.is_any(list));
+        let some_of = |list: &[&str]| read.iter().flatten().any(|word| word.is_any(list));
+        let assent = if length <= 16 && all_of(ACKNOWLEDGING) && some_of(SATISFIED) {
+            Self::Acknowledges
+        } else if length <= 8 && all_of(APPROVING) && some_of(GO_AHEAD) {
+            Self::Approves
+        } else {
+            return Self::None;
+        };
+        if sentences.zip(read).any(|(sentence, words)| asks(sentence, words)) {
+            Self::None
+        } else {
+            assent
+        }
+    }
+}
+
 /// Words that make a go-ahead of a short sentence.
 #[rustfmt::skip]
 const APPROVING: &[&str] = &[
@@ -189,19 +221,11 @@ impl Prompt {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(sentence)).collect();
         let empty = read.iter().all(Vec::is_empty);
         let length: usize = read.iter().map(Vec::len).sum();
-        let all_of = |list: &[&str]| !empty && read.iter().flatten().all(|word| word.is_any(list));
         let some_of = |list: &[&str]| read.iter().flatten().any(|word| word.is_any(list));
-        let mut asks = false;
-        let mut orders = false;
-        for (sentence, words) in sentences.iter().zip(&read) {
-            if goal::asks_for_work(words) && !opens_question(words) {
-                orders = true;
-            } else if ends_with_question(sentence) || opens_question(words) {
-                asks = true;
-            }
-        }
-        let acknowledges = length <= 16 && all_of(ACKNOWLEDGING) && some_of(SATISFIED) && !asks;
-        let approves = length <= 8 && all_of(APPROVING) && some_of(GO_AHEAD) && !acknowledges && !asks;
+        let both = || sentences.iter().zip(&read);
+        let asks = both().any(|(sentence, words)| asks(sentence, words));
+        let orders = read.iter().any(|words| orders(words));
+        let assent = Assent::of(sentences.iter().map(String::as_str), &read);
         let objection = read
             .iter()
             .take(3)
@@ -209,8 +233,8 @@ impl Prompt {
             .max_by_key(|objection| *objection as u8);
         Self {
             empty,
-            acknowledges,
-            approves,
+            acknowledges: assent == Assent::Acknowledges,
+            approves: assent == Assent::Approves,
             objection: objection.unwrap_or(Objection::None),
             only_asks: asks && !orders,
             orders,
@@ -222,6 +246,16 @@ impl Prompt {
                     .all(|word| ROUTINE.contains(&word.as_str())),
         }
     }
+}
+
+/// Whether a sentence asks for work.
+fn orders(words: &[Word<'_>]) -> bool {
+    goal::asks_for_work(words) && !opens_question(words)
+}
+
+/// Whether a sentence asks for information.
+fn asks(sentence: &str, words: &[Word<'_>]) -> bool {
+    !orders(words) && (ends_with_question(sentence) || opens_question(words))
 }
 
 /// Whether a sentence opens like a question for information.

@@ -11,7 +11,7 @@ use grov_domain::{ForcedRecovery, ForcedRecoveryQuestion, RecoveryStep};
 /// looked at and undone.
 pub fn generate_forced_recovery(question: &ForcedRecoveryQuestion) -> ForcedRecovery {
     let instruction = clean(&question.newest_instruction);
-    let wanted = goal::goal_of(&instruction.sentences());
+    let wanted = goal::goal_of(instruction.sentences());
     let original = shorten(&question.goal, goal::MOST_CHARACTERS);
     let wanted = if wanted.is_empty() {
         original.clone()

@@ -28,24 +28,44 @@ fn is_telling(word: &Word<'_>) -> bool {
         && !word.is_any(STOP_WORDS)
 }
 
-/// Words for search: names first come first served, verbs of work left out where there are others.
-pub(super) fn keywords(texts: &[&str]) -> Vec<String> {
-    let mut found = Vec::new();
-    for text in texts {
+/// What of a text may be among the words for search.
+#[derive(Debug, Default)]
+pub(super) struct SearchWords {
+    /// Verbs of work left out.
+    names: Vec<String>,
+    /// Verbs of work as well.
+    all: Vec<String>,
+}
+
+impl SearchWords {
+    /// Those of a text: of each kind as many as there may be of all texts, so that those of several texts can be put together.
+    pub(super) fn of(text: &str) -> Self {
+        let mut found = Self::default();
         for word in content_words(text) {
+            if found.names.len() >= MOST_KEYWORDS {
+                break;
+            }
             if !WORK_VERBS.contains(&word.as_str()) && !WORK_VERBS_RO.contains(&word.as_str()) {
-                push_new(&mut found, word, MOST_KEYWORDS);
+                push_new(&mut found.names, word.clone(), MOST_KEYWORDS);
+            }
+            push_new(&mut found.all, word, MOST_KEYWORDS);
+        }
+        found
+    }
+
+    /// Words for search: names first come first served, verbs of work left out where there are others.
+    pub(super) fn of_all<'w>(texts: impl Iterator<Item = &'w Self> + Clone) -> Vec<String> {
+        let mut found = Vec::new();
+        for word in texts.clone().flat_map(|text| &text.names) {
+            push_new(&mut found, word.clone(), MOST_KEYWORDS);
+        }
+        if found.is_empty() {
+            for word in texts.flat_map(|text| &text.all) {
+                push_new(&mut found, word.clone(), MOST_KEYWORDS);
             }
         }
+        found
     }
-    if found.is_empty() {
-        for text in texts {
-            for word in content_words(text) {
-                push_new(&mut found, word, MOST_KEYWORDS);
-            }
-        }
-    }
-    found
 }
 
 /// Whether two words have the same stem, roughly: equal, or equal but for a short ending.
@@ -87,15 +107,18 @@ pub(super) fn overlap(one: &str, other: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn keywords(text: &str) -> Vec<String> {
+        SearchWords::of_all(std::iter::once(&SearchWords::of(text)))
+    }
+
     #[test]
     fn keywords_have_a_meaning() {
         assert_eq!(
-            keywords(&["Please fix the flaky login test in tests/login.rs"]),
+            keywords("Please fix the flaky login test in tests/login.rs"),
             ["flaky", "login", "tests/login.rs"]
         );
         assert!(
-            keywords(&["alpha beta gamma delta eins zwei drei vier fünf sechs sieben acht neun zehn elf"])
-                .len()
+            keywords("alpha beta gamma delta eins zwei drei vier fünf sechs sieben acht neun zehn elf").len()
                 <= 12
         );
     }

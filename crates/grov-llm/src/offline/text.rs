@@ -148,6 +148,29 @@ pub(super) fn ends_with_question(sentence: &str) -> bool {
         .ends_with('?')
 }
 
+/// An item of a list in which none stands twice, case aside.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) text: String,
+    /// What equal ones have in common.
+    folded: String,
+}
+
+impl Entry {
+    pub(super) fn new(text: String) -> Self {
+        let folded = fold(&text);
+        Self { text, folded }
+    }
+}
+
+/// Adds `item` as [`push_new`] does.
+pub(super) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usize) {
+    let is_known = |item: &Entry| list.iter().any(|known| known.folded == item.folded);
+    if !item.text.is_empty() && list.len() < limit && !is_known(item) {
+        list.push(item);
+    }
+}
+
 /// Adds `item` unless an equal one (case aside) is there or the list is full.
 pub(super) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {

@@ -2,6 +2,7 @@
 
 use super::claims::{Claims, Proof, claims_of, finished, proof_of};
 use super::clean::clean;
+use super::goal::{Goal, Sentence};
 use super::intent::{MOST_PROMPTS, newest_goal};
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
@@ -26,7 +27,14 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
     let turn = Turn {
         prompt: leading_prompt(&prompts),
         text: prompts.iter().flatten().cloned().collect::<Vec<_>>().join(" "),
-        goal: newest_goal(&prompts),
+        goal: newest_goal(
+            prompts
+                .iter()
+                .rev()
+                .map(|sentences| Goal::of(&Sentence::read(sentences.iter().cloned()))),
+        )
+        .map(|goal| goal.text)
+        .unwrap_or_default(),
         claims: claims_of(&question.answer),
         proof: proof_of(material::newest(&question.actions)),
         stop_reason: question.stop_reason.as_deref(),
