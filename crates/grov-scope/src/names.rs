@@ -25,7 +25,9 @@ const NAMES: &[&str] = &[
 
 /// Whether a word is a path, a file name or a glob.
 pub fn is_path(raw: &str) -> bool {
-    if raw.len() < 2
+    // Nearly every word ends here.
+    if !raw.contains(['.', '/'])
+        || raw.len() < 2
         || raw.len() > 300
         || raw.contains("://")
         || raw.starts_with("//")
@@ -34,7 +36,7 @@ pub fn is_path(raw: &str) -> bool {
         return false;
     }
     let name = raw.rsplit('/').next().unwrap_or(raw);
-    let has_ending = NAMES.contains(&fold(name).as_str()) && raw.len() > name.len()
+    let has_ending = raw.len() > name.len() && NAMES.contains(&fold(name).as_str())
         || name.rsplit_once('.').is_some_and(|(stem, ending)| {
             ENDINGS.contains(&fold(ending).as_str())
                 && (!stem.is_empty() || raw.contains('/') || ending == "env")

@@ -163,24 +163,25 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
 
 /// How many words the phrase (folded words, one space between) takes if it stands at `at`.
 pub fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
-    // Nearly every comparison ends here.
-    if words.get(at)?.folded.as_bytes().first() != phrase.as_bytes().first() {
-        return None;
-    }
+    let mut rest = phrase;
     let mut count = 0;
-    for part in phrase.split(' ') {
-        if words.get(at + count)?.folded != part {
-            return None;
-        }
+    loop {
+        rest = rest.strip_prefix(words.get(at + count)?.folded.as_str())?;
         count += 1;
+        if rest.is_empty() {
+            return Some(count);
+        }
+        rest = rest.strip_prefix(' ')?;
     }
-    Some(count)
 }
 
 /// The longest of these phrases that stands at `at`, in words.
 pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<usize> {
+    let first = words.get(at)?.folded.as_bytes().first();
     phrases
         .iter()
+        // Nearly every comparison ends here.
+        .filter(|phrase| phrase.as_bytes().first() == first)
         .filter_map(|phrase| phrase_at(words, at, phrase))
         .max()
 }
@@ -198,6 +199,23 @@ pub fn has_phrase(words: &[Word<'_>], phrases: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_phrase_is_found_word_by_word() {
+        let found = words("do not touch — do nothing");
+        assert_eq!(phrase_at(&found, 0, "do not"), Some(2));
+        assert_eq!(phrase_at(&found, 0, "do"), Some(1));
+        assert_eq!(phrase_at(&found, 0, "do no"), None);
+        assert_eq!(phrase_at(&found, 3, "do not"), None);
+        assert_eq!(phrase_at(&found, 4, "nothing else"), None);
+        assert_eq!(phrase_at(&found, 5, "nothing"), None);
+        assert_eq!(
+            any_phrase_at(&found, 0, &["not", "do", "do not touch", "do not"]),
+            Some(3)
+        );
+        assert_eq!(find_phrase(&found, &["nothing", "not touch"]), Some(1));
+        assert!(!has_phrase(&found, &["touch nothing", "to"]));
+    }
 
     #[test]
     fn words_keep_paths_whole_and_know_their_pauses() {

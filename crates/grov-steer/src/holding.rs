@@ -214,21 +214,21 @@ impl Agreement {
     fn read_with(&self, prompt: &str) -> (bool, Intent) {
         let mut prompts = self.instructions.clone();
         prompts.push(prompt.to_owned());
-        let intent = self.intent_of(&prompts);
+        let intent = self.intent_of(prompts);
         let says_something = !prompt.trim().is_empty()
             && (self.instructions.is_empty() && self.task.goal.is_empty() || is_more(&self.intent, &intent));
         (says_something, intent)
     }
 
-    fn intent_of(&self, prompts: &[String]) -> Intent {
+    fn intent_of(&self, prompts: Vec<String>) -> Intent {
         (self.read)(&IntentQuestion {
-            prompts: prompts.to_vec(),
+            prompts,
             first_files: Vec::new(),
         })
     }
 
     fn read_all(&mut self) {
-        self.intent = self.intent_of(&self.instructions);
+        self.intent = self.intent_of(self.instructions.clone());
     }
 
     fn forget_oldest(&mut self) {
@@ -241,11 +241,13 @@ impl Agreement {
     fn build(&mut self) {
         self.version += 1;
         let newest = self.instructions.last().cloned();
-        let newest = newest.map(|prompt| self.intent_of(&[prompt])).unwrap_or_default();
+        let newest = newest
+            .map(|prompt| self.intent_of(vec![prompt]))
+            .unwrap_or_default();
         let first = self.instructions.first().cloned();
         let base = if self.task.goal.trim().is_empty() {
             first
-                .map(|prompt| self.intent_of(&[prompt]).goal)
+                .map(|prompt| self.intent_of(vec![prompt]).goal)
                 .unwrap_or_default()
         } else {
             self.task.goal.clone()
@@ -282,16 +284,21 @@ impl Agreement {
             .instructions
             .split_last()
             .map_or(&[][..], |(_, before)| before);
-        let mut known: HashSet<String> = words(base, MOST_WORDS).into_iter().collect();
-        let texts = before.iter().chain(&self.task.scope).chain(&self.task.keywords);
-        known.extend(texts.flat_map(|text| words(text, MOST_WORDS)));
         let telling: HashSet<String> = newest
             .keywords
             .iter()
             .chain(&newest.scope)
             .flat_map(|text| words(text, MOST_WORDS))
             .collect();
-        !newest.goal.is_empty() && telling.len() >= WORDS_OF_A_TURN && telling.is_disjoint(&known)
+        if newest.goal.is_empty() || telling.len() < WORDS_OF_A_TURN {
+            return false;
+        }
+        let task = self.task.scope.iter().chain(&self.task.keywords);
+        let texts = before.iter().chain(task).map(String::as_str);
+        let mut known = std::iter::once(base)
+            .chain(texts)
+            .flat_map(|text| words(text, MOST_WORDS));
+        !known.any(|word| telling.contains(&word))
     }
 }
 

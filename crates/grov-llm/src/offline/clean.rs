@@ -197,7 +197,11 @@ impl Kept {
 /// Appends a line without control characters, and without placeholders of pasted things.
 fn append(text: &mut String, line: &str) {
     let line = without_placeholders(line);
-    text.extend(line.chars().filter(|letter| !is_junk(*letter)));
+    if line.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t')) {
+        text.push_str(&line);
+    } else {
+        text.extend(line.chars().filter(|letter| !is_junk(*letter)));
+    }
     text.push('\n');
 }
 
