@@ -5,9 +5,9 @@ use grov_domain::{
     AgentId, ClientSessionId, Clock, GoalEdit, GoalStore, Guarded, HookSession, HookStore, StoreError,
     SwitchScope, SwitchStore, SystemClock,
 };
-use grov_drift::Following;
+use grov_drift::{Following, IntentReader};
 use grov_hooks::ToldList;
-use grov_llm::offline::extract_intent;
+use grov_llm::offline::IntentMemo;
 use grov_project::Place;
 use grov_runtime::Home;
 use grov_store::SqliteStore;
@@ -54,8 +54,9 @@ pub(crate) async fn take_up(
     store: &SqliteStore,
     home: &Home,
     whose: &Whose,
+    intents: &Arc<IntentMemo>,
 ) -> Result<Following, StoreError> {
-    take_up_since(store, home, whose, None).await
+    take_up_since(store, home, whose, None, intents).await
 }
 
 /// The same; of a session that no hook could register so far, what was done since then is its own.
@@ -64,6 +65,7 @@ pub(crate) async fn take_up_since(
     home: &Home,
     whose: &Whose,
     since: Option<OffsetDateTime>,
+    intents: &Arc<IntentMemo>,
 ) -> Result<Following, StoreError> {
     let id = whose.id();
     let session = match store.hook_session(&id).await? {
@@ -75,12 +77,18 @@ pub(crate) async fn take_up_since(
         }
     };
     let edits = store.goal_edits(&id).await?;
-    let mut following = Following::resume(session, &edits, Arc::new(extract_intent));
+    let mut following = Following::resume(session, &edits, reader(intents));
     let session = following.session_mut();
     if let Some(transcript) = &whose.transcript {
         session.transcript_path = Some(transcript.to_string_lossy().into_owned());
     }
     Ok(following)
+}
+
+/// Tells what prompts ask for, and reads each once.
+pub(crate) fn reader(intents: &Arc<IntentMemo>) -> IntentReader {
+    let intents = Arc::clone(intents);
+    Arc::new(move |question| intents.extract_intent(question))
 }
 
 /// A session that no hook saw before, with what it inherits.
@@ -373,7 +381,7 @@ mod tests {
         let mut session = begun(whose);
         // What is older than the session is history.
         session.started_at = time::OffsetDateTime::UNIX_EPOCH;
-        Following::resume(session, &[], Arc::new(extract_intent))
+        Following::resume(session, &[], reader(&Arc::default()))
     }
 
     fn call(id: &str, padding: usize) -> String {

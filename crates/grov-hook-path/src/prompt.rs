@@ -2,23 +2,25 @@
 
 use crate::call::Call;
 use crate::faults::note;
-use crate::following::{Whose, begin, catch_up, length, portion, take_up};
+use crate::following::{Whose, begin, catch_up, length, portion, reader, take_up};
 use crate::{Work, proxy, runtime};
 use grov_actions::transcript::typed;
 use grov_domain::{ClientSessionId, Clock, HookSession, HookStore, StoreError, SystemClock, TaskId};
 use grov_drift::{announce, is_quiet, may_wait};
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use grov_hooks::{Answers, event};
-use grov_llm::offline::extract_intent;
+use grov_llm::offline::IntentMemo;
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
+use grov_steer::kept_of;
 use grov_store::{OpenOptions, SqliteStore};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::task::yield_now;
 
 /// Time for looking whether files are as memories left them.
 const TIME_FOR_FILES: Duration = Duration::from_millis(15);
@@ -58,6 +60,7 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
+        intents: Arc::default(),
     };
     let event = call.input.prompt_id.as_deref().map(|id| {
         let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
@@ -102,13 +105,19 @@ struct Arrival<'a> {
     settings: &'a Settings,
     drift: DriftSettings,
     memory: MemorySettings,
+    /// What prompts ask for: each is read once, while the database has the word where that can be.
+    intents: Arc<IntentMemo>,
 }
 
 impl Arrival<'_> {
     /// What the agent is told.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
         let database = self.call.home.database();
-        let store = SqliteStore::open(&database, &OpenOptions::brief()).await?;
+        let options = OpenOptions::brief();
+        let open = SqliteStore::open(&database, &options);
+        let read = async { self.intents.read_ahead(&kept_of(self.prompt)) };
+        let (store, ()) = tokio::join!(open, read);
+        let store = store?;
         let mut told = ToTell::default();
         for _ in 0..TRIES {
             match self.take_in(&store, &mut told).await {
@@ -183,15 +192,25 @@ impl Arrival<'_> {
             Some(session) => session,
             None => begin(store, self.call.home, self.whose).await?,
         };
-        announce(&mut session, self.prompt, length, Arc::new(extract_intent));
         // Memory is silent by itself where Grov is off.
-        self.ask(store, false, told).await?;
+        let ask = self.ask(store, false, told);
+        let (asked, ()) = tokio::join!(ask, self.read_ahead(&session.contract.instructions));
+        asked?;
+        announce(&mut session, self.prompt, length, reader(&self.intents));
         if let Some(path) = &self.whose.transcript {
             session.transcript_path = Some(path.to_string_lossy().into_owned());
         }
         session.updated_at = SystemClock.now();
         self.goes_on(&mut session, told);
         store.prompted(&session).await
+    }
+
+    /// Reads what was typed before, and lets an answer of the database be taken up between two prompts.
+    async fn read_ahead(&self, instructions: &[String]) {
+        for prompt in instructions {
+            self.intents.read_ahead(prompt);
+            yield_now().await;
+        }
     }
 
     /// Hands over what is too much to be read while the client waits. Without that it is read when the turn is over.
@@ -214,7 +233,7 @@ impl Arrival<'_> {
 
     /// Follows the session up to this prompt.
     async fn follow(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
-        let mut following = take_up(store, self.call.home, self.whose).await?;
+        let mut following = take_up(store, self.call.home, self.whose, &self.intents).await?;
         // After that: a fork is off where what it goes on with is.
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;

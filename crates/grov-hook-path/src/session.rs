@@ -13,6 +13,7 @@ use grov_llm::offline::session_summary;
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
 use grov_store::{OpenOptions, SqliteStore};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time for looking whether files are as memories left them.
@@ -101,7 +102,7 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
         until: Instant::now() + TIME_FOR_FILES,
     };
     let told = newest(&store, &beginning).await?;
-    let mut following = take_up(&store, call.home, whose).await?;
+    let mut following = take_up(&store, call.home, whose, &Arc::default()).await?;
     following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
@@ -137,7 +138,7 @@ async fn standing(
         return Ok(None);
     }
     for _ in 0..TRIES {
-        let mut following = take_up(&store, call.home, whose).await?;
+        let mut following = take_up(&store, call.home, whose, &Arc::default()).await?;
         if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
             note(Some(call.home), &format!("the transcript: {error}"));
         }

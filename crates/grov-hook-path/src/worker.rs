@@ -257,7 +257,8 @@ impl AfterTurn<'_> {
         let is_end = self.work.event == event::SESSION_END;
         let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
-            let mut following = take_up_since(store, home, &self.work.whose, turn_began).await?;
+            let mut following =
+                take_up_since(store, home, &self.work.whose, turn_began, &Arc::default()).await?;
             let before = following.session().updated_at;
             let known = (following.session().prompts, following.session().actions);
             let is_at_end =

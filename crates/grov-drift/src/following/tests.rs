@@ -3,7 +3,7 @@
 use super::*;
 use crate::{announce, is_quiet, may_wait, review, summary};
 use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
-use grov_llm::offline::extract_intent;
+use grov_llm::offline::{IntentMemo, extract_intent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -823,6 +823,37 @@ fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
     session.stop();
     assert_eq!((session.stored.prompts, session.stored.actions), (2, 1));
     assert_eq!(session.stored.contract.instructions.len(), 2);
+}
+
+#[test]
+fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
+    let intents = Arc::new(IntentMemo::default());
+    let reader = || -> IntentReader {
+        let intents = Arc::clone(&intents);
+        Arc::new(move |question| intents.extract_intent(question))
+    };
+    let mut session = begun();
+    let mut ahead = begun();
+    let prompts = [
+        GOAL,
+        "yes, go on",
+        "Now write docs/auth.md.",
+        "Only that, please.",
+        "thanks",
+        "Translate the README into French.",
+    ];
+    for prompt in prompts.iter().cycle().take(40) {
+        ahead
+            .contract
+            .instructions
+            .iter()
+            .for_each(|prompt| intents.read_ahead(prompt));
+        intents.read_ahead(prompt);
+        announce(&mut ahead, prompt, 0, reader());
+        announce(&mut session, prompt, 0, Arc::new(extract_intent));
+        assert_eq!(ahead, session);
+    }
+    assert!(session.contract.instructions.len() > 2);
 }
 
 #[test]
