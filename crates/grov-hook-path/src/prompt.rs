@@ -115,7 +115,7 @@ impl Arrival<'_> {
         let database = self.call.home.database();
         let options = OpenOptions::brief();
         let open = SqliteStore::open(&database, &options);
-        let read = async { self.intents.read_ahead(&kept_of(self.prompt)) };
+        let read = async { self.intents.read_ahead_alone(&kept_of(self.prompt)) };
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
         let mut told = ToTell::default();
@@ -207,8 +207,13 @@ impl Arrival<'_> {
 
     /// Reads what was typed before, and lets an answer of the database be taken up between two prompts.
     async fn read_ahead(&self, instructions: &[String]) {
-        for prompt in instructions {
-            self.intents.read_ahead(prompt);
+        for (place, prompt) in instructions.iter().enumerate() {
+            // The first and the newest say most of what the agent is held to.
+            if place == 0 || place + 1 == instructions.len() {
+                self.intents.read_ahead_alone(prompt);
+            } else {
+                self.intents.read_ahead(prompt);
+            }
             yield_now().await;
         }
     }

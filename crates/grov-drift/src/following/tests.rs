@@ -848,7 +848,7 @@ fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
             .instructions
             .iter()
             .for_each(|prompt| intents.read_ahead(prompt));
-        intents.read_ahead(prompt);
+        intents.read_ahead_alone(prompt);
         announce(&mut ahead, prompt, 0, reader());
         announce(&mut session, prompt, 0, Arc::new(extract_intent));
         assert_eq!(ahead, session);

@@ -27,9 +27,14 @@ impl IntentMemo {
         put_together(&readings, &question.first_files)
     }
 
-    /// Reads a prompt before anybody asks about it.
+    /// Reads a prompt before anybody asks about it: what every question wants of it.
     pub fn read_ahead(&self, prompt: &str) {
         self.reading(prompt);
+    }
+
+    /// Reads a prompt before anybody asks about it alone, or as the newest of several.
+    pub fn read_ahead_alone(&self, prompt: &str) {
+        put_together(&[&self.reading(prompt)], &[]);
     }
 
     fn reading(&self, prompt: &str) -> Arc<Reading> {
@@ -74,6 +79,7 @@ mod tests {
         .map(str::to_owned);
         let memo = IntentMemo::default();
         memo.read_ahead(&prompts[2]);
+        memo.read_ahead_alone(&prompts[0]);
         for _ in 0..2 {
             for end in 0..=prompts.len() {
                 let question = question(&prompts[..end]);
