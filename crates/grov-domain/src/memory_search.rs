@@ -76,8 +76,8 @@ pub struct MemoryExtent {
 pub struct Posting {
     /// The store's number of the memory.
     pub document: i64,
-    /// How often, by field.
-    pub counts: PerField<u32>,
+    /// How often, by field; more than fits stays at the most that does.
+    pub counts: PerField<u16>,
 }
 
 /// What the store knows of a term.
@@ -85,7 +85,8 @@ pub struct Posting {
 pub struct TermMatch {
     /// In how many memories of the scope it stands.
     pub frequency: u64,
-    /// Where it stands, or the newest of these places when there are more than may be read; `None` when not even one may.
+    /// Where it stands; `None` when rarer terms used up what may be read. Of a term that alone is too common, the newest of
+    /// these places.
     pub postings: Option<Vec<Posting>>,
 }
 
@@ -144,8 +145,8 @@ pub struct MemoryStats {
 /// Team memory, to be searched, filled and emptied. What is saved through [`TaskStore`](crate::TaskStore) is found here.
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
-    /// Where terms stand. At most `budget` postings are read: all of the rare terms, and of the common ones the newest, of
-    /// each as many.
+    /// Where terms stand. At most `budget` postings are read: all of the rarest terms, as far as that goes, and none of the
+    /// others; of the rarest the newest, where not even that one fits.
     async fn lookup(
         &self,
         scope: &MemoryScope,

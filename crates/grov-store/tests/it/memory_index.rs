@@ -163,7 +163,7 @@ async fn perform(store: &SqliteStore, act: &Act) {
 }
 
 /// The terms of a task and how often they stand in it, by field.
-fn terms(task: &Task) -> (BTreeMap<String, PerField<u32>>, PerField<u64>) {
+fn terms(task: &Task) -> (BTreeMap<String, PerField<u16>>, PerField<u64>) {
     let all = |texts: &[String]| -> Vec<String> { texts.iter().flat_map(|text| words(text, 9999)).collect() };
     let mut text = words(&task.original_query, 9999);
     if let Some(goal) = task.goal.as_ref().filter(|goal| **goal != task.original_query) {
@@ -183,7 +183,7 @@ fn terms(task: &Task) -> (BTreeMap<String, PerField<u32>>, PerField<u64>) {
             .flat_map(|file| [file_term(file), path_term(file)])
             .collect(),
     ];
-    let mut counts: BTreeMap<String, PerField<u32>> = BTreeMap::new();
+    let mut counts: BTreeMap<String, PerField<u16>> = BTreeMap::new();
     for (field, terms) in fields.iter().enumerate() {
         for term in terms {
             counts.entry(term.clone()).or_default()[field] += 1;
@@ -195,7 +195,7 @@ fn terms(task: &Task) -> (BTreeMap<String, PerField<u32>>, PerField<u64>) {
 /// Compares every answer for a scope with what its tasks say.
 async fn check(store: &SqliteStore, scope: &MemoryScope) {
     let tasks = store.export(Some(scope), None, u32::MAX).await.unwrap();
-    let mut expected: BTreeMap<String, BTreeMap<String, PerField<u32>>> = BTreeMap::new();
+    let mut expected: BTreeMap<String, BTreeMap<String, PerField<u16>>> = BTreeMap::new();
     let mut lengths = [0; 4];
     for task in &tasks {
         let (counts, of_task) = terms(task);
@@ -235,7 +235,7 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
     }
     for (term, answer) in asked.iter().zip(&found.terms) {
         let postings = answer.postings.as_ref().unwrap();
-        let standing: BTreeMap<String, PerField<u32>> = postings
+        let standing: BTreeMap<String, PerField<u16>> = postings
             .iter()
             .map(|posting| (ids[&posting.document].clone(), posting.counts))
             .collect();
@@ -250,7 +250,7 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
             "{term}"
         );
     }
-    // Within a budget: the newest of each, and so many of each that it is used up or nothing is left out.
+    // Within a budget: all of a term or nothing, and of one that alone is too much the newest.
     for budget in [1, 7, 900, 1500] {
         let within = store.lookup(scope, &asked, budget).await.unwrap();
         let read: usize = within

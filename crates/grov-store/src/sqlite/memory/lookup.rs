@@ -10,7 +10,7 @@ use grov_domain::{
 use serde::Deserialize;
 use sqlx::Sqlite;
 use sqlx::query::Query;
-use sqlx::sqlite::SqliteArguments;
+use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use time::OffsetDateTime;
 
 /// Postings that a full part holds, about.
@@ -28,33 +28,44 @@ impl SqliteStore {
         terms: &[String],
         budget: u64,
     ) -> Result<TermMatches, StoreError> {
-        let (scopes, extent) = self.extent(scope).await?;
+        let newest_parts = self.newest_parts(scope, terms).await?;
         let mut found = TermMatches {
-            extent,
+            extent: MemoryExtent::default(),
             terms: vec![TermMatch::default(); terms.len()],
         };
+        let mut scopes = Vec::with_capacity(newest_parts.len());
+        let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
+        // How many there are in a scope, and how many of these its newest part holds.
+        let mut held: Vec<(usize, u64, usize)> = Vec::new();
+        for row in &newest_parts {
+            let columns = Columns(row);
+            scopes.push(columns.get::<i64>("id")?);
+            found.extent.documents += columns.count("documents")?;
+            for (sum, column) in found.extent.lengths.iter_mut().zip(LENGTHS) {
+                *sum += columns.count(column)?;
+            }
+            for Part(place, documents, part) in columns.list("found")? {
+                if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
+                    let before = postings.len();
+                    unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
+                    term.frequency = term.frequency.saturating_add(documents);
+                    held.push((place, documents, postings.len() - before));
+                }
+            }
+        }
         let Some(scopes) = list(&scopes)? else {
             for term in &mut found.terms {
                 term.postings = Some(Vec::new());
             }
             return Ok(found);
         };
-        let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        // How many there are in a scope, and how many of these its newest part holds.
-        let mut held: Vec<(usize, u64, usize)> = Vec::new();
-        for Part(place, documents, part) in self.newest_parts(&scopes, terms).await? {
-            if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
-                let before = postings.len();
-                unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
-                term.frequency = term.frequency.saturating_add(documents);
-                held.push((place, documents, postings.len() - before));
-            }
-        }
-        let most = affordable(found.terms.iter().map(|term| term.frequency), budget);
-        // Those of which more is wanted.
+        let frequencies: Vec<u64> = found.terms.iter().map(|term| term.frequency).collect();
+        let allotted = allotted(&frequencies, budget);
+        let most = |place: usize| allotted.get(place).copied().unwrap_or(0);
+        // Those of which more is wanted than what grows.
         let mut wanting: Vec<usize> = held
             .iter()
-            .filter(|(_, documents, held)| (*held as u64) < most.min(*documents))
+            .filter(|(place, documents, held)| (*held as u64) < most(*place).min(*documents))
             .map(|(place, ..)| *place)
             .collect();
         wanting.sort_unstable();
@@ -63,19 +74,25 @@ impl SqliteStore {
             .iter()
             .filter_map(|place| terms.get(*place).map(String::as_str))
             .collect();
+        // Only one that is alone is read in part.
+        let in_part = wanting.iter().copied().find(|place| {
+            let frequency = frequencies.get(*place).copied().unwrap_or(0);
+            most(*place) < frequency
+        });
         let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        for Part(place, _, part) in self.full_parts(&scopes, &wanted, most).await? {
+        for Part(place, _, part) in self.full_parts(&scopes, &wanted, in_part.map(most)).await? {
             let postings = wanting.get(place).and_then(|place| older.get_mut(*place));
             if let Some(postings) = postings {
                 unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
             }
         }
-        for ((term, mut older), mut newest) in found.terms.iter_mut().zip(older).zip(newest) {
-            if term.frequency > 0 && most == 0 {
+        let read = found.terms.iter_mut().zip(&allotted);
+        for (((term, most), mut older), mut newest) in read.zip(older).zip(newest) {
+            if term.frequency > 0 && *most == 0 {
                 continue;
             }
             older.append(&mut newest);
-            let most = usize::try_from(most).unwrap_or(usize::MAX);
+            let most = usize::try_from(*most).unwrap_or(usize::MAX);
             if older.len() > most {
                 // Those of several scopes stand one behind the other.
                 older.sort_unstable_by_key(|posting| posting.document);
@@ -86,40 +103,24 @@ impl SqliteStore {
         Ok(found)
     }
 
-    async fn extent(&self, scope: &MemoryScope) -> Result<(Vec<i64>, MemoryExtent), StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM memory_scopes WHERE project_path = ?1 OR (?2 <> '' AND project_remote = ?2) ORDER BY id",
-        )
-        .bind(&scope.project_path)
-        .bind(remote_of(scope));
-        let rows = self.reader().await?.rows(self, query).await?;
-        let mut extent = MemoryExtent::default();
-        let mut scopes = Vec::with_capacity(rows.len());
-        for row in &rows {
-            let columns = Columns(row);
-            scopes.push(columns.get("id")?);
-            extent.documents += columns.count("documents")?;
-            for (sum, column) in extent.lengths.iter_mut().zip(LENGTHS) {
-                *sum += columns.count(column)?;
-            }
-        }
-        Ok((scopes, extent))
-    }
-
-    /// The parts that grow, with how many memories there are in all.
-    async fn newest_parts(&self, scopes: &str, terms: &[String]) -> Result<Vec<Part>, StoreError> {
-        let Some(terms) = list(terms)? else {
-            return Ok(Vec::new());
-        };
+    /// The scopes, each with its sums, and as `found` the parts that grow, with how many memories hold the term in all: one
+    /// question for both.
+    async fn newest_parts(
+        &self,
+        scope: &MemoryScope,
+        terms: &[String],
+    ) -> Result<Vec<SqliteRow>, StoreError> {
         // The order of the join is ours: the table is asked for each term, and never read from end to end.
         let query = sqlx::query(
-            "SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) AS found \
-             FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
-             CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part = 0",
+            "SELECT s.*, (SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) \
+             FROM json_each(?3) asked CROSS JOIN memory_postings p \
+             ON p.scope = s.id AND p.term = asked.value AND p.part = 0) AS found FROM memory_scopes s \
+             WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2) ORDER BY s.id",
         )
-        .bind(scopes)
-        .bind(terms);
-        self.parts(query).await
+        .bind(&scope.project_path)
+        .bind(remote_of(scope))
+        .bind(list(terms)?.unwrap_or_else(|| "[]".to_owned()));
+        self.reader().await?.rows(self, query).await
     }
 
     /// Parts that come as a list in one row: handing over a row for each would cost more than finding them.
@@ -129,8 +130,13 @@ impl SqliteStore {
         Ok(lists.collect::<Result<Vec<_>, _>>()?.concat())
     }
 
-    /// Full parts from the newest on, as many for each term as hold `most` postings.
-    async fn full_parts(&self, scopes: &str, terms: &[&str], most: u64) -> Result<Vec<Part>, StoreError> {
+    /// Full parts: all, or from the newest on as many as hold so many postings of each term.
+    async fn full_parts(
+        &self,
+        scopes: &str,
+        terms: &[&str],
+        newest: Option<u64>,
+    ) -> Result<Vec<Part>, StoreError> {
         let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
@@ -143,7 +149,9 @@ impl SqliteStore {
         )
         .bind(scopes)
         .bind(terms)
-        .bind(i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX));
+        .bind(newest.map_or(i64::MAX, |most| {
+            i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX)
+        }));
         self.parts(query).await
     }
 
@@ -183,22 +191,21 @@ impl SqliteStore {
         before: Option<OffsetDateTime>,
         limit: u32,
     ) -> Result<Vec<i64>, StoreError> {
-        // Each scope is read from its end; all of them together would have to be sorted.
-        let (scopes, _) = self.extent(scope).await?;
+        // Each scope is read from its end; all of them together would have to be sorted. One row for each: handing over one
+        // for each memory would cost more than finding them.
+        let query = sqlx::query(
+            "SELECT (SELECT json_group_array(json_array(created_at, id)) FROM \
+             (SELECT created_at, id FROM memory_documents WHERE scope = s.id AND created_at < ?3 \
+             ORDER BY created_at DESC, id DESC LIMIT ?4)) AS found FROM memory_scopes s \
+             WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2)",
+        )
+        .bind(&scope.project_path)
+        .bind(remote_of(scope))
+        .bind(before.map_or(i64::MAX, millis))
+        .bind(limit);
         let mut newest: Vec<(i64, i64)> = Vec::new();
-        for scope in scopes {
-            // One row: handing over one for each would cost more than finding them.
-            let query = sqlx::query(
-                "SELECT json_group_array(json_array(created_at, id)) AS found FROM \
-                 (SELECT created_at, id FROM memory_documents WHERE scope = ?1 AND created_at < ?2 \
-                 ORDER BY created_at DESC, id DESC LIMIT ?3)",
-            )
-            .bind(scope)
-            .bind(before.map_or(i64::MAX, millis))
-            .bind(limit);
-            for row in &self.reader().await?.rows(self, query).await? {
-                newest.append(&mut Columns(row).list("found")?);
-            }
+        for row in &self.reader().await?.rows(self, query).await? {
+            newest.append(&mut Columns(row).list("found")?);
         }
         newest.sort_unstable_by(|one, other| other.cmp(one));
         newest.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -206,21 +213,34 @@ impl SqliteStore {
     }
 }
 
-/// How many postings of each term may be read so that all of them together are not more than `budget`: rare terms are
-/// read whole, and common ones share what is left.
-fn affordable(frequencies: impl Iterator<Item = u64>, budget: u64) -> u64 {
-    let mut frequencies: Vec<u64> = frequencies.collect();
-    frequencies.sort_unstable();
+/// How many postings of each term are read so that all of them together are not more than `budget`: all of the rarest terms,
+/// as far as it goes, and nothing of the others, which say little. What is read in part would favour the newest. Where not
+/// even the rarest fits, the newest of it are read.
+fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
+    let mut allotted = vec![0; frequencies.len()];
+    let mut rarest_first: Vec<(usize, u64)> = frequencies
+        .iter()
+        .copied()
+        .enumerate()
+        .filter(|(_, frequency)| *frequency > 0)
+        .collect();
+    rarest_first.sort_by_key(|(_, frequency)| *frequency);
     let mut left = budget;
-    let mut terms = frequencies.len() as u64;
-    for frequency in frequencies {
-        if frequency.saturating_mul(terms) > left {
-            return left / terms;
+    for (number, (place, frequency)) in rarest_first.into_iter().enumerate() {
+        let most = if number == 0 {
+            frequency.min(budget)
+        } else {
+            frequency
+        };
+        if most > left {
+            break;
         }
-        left -= frequency;
-        terms -= 1;
+        left -= most;
+        if let Some(allotted) = allotted.get_mut(place) {
+            *allotted = most;
+        }
     }
-    u64::MAX
+    allotted
 }
 
 /// A part of a term's postings: the place of the term among those that were asked for, how many memories hold it, and the
@@ -270,16 +290,16 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use super::{affordable, bytes_of};
+    use super::{allotted, bytes_of};
 
     #[test]
-    fn rare_terms_are_read_whole_and_common_ones_share_the_rest() {
-        let most = |frequencies: &[u64], budget| affordable(frequencies.iter().copied(), budget);
-        assert_eq!(most(&[3, 900, 100], 1000), 897);
-        assert_eq!(most(&[3, 900, 100], 1003), u64::MAX);
-        assert_eq!(most(&[3, 900, 900], 1003), 500);
-        assert_eq!(most(&[5, 5], 0), 0);
-        assert_eq!(most(&[], 0), u64::MAX);
+    fn rare_terms_are_read_whole_and_those_that_do_not_fit_are_left_out() {
+        assert_eq!(allotted(&[3, 900, 100], 1003), [3, 900, 100]);
+        assert_eq!(allotted(&[3, 900, 100], 1002), [3, 0, 100]);
+        assert_eq!(allotted(&[900, 3, 0, 900], 903), [900, 3, 0, 0]);
+        assert_eq!(allotted(&[3, 900, 100], 2), [2, 0, 0]);
+        assert_eq!(allotted(&[5, 5], 0), [0, 0]);
+        assert_eq!(allotted(&[], 0), [0; 0]);
     }
 
     #[test]

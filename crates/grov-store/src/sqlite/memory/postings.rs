@@ -10,10 +10,10 @@ use grov_domain::Posting;
 pub(super) const PART_BYTES: usize = 900;
 
 /// The longest that a posting can be.
-const LONGEST: usize = 10 + 1 + 4 * 5;
+const LONGEST: usize = 10 + 1 + 4 * 3;
 
 /// So many in a field are written as "more".
-const MORE: u32 = 3;
+const MORE: u16 = 3;
 
 /// Bytes that no version of Grov writes.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,11 +29,12 @@ pub(super) fn unpack(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Ma
         document = document.wrapping_add_unsigned(number(&mut rest)?);
         let (marks, behind) = rest.split_first().ok_or(Malformed)?;
         rest = behind;
-        let mut counts = [0_u32; 4];
+        let mut counts = [0_u16; 4];
         for (field, count) in counts.iter_mut().enumerate() {
-            *count = u32::from(marks >> (2 * field)) & MORE;
+            *count = u16::from(marks >> (2 * field)) & MORE;
             if *count == MORE {
-                let more = u32::try_from(number(&mut rest)?).map_err(|_| Malformed)?;
+                // What was written with more than fits is as good as the most.
+                let more = u16::try_from(number(&mut rest)?).unwrap_or(u16::MAX);
                 *count = MORE.saturating_add(more);
             }
         }
@@ -147,7 +148,7 @@ mod tests {
 
     fn ascending() -> impl Strategy<Value = Vec<Posting>> {
         let distance = prop_oneof![1..4_i64, 1..300_i64, 1..(1_i64 << 40)];
-        let count = prop_oneof![0..4_u32, any::<u32>()];
+        let count = prop_oneof![0..4_u16, any::<u16>()];
         prop::collection::vec((distance, prop::array::uniform4(count)), 0..900).prop_map(|steps| {
             let mut document = 0;
             let posting = |(distance, counts)| {

@@ -74,7 +74,7 @@ impl Standing {
                 match postings.last_mut() {
                     Some(posting) if posting.document == document => {
                         if let Some(count) = posting.counts.get_mut(field) {
-                            *count += 1;
+                            *count = count.saturating_add(1);
                         }
                     }
                     _ => {
