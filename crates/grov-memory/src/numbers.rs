@@ -1,4 +1,4 @@
-//! Maps from the store's numbers of memories: a question asks them many thousand times.
+//! What is known by the store's numbers of memories: a question asks for that many thousand times.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -28,5 +28,90 @@ impl Hasher for NumberHasher {
     fn finish(&self) -> u64 {
         // The upper bits depend on all of the number, and the map looks at the lower ones first.
         self.0.rotate_left(32)
+    }
+}
+
+/// So many numbers beside one another are worth a place each where one of them is used.
+const SPARSE: usize = 16;
+
+/// Sums by number. Numbers of one project mostly lie close together: then each has a place of its own, and nothing is
+/// hashed.
+pub(crate) enum NumberSums {
+    Dense { first: i64, sums: Vec<f64> },
+    Sparse(NumberMap<f64>),
+}
+
+impl NumberSums {
+    /// For these numbers, of which some may come more than once.
+    pub(crate) fn over(numbers: impl Iterator<Item = i64>) -> Self {
+        let (mut first, mut last, mut count) = (i64::MAX, i64::MIN, 0_usize);
+        for number in numbers {
+            first = first.min(number);
+            last = last.max(number);
+            count += 1;
+        }
+        let span = last
+            .checked_sub(first)
+            .and_then(|span| usize::try_from(span).ok());
+        match span {
+            Some(span) if span < count.saturating_mul(SPARSE) => Self::Dense {
+                first,
+                sums: vec![0.0; span + 1],
+            },
+            _ => Self::Sparse(NumberMap::default()),
+        }
+    }
+
+    pub(crate) fn add(&mut self, number: i64, value: f64) {
+        match self {
+            Self::Dense { first, sums } => {
+                let place = number
+                    .checked_sub(*first)
+                    .and_then(|place| usize::try_from(place).ok());
+                if let Some(sum) = place.and_then(|place| sums.get_mut(place)) {
+                    *sum += value;
+                }
+            }
+            Self::Sparse(sums) => *sums.entry(number).or_default() += value,
+        }
+    }
+
+    /// The numbers whose sum is above zero, with it.
+    pub(crate) fn above_zero(self) -> Vec<(i64, f64)> {
+        let is_above = |(_, sum): &(i64, f64)| *sum > 0.0;
+        match self {
+            Self::Dense { first, sums } => (first..).zip(sums).filter(is_above).collect(),
+            Self::Sparse(sums) => sums.into_iter().filter(is_above).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_are_the_same_near_together_and_far_apart(
+            values in prop::collection::vec((0_i64..40, 0_u32..3), 0..60),
+            first in prop_oneof![Just(i64::MIN), Just(-7), Just(1000), Just(i64::MAX - 40_000_000)],
+            distance in prop_oneof![Just(1_i64), Just(1_000_000)],
+        ) {
+            let values: Vec<(i64, f64)> = values
+                .into_iter()
+                .map(|(number, value)| (first + number * distance, f64::from(value)))
+                .collect();
+            let mut sums = NumberSums::over(values.iter().map(|(number, _)| *number));
+            let mut expected = std::collections::BTreeMap::new();
+            for (number, value) in values {
+                sums.add(number, value);
+                *expected.entry(number).or_insert(0.0) += value;
+            }
+            let mut found = sums.above_zero();
+            found.sort_by_key(|(number, _)| *number);
+            let expected: Vec<_> = expected.into_iter().filter(|(_, sum)| *sum > 0.0).collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 }

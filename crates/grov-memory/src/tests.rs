@@ -59,7 +59,7 @@ impl Shelf {
 impl MemoryStore for Shelf {
     async fn lookup(&self, _: &MemoryScope, terms: &[String], _: u64) -> Result<TermMatches, StoreError> {
         let mut extent = MemoryExtent::default();
-        let mut found: Vec<BTreeMap<i64, [u32; 4]>> = vec![BTreeMap::new(); terms.len()];
+        let mut found: Vec<BTreeMap<i64, [u16; 4]>> = vec![BTreeMap::new(); terms.len()];
         for (document, memory) in (0..).zip(&self.0) {
             extent.documents += 1;
             for (field, held) in Self::terms(memory).iter().enumerate() {
@@ -67,7 +67,7 @@ impl MemoryStore for Shelf {
                 for (term, places) in terms.iter().zip(&mut found) {
                     let count = held.iter().filter(|word| *word == term).count();
                     if count > 0 {
-                        places.entry(document).or_default()[field] += u32::try_from(count).unwrap();
+                        places.entry(document).or_default()[field] += u16::try_from(count).unwrap();
                     }
                 }
             }

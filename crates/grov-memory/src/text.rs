@@ -1,7 +1,7 @@
 //! Words: BM25 over text, record and paths as one field with weights, and how much of the question is covered.
 
 use crate::candidates::Candidates;
-use crate::numbers::NumberMap;
+use crate::numbers::NumberSums;
 use crate::{Ranking, Signal, Terms};
 use grov_domain::{MemoryDocument, MemoryExtent, Posting, TermMatches};
 
@@ -16,30 +16,19 @@ pub(crate) struct RoughOrder(Vec<(i64, f64)>);
 
 impl RoughOrder {
     pub(crate) fn of(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Self {
-        let places: usize = matches
-            .terms
-            .iter()
-            .flat_map(|term| &term.postings)
-            .map(Vec::len)
-            .sum();
-        let documents = usize::try_from(matches.extent.documents).unwrap_or(usize::MAX);
-        // Growing step by step would move all of them a dozen times.
-        let mut scores: NumberMap<f64> =
-            NumberMap::with_capacity_and_hasher(places.min(documents), Default::default());
+        let documents = || matches.terms.iter().flat_map(|term| &term.postings).flatten();
+        let mut scores = NumberSums::over(documents().map(|posting| posting.document));
         for (place, term) in matches.terms.iter().enumerate() {
             let weight = rarity(term.frequency, matches.extent.documents);
+            let is_word = place < terms.words.len();
             for posting in term.postings.iter().flatten() {
                 let (words, paths) = counts(posting, ranking);
                 let [.., files] = posting.counts.map(f64::from);
-                let count = if place < terms.words.len() {
-                    words + paths
-                } else {
-                    files
-                };
-                *scores.entry(posting.document).or_default() += weight * count / (count + ranking.saturation);
+                let count = if is_word { words + paths } else { files };
+                scores.add(posting.document, weight * count / (count + ranking.saturation));
             }
         }
-        Self(scores.into_iter().filter(|(_, score)| *score > 0.0).collect())
+        Self(scores.above_zero())
     }
 
     /// Takes the best of those that are left, the newer one of equals, in no order.

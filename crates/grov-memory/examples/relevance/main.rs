@@ -128,7 +128,7 @@ fn told(judged: &Judged, floor: f64) -> impl Iterator<Item = &(f64, bool)> {
 async fn floors(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) -> Result<(), String> {
     let ranking = Ranking {
         floor: 0.0,
-        ..Ranking::default()
+        ..Ranking::for_injection()
     };
     let mut related: BTreeMap<&str, Vec<Judged>> = BTreeMap::new();
     let mut unrelated: BTreeMap<(String, String), Vec<f64>> = BTreeMap::new();

@@ -27,7 +27,7 @@ impl Shelf {
         let mut shelf = Self::default();
         for (document, task) in (0..).zip(tasks) {
             let fields = terms(&task);
-            let mut counts: HashMap<&str, [u32; 4]> = HashMap::new();
+            let mut counts: HashMap<&str, [u16; 4]> = HashMap::new();
             for (field, terms) in fields.iter().enumerate() {
                 for term in terms {
                     counts.entry(term).or_default()[field] += 1;
