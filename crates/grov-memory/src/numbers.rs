@@ -1,6 +1,7 @@
 //! What is known by the store's numbers of memories: a question asks for that many thousand times.
 
-use std::collections::HashMap;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map whose keys are numbers that the store gave, one after the other: nobody chooses them to collide.
@@ -76,13 +77,82 @@ impl NumberSums {
         }
     }
 
-    /// The numbers whose sum is above zero, with it.
-    pub(crate) fn above_zero(self) -> Vec<(i64, f64)> {
-        let is_above = |(_, sum): &(i64, f64)| *sum > 0.0;
+    /// Takes the numbers with the largest sums above zero, the larger number of equals, in no order; their sums are zero
+    /// from now on.
+    pub(crate) fn take_largest(&mut self, most: usize) -> Vec<i64> {
+        let mut largest = Largest::new(most);
         match self {
-            Self::Dense { first, sums } => (first..).zip(sums).filter(is_above).collect(),
-            Self::Sparse(sums) => sums.into_iter().filter(is_above).collect(),
+            Self::Dense { first, sums } => {
+                for (place, sum) in sums.iter().enumerate() {
+                    largest.offer(*sum, first.wrapping_add_unsigned(place as u64));
+                }
+            }
+            Self::Sparse(sums) => sums.iter().for_each(|(number, sum)| largest.offer(*sum, *number)),
         }
+        let taken = largest.numbers();
+        for number in &taken {
+            match self {
+                Self::Dense { first, sums } => {
+                    let place = usize::try_from(number.wrapping_sub(*first)).ok();
+                    if let Some(sum) = place.and_then(|place| sums.get_mut(place)) {
+                        *sum = 0.0;
+                    }
+                }
+                Self::Sparse(sums) => drop(sums.remove(number)),
+            }
+        }
+        taken
+    }
+}
+
+/// The largest of many: thousands are offered that nobody asks for, so they are not kept.
+struct Largest {
+    most: usize,
+    heap: BinaryHeap<Reverse<(Sum, i64)>>,
+}
+
+impl Largest {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    fn offer(&mut self, sum: f64, number: i64) {
+        let one = Reverse((Sum(sum), number));
+        if sum <= 0.0 || self.most == 0 {
+            return;
+        }
+        if self.heap.len() < self.most {
+            self.heap.push(one);
+        } else if let Some(mut least) = self.heap.peek_mut()
+            && one < *least
+        {
+            *least = one;
+        }
+    }
+
+    fn numbers(self) -> Vec<i64> {
+        self.heap.into_iter().map(|Reverse((_, number))| number).collect()
+    }
+}
+
+/// A sum, in the order of its value.
+#[derive(Clone, Copy, PartialEq)]
+struct Sum(f64);
+
+impl Eq for Sum {}
+
+impl PartialOrd for Sum {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Sum {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
     }
 }
 
@@ -93,10 +163,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sums_are_the_same_near_together_and_far_apart(
+        fn the_largest_are_the_same_near_together_and_far_apart(
             values in prop::collection::vec((0_i64..40, 0_u32..3), 0..60),
             first in prop_oneof![Just(i64::MIN), Just(-7), Just(1000), Just(i64::MAX - 40_000_000)],
             distance in prop_oneof![Just(1_i64), Just(1_000_000)],
+            most in 1..7_usize,
         ) {
             let values: Vec<(i64, f64)> = values
                 .into_iter()
@@ -108,10 +179,17 @@ mod tests {
                 sums.add(number, value);
                 *expected.entry(number).or_insert(0.0) += value;
             }
-            let mut found = sums.above_zero();
-            found.sort_by_key(|(number, _)| *number);
-            let expected: Vec<_> = expected.into_iter().filter(|(_, sum)| *sum > 0.0).collect();
-            prop_assert_eq!(found, expected);
+            let mut expected: Vec<_> = expected.into_iter().filter(|(_, sum)| *sum > 0.0).collect();
+            expected.sort_by(|one, other| other.1.total_cmp(&one.1).then(other.0.cmp(&one.0)));
+            let mut expected: Vec<i64> = expected.into_iter().map(|(number, _)| number).collect();
+            while !expected.is_empty() {
+                let rest = expected.split_off(most.min(expected.len()));
+                let mut found = sums.take_largest(most);
+                found.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(found, std::mem::replace(&mut expected, rest));
+            }
+            prop_assert_eq!(sums.take_largest(most), [0_i64; 0]);
         }
     }
 }

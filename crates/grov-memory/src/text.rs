@@ -12,7 +12,7 @@ pub(crate) fn rarity(frequency: u64, documents: u64) -> f64 {
 }
 
 /// All memories in which any term stands, by a score that does not need to know them.
-pub(crate) struct RoughOrder(Vec<(i64, f64)>);
+pub(crate) struct RoughOrder(NumberSums);
 
 impl RoughOrder {
     pub(crate) fn of(terms: &Terms, matches: &TermMatches, ranking: &Ranking) -> Self {
@@ -28,24 +28,12 @@ impl RoughOrder {
                 scores.add(posting.document, weight * count / (count + ranking.saturation));
             }
         }
-        Self(scores.above_zero())
+        Self(scores)
     }
 
     /// Takes the best of those that are left, the newer one of equals, in no order.
     pub(crate) fn next(&mut self, most: usize) -> Vec<i64> {
-        let split = self.0.len().saturating_sub(most);
-        if split > 0 {
-            // Thousands are left that are never asked for, so they are not sorted.
-            self.0
-                .select_nth_unstable_by(split, |(one, one_score), (other, other_score)| {
-                    one_score.total_cmp(other_score).then(one.cmp(other))
-                });
-        }
-        self.0
-            .split_off(split)
-            .into_iter()
-            .map(|(document, _)| document)
-            .collect()
+        self.0.take_largest(most)
     }
 }
 

@@ -8,9 +8,7 @@ use grov_domain::{
     MemoryDocument, MemoryExtent, MemoryScope, PerField, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
 };
 use serde::Deserialize;
-use sqlx::Sqlite;
-use sqlx::query::Query;
-use sqlx::sqlite::{SqliteArguments, SqliteRow};
+use sqlx::sqlite::SqliteRow;
 use time::OffsetDateTime;
 
 /// Postings that a full part holds, about.
@@ -44,10 +42,10 @@ impl SqliteStore {
             for (sum, column) in found.extent.lengths.iter_mut().zip(LENGTHS) {
                 *sum += columns.count(column)?;
             }
-            for Part(place, documents, part) in columns.list("found")? {
+            for Part(place, documents, part) in parts(row)? {
                 if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
                     let before = postings.len();
-                    unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
+                    unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
                     term.frequency = term.frequency.saturating_add(documents);
                     held.push((place, documents, postings.len() - before));
                 }
@@ -80,10 +78,12 @@ impl SqliteStore {
             most(*place) < frequency
         });
         let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        for Part(place, _, part) in self.full_parts(&scopes, &wanted, in_part.map(most)).await? {
-            let postings = wanting.get(place).and_then(|place| older.get_mut(*place));
-            if let Some(postings) = postings {
-                unpack(&bytes_of(&part)?, postings).map_err(|error| damaged("postings", &error))?;
+        for row in &self.full_parts(&scopes, &wanted, in_part.map(most)).await? {
+            for Part(place, _, part) in parts(row)? {
+                let postings = wanting.get(place).and_then(|place| older.get_mut(*place));
+                if let Some(postings) = postings {
+                    unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
+                }
             }
         }
         let read = found.terms.iter_mut().zip(&allotted);
@@ -123,20 +123,13 @@ impl SqliteStore {
         self.reader().await?.rows(self, query).await
     }
 
-    /// Parts that come as a list in one row: handing over a row for each would cost more than finding them.
-    async fn parts(&self, query: Query<'_, Sqlite, SqliteArguments>) -> Result<Vec<Part>, StoreError> {
-        let rows = self.reader().await?.rows(self, query).await?;
-        let lists = rows.iter().map(|row| Columns(row).list("found"));
-        Ok(lists.collect::<Result<Vec<_>, _>>()?.concat())
-    }
-
     /// Full parts: all, or from the newest on as many as hold so many postings of each term.
     async fn full_parts(
         &self,
         scopes: &str,
         terms: &[&str],
         newest: Option<u64>,
-    ) -> Result<Vec<Part>, StoreError> {
+    ) -> Result<Vec<SqliteRow>, StoreError> {
         let Some(terms) = list(terms)? else {
             return Ok(Vec::new());
         };
@@ -152,7 +145,7 @@ impl SqliteStore {
         .bind(newest.map_or(i64::MAX, |most| {
             i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX)
         }));
-        self.parts(query).await
+        self.reader().await?.rows(self, query).await
     }
 
     pub(super) async fn memory_documents(
@@ -245,8 +238,17 @@ fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
 
 /// A part of a term's postings: the place of the term among those that were asked for, how many memories hold it, and the
 /// packed postings in hexadecimal digits.
-#[derive(Clone, Deserialize)]
-struct Part(usize, u64, String);
+#[derive(Deserialize)]
+struct Part<'a>(usize, u64, &'a str);
+
+/// The parts of a row. They come as a list: handing over a row for each would cost more than finding them.
+fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
+    let text: Option<&str> = Columns(row).get("found")?;
+    let parts = text.map(serde_json::from_str).transpose();
+    Ok(parts
+        .map_err(|error| damaged("found", &error))?
+        .unwrap_or_default())
+}
 
 /// What pairs of hexadecimal digits say.
 fn bytes_of(digits: &str) -> Result<Vec<u8>, StoreError> {
