@@ -20,9 +20,6 @@ pub struct OpenOptions {
     /// a slow or busy disk a migration takes seconds, and whoever comes second has nothing to do but wait: thirty
     /// seconds (the default), for a short process 20 ms.
     pub migration_timeout: Duration,
-    /// How many bytes of the database are mapped into memory instead of being read page by page. A short process reads
-    /// much and once; for one that stays, pages that were read are in its own cache.
-    pub mapped: u64,
     /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own bound. What would
     /// exceed it fails as on a full disk.
     pub max_pages: Option<u32>,
@@ -33,7 +30,6 @@ impl Default for OpenOptions {
         Self {
             busy_timeout: Duration::from_secs(2),
             migration_timeout: Duration::from_secs(30),
-            mapped: 0,
             max_pages: None,
         }
     }
@@ -45,7 +41,6 @@ impl OpenOptions {
         Self {
             busy_timeout: Duration::from_millis(20),
             migration_timeout: Duration::from_millis(20),
-            mapped: 1 << 30,
             ..Self::default()
         }
     }
@@ -65,9 +60,6 @@ impl OpenOptions {
             .pragma("cache_size", "-1024")
             .row_buffer_size(512)
             .disable_statement_logging();
-        if self.mapped > 0 {
-            options = options.pragma("mmap_size", self.mapped.to_string());
-        }
         if let Some(pages) = self.max_pages {
             options = options.pragma("max_page_count", pages.to_string());
         }
