@@ -270,6 +270,10 @@ impl Programs for Here<'_> {
         Ok(())
     }
 
+    fn ends(&self) -> bool {
+        false
+    }
+
     fn hand_over(&self, work: Work, _: &Settings) -> Result<(), String> {
         self.0.work(work)
     }

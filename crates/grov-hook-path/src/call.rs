@@ -6,6 +6,7 @@ use grov_domain::ClientSessionId;
 use grov_hooks::ToldList;
 use grov_hooks::event::Input;
 use grov_runtime::{Environment, Home, Inputs, Settings};
+use grov_store::SqliteStore;
 use std::path::{Path, PathBuf};
 
 /// An event of the client, as it comes in.
@@ -38,6 +39,9 @@ pub trait Programs {
     /// # Errors
     /// What hindered it, in words.
     fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String>;
+
+    /// Whether this process ends with the answer.
+    fn ends(&self) -> bool;
 }
 
 /// An event that was read.
@@ -84,6 +88,13 @@ impl Call<'_> {
     /// The settings, as they hold in a directory.
     pub(crate) fn settings(&self, directory: Option<&Path>) -> Result<Settings, String> {
         settings(self.home, self.environment, directory)
+    }
+
+    /// Puts away a store that was written to.
+    pub(crate) fn put_away(&self, store: SqliteStore) {
+        if self.programs.ends() {
+            store.leave();
+        }
     }
 
     /// What the session was told; `None` if it has no name.

@@ -131,6 +131,7 @@ impl Arrival<'_> {
                 }
             }
         }
+        self.call.put_away(store);
         let memory = told.memory.flatten().filter(|memory| self.noted(memory));
         Ok(joined(told.correction, memory.map(|memory| memory.text)))
     }

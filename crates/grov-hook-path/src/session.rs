@@ -107,6 +107,7 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
     store.follow(&progress).await?;
+    call.put_away(store);
     Ok(told)
 }
 

@@ -43,6 +43,10 @@ impl Programs for Own<'_> {
         wait_for(command)
     }
 
+    fn ends(&self) -> bool {
+        true
+    }
+
     fn hand_over(&self, work: Work, settings: &Settings) -> Result<(), String> {
         let text = serde_json::to_vec(&work).map_err(|error| format!("work to be handed over: {error}"))?;
         let mut command = self.command()?;

@@ -94,6 +94,13 @@ impl SqliteStore {
         }
     }
 
+    /// Leaves the connection to the end of the process, which loses nothing. To close the last one carries the write-ahead log
+    /// over into the database and waits for the disk, for which a short process has no time: it is left to one that
+    /// [closes](SqliteStore::close) in order. For a process that ends at once; in any other it is never closed.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+
     fn error(&self, error: sqlx::Error) -> StoreError {
         store_error(&self.path, error)
     }
