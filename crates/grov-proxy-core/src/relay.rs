@@ -19,8 +19,9 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::{Instant, Sleep};
 
-/// Frames are joined up to this size; a bigger frame goes alone.
-const JOIN_LIMIT: usize = 16 * 1024;
+/// Frames are joined up to this size; a bigger frame goes alone, and so does one that a [short
+/// read](crate::short_reads) fills.
+const JOIN_LIMIT: usize = 16 * 1024 - 1;
 
 /// First size of the memory in which frames are joined.
 const JOIN_START: usize = 8 * 1024;

@@ -12,22 +12,33 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 /// busy connections hold 4 to 5 MB more, at no higher rate (docs/performance.md).
 const SHORT: u64 = 16 * 1024 - 1;
 
-/// So many full reads in a row are a large message, which is read as fast as hyper likes: 1 MB in short reads costs a fifth
-/// more.
-const LARGE: u32 = 8;
+/// Past so many bytes without a pause a message is large, and is read as fast as hyper likes: 1 MB in short reads alone costs
+/// the proxy a fifth more (docs/performance.md).
+const LARGE: u64 = 8 * SHORT;
 
 /// Reads less than 16 KiB of `S` at a time, but for large messages; writes go through as they are.
 pub(crate) struct ShortReads<S> {
     stream: Take<S>,
-    /// How many of the newest reads were full.
-    full: u32,
+    /// Whether reads are kept short at all.
+    is_short: bool,
+    /// Bytes read since the stream had none.
+    run: u64,
 }
 
 impl<S: AsyncRead> ShortReads<S> {
     pub(crate) fn new(stream: S) -> Self {
         Self {
             stream: stream.take(SHORT),
-            full: 0,
+            is_short: true,
+            run: 0,
+        }
+    }
+
+    /// For a stream that hands over records of 16 KiB: shorter reads would leave a byte of each.
+    pub(crate) fn of_records(stream: S) -> Self {
+        Self {
+            is_short: false,
+            ..Self::new(stream)
         }
     }
 }
@@ -38,14 +49,16 @@ impl<S: AsyncRead + Unpin> AsyncRead for ShortReads<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let limit = if self.full < LARGE { SHORT } else { u64::MAX };
-        self.stream.set_limit(limit);
+        let is_short = self.is_short && self.run < LARGE;
+        self.stream.set_limit(if is_short { SHORT } else { u64::MAX });
         let before = buf.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
-        if read.is_ready() {
-            let is_full = (buf.filled().len() - before) as u64 >= SHORT;
-            self.full = if is_full { self.full.saturating_add(1) } else { 0 };
-        }
+        let count = (buf.filled().len() - before) as u64;
+        self.run = if read.is_ready() {
+            self.run.saturating_add(count)
+        } else {
+            0
+        };
         read
     }
 }
@@ -79,14 +92,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ShortReads<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::AsyncWriteExt;
+    use tokio::io::{AsyncWriteExt, DuplexStream};
 
-    async fn reads_of(length: u32) -> Vec<usize> {
+    async fn reads_of(length: u32, wrap: fn(DuplexStream) -> ShortReads<DuplexStream>) -> Vec<usize> {
         let (mut near, far) = tokio::io::duplex(1024 * 1024);
         let sent: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
         near.write_all(&sent).await.unwrap();
         drop(near);
-        let mut stream = ShortReads::new(far);
+        let mut stream = wrap(far);
         let mut got = Vec::new();
         let mut reads = Vec::new();
         loop {
@@ -103,13 +116,19 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_small_is_read_in_short_pieces() {
-        let reads = reads_of(100_000).await;
+        let reads = reads_of(100_000, ShortReads::new).await;
         assert!(reads.iter().all(|count| *count < 16 * 1024), "{reads:?}");
     }
 
     #[tokio::test]
     async fn what_is_large_is_read_in_large_pieces() {
-        let reads = reads_of(1_000_000).await;
+        let reads = reads_of(1_000_000, ShortReads::new).await;
         assert!(reads.contains(&(64 * 1024)), "{reads:?}");
+    }
+
+    #[tokio::test]
+    async fn records_are_read_whole() {
+        let reads = reads_of(100_000, ShortReads::of_records).await;
+        assert_eq!(reads[0], 64 * 1024, "as much as there is room for");
     }
 }

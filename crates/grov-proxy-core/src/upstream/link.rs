@@ -36,10 +36,14 @@ pub(crate) struct SendError {
 impl Link {
     /// Prepares a fresh connection for its first request.
     pub(crate) async fn new(transport: Transport) -> Result<Self, hyper::Error> {
+        let stream = match &transport {
+            Transport::Plain(_) => ShortReads::new(transport),
+            Transport::Secure(_) => ShortReads::of_records(transport),
+        };
         let (sender, connection) = http1::Builder::new()
             .preserve_header_case(true)
             .max_buf_size(MAX_BUFFER)
-            .handshake(TokioIo::new(ShortReads::new(transport)))
+            .handshake(TokioIo::new(stream))
             .await?;
         let mut link = Self {
             sender,
