@@ -28,6 +28,8 @@ const TIME_FOR_FILES: Duration = Duration::from_millis(15);
 const TIME_TO_FOLLOW: Duration = Duration::from_millis(100);
 /// Bytes of transcript that are looked through while the client waits.
 const MOST_UNREAD: u64 = 256 * 1024;
+/// Bytes of a prompt that is read while the database is opened: a longer one would take longer than that.
+const READ_AHEAD: usize = 16 * 1024;
 /// How often a session is taken up anew because another hook wrote meanwhile.
 const TRIES: usize = 3;
 /// How long another hook of the session is waited for: the client waits for that one as well.
@@ -115,7 +117,11 @@ impl Arrival<'_> {
         let database = self.call.home.database();
         let options = OpenOptions::brief();
         let open = SqliteStore::open(&database, &options);
-        let read = async { self.intents.read_ahead_alone(&kept_of(self.prompt)) };
+        let read = async {
+            if self.prompt.len() <= READ_AHEAD {
+                self.intents.read_ahead_alone(&kept_of(self.prompt));
+            }
+        };
         let (store, ()) = tokio::join!(open, read);
         let store = store?;
         let mut told = ToTell::default();
@@ -301,7 +307,7 @@ impl Arrival<'_> {
             budget: Budget {
                 tokens: self.memory.budget_tokens.min(room / CHARACTERS_OF_A_TOKEN),
             },
-            until: Instant::now() + TIME_FOR_FILES,
+            time_for_files: TIME_FOR_FILES,
         };
         remembered(store, &prompt).await
     }

@@ -99,7 +99,7 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
         directory: &whose.directory,
         told: &told_before,
         budget: Budget { tokens },
-        until: Instant::now() + TIME_FOR_FILES,
+        time_for_files: TIME_FOR_FILES,
     };
     let told = newest(&store, &beginning).await?;
     let mut following = take_up(&store, call.home, whose, &Arc::default()).await?;

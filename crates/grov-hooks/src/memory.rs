@@ -9,7 +9,7 @@ use grov_project::{Place, pins};
 use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
 pub use grov_memory::Told;
@@ -38,8 +38,8 @@ pub struct Prompt<'a> {
     pub told: &'a HashSet<TaskId>,
     /// How much may be told.
     pub budget: Budget,
-    /// Until when files are looked at to see whether memories of them still hold.
-    pub until: Instant,
+    /// How long files are looked at to see whether memories of them still hold.
+    pub time_for_files: Duration,
 }
 
 /// Whether a prompt is worth a question to memory: acknowledgements, commands and what the client says by itself are not.
@@ -78,7 +78,9 @@ where
     // Said once is enough: it stands in the history.
     recalled.retain(|one| !prompt.told.contains(&one.task.id));
     let root = place.work_tree().unwrap_or(place.root());
-    let recalled = demote(recalled, |task| freshness(root, task, prompt.until), &ranking);
+    // From here on: what came before was the database's time.
+    let until = Instant::now() + prompt.time_for_files;
+    let recalled = demote(recalled, |task| freshness(root, task, until), &ranking);
     let budget = Budget {
         tokens: prompt.budget.tokens.min(MOST_TOKENS),
     };
@@ -117,7 +119,8 @@ where
         freshness: Freshness::Unknown,
     });
     let root = place.work_tree().unwrap_or(place.root());
-    let look = |task: &Task| freshness(root, task, beginning.until);
+    let until = Instant::now() + beginning.time_for_files;
+    let look = |task: &Task| freshness(root, task, until);
     let recalled = demote(newest.collect(), look, &Ranking::for_injection());
     let budget = Budget {
         tokens: (beginning.budget.tokens / 2).min(MOST_TOKENS),
