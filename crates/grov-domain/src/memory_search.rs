@@ -85,8 +85,7 @@ pub struct Posting {
 pub struct TermMatch {
     /// In how many memories of the scope it stands.
     pub frequency: u64,
-    /// Where it stands; `None` when rarer terms used up what may be read. Of a term that alone is too common, the newest of
-    /// these places.
+    /// Where it stands, or the newest of these places where not all may be read; `None` when rarer terms used up what may.
     pub postings: Option<Vec<Posting>>,
 }
 
@@ -146,7 +145,7 @@ pub struct MemoryStats {
 #[async_trait]
 pub trait MemoryStore: Send + Sync {
     /// Where terms stand. At most `budget` postings are read: all of the rarest terms, as far as that goes, and none of the
-    /// others; of the rarest the newest, where not even that one fits.
+    /// others. Of few terms, or where not even the rarest fits, the newest postings of the first that does not.
     async fn lookup(
         &self,
         scope: &MemoryScope,

@@ -9,8 +9,11 @@ use grov_domain::{
 };
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
+use std::collections::BTreeSet;
 use time::OffsetDateTime;
 
+/// A question of so many terms that stand anywhere is a short one.
+const FEW_TERMS: usize = 3;
 /// Postings that a full part holds, about.
 const POSTINGS_OF_A_PART: u64 = 400;
 
@@ -60,29 +63,35 @@ impl SqliteStore {
         let frequencies: Vec<u64> = found.terms.iter().map(|term| term.frequency).collect();
         let allotted = allotted(&frequencies, budget);
         let most = |place: usize| allotted.get(place).copied().unwrap_or(0);
-        // Those of which more is wanted than what grows.
-        let mut wanting: Vec<usize> = held
-            .iter()
-            .filter(|(place, documents, held)| (*held as u64) < most(*place).min(*documents))
-            .map(|(place, ..)| *place)
-            .collect();
-        wanting.sort_unstable();
-        wanting.dedup();
-        let wanted: Vec<&str> = wanting
-            .iter()
-            .filter_map(|place| terms.get(*place).map(String::as_str))
-            .collect();
-        // Only one that is alone is read in part.
-        let in_part = wanting.iter().copied().find(|place| {
-            let frequency = frequencies.get(*place).copied().unwrap_or(0);
-            most(*place) < frequency
-        });
+        // Those of which more is wanted than what grows: all of most, the newest of one.
+        let (mut whole, mut in_part) = (BTreeSet::new(), None);
+        for (place, documents, held) in held {
+            if (held as u64) < most(place).min(documents) {
+                if frequencies
+                    .get(place)
+                    .is_some_and(|frequency| most(place) < *frequency)
+                {
+                    in_part = Some(place);
+                } else {
+                    whole.insert(place);
+                }
+            }
+        }
         let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        for row in &self.full_parts(&scopes, &wanted, in_part.map(most)).await? {
-            for Part(place, _, part) in parts(row)? {
-                let postings = wanting.get(place).and_then(|place| older.get_mut(*place));
-                if let Some(postings) = postings {
-                    unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
+        let whole: Vec<usize> = whole.into_iter().collect();
+        let in_part: Vec<usize> = in_part.into_iter().collect();
+        for (wanted, newest) in [
+            (whole, None),
+            (in_part.clone(), in_part.first().map(|place| most(*place))),
+        ] {
+            let words = wanted.iter().filter_map(|place| terms.get(*place));
+            let words: Vec<&str> = words.map(String::as_str).collect();
+            for row in &self.full_parts(&scopes, &words, newest).await? {
+                for Part(place, _, part) in parts(row)? {
+                    let postings = wanted.get(place).and_then(|place| older.get_mut(*place));
+                    if let Some(postings) = postings {
+                        unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
+                    }
                 }
             }
         }
@@ -207,8 +216,8 @@ impl SqliteStore {
 }
 
 /// How many postings of each term are read so that all of them together are not more than `budget`: all of the rarest terms,
-/// as far as it goes, and nothing of the others, which say little. What is read in part would favour the newest. Where not
-/// even the rarest fits, the newest of it are read.
+/// as far as it goes, and nothing of the others, which say little; what is read in part favours the newest. Of few terms each
+/// counts: then the first that does not fit is read as far as it goes, and so is the rarest of many.
 fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
     let mut allotted = vec![0; frequencies.len()];
     let mut rarest_first: Vec<(usize, u64)> = frequencies
@@ -218,20 +227,19 @@ fn allotted(frequencies: &[u64], budget: u64) -> Vec<u64> {
         .filter(|(_, frequency)| *frequency > 0)
         .collect();
     rarest_first.sort_by_key(|(_, frequency)| *frequency);
+    let are_few = rarest_first.len() <= FEW_TERMS;
     let mut left = budget;
     for (number, (place, frequency)) in rarest_first.into_iter().enumerate() {
-        let most = if number == 0 {
-            frequency.min(budget)
-        } else {
-            frequency
-        };
-        if most > left {
+        let fits = frequency <= left;
+        if let Some(allotted) = allotted.get_mut(place)
+            && (fits || are_few || number == 0)
+        {
+            *allotted = frequency.min(left);
+        }
+        if !fits {
             break;
         }
-        left -= most;
-        if let Some(allotted) = allotted.get_mut(place) {
-            *allotted = most;
-        }
+        left -= frequency;
     }
     allotted
 }
@@ -297,8 +305,15 @@ mod tests {
     #[test]
     fn rare_terms_are_read_whole_and_those_that_do_not_fit_are_left_out() {
         assert_eq!(allotted(&[3, 900, 100], 1003), [3, 900, 100]);
-        assert_eq!(allotted(&[3, 900, 100], 1002), [3, 0, 100]);
-        assert_eq!(allotted(&[900, 3, 0, 900], 903), [900, 3, 0, 0]);
+        assert_eq!(allotted(&[3, 900, 100, 7, 2], 1002), [3, 0, 100, 7, 2]);
+        assert_eq!(allotted(&[900, 3, 0, 900, 5, 6], 914), [900, 3, 0, 0, 5, 6]);
+        assert_eq!(allotted(&[3, 900, 100, 8], 2), [2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn of_few_terms_the_first_that_does_not_fit_is_read_in_part() {
+        assert_eq!(allotted(&[3, 900, 100], 1002), [3, 899, 100]);
+        assert_eq!(allotted(&[900, 800, 0], 1000), [200, 800, 0]);
         assert_eq!(allotted(&[3, 900, 100], 2), [2, 0, 0]);
         assert_eq!(allotted(&[5, 5], 0), [0, 0]);
         assert_eq!(allotted(&[], 0), [0; 0]);

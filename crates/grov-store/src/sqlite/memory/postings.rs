@@ -9,8 +9,9 @@ use grov_domain::Posting;
 /// <https://sqlite.org/fileformat.html#b_tree_pages>) goes to a page of its own, so with its key it stays below.
 pub(super) const PART_BYTES: usize = 900;
 
-/// The longest that a posting can be.
-const LONGEST: usize = 10 + 1 + 4 * 3;
+/// The longest that a posting can be, counts of 32 bits included: where a part ends is agreed on by all programs that share a
+/// database, older ones too.
+const LONGEST: usize = 10 + 1 + 4 * 5;
 
 /// So many in a field are written as "more".
 const MORE: u16 = 3;
