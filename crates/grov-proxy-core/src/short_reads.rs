@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
 /// Largest short read, in bytes: one less than what hyper would take for a reason to offer twice as much. With 32 KiB, 64
-/// busy connections hold 4 to 5 MB more, at no higher rate (docs/performance.md).
+/// busy connections hold 3 to 5 MB more, at no higher rate (docs/performance.md).
 const SHORT: u64 = 16 * 1024 - 1;
 
 /// Past so many bytes without a pause a message is large, and is read as fast as hyper likes: 1 MB in short reads alone costs
