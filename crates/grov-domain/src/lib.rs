@@ -62,7 +62,9 @@ pub use memory_search::{
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
 pub use review::{Review, is_to_be_reviewed, saved_until};
-pub use session::{SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals};
+pub use session::{
+    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, in_work,
+};
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
     DriftLogStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport,

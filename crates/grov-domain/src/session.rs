@@ -176,3 +176,11 @@ pub struct StepRow {
     /// When the response that holds the action ended.
     pub timestamp: OffsetDateTime,
 }
+/// The task in work of a client session: of those that are not done the one that a verdict put a turn into last. Not by the
+/// newest record, for what no verdict was given on stands in the first task.
+pub fn in_work<'a>(tasks: impl IntoIterator<Item = &'a SessionState>) -> Option<&'a SessionState> {
+    tasks
+        .into_iter()
+        .filter(|task| task.status != SessionStatus::Completed)
+        .max_by_key(|task| task.judged_at)
+}

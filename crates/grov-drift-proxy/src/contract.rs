@@ -24,6 +24,14 @@ impl Agreement {
         }
     }
 
+    /// What is stored about it from before it was seen. How it stood then is returned.
+    pub(crate) fn resume(&mut self, terms: Terms) -> Self {
+        let mut before = Self(self.0.resume(terms.task, terms.prompts));
+        before.edited(terms.edits.clone());
+        self.edited(terms.edits);
+        before
+    }
+
     /// What is stored about it.
     pub(crate) fn take_over(&mut self, terms: Terms) {
         self.work_on(terms.task, terms.prompts);

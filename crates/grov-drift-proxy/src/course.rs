@@ -417,13 +417,18 @@ impl Course {
         true
     }
 
-    /// Takes over what was known of the session before this program saw it. Whether the result is another state than the
-    /// stored one, because something happened meanwhile.
-    pub fn resume(&mut self, stored: DriftState) -> bool {
+    /// Takes over what was known of the session before this program saw it. What was `spoken` since, as far as it is known,
+    /// counts for it as if it were spoken now. Changed is the state if it is another one than the stored one.
+    pub fn resume(&mut self, stored: DriftState, spoken: &[Spoken], at: OffsetDateTime) -> Progress {
         let live = &mut self.state;
         let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
-        let differs = !is_untouched || live.prompts > 0;
-        live.prompts = live.prompts.saturating_add(stored.prompts);
+        let mut progress = Progress {
+            changed: !is_untouched || live.prompts > 0,
+            ..Progress::default()
+        };
+        let spoken = if is_untouched { spoken } else { &[] };
+        let since = u64::try_from(spoken.len()).unwrap_or(u64::MAX);
+        live.prompts = live.prompts.saturating_sub(since).saturating_add(stored.prompts);
         live.judged_at_prompt = live.judged_at_prompt.max(stored.judged_at_prompt);
         live.escalation = live.escalation.max(stored.escalation);
         let mut said = stored.said;
@@ -454,9 +459,14 @@ impl Course {
                 self.demands = u8::from(correction.level == CorrectionLevel::Forced);
             }
         }
-        let at = self.state.updated_at;
-        self.touch(differs, at);
-        differs
+        let latest = self.state.updated_at;
+        self.touch(progress.changed, latest);
+        for one in spoken {
+            let came = self.prompted(*one, at);
+            progress.settled.extend(came.settled);
+            progress.expired += came.expired;
+        }
+        progress
     }
 }
 

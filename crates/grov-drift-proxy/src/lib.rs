@@ -13,6 +13,7 @@ mod correction;
 mod counters;
 mod course;
 mod drift;
+mod early;
 mod judging;
 mod level;
 mod objection;

@@ -1,11 +1,11 @@
 //! One client session in memory.
 
 use crate::contract::{Agreement, IntentReader, TaskGoal};
-use crate::course::{Assessed, Course, Policy};
+use crate::course::{Assessed, Course, Policy, Progress, Spoken};
+use crate::early::{CatchUp, Done, Early, Event};
 use crate::judging::Inquiry;
 use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId,
-    both_ends,
+    ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId, both_ends,
 };
 use grov_proxy_core::{Answered, Question};
 use grov_redact::Redactor;
@@ -18,8 +18,10 @@ use tokio::sync::Notify;
 
 /// Tool calls whose assessment is remembered: those of some responses.
 const MOST_CALLS: usize = 256;
-/// Actions that are kept while what was before is being loaded.
-const MOST_EARLY: usize = 64;
+/// Actions of which nothing is concluded until what was before is loaded.
+const MOST_OPEN: usize = 64;
+/// Prompts of which is kept what they mean for what waits to be said, until it is known what waits; the first ones.
+const MOST_SPOKEN: usize = 16;
 
 /// Bytes kept of each end of words that the user said yes to.
 const CONSENT_END: usize = 1024;
@@ -41,15 +43,6 @@ pub(crate) enum Loading {
     Done,
 }
 
-/// An action that was assessed before the session was loaded.
-pub(crate) struct Early {
-    pub(crate) step: StepId,
-    pub(crate) action: ActionSketch,
-    pub(crate) call: Option<String>,
-    /// A subagent did it.
-    pub(crate) is_delegated: bool,
-}
-
 pub(crate) struct Session {
     pub(crate) id: ClientSessionId,
     pub(crate) loading: Loading,
@@ -62,10 +55,15 @@ pub(crate) struct Session {
     /// What relative paths are meant from.
     pub(crate) root: Option<String>,
     pub(crate) course: Course,
-    /// The task in work.
+    /// The task in work; the first one as long as nobody knows.
     pub(crate) task: SessionId,
-    pub(crate) early: Vec<Early>,
-    /// Of these, what nothing was found of and nothing was concluded from.
+    /// Somebody said which task is in work.
+    pub(crate) is_task_known: bool,
+    /// What happened before the session was loaded.
+    pub(crate) early: Early,
+    /// What was typed before it was known where the session stood.
+    pub(crate) spoken: Vec<Spoken>,
+    /// Early actions of which nothing was found and from which nothing was concluded.
     pub(crate) open: Vec<StepId>,
     /// Something was typed or concluded since: nothing is said of the open ones any more.
     pub(crate) is_open_overtaken: bool,
@@ -94,7 +92,7 @@ pub(crate) struct Session {
 
 /// What was stored of a session but where it stood.
 pub(crate) struct Stored {
-    pub(crate) steps: Vec<Early>,
+    pub(crate) steps: Vec<Done>,
     pub(crate) terms: Terms,
 }
 
@@ -131,7 +129,9 @@ impl Slot {
             agreement: Agreement::new(reader),
             rules: None,
             root: None,
-            early: Vec::new(),
+            is_task_known: false,
+            early: Early::default(),
+            spoken: Vec::new(),
             open: Vec::new(),
             is_open_overtaken: false,
             offered: None,
@@ -200,80 +200,116 @@ impl Slot {
         true
     }
 
-    /// Takes over where the session stood; `None`: nothing is stored of it. Whether the state is another one than the stored
-    /// one now.
-    pub(crate) fn place(&self, state: Option<DriftState>) -> bool {
+    /// The session is in this task, if nobody knows better.
+    pub(crate) fn found_in(&self, task: &SessionId) {
         let mut session = self.session();
-        if session.is_placed {
-            return false;
+        if !session.is_task_known && session.loading != Loading::Done {
+            session.task = task.clone();
         }
-        session.is_placed = true;
-        let differs = state.is_none_or(|state| session.course.resume(state));
-        drop(session);
-        self.news.notify_waiters();
-        differs
     }
 
-    /// Takes over what was stored, with the actions that were seen meanwhile. Rules are brought up to date before anybody
-    /// has to wait for it. What they say of actions from which nothing was concluded yet.
-    pub(crate) fn load(&self, stored: Stored) -> Vec<Assessed> {
-        let Stored { mut steps, terms } = stored;
-        let (contract, root, consents) = {
-            let mut session = self.session();
-            session.agreement.resume(terms.task, terms.prompts);
-            session.agreement.edited(terms.edits);
+    /// Takes over where the session stood; `None`: nothing is stored of it. What came of it, changed if the state is another
+    /// one than the stored one now.
+    pub(crate) fn place(&self, state: Option<DriftState>, at: OffsetDateTime) -> Progress {
+        let mut session = self.session();
+        if session.is_placed {
+            return Progress::default();
+        }
+        session.is_placed = true;
+        let spoken = std::mem::take(&mut session.spoken);
+        let progress = match state {
+            Some(state) => session.course.resume(state, &spoken, at),
+            None => Progress {
+                changed: true,
+                ..Progress::default()
+            },
+        };
+        drop(session);
+        self.news.notify_waiters();
+        progress
+    }
+
+    /// Takes over what was stored, with what happened meanwhile. What rules say of actions from which nothing was concluded
+    /// yet; `None`: it turned to another task than `task` meanwhile, and nothing was taken over.
+    pub(crate) fn load(&self, stored: Stored, task: &SessionId) -> Option<Vec<Assessed>> {
+        let loading = self.begin_to_load(stored, task)?;
+        self.end_loading(loading)
+    }
+
+    /// The first part of [`Slot::load`]: what takes long is done before anybody has to wait for it.
+    pub(crate) fn begin_to_load(&self, stored: Stored, task: &SessionId) -> Option<UnderWay> {
+        let Stored { steps, terms } = stored;
+        let (mut agreement, version, root, consents, events) = {
+            let session = self.session();
+            if session.task != *task {
+                return None;
+            }
+            let mut consents = session.course.state().consent.words.clone();
+            consents.retain(|words| session.early.agreed().all(|since| since != words));
             (
-                session.agreement.contract().clone(),
+                session.agreement.clone(),
+                session.agreement.version(),
                 session.root.clone(),
-                session.course.state().consent.words.clone(),
+                consents,
+                session.early.events().to_vec(),
             )
         };
-        let mut rules = Rules::new(contract, root.as_deref());
-        for words in &consents {
-            rules.consented(words);
-        }
-        let seen: HashSet<StepId> = {
-            let session = self.session();
-            session.early.iter().map(|one| one.step.clone()).collect()
-        };
-        // They come last, with what they write.
-        steps.retain(|one| !seen.contains(&one.step));
-        let known: HashSet<StepId> = steps.iter().map(|one| one.step.clone()).collect();
-        for one in steps {
-            rules.assess(&one.action, one.call.as_deref());
-        }
+        let before = agreement.resume(terms.clone());
+        let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, steps, &events);
+        caught_up.follow(&events);
+        Some(UnderWay {
+            task: task.clone(),
+            agreement,
+            version,
+            terms,
+            caught_up,
+        })
+    }
+
+    /// The rest of it.
+    pub(crate) fn end_loading(&self, loading: UnderWay) -> Option<Vec<Assessed>> {
+        let UnderWay {
+            task,
+            agreement,
+            version,
+            terms,
+            mut caught_up,
+        } = loading;
         let mut session = self.session();
-        let open = std::mem::take(&mut session.open);
-        let mut assessed = Vec::new();
-        for one in std::mem::take(&mut session.early) {
-            if known.contains(&one.step) {
-                continue;
-            }
-            let assessment = if one.is_delegated {
-                rules.assess_delegated(&one.action)
-            } else {
-                rules.assess(&one.action, one.call.as_deref())
-            };
-            if open.contains(&one.step) {
-                assessed.push(Assessed {
-                    action: one.action,
-                    step: Some(one.step),
-                    call: one.call,
-                    assessment,
-                    is_delegated: one.is_delegated,
-                });
-            }
+        if session.task != task {
+            return None;
         }
+        if session.loading == Loading::Done {
+            // Another conversation began in its place.
+            return Some(Vec::new());
+        }
+        if session.agreement.version() == version {
+            session.agreement = agreement;
+        } else {
+            session.agreement.resume(terms);
+        }
+        let early = std::mem::take(&mut session.early);
+        caught_up.follow(early.events());
+        let (mut rules, mut assessed) = caught_up.into_parts();
         rules.hold_to(session.agreement.contract().clone());
-        for words in session.course.state().consent.words.iter().skip(consents.len()) {
-            rules.consented(words);
-        }
+        let open = std::mem::take(&mut session.open);
+        assessed.retain(|one| one.step.as_ref().is_some_and(|step| open.contains(step)));
         session.rules = Some(rules);
         session.loading = Loading::Done;
         drop(session);
         self.news.notify_waiters();
-        assessed
+        Some(assessed)
     }
+}
+
+/// What is stored of a session, half taken over.
+pub(crate) struct UnderWay {
+    task: SessionId,
+    /// What the session is held to by all that is known, if it is still at that version.
+    agreement: Agreement,
+    version: u64,
+    terms: Terms,
+    caught_up: CatchUp,
 }
 
 /// What is kept of words that the user said yes to: of long ones both ends. Half a secret is none to the redactor, so they
@@ -299,8 +335,10 @@ impl Session {
     /// The user said yes to these words of the agent.
     pub(crate) fn consented(&mut self, words: &str, at: OffsetDateTime) {
         self.rules().consented(words);
+        let kept = kept_of(words);
+        self.keep_early(|| Event::Agreed(kept.clone()));
         let mut all = self.course.state().consent.words.clone();
-        all.push(kept_of(words));
+        all.push(kept);
         if let Some(rules) = self.rules.as_ref().filter(|_| self.loading == Loading::Done) {
             all.drain(..all.len().saturating_sub(rules.consents().len()));
         }
@@ -321,15 +359,33 @@ impl Session {
         is_over
     }
 
-    pub(crate) fn keep_early(&mut self, early: Early) {
-        if self.loading != Loading::Done && self.early.len() < MOST_EARLY {
-            self.early.push(early);
+    /// A conversation begins: what is stored is of another one.
+    pub(crate) fn begins(&mut self) {
+        self.loading = Loading::Done;
+        self.is_placed = true;
+        self.agreement.is_new();
+        self.early.clear();
+        self.spoken.clear();
+        self.open.clear();
+    }
+
+    /// Keeps what happened until what was before is loaded.
+    pub(crate) fn keep_early(&mut self, event: impl FnOnce() -> Event) {
+        if self.loading != Loading::Done {
+            self.early.keep(event());
+        }
+    }
+
+    /// Keeps what a prompt means for what was said, until it is known what was.
+    pub(crate) fn keep_spoken(&mut self, spoken: Spoken) {
+        if !self.is_placed && self.spoken.len() < MOST_SPOKEN {
+            self.spoken.push(spoken);
         }
     }
 
     /// Nothing is concluded from these actions until what was before is loaded.
     pub(crate) fn leave_open(&mut self, steps: impl Iterator<Item = StepId>) {
-        let room = MOST_EARLY.saturating_sub(self.open.len());
+        let room = MOST_OPEN.saturating_sub(self.open.len());
         self.open.extend(steps.take(room));
     }
 

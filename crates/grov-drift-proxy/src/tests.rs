@@ -5,5 +5,6 @@ mod corrections;
 mod double;
 mod judging;
 mod restart;
+mod taken_up;
 mod users;
 mod waiting;

@@ -3,14 +3,16 @@
 use crate::counters::count;
 use crate::course::{Assessed, Progress, Spoken};
 use crate::drift::{Drift, Shared};
+use crate::early::{Done, Event};
 use crate::judging::{Inquiry, is_suspicious};
 use crate::objection::{consent, consent_by_result, objects};
 use crate::plan::{changes, has_hard};
 use crate::reconsider::{Prompted, stands};
 use crate::replay::FOLLOWS;
-use crate::session::{Early, Loading, Session, Slot};
+use crate::session::{Loading, Session, Slot};
 use grov_domain::{Assessment, ExchangeKind, Finding, JudgedBy, Rule, SessionMode, StepVerdict};
 use grov_proxy_core::{ActionWatch, ToolOutcome, Watched, WatchedExchange};
+use grov_steer::kept_of;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -113,20 +115,20 @@ impl Watching<'_> {
             let root = root(self.exchange);
             session.root = root.map(|root| root.to_string_lossy().into_owned());
         }
-        if session.loading == Loading::No {
-            if self.is_main && self.exchange.begins {
-                session.loading = Loading::Done;
-                session.is_placed = true;
-                session.agreement.is_new();
-            } else {
-                self.shared.request_load(self.slot, session);
-            }
+        if session.loading != Loading::Done && self.is_main && self.exchange.begins {
+            session.begins();
         }
+        self.shared.request_load(self.slot, session);
         if self.is_main && !session.agreement.is_whole() && !session.has_read_history {
             session.has_read_history = true;
             session.agreement.continues(&(self.exchange.earlier_prompts)());
         }
         let task = &self.exchange.record.session_id;
+        // One that nobody knows is none to turn to.
+        if !self.exchange.task_is_known {
+            return;
+        }
+        session.is_task_known |= self.is_main;
         if self.is_main && session.task != *task {
             session.task = task.clone();
             session.agreement.turned_to_another_task();
@@ -155,10 +157,15 @@ impl Watching<'_> {
     fn answered(&self, session: &mut Session, result: &ToolOutcome) -> bool {
         session.assessed(&result.tool_use_id);
         session.rules().ended(&result.tool_use_id, result.failed);
+        session.keep_early(|| Event::Ended {
+            call: result.tool_use_id.clone(),
+            failed: result.failed,
+        });
         let mut changed = false;
         if self.is_main {
             if let Some(output) = &result.output {
                 session.rules().heard(output);
+                session.keep_early(|| Event::Heard(output.clone()));
             }
             let questions = &mut session.questions;
             if let Some(place) = questions
@@ -189,6 +196,7 @@ impl Watching<'_> {
             session.agreement.begin();
         }
         for prompt in prompts {
+            session.keep_early(|| Event::Typed(kept_of(&prompt.text)));
             let kind = session.agreement.prompted(&prompt.text);
             session.rules().prompted();
             let answer = session.last_answer.take();
@@ -200,6 +208,7 @@ impl Watching<'_> {
                 objects: objects(&prompt.text),
                 arrived_at: self.exchange.record.started_at,
             };
+            session.keep_spoken(spoken);
             let progress = session.course.prompted(spoken, self.shared.clock.now());
             self.shared.follow_up(&progress);
             let spoken = Prompted {
@@ -230,23 +239,30 @@ impl Watching<'_> {
     }
 
     fn assess(&self, session: &mut Session) -> Vec<Assessed> {
-        let is_known = session.loading == Loading::Done && session.agreement.is_whole();
+        let is_loaded = session.loading == Loading::Done;
+        let is_known = is_loaded && session.agreement.is_whole();
         let steps = self.exchange.record.steps.iter().zip(self.exchange.actions);
         let mut response = Vec::new();
         for (step, action) in steps {
             let call = step.action.tool_use_id.as_deref();
-            session.keep_early(Early {
-                step: step.id.clone(),
-                action: action.clone(),
-                call: call.map(str::to_owned),
-                is_delegated: !self.is_main,
+            session.keep_early(|| {
+                Event::Done(Done {
+                    step: step.id.clone(),
+                    action: action.clone(),
+                    call: call.map(str::to_owned),
+                    is_delegated: !self.is_main,
+                })
             });
             let assessment = if self.is_main {
                 session.rules().assess(action, call)
             } else {
                 session.rules().assess_delegated(action)
             };
-            let assessment = if is_known { assessment } else { certain(assessment) };
+            let assessment = if is_known {
+                assessment
+            } else {
+                certain(assessment, is_loaded)
+            };
             count(&self.shared.counters.assessed);
             if assessment.score < grov_domain::OFF_GOAL_BELOW {
                 count(&self.shared.counters.off_goal);
@@ -271,7 +287,7 @@ impl Watching<'_> {
             return false;
         };
         let before = session.last_score.replace(score);
-        if !session.agreement.is_whole() {
+        if !session.agreement.is_whole() || session.loading != Loading::Done {
             return false;
         }
         let state = session.course.state();
@@ -316,11 +332,12 @@ fn root<'a>(exchange: &WatchedExchange<'a>) -> Option<&'a Path> {
 }
 
 /// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and what they ruled out
-/// since.
-fn certain(assessment: Assessment) -> Assessment {
+/// since, once it is known what a person allowed.
+fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
     let mut findings = assessment.findings;
     findings.retain(|finding| match finding.rule {
-        Rule::Constraint | Rule::Repetition => true,
+        Rule::Constraint => is_loaded,
+        Rule::Repetition => true,
         Rule::Danger => finding.at_most <= GRAVE,
         Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge => false,
     });

@@ -3,12 +3,15 @@
 use crate::contract::TaskGoal;
 use crate::course::{Assessed, Progress};
 use crate::drift::Shared;
+use crate::early::Done;
 use crate::judging::{Inquiry, sketch};
 use crate::level::ON_GOAL_FROM;
 use crate::saving::{Save, rest, saving};
-use crate::session::{Early, Loading, Session, Slot, Stored, Terms};
+use crate::session::{Loading, Session, Slot, Stored, Terms};
 use crate::watch::verdicts;
-use grov_domain::{ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError};
+use grov_domain::{
+    ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, in_work,
+};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -25,6 +28,8 @@ const MOST_RUNNING: usize = 64;
 /// Sessions that were at work in this time before a start are recalled, tasks at most.
 const RECENT: time::Duration = time::Duration::hours(1);
 const MOST_RECALLED: u32 = 32;
+/// Tasks that a session may turn to while it is loaded.
+const MOST_TASKS: usize = 3;
 /// How long saving may take when everything stops.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
@@ -104,36 +109,46 @@ impl Shared {
     async fn load(self: &Arc<Self>, slot: Arc<Slot>) {
         // Also where this is broken off.
         let ends = Ends::loading(&slot);
-        let (id, task) = slot.whose();
-        // Where it stood comes first: it is small, and a request may wait for it.
-        let stored = match self.place(&slot, &id).await {
-            Ok(()) => self.stored(&id, &task).await,
-            Err(error) => Err(error),
-        };
-        match stored {
-            Ok(stored) => {
-                let loaded = Arc::clone(&slot);
-                let loading = tokio::task::spawn_blocking(move || loaded.load(stored));
-                let Ok(open) = loading.await else {
-                    tracing::error!(session = %id, "taking over what was before in this session panicked");
+        let (id, _) = slot.whose();
+        for _ in 0..MOST_TASKS {
+            let (task, stored) = match self.standing(&slot, &id).await {
+                Ok(found) => found,
+                Err(error) => {
+                    tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
                     return;
-                };
-                ends.disarm();
-                let verdicts = {
-                    let mut session = slot.session();
-                    let verdicts = self.conclude(&mut session, &open);
-                    // Whoever asked may not have known the task.
-                    if session.task != task {
-                        self.request_refresh(&slot, &mut session);
-                    }
-                    verdicts
-                };
-                self.record_later(&id, &verdicts, verdicts.len()).await;
-            }
-            Err(error) => {
-                tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
-            }
+                }
+            };
+            let loaded = Arc::clone(&slot);
+            let loading = tokio::task::spawn_blocking(move || loaded.load(stored, &task));
+            let Ok(open) = loading.await else {
+                tracing::error!(session = %id, "taking over what was before in this session panicked");
+                return;
+            };
+            // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
+            let Some(open) = open else { continue };
+            ends.disarm();
+            let verdicts = self.conclude(&mut slot.session(), &open);
+            self.record_later(&id, &verdicts, verdicts.len()).await;
+            return;
         }
+        tracing::debug!(session = %id, "a session turns from task to task; trying again with its next action");
+    }
+
+    /// Brings into memory where a session stands, and reads what else is stored of it, for the task in work.
+    pub(crate) async fn standing(
+        self: &Arc<Self>,
+        slot: &Slot,
+        id: &ClientSessionId,
+    ) -> Result<(SessionId, Stored), StoreError> {
+        // Where it stood comes first: it is small, and a request may wait for it.
+        self.place(slot, id).await?;
+        let tasks = self.store.client_session(id).await?;
+        if let Some(task) = in_work(tasks.iter().map(|task| &task.state)) {
+            slot.found_in(&task.session_id);
+        }
+        let (_, task) = slot.whose();
+        let stored = self.stored(id, &task).await?;
+        Ok((task, stored))
     }
 
     /// Concludes from actions that were seen before the session was loaded, as if they were done now. Of what is off the goal
@@ -164,9 +179,10 @@ impl Shared {
         if slot.session().is_placed {
             return Ok(());
         }
-        let differs = slot.place(self.store.drift_state(id).await?);
+        let progress = slot.place(self.store.drift_state(id).await?, self.clock.now());
+        self.follow_up(&progress);
         let session = slot.session();
-        if differs && session.is_followed {
+        if progress.changed && session.is_followed {
             self.save_state(&session);
         }
         Ok(())
@@ -236,7 +252,7 @@ impl Shared {
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
         let newest = main.into_iter().rev().take(MOST_STEPS).rev();
-        let steps = newest.map(|step| Early {
+        let steps = newest.map(|step| Done {
             step: step.id.clone(),
             action: sketch(step),
             call: step.tool_use_id.clone(),

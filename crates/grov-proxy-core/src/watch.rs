@@ -7,6 +7,9 @@ use std::path::Path;
 pub struct WatchedExchange<'a> {
     /// Whose it is, what the user typed, and the steps, which have no verdicts yet.
     pub record: &'a ExchangeRecord,
+    /// The record's task is the one in work. Otherwise it is not known yet which one is, and the record goes to the first one
+    /// for the time being.
+    pub task_is_known: bool,
     /// The steps' actions, in the same order, with the beginning of what they write.
     pub actions: &'a [ActionSketch],
     /// How earlier tool calls ended, as the request tells.

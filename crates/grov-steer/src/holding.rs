@@ -137,10 +137,12 @@ impl Agreement {
     /// The conversation came to rest.
     pub fn turn_ended(&mut self) {
         self.fresh = 0;
+        self.version += 1;
     }
 
     /// Another task is in work: what was typed for the last one is none of its.
     pub fn turned_to_another_task(&mut self) {
+        self.version += 1;
         self.unread = self.fresh;
         self.inherited.clear();
     }
@@ -164,11 +166,43 @@ impl Agreement {
         self.build();
     }
 
-    /// What is stored of the session before anything of it was seen.
-    pub fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) {
+    /// What is stored of the session before anything of it was seen. Returns the agreement as it stood before what was typed
+    /// since: that can be typed into it again, so that what was done meanwhile is judged by what was asked for then.
+    pub fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) -> Self {
         let is_older = |prompt: &String| !self.instructions.contains(prompt);
         self.is_whole |= recorded.iter().any(is_older);
+        let since = self.fresh.max(self.unread);
         self.work_on(task, recorded);
+        let since = self
+            .instructions
+            .split_off(self.instructions.len().saturating_sub(since));
+        let mut before = self.clone();
+        if since.is_empty() {
+            return before;
+        }
+        (before.fresh, before.unread) = (0, 0);
+        before.read_all();
+        before.build();
+        self.type_again(since);
+        before
+    }
+
+    /// Prompts that were kept when nothing was known before them: a "yes" among them says something no more.
+    fn type_again(&mut self, since: Vec<String>) {
+        let known: Vec<String> = self.instructions.iter().chain(&since).cloned().collect();
+        let saying = instructions(&self.read, &known);
+        let (fresh, unread) = (self.fresh, self.unread);
+        (self.fresh, self.unread) = (0, 0);
+        let count = since.len();
+        for (place, prompt) in since.into_iter().enumerate() {
+            if saying.contains(&prompt) {
+                self.fresh += usize::from(count - place <= fresh);
+                self.unread += usize::from(count - place <= unread);
+                self.instructions.push(prompt);
+            }
+        }
+        self.read_all();
+        self.build();
     }
 
     /// The task in work, with its [`instructions`] as far as they were recorded.
@@ -463,6 +497,29 @@ mod tests {
             vec!["Fix it".to_owned(), "go ahead".to_owned()],
         );
         assert!(agreement.is_whole());
+    }
+
+    #[test]
+    fn what_was_typed_since_can_be_typed_again_into_what_was_asked_for_before() {
+        let mut agreement = agreement();
+        let (first, second) = ("Fix src/auth/token.ts", "Translate README.md into French");
+        // Nothing is known before it, so it might say something.
+        assert!(agreement.prompted("continue"));
+        agreement.prompted(second);
+        let recorded = || vec![first.to_owned(), second.to_owned()];
+        let mut before = agreement.resume(TaskGoal::default(), recorded());
+        assert_eq!(before.contract().instructions, [first]);
+        assert_eq!(before.contract().goal, first);
+        assert_eq!(agreement.contract().instructions, [first, second]);
+        for prompt in ["continue", second] {
+            before.prompted(prompt);
+        }
+        assert_eq!(before.contract(), agreement.contract());
+        // The turn is over, and another task is in work: neither is any of its.
+        agreement.turn_ended();
+        agreement.turned_to_another_task();
+        agreement.work_on(TaskGoal::default(), vec!["Write CHANGELOG.md".to_owned()]);
+        assert_eq!(agreement.contract().instructions, ["Write CHANGELOG.md"]);
     }
 
     #[test]

@@ -402,7 +402,9 @@ fn a_session_goes_on_from_what_was_stored() {
 
     let mut later = Session::new();
     later.time = 1000;
-    later.course.resume(stored.clone());
+    later
+        .course
+        .resume(stored.clone(), &[], OffsetDateTime::UNIX_EPOCH);
     assert_eq!(*later.course.state(), stored);
     let progress = later.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
@@ -662,7 +664,7 @@ fn a_fact_stays_one_over_a_restart() {
         DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH),
         Policy::default(),
     );
-    again.resume(session.course.state().clone());
+    again.resume(session.course.state().clone(), &[], OffsetDateTime::UNIX_EPOCH);
     // What is well does not make it moot: it was never said.
     let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
     again.respond(&response, &contract(), session.moment());

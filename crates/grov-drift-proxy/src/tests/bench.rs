@@ -6,8 +6,8 @@ use crate::testing::{edit, read_intent};
 use crate::{Drift, DriftSettings};
 use grov_domain::{
     Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftState, ExchangeId, ExchangeKind,
-    ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt, Step,
-    StepId, TokenUsage,
+    ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt,
+    SessionId, Step, StepId, TokenUsage,
 };
 use grov_proxy_core::{
     ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
@@ -45,6 +45,10 @@ pub(super) struct Response<'a> {
     pub(super) questions: Vec<Question>,
     pub(super) output: Option<&'a str>,
     pub(super) earlier: &'a [&'a str],
+    /// The task in work, if it is known to be another one than the first.
+    pub(super) task: Option<&'a str>,
+    /// Nobody knows which task is in work.
+    pub(super) task_is_unknown: bool,
 }
 
 impl Bench {
@@ -71,6 +75,12 @@ impl Bench {
             _work: running,
             calls: AtomicUsize::new(0),
         }
+    }
+
+    /// Nothing is done in the background any more.
+    pub(super) fn without_background(mut self) -> Self {
+        self._work.abort_all();
+        self
     }
 
     /// The same session in a program that was started anew.
@@ -113,6 +123,7 @@ impl Bench {
         };
         let watched = self.drift.watch(&WatchedExchange {
             record: &record,
+            task_is_known: !response.task_is_unknown,
             actions: &response.actions,
             results: &results,
             working_directory: Some(ROOT.as_ref()),
@@ -151,7 +162,9 @@ impl Bench {
             queued: false,
         };
         ExchangeRecord {
-            session_id: session().first_task(),
+            session_id: response
+                .task
+                .map_or_else(|| session().first_task(), SessionId::new),
             client_session_id: session(),
             agent_id: response.agent.map(AgentId::new),
             kind: if response.agent.is_some() {

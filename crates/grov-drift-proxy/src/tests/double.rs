@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use time::{Duration, OffsetDateTime};
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 /// A clock that goes on by a second each time it is told to.
 #[derive(Default)]
@@ -44,7 +44,11 @@ impl Clock for Ticking {
 
 /// A store.
 #[derive(Default)]
-pub(super) struct Kept(Mutex<Rows>);
+pub(super) struct Kept {
+    rows: Mutex<Rows>,
+    /// Told when steps that were held can be read.
+    released: Notify,
+}
 
 #[derive(Default)]
 struct Rows {
@@ -52,17 +56,20 @@ struct Rows {
     corrections: HashMap<CorrectionId, Correction>,
     judged: Vec<(StepId, StepVerdict)>,
     edits: Vec<GoalEdit>,
-    prompts: Vec<Prompt>,
+    prompts: Vec<(SessionId, Prompt)>,
+    /// Of a session that has more than one.
+    tasks: Vec<SessionSummary>,
     steps: Vec<StepRow>,
     revision: i64,
     panics: bool,
     holds_steps: bool,
+    is_waited_for: bool,
     switched_off: Vec<SwitchScope>,
 }
 
 impl Kept {
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn state(&self) -> Option<DriftState> {
@@ -86,9 +93,32 @@ impl Kept {
         self.rows().panics = panics;
     }
 
-    /// Reading the steps takes for ever from now on.
+    /// A task of the session, the one in work.
+    pub(super) fn begin_task(&self, id: &str, goal: &str) {
+        let state = self.state().unwrap();
+        let mut task = summary(&state);
+        let mut rows = self.rows();
+        task.state.session_id = SessionId::new(id);
+        task.state.original_goal = Some(goal.to_owned());
+        let verdicts = i64::try_from(rows.tasks.len()).unwrap();
+        task.state.judged_at = Some(OffsetDateTime::UNIX_EPOCH + Duration::seconds(verdicts));
+        rows.tasks.push(task);
+    }
+
+    /// Reading the steps takes until they are released.
     pub(super) fn holds_steps(&self) {
         self.rows().holds_steps = true;
+    }
+
+    /// Whether somebody waits for the steps.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.rows().is_waited_for
+    }
+
+    /// Whoever waits for the steps gets them.
+    pub(super) fn releases_steps(&self) {
+        self.rows().holds_steps = false;
+        self.released.notify_one();
     }
 
     pub(super) fn judged(&self) -> Vec<(StepId, StepVerdict)> {
@@ -102,7 +132,9 @@ impl Kept {
     /// Records an exchange with what was found of it.
     pub(super) fn record(&self, record: ExchangeRecord, watched: &Watched) {
         let mut rows = self.rows();
-        rows.prompts.extend(record.prompts);
+        let task = &record.session_id;
+        let prompts = record.prompts.into_iter();
+        rows.prompts.extend(prompts.map(|prompt| (task.clone(), prompt)));
         for (step, verdict) in record.steps.into_iter().zip(&watched.verdicts) {
             if verdict.as_ref().is_some_and(StepVerdict::is_off_goal) {
                 continue;
@@ -233,8 +265,10 @@ impl OrchestrationStore for Kept {
     async fn apply(&self, _: &TaskTransition) -> Result<Applied, StoreError> {
         Ok(Applied::Done { missing: Vec::new() })
     }
-    async fn prompts(&self, _: &SessionId, _: Option<OffsetDateTime>) -> Result<Vec<Prompt>, StoreError> {
-        Ok(self.rows().prompts.clone())
+    async fn prompts(&self, task: &SessionId, _: Option<OffsetDateTime>) -> Result<Vec<Prompt>, StoreError> {
+        let rows = self.rows();
+        let own = rows.prompts.iter().filter(|(of, _)| of == task);
+        Ok(own.map(|(_, prompt)| prompt.clone()).collect())
     }
 }
 
@@ -243,8 +277,10 @@ impl SessionStore for Kept {
     async fn save_session(&self, _: &SessionState) -> Result<(), StoreError> {
         Ok(())
     }
-    async fn session(&self, _: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
-        Ok(None)
+    async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        let rows = self.rows();
+        let mut tasks = rows.tasks.iter();
+        Ok(tasks.find(|task| task.state.session_id == *id).cloned())
     }
     async fn sessions(&self, filter: &SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
         let Some(state) = self.state() else {
@@ -254,7 +290,7 @@ impl SessionStore for Kept {
         Ok(is_recent.then(|| summary(&state)).into_iter().collect())
     }
     async fn client_session(&self, _: &ClientSessionId) -> Result<Vec<SessionSummary>, StoreError> {
-        Ok(Vec::new())
+        Ok(self.rows().tasks.clone())
     }
     async fn steps(&self, _: &SessionId) -> Result<Vec<StepRow>, StoreError> {
         Ok(self.rows().steps.clone())
@@ -262,7 +298,8 @@ impl SessionStore for Kept {
     async fn client_steps(&self, _: &ClientSessionId) -> Result<Vec<StepRow>, StoreError> {
         let is_held = self.rows().holds_steps;
         if is_held {
-            std::future::pending::<()>().await;
+            self.rows().is_waited_for = true;
+            self.released.notified().await;
         }
         Ok(self.rows().steps.clone())
     }

@@ -55,6 +55,7 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
     record.project = Project::default();
     let watched = bench.drift.watch(&WatchedExchange {
         record: &record,
+        task_is_known: true,
         actions: &[edit("a.rs", "x")],
         results: &[],
         working_directory: None,
@@ -99,6 +100,7 @@ fn the_rules_are_quick_after_five_hundred_steps() {
         let record = bench.record(&response);
         let exchange = WatchedExchange {
             record: &record,
+            task_is_known: true,
             actions: &response.actions,
             results: &[],
             working_directory: Some(ROOT.as_ref()),

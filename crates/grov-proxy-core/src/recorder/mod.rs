@@ -81,6 +81,7 @@ impl Recorder {
     fn judge(
         &self,
         record: &mut ExchangeRecord,
+        task_is_known: bool,
         contents: Vec<Option<String>>,
         recorded: &RecordedExchange,
         exchange: &ObservedExchange,
@@ -96,6 +97,7 @@ impl Recorder {
         let questions = questions(&exchange.turn);
         let watched = WatchedExchange {
             record,
+            task_is_known,
             actions: &actions,
             results: &recorded.results,
             working_directory: recorded.working_directory.as_deref().map(Path::new),
@@ -155,6 +157,11 @@ impl TurnObserver for Recorder {
         let session = sessions.session(&identity.session, exchange.ended_at);
         self.locate(session, exchange);
         let id = ExchangeId::fresh();
+        let task = match &self.tasks {
+            Some(tasks) => tasks.task(&identity.session),
+            None => Some(identity.session.first_task()),
+        };
+        let task_is_known = task.is_some();
         let prompts = if identity.kind == ExchangeKind::Main {
             new_prompts(session, exchange)
         } else {
@@ -169,10 +176,7 @@ impl TurnObserver for Recorder {
         let (steps, contents): (Vec<Step>, Vec<Option<String>>) = performed.unzip();
         let mut record = ExchangeRecord {
             id,
-            session_id: match &self.tasks {
-                Some(tasks) => tasks.task(&identity.session),
-                None => identity.session.first_task(),
-            },
+            session_id: task.unwrap_or_else(|| identity.session.first_task()),
             client_session_id: identity.session.clone(),
             agent_id: identity.agent.clone(),
             kind: identity.kind,
@@ -194,7 +198,7 @@ impl TurnObserver for Recorder {
             .then(|| recorded(&record, exchange, session));
         drop(sessions);
         if let Some(recorded) = &told {
-            self.judge(&mut record, contents, recorded, exchange);
+            self.judge(&mut record, task_is_known, contents, recorded, exchange);
         }
         self.sink.submit(record);
         if let (Some(tasks), Some(recorded)) = (&self.tasks, told) {

@@ -11,13 +11,10 @@ pub(crate) struct TaskBoard {
 }
 
 impl TaskBoard {
-    /// The task under which an exchange of this session is recorded.
-    pub(crate) fn task(&self, session: &ClientSessionId) -> SessionId {
+    /// The task in work, if somebody knows.
+    pub(crate) fn task(&self, session: &ClientSessionId) -> Option<SessionId> {
         let current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        current
-            .get(session)
-            .cloned()
-            .unwrap_or_else(|| session.first_task())
+        current.get(session).cloned()
     }
 
     pub(super) fn set(&self, session: &ClientSessionId, task: SessionId) {

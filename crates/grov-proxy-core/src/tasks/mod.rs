@@ -120,8 +120,9 @@ impl TaskOrchestrator {
         (handle, work)
     }
 
-    /// The task under which an exchange of this session is recorded.
-    pub(crate) fn task(&self, session: &ClientSessionId) -> SessionId {
+    /// The task in work, under which an exchange of this session is recorded. `None`: nobody has said yet, and it is recorded
+    /// under the first one.
+    pub(crate) fn task(&self, session: &ClientSessionId) -> Option<SessionId> {
         self.board.task(session)
     }
 

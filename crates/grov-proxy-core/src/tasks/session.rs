@@ -12,7 +12,7 @@ use crate::identity;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
     SessionId, SessionMode, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis,
-    TaskContextQuestion, TaskTransition, TaskType,
+    TaskContextQuestion, TaskTransition, TaskType, in_work,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -186,14 +186,7 @@ impl Session {
         if self.unborn {
             self.tasks.clear();
         } else {
-            // Not by the newest record: until now records went to the first task.
-            let open = self
-                .tasks
-                .iter()
-                .filter(|task| task.status != SessionStatus::Completed);
-            self.current = open
-                .max_by_key(|task| task.judged_at)
-                .map(|task| task.session_id.clone());
+            self.current = in_work(&self.tasks).map(|task| task.session_id.clone());
             self.show_current();
         }
         self.loaded = true;

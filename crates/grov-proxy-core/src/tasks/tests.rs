@@ -209,7 +209,11 @@ impl Work {
         });
         let steps: Vec<Step> = steps.collect();
         let record = ExchangeRecord {
-            session_id: self.context.board.task(&client),
+            session_id: self
+                .context
+                .board
+                .task(&client)
+                .unwrap_or_else(|| client.first_task()),
             id,
             client_session_id: client.clone(),
             agent_id: None,

@@ -1,0 +1,152 @@
+//! What happens before a session is loaded, kept in its order, and the rules that go through it again once it is: what was
+//! done is judged by what was asked for then, not by what was asked for before it or after.
+
+use crate::contract::Agreement;
+use crate::course::Assessed;
+use grov_domain::{ActionSketch, StepId};
+use grov_scope::Rules;
+use std::collections::HashSet;
+
+/// So much is kept. What comes later is not judged any more.
+const MOST_EARLY: usize = 256;
+
+/// An action, done before the session was loaded.
+#[derive(Clone)]
+pub(crate) struct Done {
+    pub(crate) step: StepId,
+    pub(crate) action: ActionSketch,
+    pub(crate) call: Option<String>,
+    /// A subagent did it.
+    pub(crate) is_delegated: bool,
+}
+
+/// Something that rules are told of.
+#[derive(Clone)]
+pub(crate) enum Event {
+    /// The user typed it.
+    Typed(String),
+    /// The agent did it.
+    Done(Done),
+    /// A call ended.
+    Ended { call: String, failed: bool },
+    /// The agent was shown it.
+    Heard(String),
+    /// The user said yes to it.
+    Agreed(String),
+}
+
+/// What happened since the session is in memory, oldest first.
+#[derive(Default)]
+pub(crate) struct Early(Vec<Event>);
+
+impl Early {
+    pub(crate) fn keep(&mut self, event: Event) {
+        if self.0.len() < MOST_EARLY {
+            self.0.push(event);
+        }
+    }
+
+    pub(crate) fn events(&self) -> &[Event] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The words that the user said yes to.
+    pub(crate) fn agreed(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().filter_map(|event| match event {
+            Event::Agreed(words) => Some(words),
+            _ => None,
+        })
+    }
+}
+
+/// Rules that know what is stored of a session, on their way through what happened since.
+pub(crate) struct CatchUp {
+    /// What the session was held to before, then what it is held to now.
+    agreement: Agreement,
+    rules: Rules,
+    /// What was done before.
+    known: HashSet<StepId>,
+    taken: usize,
+    assessed: Vec<Assessed>,
+}
+
+impl CatchUp {
+    /// From a session as it stood before, whose actions are `steps`. Those that are among `events` come with these.
+    pub(crate) fn new(
+        agreement: Agreement,
+        root: Option<&str>,
+        consents: &[String],
+        mut steps: Vec<Done>,
+        events: &[Event],
+    ) -> Self {
+        let mut rules = Rules::new(agreement.contract().clone(), root);
+        for words in consents {
+            rules.consented(words);
+        }
+        let seen: HashSet<&StepId> = events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Done(done) => Some(&done.step),
+                _ => None,
+            })
+            .collect();
+        // They come last, with what they write.
+        steps.retain(|one| !seen.contains(&one.step));
+        for one in &steps {
+            rules.assess(&one.action, one.call.as_deref());
+        }
+        Self {
+            agreement,
+            rules,
+            known: steps.into_iter().map(|one| one.step).collect(),
+            taken: 0,
+            assessed: Vec::new(),
+        }
+    }
+
+    /// Follows what it has not followed yet of all that happened.
+    pub(crate) fn follow(&mut self, events: &[Event]) {
+        for event in events.iter().skip(self.taken) {
+            match event {
+                Event::Typed(prompt) => {
+                    self.agreement.prompted(prompt);
+                    self.rules.hold_to(self.agreement.contract().clone());
+                    self.rules.prompted();
+                }
+                Event::Done(done) => self.assess(done),
+                Event::Ended { call, failed } => self.rules.ended(call, *failed),
+                Event::Heard(text) => self.rules.heard(text),
+                Event::Agreed(words) => self.rules.consented(words),
+            }
+        }
+        self.taken = self.taken.max(events.len());
+    }
+
+    fn assess(&mut self, done: &Done) {
+        if self.known.contains(&done.step) {
+            return;
+        }
+        let call = done.call.as_deref();
+        let assessment = if done.is_delegated {
+            self.rules.assess_delegated(&done.action)
+        } else {
+            self.rules.assess(&done.action, call)
+        };
+        self.assessed.push(Assessed {
+            action: done.action.clone(),
+            step: Some(done.step.clone()),
+            call: done.call.clone(),
+            assessment,
+            is_delegated: done.is_delegated,
+        });
+    }
+
+    /// The rules, and what they say of what was done since.
+    pub(crate) fn into_parts(self) -> (Rules, Vec<Assessed>) {
+        (self.rules, self.assessed)
+    }
+}

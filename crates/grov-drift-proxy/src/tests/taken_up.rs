@@ -1,0 +1,247 @@
+//! A session is taken up again, and something happens before it is known what was before.
+
+use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
+use super::double::{Answers, Kept};
+use crate::DriftSettings;
+use crate::testing::edit;
+use grov_domain::{CorrectionOutcome, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
+use grov_proxy_core::Watched;
+use std::sync::Arc;
+
+/// Another piece of work.
+const ELSEWHERE: &str = "Paint the garden shed green";
+/// A file that has to do with neither.
+const FILE: &str = "left.txt";
+
+/// A session with some work on its goal behind it.
+async fn worked() -> Bench {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    for file in ["src/auth/token.ts", "src/auth/refresh.ts"] {
+        bench.change(file, "const ttl = 60;");
+    }
+    bench
+}
+
+/// A prompt and what is done under it at once.
+fn turn<'a>(prompt: &'a [&'a str], file: &str) -> Response<'a> {
+    Response {
+        prompts: prompt,
+        actions: vec![edit(&format!("{ROOT}/{file}"), "left\n")],
+        earlier: &[GOAL],
+        ..Response::default()
+    }
+}
+
+fn is_off_goal(watched: &Watched) -> bool {
+    watched
+        .verdicts
+        .iter()
+        .flatten()
+        .any(|verdict| verdict.is_off_goal())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_turns_elsewhere_before_a_session_is_loaded_is_not_judged_by_the_old_goal() {
+    let bench = worked().await;
+    let later = bench.restarted();
+    later.store.holds_steps();
+    assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
+    let (calls, watched) = later.exchange(turn(&[ELSEWHERE], FILE));
+    assert_eq!(level(&watched), None);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(
+        (later.state().mode, later.state().correction),
+        (SessionMode::Normal, None)
+    );
+    // As where it was loaded when the prompt came.
+    let loaded = worked().await.restarted();
+    loaded.next_request("", &[]).await;
+    until(|| loaded.session_is_loaded()).await;
+    let (_, watched) = loaded.exchange(turn(&[ELSEWHERE], FILE));
+    assert!(!is_off_goal(&watched), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_not_judged_by_the_old_goal() {
+    let later = worked().await.restarted().without_background();
+    assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
+    let slot = later.drift.shared.slot(&session());
+    let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
+    let loading = slot.begin_to_load(stored, &task).unwrap();
+    later.exchange(turn(&[ELSEWHERE], FILE));
+    let found = slot.end_loading(loading).unwrap();
+    assert_eq!(found.len(), 1);
+    assert!(found[0].assessment.score >= OFF_GOAL_BELOW, "{found:?}");
+    assert_eq!(later.contract().newest_instruction(), ELSEWHERE);
+    assert_eq!(later.contract().instructions.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_prompt_is_judged_by_what_was_asked_for_then() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    let ruled_out = ["For the token refresh do not touch db/schema.sql"];
+    let (_, watched) = later.exchange(turn(&ruled_out, "db/schema.sql"));
+    assert!(!is_off_goal(&watched), "{watched:?}");
+    later.exchange(Response {
+        prompts: &["Now change db/schema.sql for the token refresh"],
+        ..Response::default()
+    });
+    later.store.releases_steps();
+    until(|| later.store.judged().len() == 1).await;
+    assert!(later.store.judged()[0].1.is_off_goal());
+    // Nothing is said of it any more.
+    assert_eq!(later.next_request("", &[]).await, None);
+    let (_, watched) = later.change("db/schema.sql", "CREATE TABLE tokens;");
+    assert!(!is_off_goal(&watched), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doubt_that_waited_is_not_said_once_the_user_has_typed_something() {
+    let bench = worked().await;
+    let (calls, watched) = bench.change(FILE, "left\n");
+    assert!(level(&watched).is_some());
+    let waiting = bench.state().correction.unwrap();
+    let later = bench.restarted();
+    // Nobody knows of the doubt yet.
+    later.exchange(Response {
+        prompts: &[ELSEWHERE],
+        earlier: &[GOAL],
+        ..Response::default()
+    });
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(
+        (later.state().mode, later.state().prompts),
+        (SessionMode::Normal, 2)
+    );
+    until(|| later.store.outcome(&waiting.id) == Some(CorrectionOutcome::Overtaken)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_allowed_counts_before_it_is_read() {
+    let bench = worked().await;
+    bench.edit_goal(GoalEditKind::Allow, "db/schema.sql").await;
+    let typed = ["For the token refresh do not touch db/schema.sql"];
+    let later = bench.restarted();
+    later.store.holds_steps();
+    let (calls, watched) = later.exchange(turn(&typed, "db/schema.sql"));
+    assert!(!is_off_goal(&watched), "{watched:?}");
+    assert_eq!(later.next_request("", &calls).await, None);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(later.state().correction, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
+    let judge = Arc::new(Answers::model(2, "It has nothing to do with the goal"));
+    let settings = DriftSettings {
+        check_interval: 1,
+        ..DriftSettings::default()
+    };
+    let store: Arc<Kept> = Arc::default();
+    let bench = Bench::with(settings, Arc::clone(&store), Arc::clone(&judge));
+    bench.begin(GOAL).await;
+    until(|| !judge.questions().is_empty()).await;
+    let asked = judge.questions().len();
+    store.holds_steps();
+    let later = Bench::with(settings, store, Arc::clone(&judge));
+    later.clock.set(bench.clock.get() + 60);
+    later.exchange(turn(&[ELSEWHERE], FILE));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(judge.questions().len(), asked);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    later.change("shed/paint.txt", "green");
+    until(|| judge.questions().len() > asked).await;
+    assert_eq!(judge.questions().last().unwrap().newest_instruction, ELSEWHERE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    bench.store.begin_task("second", "Translate the manual");
+    bench.exchange(Response {
+        task: Some("second"),
+        prompts: &["Translate docs/manual.md into French"],
+        ..Response::default()
+    });
+    let later = bench.restarted();
+    later.next_request("", &[]).await;
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Translate the manual");
+    // Recorded in the first one for the time being.
+    later.exchange(Response {
+        task_is_unknown: true,
+        ..Response::default()
+    });
+    assert_eq!(later.contract().goal, "Translate the manual");
+    assert_eq!(
+        later.drift.shared.slot(&session()).session().task.as_str(),
+        "second"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_that() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    let later = bench.restarted();
+    later.store.holds_steps();
+    later.next_request("", &[]).await;
+    until(|| later.store.is_waited_for()).await;
+    bench.store.begin_task("second", "Paint the shed");
+    let (calls, _) = later.exchange(Response {
+        task: Some("second"),
+        ..turn(&[ELSEWHERE], "shed/paint.txt")
+    });
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Paint the shed");
+    assert_eq!(later.contract().instructions, [ELSEWHERE]);
+    assert_eq!(later.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_agent_was_shown_before_a_session_is_loaded_ties_what_it_does_then() {
+    for (output, is_off) in [(None, true), (Some("Next step: write docs/setup.md"), false)] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        let (calls, _) = later.change("src/auth/token.ts", "const ttl = 5;");
+        later.exchange(Response {
+            answered: &calls,
+            output,
+            ..Response::default()
+        });
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        let (_, watched) = later.change("docs/setup.md", "Installing the printer");
+        assert_eq!(is_off_goal(&watched), is_off, "{output:?}: {watched:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_begins_anew_while_the_last_one_is_loaded_owes_it_nothing() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    later.next_request("", &[]).await;
+    until(|| later.store.is_waited_for()).await;
+    later.exchange(Response {
+        begins: true,
+        earlier: &[],
+        ..turn(&[ELSEWHERE], FILE)
+    });
+    assert!(later.session_is_loaded());
+    later.store.releases_steps();
+    later.next_request("", &[]).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(later.contract().goal, ELSEWHERE);
+}
