@@ -238,7 +238,7 @@ impl Slot {
 
     /// The first part of [`Slot::load`]: what takes long is done before anybody has to wait for it.
     pub(crate) fn begin_to_load(&self, stored: Stored, task: &SessionId) -> Option<UnderWay> {
-        let Stored { steps, terms } = stored;
+        let Stored { steps, mut terms } = stored;
         let (mut agreement, version, root, consents, events) = {
             let session = self.session();
             if session.task != *task {
@@ -254,6 +254,11 @@ impl Slot {
                 session.early.events().to_vec(),
             )
         };
+        // What was typed since may be recorded by now.
+        terms.prompts.retain(|prompt| {
+            let mut events = events.iter();
+            !events.any(|event| matches!(event, Event::Typed(typed) if typed == prompt))
+        });
         let before = agreement.resume(terms.clone());
         let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, steps, &events);
         caught_up.follow(&events);

@@ -333,7 +333,7 @@ fn root<'a>(exchange: &WatchedExchange<'a>) -> Option<&'a Path> {
 
 /// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and what they ruled out
 /// since, once it is known what a person allowed.
-fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
+pub(crate) fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
     let mut findings = assessment.findings;
     findings.retain(|finding| match finding.rule {
         Rule::Constraint => is_loaded,

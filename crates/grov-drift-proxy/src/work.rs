@@ -6,9 +6,10 @@ use crate::drift::Shared;
 use crate::early::Done;
 use crate::judging::{Inquiry, sketch};
 use crate::level::ON_GOAL_FROM;
+use crate::plan::has_hard;
 use crate::saving::{Save, rest, saving};
 use crate::session::{Loading, Session, Slot, Stored, Terms};
-use crate::watch::verdicts;
+use crate::watch::{certain, verdicts};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, in_work,
 };
@@ -127,7 +128,7 @@ impl Shared {
             // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
             let Some(open) = open else { continue };
             ends.disarm();
-            let verdicts = self.conclude(&mut slot.session(), &open);
+            let verdicts = self.conclude(&slot, &mut slot.session(), open);
             self.record_later(&id, &verdicts, verdicts.len()).await;
             return;
         }
@@ -152,23 +153,46 @@ impl Shared {
     }
 
     /// Concludes from actions that were seen before the session was loaded, as if they were done now. Of what is off the goal
-    /// nothing is said where something was typed or found since. What is to be recorded of them, since they were recorded
-    /// as nobody could judge them.
-    fn conclude(&self, session: &mut Session, open: &[Assessed]) -> Vec<(StepId, StepVerdict)> {
+    /// as a matter of fact nothing is said where something was typed or found since. What is a guess is said by nobody but a
+    /// judge: the stored steps tell less than there was, and the agent may be further by now. What is to be recorded of them,
+    /// since they were recorded as nobody could judge them.
+    fn conclude(
+        &self,
+        slot: &Arc<Slot>,
+        session: &mut Session,
+        mut open: Vec<Assessed>,
+    ) -> Vec<(StepId, StepVerdict)> {
+        if !session.agreement.is_whole() {
+            for one in &mut open {
+                one.assessment = certain(one.assessment.clone(), true);
+            }
+        }
         let is_overtaken = std::mem::take(&mut session.is_open_overtaken);
-        let is_on_goal = open.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
+        let is_guess = |one: &Assessed| one.assessment.score < ON_GOAL_FROM && !has_hard(&one.assessment);
+        let (guesses, facts): (Vec<Assessed>, Vec<Assessed>) = open.into_iter().partition(is_guess);
+        let is_on_goal = guesses.is_empty() && facts.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
         let mut progress = Progress::default();
-        if is_on_goal || !is_overtaken {
+        if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard(&one.assessment))) {
             let contract = session.agreement.contract().clone();
             let moment = self.moment(session);
-            progress = session.course.respond(open, &contract, moment);
+            progress = session.course.respond(&facts, &contract, moment);
             self.follow_up(&progress);
             if progress.changed {
                 self.save_state(session);
             }
         }
-        let judged = open.iter().zip(verdicts(open, &progress));
-        judged
+        if !is_overtaken && !guesses.is_empty() && !session.is_judging && session.agreement.is_whole() {
+            let inquiry = Inquiry::verdict(slot, session, &guesses);
+            session.is_judging = self.request_judgement(inquiry);
+            if session.is_judging {
+                session.suspicions += 1;
+                session.course.asked_judge(self.clock.now());
+            }
+        }
+        let of_facts = facts.iter().zip(verdicts(&facts, &progress));
+        let of_guesses = guesses.iter().zip(verdicts(&guesses, &Progress::default()));
+        of_facts
+            .chain(of_guesses)
             .filter_map(|(one, verdict)| one.step.clone().zip(verdict))
             .filter(|(_, verdict)| !verdict.findings.is_empty() || verdict.level.is_some())
             .collect()

@@ -169,9 +169,15 @@ impl Agreement {
     /// What is stored of the session before anything of it was seen. Returns the agreement as it stood before what was typed
     /// since: that can be typed into it again, so that what was done meanwhile is judged by what was asked for then.
     pub fn resume(&mut self, task: TaskGoal, recorded: Vec<String>) -> Self {
-        let is_older = |prompt: &String| !self.instructions.contains(prompt);
-        self.is_whole |= recorded.iter().any(is_older);
         let since = self.fresh.max(self.unread);
+        let known = self.instructions.len().saturating_sub(since);
+        let is_older = |prompt: &String| !self.instructions[known..].contains(prompt);
+        if recorded.iter().any(is_older) || !task.goal.trim().is_empty() {
+            // The store knows what was before, and which of it is of this task.
+            self.is_whole = true;
+            self.inherited.clear();
+            self.instructions.drain(..known);
+        }
         self.work_on(task, recorded);
         let since = self
             .instructions
@@ -484,6 +490,22 @@ mod tests {
         let both = ["Fix src/auth/token.ts", "Also edit tests/auth.rs"];
         assert_eq!(agreement.contract().instructions, both);
         assert_eq!(agreement.contract().goal, both[0]);
+    }
+
+    #[test]
+    fn what_a_history_says_gives_way_to_what_is_stored_of_its_tasks() {
+        let mut agreement = agreement();
+        let earlier = ["Fix src/auth/token.ts", "Translate README.md into French"];
+        agreement.continues(&earlier.map(str::to_owned));
+        agreement.prompted("Also edit CHANGELOG.md");
+        let task = TaskGoal {
+            goal: "Translate the readme".to_owned(),
+            ..TaskGoal::default()
+        };
+        // The first one was of a task that is done.
+        agreement.resume(task, vec![earlier[1].to_owned()]);
+        let instructions = [earlier[1], "Also edit CHANGELOG.md"];
+        assert_eq!(agreement.contract().instructions, instructions);
     }
 
     #[test]

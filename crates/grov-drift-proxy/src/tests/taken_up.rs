@@ -245,3 +245,32 @@ async fn a_conversation_that_begins_anew_while_the_last_one_is_loaded_owes_it_no
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert_eq!(later.contract().goal, ELSEWHERE);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_judge_alone() {
+    for (score, is_said) in [(9, false), (2, true)] {
+        let judge = Arc::new(Answers::when_let(score, "The shed has nothing to do with it"));
+        let store: Arc<Kept> = Arc::default();
+        let bench = Bench::with(DriftSettings::default(), store, judge);
+        bench.begin(GOAL).await;
+        bench.change("src/auth/token.ts", "const ttl = 60;");
+        let later = bench.restarted();
+        later.store.holds_steps();
+        let (mut calls, _) = later.change("src/auth/refresh.ts", "const ttl = 60;");
+        let (more, _) = later.exchange(Response {
+            actions: vec![
+                edit(&format!("{ROOT}/shed/paint.css"), "green walls everywhere"),
+                edit(&format!("{ROOT}/garden/beds.sql"), "tulips roses daisies"),
+            ],
+            ..Response::default()
+        });
+        calls.extend(more);
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        assert_eq!(later.state().correction, None);
+        until(|| !later.judge.questions().is_empty()).await;
+        later.judge.lets();
+        until(|| !later.drift.shared.slot(&session()).session().is_judging).await;
+        assert_eq!(later.next_request("", &calls).await.is_some(), is_said, "{score}");
+    }
+}
