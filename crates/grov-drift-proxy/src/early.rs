@@ -71,7 +71,31 @@ pub(crate) struct CatchUp {
     /// What was done before.
     known: HashSet<StepId>,
     taken: usize,
-    assessed: Vec<Assessed>,
+    found: Found,
+}
+
+/// What rules say of what was done before the session was loaded, oldest first.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// Of what took place, as far as is known.
+    pub(crate) done: Vec<Assessed>,
+    /// Of what failed or was denied: it changed nothing.
+    pub(crate) failed: Vec<Assessed>,
+}
+
+impl Found {
+    /// Leaves out all but these steps.
+    pub(crate) fn retain(&mut self, steps: &[StepId]) {
+        let is_one = |one: &Assessed| one.step.as_ref().is_some_and(|step| steps.contains(step));
+        self.done.retain(is_one);
+        self.failed.retain(is_one);
+    }
+
+    /// A call failed.
+    fn fail(&mut self, call: &str) {
+        let is_of = |one: &mut Assessed| one.call.as_deref() == Some(call);
+        self.failed.extend(self.done.extract_if(.., is_of));
+    }
 }
 
 impl CatchUp {
@@ -104,7 +128,7 @@ impl CatchUp {
             rules,
             known: steps.into_iter().map(|one| one.step).collect(),
             taken: 0,
-            assessed: Vec::new(),
+            found: Found::default(),
         }
     }
 
@@ -118,7 +142,12 @@ impl CatchUp {
                     self.rules.prompted();
                 }
                 Event::Done(done) => self.assess(done),
-                Event::Ended { call, failed } => self.rules.ended(call, *failed),
+                Event::Ended { call, failed } => {
+                    self.rules.ended(call, *failed);
+                    if *failed {
+                        self.found.fail(call);
+                    }
+                }
                 Event::Heard(text) => self.rules.heard(text),
                 Event::Agreed(words) => self.rules.consented(words),
             }
@@ -136,7 +165,7 @@ impl CatchUp {
         } else {
             self.rules.assess(&done.action, call)
         };
-        self.assessed.push(Assessed {
+        self.found.done.push(Assessed {
             action: done.action.clone(),
             step: Some(done.step.clone()),
             call: done.call.clone(),
@@ -146,7 +175,7 @@ impl CatchUp {
     }
 
     /// The rules, and what they say of what was done since.
-    pub(crate) fn into_parts(self) -> (Rules, Vec<Assessed>) {
-        (self.rules, self.assessed)
+    pub(crate) fn into_parts(self) -> (Rules, Found) {
+        (self.rules, self.found)
     }
 }

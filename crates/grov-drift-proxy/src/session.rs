@@ -1,8 +1,8 @@
 //! One client session in memory.
 
 use crate::contract::{Agreement, IntentReader, TaskGoal};
-use crate::course::{Assessed, Course, Policy, Progress, Spoken};
-use crate::early::{CatchUp, Done, Early, Event};
+use crate::course::{Course, Policy, Progress, Spoken};
+use crate::early::{CatchUp, Done, Early, Event, Found};
 use crate::judging::Inquiry;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId, both_ends,
@@ -231,7 +231,7 @@ impl Slot {
 
     /// Takes over what was stored, with what happened meanwhile. What rules say of actions from which nothing was concluded
     /// yet; `None`: it turned to another task than `task` meanwhile, and nothing was taken over.
-    pub(crate) fn load(&self, stored: Stored, task: &SessionId) -> Option<Vec<Assessed>> {
+    pub(crate) fn load(&self, stored: Stored, task: &SessionId) -> Option<Found> {
         let loading = self.begin_to_load(stored, task)?;
         self.end_loading(loading)
     }
@@ -272,7 +272,7 @@ impl Slot {
     }
 
     /// The rest of it.
-    pub(crate) fn end_loading(&self, loading: UnderWay) -> Option<Vec<Assessed>> {
+    pub(crate) fn end_loading(&self, loading: UnderWay) -> Option<Found> {
         let UnderWay {
             task,
             agreement,
@@ -286,7 +286,7 @@ impl Slot {
         }
         if session.loading == Loading::Done {
             // Another conversation began in its place.
-            return Some(Vec::new());
+            return Some(Found::default());
         }
         if session.agreement.version() == version {
             session.agreement = agreement;
@@ -295,15 +295,14 @@ impl Slot {
         }
         let early = std::mem::take(&mut session.early);
         caught_up.follow(early.events());
-        let (mut rules, mut assessed) = caught_up.into_parts();
+        let (mut rules, mut found) = caught_up.into_parts();
         rules.hold_to(session.agreement.contract().clone());
-        let open = std::mem::take(&mut session.open);
-        assessed.retain(|one| one.step.as_ref().is_some_and(|step| open.contains(step)));
+        found.retain(&std::mem::take(&mut session.open));
         session.rules = Some(rules);
         session.loading = Loading::Done;
         drop(session);
         self.news.notify_waiters();
-        Some(assessed)
+        Some(found)
     }
 }
 

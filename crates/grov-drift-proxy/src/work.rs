@@ -3,7 +3,7 @@
 use crate::contract::TaskGoal;
 use crate::course::{Assessed, Progress};
 use crate::drift::Shared;
-use crate::early::Done;
+use crate::early::{Done, Found};
 use crate::judging::{Inquiry, sketch};
 use crate::level::ON_GOAL_FROM;
 use crate::plan::has_hard;
@@ -121,14 +121,14 @@ impl Shared {
             };
             let loaded = Arc::clone(&slot);
             let loading = tokio::task::spawn_blocking(move || loaded.load(stored, &task));
-            let Ok(open) = loading.await else {
+            let Ok(found) = loading.await else {
                 tracing::error!(session = %id, "taking over what was before in this session panicked");
                 return;
             };
             // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
-            let Some(open) = open else { continue };
+            let Some(found) = found else { continue };
             ends.disarm();
-            let verdicts = self.conclude(&slot, &mut slot.session(), open);
+            let verdicts = self.conclude(&slot, &mut slot.session(), found);
             self.record_later(&id, &verdicts, verdicts.len()).await;
             return;
         }
@@ -154,16 +154,15 @@ impl Shared {
 
     /// Concludes from actions that were seen before the session was loaded, as if they were done now. Of what is off the goal
     /// as a matter of fact nothing is said where something was typed or found since. What is a guess is said by nobody but a
-    /// judge: the stored steps tell less than there was, and the agent may be further by now. What is to be recorded of them,
-    /// since they were recorded as nobody could judge them.
-    fn conclude(
-        &self,
-        slot: &Arc<Slot>,
-        session: &mut Session,
-        mut open: Vec<Assessed>,
-    ) -> Vec<(StepId, StepVerdict)> {
+    /// judge: the stored steps tell less than there was, and the agent may be further by now. Of what failed nothing is said.
+    /// What is to be recorded of them, since they were recorded as nobody could judge them.
+    fn conclude(&self, slot: &Arc<Slot>, session: &mut Session, found: Found) -> Vec<(StepId, StepVerdict)> {
+        let Found {
+            done: mut open,
+            mut failed,
+        } = found;
         if !session.agreement.is_whole() {
-            for one in &mut open {
+            for one in open.iter_mut().chain(&mut failed) {
                 one.assessment = certain(one.assessment.clone(), true);
             }
         }
@@ -191,8 +190,10 @@ impl Shared {
         }
         let of_facts = facts.iter().zip(verdicts(&facts, &progress));
         let of_guesses = guesses.iter().zip(verdicts(&guesses, &Progress::default()));
+        let of_failed = failed.iter().zip(verdicts(&failed, &Progress::default()));
         of_facts
             .chain(of_guesses)
+            .chain(of_failed)
             .filter_map(|(one, verdict)| one.step.clone().zip(verdict))
             .filter(|(_, verdict)| !verdict.findings.is_empty() || verdict.level.is_some())
             .collect()

@@ -72,7 +72,7 @@ async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_no
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
     let loading = slot.begin_to_load(stored, &task).unwrap();
     later.exchange(turn(&[ELSEWHERE], FILE));
-    let found = slot.end_loading(loading).unwrap();
+    let found = slot.end_loading(loading).unwrap().done;
     assert_eq!(found.len(), 1);
     assert!(found[0].assessment.score >= OFF_GOAL_BELOW, "{found:?}");
     assert_eq!(later.contract().newest_instruction(), ELSEWHERE);
@@ -272,5 +272,24 @@ async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_ju
         later.judge.lets();
         until(|| !later.drift.shared.slot(&session()).session().is_judging).await;
         assert_eq!(later.next_request("", &calls).await.is_some(), is_said, "{score}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
+    for is_failed in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        let (calls, _) = later.change("src/styles/theme.css", "a {}");
+        later.exchange(Response {
+            answered: &calls,
+            failed: if is_failed { &calls } else { &[] },
+            ..Response::default()
+        });
+        later.store.releases_steps();
+        // It is recorded all the same.
+        until(|| later.store.judged().len() == 1).await;
+        assert!(later.store.judged()[0].1.is_off_goal());
+        assert_eq!(later.next_request("", &[]).await.is_none(), is_failed);
     }
 }
