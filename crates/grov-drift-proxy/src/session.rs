@@ -297,7 +297,8 @@ impl Slot {
         caught_up.follow(early.events());
         let (mut rules, mut found) = caught_up.into_parts();
         rules.hold_to(session.agreement.contract().clone());
-        found.retain(&std::mem::take(&mut session.open));
+        // They stay open until something is concluded: something may be typed before that.
+        found.retain(&session.open);
         session.rules = Some(rules);
         session.loading = Loading::Done;
         drop(session);

@@ -68,7 +68,7 @@ impl Watching<'_> {
         if is_blind {
             let steps = response.iter().filter_map(|one| one.step.clone());
             session.leave_open(steps);
-        } else if !session.open.is_empty() {
+        } else if !session.open.is_empty() && !response.is_empty() {
             session.is_open_overtaken = true;
         }
         let judged = if is_blind { &[][..] } else { &response };

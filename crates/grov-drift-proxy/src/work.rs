@@ -156,7 +156,12 @@ impl Shared {
     /// as a matter of fact nothing is said where something was typed or found since. What is a guess is said by nobody but a
     /// judge: the stored steps tell less than there was, and the agent may be further by now. Of what failed nothing is said.
     /// What is to be recorded of them, since they were recorded as nobody could judge them.
-    fn conclude(&self, slot: &Arc<Slot>, session: &mut Session, found: Found) -> Vec<(StepId, StepVerdict)> {
+    pub(crate) fn conclude(
+        &self,
+        slot: &Arc<Slot>,
+        session: &mut Session,
+        found: Found,
+    ) -> Vec<(StepId, StepVerdict)> {
         let Found {
             done: mut open,
             mut failed,
@@ -166,6 +171,7 @@ impl Shared {
                 one.assessment = certain(one.assessment.clone(), true);
             }
         }
+        session.open.clear();
         let is_overtaken = std::mem::take(&mut session.is_open_overtaken);
         let is_guess = |one: &Assessed| one.assessment.score < ON_GOAL_FROM && !has_hard(&one.assessment);
         let (guesses, facts): (Vec<Assessed>, Vec<Assessed>) = open.into_iter().partition(is_guess);

@@ -293,3 +293,22 @@ async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
         assert_eq!(later.next_request("", &[]).await.is_none(), is_failed);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
+    for is_typed in [false, true] {
+        let later = worked().await.restarted().without_background();
+        let slot = later.drift.shared.slot(&session());
+        later.change("src/styles/theme.css", "a {}");
+        let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
+        let found = slot.load(stored, &task).unwrap();
+        later.exchange(Response {
+            prompts: if is_typed { &[ELSEWHERE] } else { &[] },
+            ..Response::default()
+        });
+        let shared = &later.drift.shared;
+        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        assert!(verdicts[0].1.is_off_goal());
+        assert_eq!(later.state().correction.is_none(), is_typed);
+    }
+}
