@@ -192,6 +192,7 @@ impl Shared {
             if session.is_judging {
                 session.suspicions += 1;
                 session.course.asked_judge(self.clock.now());
+                self.save_state(session);
             }
         }
         let of_facts = facts.iter().zip(verdicts(&facts, &progress));

@@ -269,6 +269,14 @@ async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_ju
         until(|| later.session_is_loaded()).await;
         assert_eq!(later.state().correction, None);
         until(|| !later.judge.questions().is_empty()).await;
+        // Also a program that is started now knows that it was asked.
+        until(|| {
+            later
+                .store
+                .state()
+                .is_some_and(|state| state.judged_at_prompt == 1)
+        })
+        .await;
         later.judge.lets();
         until(|| !later.drift.shared.slot(&session()).session().is_judging).await;
         assert_eq!(later.next_request("", &calls).await.is_some(), is_said, "{score}");
