@@ -7,7 +7,7 @@ use super::SqliteStore;
 use super::changes::{SessionChange, SessionChanges};
 use super::drift::{NewVerdict, insert_events, keep_state, take_out};
 use super::memory;
-use super::rows::{Insert, portions};
+use super::rows::{Insert, Values, portions};
 use super::values::{integer, list, list_value, millis};
 use crate::door;
 use async_trait::async_trait;
@@ -22,7 +22,13 @@ const INSERT_EXCHANGES: Insert = Insert {
     head: "INSERT OR ROLLBACK INTO exchanges (session_id, id, agent_id, kind, model, stop_reason, outcome, started_at, ended_at, \
            input, cache_read, cache_creation, cache_creation_5m, cache_creation_1h, output)",
     columns: 15,
+    tail: "ON CONFLICT (session_id, id) DO NOTHING",
+};
+
+/// The same, telling which are new: dearer, and needed only where some are not.
+const INSERT_NEW_EXCHANGES: Insert = Insert {
     tail: "ON CONFLICT (session_id, id) DO NOTHING RETURNING id",
+    ..INSERT_EXCHANGES
 };
 
 const INSERT_STEPS: Insert = Insert {
@@ -86,9 +92,19 @@ impl ExchangeStore for SqliteStore {
         // Before the lock is taken: other processes wait for it.
         let mut batch: Vec<NewExchange<'_>> = batch.iter().map(NewExchange::new).collect::<Result<_, _>>()?;
         let mut writer = self.writer().await?;
-        let stored = append(writer.connection()?, &mut batch)
-            .await
-            .map_err(|error| self.error(error))?;
+        let mut inserted = insert_exchanges(writer.connection()?, &batch).await;
+        if matches!(inserted, Ok(Inserted::NotAll)) {
+            // Which were there already can only be told by inserting once more.
+            writer.roll_back().await.map_err(|error| self.error(error))?;
+            writer = self.writer().await?;
+            let new = insert_new_exchanges(writer.connection()?, &batch).await;
+            inserted = new.map(Inserted::These);
+        }
+        let stored = match inserted {
+            Ok(inserted) => append(writer.connection()?, &mut batch, inserted).await,
+            Err(error) => Err(error),
+        };
+        let stored = stored.map_err(|error| self.error(error))?;
         writer.commit().await.map_err(|error| self.error(error))?;
         Ok(stored)
     }
@@ -181,11 +197,22 @@ impl<'a> NewStep<'a> {
     }
 }
 
+/// What became of a batch's exchanges.
+enum Inserted {
+    /// They are all new.
+    All,
+    /// Some were there already, or are in the batch twice.
+    NotAll,
+    /// Those of these ids are new.
+    These(HashSet<String>),
+}
+
+/// Keeps what belongs to exchanges that are inserted. Returns how many of them were new.
 async fn append(
     connection: &mut SqliteConnection,
     batch: &mut [NewExchange<'_>],
+    mut inserted: Inserted,
 ) -> Result<usize, sqlx::Error> {
-    let mut new_ids = insert_exchanges(connection, batch).await?;
     let off_goal = off_goal(batch);
     for exchange in batch.iter_mut() {
         if exchange.reports_earlier() {
@@ -195,8 +222,13 @@ async fn append(
             exchange.steps.retain(|new| !off_goal.contains(&new.id));
         }
     }
-    // Removing as we go also passes over a record that the batch holds twice.
-    let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| new_ids.remove(&*new.id)).collect();
+    let mut is_new = |id: &str| match &mut inserted {
+        Inserted::All => true,
+        // Removing as we go also passes over a record that the batch holds twice.
+        Inserted::These(ids) => ids.remove(id),
+        Inserted::NotAll => false,
+    };
+    let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| is_new(&new.id)).collect();
     if new.is_empty() {
         return Ok(0);
     }
@@ -240,37 +272,57 @@ fn off_goal(batch: &[NewExchange<'_>]) -> HashSet<Arc<str>> {
     off_goal.map(|step| Arc::clone(&step.id)).collect()
 }
 
-/// Inserts what is not there yet and returns its ids.
+/// Inserts what is not there yet. Whether that was all.
 async fn insert_exchanges(
+    connection: &mut SqliteConnection,
+    batch: &[NewExchange<'_>],
+) -> Result<Inserted, sqlx::Error> {
+    let mut new = 0;
+    for portion in portions(batch) {
+        let query = INSERT_EXCHANGES.query(portion, exchange)?;
+        new += query.execute(&mut *connection).await?.rows_affected();
+    }
+    Ok(if new == batch.len() as u64 {
+        Inserted::All
+    } else {
+        Inserted::NotAll
+    })
+}
+
+/// Inserts what is not there yet and returns its ids.
+async fn insert_new_exchanges(
     connection: &mut SqliteConnection,
     batch: &[NewExchange<'_>],
 ) -> Result<HashSet<String>, sqlx::Error> {
     let mut new_ids = HashSet::with_capacity(batch.len());
     for portion in portions(batch) {
-        let query = INSERT_EXCHANGES.query(portion, |values, new| {
-            let record = new.record;
-            let usage = super::changes::bounded(&record.usage);
-            values.shared(&new.session);
-            values.shared(&new.id);
-            values.optional(record.agent_id.as_ref().map(|id| id.as_str()));
-            values.text(record.kind.as_str());
-            values.optional(record.model.as_deref());
-            values.optional(record.stop_reason.as_deref());
-            values.text(record.outcome.as_str());
-            values.integer(millis(record.started_at));
-            values.integer(millis(record.ended_at));
-            values.integer(integer(usage.input));
-            values.integer(integer(usage.cache_read));
-            values.integer(integer(usage.cache_creation));
-            values.integer(integer(usage.cache_creation_5m));
-            values.integer(integer(usage.cache_creation_1h));
-            values.integer(integer(usage.output));
-        })?;
+        let query = INSERT_NEW_EXCHANGES.query(portion, exchange)?;
         for row in query.fetch_all(&mut *connection).await? {
             new_ids.insert(row.try_get(0)?);
         }
     }
     Ok(new_ids)
+}
+
+/// The values of an exchange's row.
+fn exchange(values: &mut Values, new: &NewExchange<'_>) {
+    let record = new.record;
+    let usage = super::changes::bounded(&record.usage);
+    values.shared(&new.session);
+    values.shared(&new.id);
+    values.optional(record.agent_id.as_ref().map(|id| id.as_str()));
+    values.text(record.kind.as_str());
+    values.optional(record.model.as_deref());
+    values.optional(record.stop_reason.as_deref());
+    values.text(record.outcome.as_str());
+    values.integer(millis(record.started_at));
+    values.integer(millis(record.ended_at));
+    values.integer(integer(usage.input));
+    values.integer(integer(usage.cache_read));
+    values.integer(integer(usage.cache_creation));
+    values.integer(integer(usage.cache_creation_5m));
+    values.integer(integer(usage.cache_creation_1h));
+    values.integer(integer(usage.output));
 }
 
 /// Leaves out the actions that were recorded with an earlier exchange which then went to another task, or that were
