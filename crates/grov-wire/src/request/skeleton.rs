@@ -127,10 +127,11 @@ impl Skeleton {
             root,
             links: Vec::with_capacity(index.messages.len() * 2),
         };
+        let mut results = Results::default();
         for message in index.messages() {
             match message.role() {
                 Role::Assistant => skeleton.hear_assistant(message),
-                Role::User => skeleton.hear_user(message),
+                Role::User => skeleton.hear_user(message, &mut results),
                 Role::System | Role::Other => {}
             }
         }
@@ -182,20 +183,16 @@ impl Skeleton {
         }
     }
 
-    fn hear_user(&mut self, message: Message<'_>) {
+    fn hear_user<'i>(&mut self, message: Message<'i>, results: &mut Results<'i>) {
         if let Content::Text(text) = message.content() {
             self.hear_text(PartTag::UserText, message, None, &without_system_reminders(text));
         }
         let is_result = |block: &Block<'_>| block.kind() == BlockKind::ToolResult;
         let last_result = message.blocks().rfind(is_result).map(|block| block.number());
         if last_result.is_some() {
-            let results = message.blocks().filter(is_result);
-            let set = as_set(
-                results
-                    .map(|block| block.tool_use_id().unwrap_or_default())
-                    .collect(),
-            );
-            self.hear(PartTag::ToolResults, message, last_result, &set);
+            let ids = message.blocks().filter(is_result);
+            let set = results.set(ids.map(|block| block.tool_use_id().unwrap_or_default()));
+            self.hear(PartTag::ToolResults, message, last_result, set);
         }
         for block in message.blocks() {
             if let Some(text) = block.text() {
@@ -222,16 +219,27 @@ impl Skeleton {
     }
 }
 
-/// The bytes that stand for a set of ids: the same whatever their order, and different for different sets.
-fn as_set(mut ids: Vec<Cow<'_, str>>) -> Vec<u8> {
-    ids.sort_unstable();
-    ids.dedup();
-    let mut set = Vec::new();
-    for id in &ids {
-        set.extend_from_slice(&(id.len() as u64).to_le_bytes());
-        set.extend_from_slice(id.as_bytes());
+/// Room for the ids of one message's tool results, used again for the next: a history has hundreds of them.
+#[derive(Default)]
+struct Results<'i> {
+    ids: Vec<Cow<'i, str>>,
+    set: Vec<u8>,
+}
+
+impl<'i> Results<'i> {
+    /// The bytes that stand for a set of ids: the same whatever their order, and different for different sets.
+    fn set(&mut self, ids: impl Iterator<Item = Cow<'i, str>>) -> &[u8] {
+        self.ids.clear();
+        self.ids.extend(ids);
+        self.ids.sort_unstable();
+        self.ids.dedup();
+        self.set.clear();
+        for id in &self.ids {
+            self.set.extend_from_slice(&(id.len() as u64).to_le_bytes());
+            self.set.extend_from_slice(id.as_bytes());
+        }
+        &self.set
     }
-    set
 }
 
 impl RequestIndex {
