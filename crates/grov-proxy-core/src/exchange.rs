@@ -13,7 +13,7 @@ use crate::proxy::Limits;
 use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
 use crate::rescue::ServingGuard;
-use crate::upstream::{Link, Pool};
+use crate::upstream::{Link, Pool, SendError};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use grov_domain::Lineage;
@@ -26,7 +26,6 @@ use hyper::body::Incoming;
 use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use time::OffsetDateTime;
@@ -297,54 +296,39 @@ impl Service {
                 .headers
                 .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
-        let frames = body.frames();
         let mut request = Request::from_parts(parts, body);
-        let sent = async {
-            if let Some(mut link) = self.pool.take() {
-                match link.send(request).await {
-                    Ok(response) => return Ok((link, response)),
-                    Err(failed) => match failed.unsent {
-                        // The kept connection was closed under us and nothing was written: once more on a new one.
-                        Some(unsent) => request = *unsent,
-                        None => return Err(Failure::from(failed.error)),
-                    },
-                }
-            }
-            let mut link = self
-                .pool
-                .open()
-                .await
-                .map_err(|error| Failure::new(Refusal::Unreachable, error))?;
-            match link.send(request).await {
-                Ok(response) => Ok((link, response)),
-                Err(failed) => Err(Failure::from(failed.error)),
-            }
-        };
-        let mut sent = std::pin::pin!(sent);
-        let answered = loop {
-            let before = frames.load(Ordering::Relaxed);
-            let answered = tokio::time::timeout(self.limits.response, sent.as_mut()).await;
-            // The limit is on the upstream's silence: an upload may take as long as it moves.
-            if answered.is_ok() || frames.load(Ordering::Relaxed) == before {
-                break answered;
-            }
-        };
-        match answered {
-            Ok(Ok(answered)) => Ok(answered),
-            Ok(Err(failure)) => {
-                if failure.refusal == Refusal::Unreachable {
-                    self.metrics.fault("upstream_unreachable");
-                }
-                Err(failure)
-            }
-            Err(_) => {
-                self.metrics.fault("upstream_timeout");
-                Err(Failure::new(
-                    Refusal::TimedOut,
-                    "no response head within the limit",
-                ))
+        let limit = self.limits.response;
+        if let Some(mut link) = self.pool.take() {
+            match link.send(request, limit).await {
+                Ok(response) => return Ok((link, response)),
+                // The kept connection was closed under us and nothing was written: once more on a new one.
+                Err(SendError::Unsent(unsent, _)) => request = *unsent,
+                Err(error) => return Err(self.unanswered(error)),
             }
         }
+        let mut link = self.pool.open().await.map_err(|error| {
+            self.metrics.fault("upstream_unreachable");
+            Failure::new(Refusal::Unreachable, error)
+        })?;
+        match link.send(request, limit).await {
+            Ok(response) => Ok((link, response)),
+            Err(error) => Err(self.unanswered(error)),
+        }
+    }
+
+    /// A request that was sent and got no answer.
+    fn unanswered(&self, error: SendError) -> Failure {
+        let failure = match error {
+            SendError::Unsent(_, error) | SendError::Broken(error) => Failure::from(error),
+            SendError::TimedOut => {
+                self.metrics.fault("upstream_timeout");
+                Failure::new(Refusal::TimedOut, "no response head within the limit")
+            }
+        };
+        if failure.refusal == Refusal::Unreachable {
+            self.metrics.fault("upstream_unreachable");
+        }
+        failure
     }
 
     fn relay(&self, link: Link, response: Response<Incoming>, watched: Option<Watched>) -> Response<Kind> {

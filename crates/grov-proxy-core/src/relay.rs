@@ -5,6 +5,7 @@
 
 use crate::metrics::Metrics;
 use crate::observe::{Ended, Observation};
+use crate::patience::Patience;
 use crate::request::MessagesRequest;
 use crate::upstream::{Link, Pool};
 use bytes::{Bytes, BytesMut};
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use time::OffsetDateTime;
-use tokio::time::{Instant, Sleep};
+use tokio::time::Instant;
 
 /// Frames are joined up to this size; a bigger frame goes alone, and so does one that a [short
 /// read](crate::short_reads) fills.
@@ -62,7 +63,7 @@ pub(crate) struct Relay {
     yielded: bool,
     state: State,
     idle_limit: Duration,
-    idle: Option<Pin<Box<Sleep>>>,
+    patience: Patience,
     last_frame: Instant,
 }
 
@@ -75,7 +76,7 @@ enum State {
 
 impl Relay {
     pub(crate) fn new(
-        link: Link,
+        mut link: Link,
         body: Incoming,
         pool: Arc<Pool>,
         metrics: Arc<Metrics>,
@@ -83,6 +84,7 @@ impl Relay {
         idle_limit: Duration,
     ) -> Self {
         metrics.stream_opened();
+        let patience = link.take_patience();
         Self {
             link: Some(link),
             body,
@@ -95,7 +97,7 @@ impl Relay {
             yielded: false,
             state: State::Flowing,
             idle_limit,
-            idle: None,
+            patience,
             last_frame: Instant::now(),
         }
     }
@@ -162,7 +164,8 @@ impl Relay {
 
     fn end(&mut self) {
         self.state = State::Ended;
-        if let Some(link) = self.link.take() {
+        if let Some(mut link) = self.link.take() {
+            link.put_patience(std::mem::take(&mut self.patience));
             self.pool.give_back(link);
         }
     }
@@ -182,17 +185,7 @@ impl Relay {
         let Some(deadline) = self.last_frame.checked_add(limit) else {
             return Poll::Pending; // Beyond the end of time: no limit.
         };
-        let timer = self
-            .idle
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
-        while timer.as_mut().poll(cx).is_ready() {
-            // The timer is not moved with every frame: it looks again when it fires.
-            if Instant::now() >= deadline {
-                return Poll::Ready(RelayError::Idle(limit));
-            }
-            timer.as_mut().reset(deadline);
-        }
-        Poll::Pending
+        self.patience.poll(cx, deadline).map(|()| RelayError::Idle(limit))
     }
 }
 

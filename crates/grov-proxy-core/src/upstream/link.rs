@@ -5,13 +5,17 @@
 
 use super::transport::Transport;
 use crate::body::UpstreamBody;
+use crate::patience::Patience;
 use crate::short_reads::ShortReads;
 use hyper::client::conn::http1;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Largest head of an answer, in bytes, as far as it is read by then.
 const MAX_BUFFER: usize = 32 * 1024;
@@ -23,14 +27,18 @@ pub(crate) struct Link {
     sender: http1::SendRequest<UpstreamBody>,
     /// `None` once it has come to its end: a request that it never took up comes back only when it is dropped.
     connection: Option<Connection>,
+    /// For whoever waits on this connection.
+    patience: Patience,
 }
 
-/// A request that got no answer.
-pub(crate) struct SendError {
-    /// The request, when not one byte of it was written: it may be sent again.
-    pub(crate) unsent: Option<Box<Request<UpstreamBody>>>,
-    /// What happened.
-    pub(crate) error: hyper::Error,
+/// Why a request got no answer.
+pub(crate) enum SendError {
+    /// The connection was closed and not one byte of the request written: it may be sent again.
+    Unsent(Box<Request<UpstreamBody>>, hyper::Error),
+    /// The connection broke.
+    Broken(hyper::Error),
+    /// The upstream said nothing within the limit.
+    TimedOut,
 }
 
 impl Link {
@@ -48,6 +56,7 @@ impl Link {
         let mut link = Self {
             sender,
             connection: Some(connection),
+            patience: Patience::default(),
         };
         // The sender reports ready only after the connection was polled once.
         poll_fn(|cx| {
@@ -64,22 +73,50 @@ impl Link {
         !self.poll_drive(&mut cx) && matches!(self.sender.poll_ready(&mut cx), Poll::Ready(Ok(())))
     }
 
-    /// Sends a request and waits for the head of the answer.
+    /// Sends a request and waits for the head of the answer, as long as the upstream is not silent for `limit`: an upload
+    /// may take as long as it moves.
     pub(crate) async fn send(
         &mut self,
         request: Request<UpstreamBody>,
+        limit: Duration,
     ) -> Result<Response<hyper::body::Incoming>, SendError> {
+        let frames = request.body().frames();
+        let mut seen = frames.load(Ordering::Relaxed);
+        // Beyond the end of time: no limit.
+        let mut deadline = Instant::now().checked_add(limit);
         let mut answer = pin!(self.sender.try_send_request(request));
-        let connection = &mut self.connection;
-        let result = poll_fn(|cx| {
+        let (connection, patience) = (&mut self.connection, &mut self.patience);
+        poll_fn(|cx| {
             drive(connection, cx);
-            answer.as_mut().poll(cx)
+            if let Poll::Ready(answered) = answer.as_mut().poll(cx) {
+                return Poll::Ready(answered.map_err(|mut failed| match failed.take_message() {
+                    Some(request) => SendError::Unsent(Box::new(request), failed.into_error()),
+                    None => SendError::Broken(failed.into_error()),
+                }));
+            }
+            while let Some(end) = deadline
+                && patience.poll(cx, end).is_ready()
+            {
+                let moved = frames.load(Ordering::Relaxed);
+                if moved == seen {
+                    return Poll::Ready(Err(SendError::TimedOut));
+                }
+                seen = moved;
+                deadline = Instant::now().checked_add(limit);
+            }
+            Poll::Pending
         })
-        .await;
-        result.map_err(|mut failed| SendError {
-            unsent: failed.take_message().map(Box::new),
-            error: failed.into_error(),
-        })
+        .await
+    }
+
+    /// The timer, for waiting for the rest of an answer.
+    pub(crate) fn take_patience(&mut self) -> Patience {
+        std::mem::take(&mut self.patience)
+    }
+
+    /// Takes the timer back.
+    pub(crate) fn put_patience(&mut self, patience: Patience) {
+        self.patience = patience;
     }
 
     /// Moves bytes; `true` when the connection has come to its end.
@@ -101,7 +138,6 @@ fn drive(connection: &mut Option<Connection>, cx: &mut Context<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -122,14 +158,14 @@ mod tests {
                 .await
                 .unwrap();
         };
-        let (sent, ()) = tokio::join!(link.send(request()), answering);
+        let limit = Duration::from_secs(60);
+        let (sent, ()) = tokio::join!(link.send(request(), limit), answering);
         assert!(sent.is_ok());
         assert!(link.is_usable());
         drop(upstream);
         // The close is to be known to the runtime, not yet to the connection.
         tokio::time::sleep(Duration::from_millis(20)).await;
-        let sent = tokio::time::timeout(Duration::from_secs(20), link.send(request())).await;
-        let failed = sent.expect("an end in time").expect_err("no answer");
-        assert!(failed.unsent.is_some(), "it may be sent again: {}", failed.error);
+        let failed = link.send(request(), limit).await.expect_err("no answer");
+        assert!(matches!(failed, SendError::Unsent(..)), "it may be sent again");
     }
 }

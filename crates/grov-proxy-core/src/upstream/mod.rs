@@ -7,7 +7,7 @@ mod target;
 mod transport;
 
 pub use connect::Connector;
-pub(crate) use link::Link;
+pub(crate) use link::{Link, SendError};
 pub(crate) use pool::Pool;
 pub use target::Upstream;
 
