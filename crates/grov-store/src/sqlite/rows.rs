@@ -7,7 +7,7 @@ use sqlx::{Arguments, AssertSqlSafe};
 use std::sync::Arc;
 
 /// Rows per statement. Powers of two only, so that a handful of prepared statements serves every batch.
-const ROW_COUNTS: [usize; 7] = [64, 32, 16, 8, 4, 2, 1];
+const ROW_COUNTS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
 
 /// The rows in portions for which there is a statement.
 pub(super) fn portions<T>(mut rows: &[T]) -> impl Iterator<Item = &[T]> {
@@ -129,9 +129,9 @@ mod tests {
 
     #[test]
     fn portions_cover_all_rows_in_order() {
-        let rows: Vec<usize> = (0..203).collect();
+        let rows: Vec<usize> = (0..331).collect();
         let sizes: Vec<usize> = portions(&rows).map(<[usize]>::len).collect();
-        assert_eq!(sizes, [64, 64, 64, 8, 2, 1]);
+        assert_eq!(sizes, [128, 128, 64, 8, 2, 1]);
         assert_eq!(portions(&rows).flatten().copied().collect::<Vec<_>>(), rows);
         assert_eq!(portions(&rows[..0]).count(), 0);
     }
