@@ -1,5 +1,6 @@
 //! Request bodies on their way to the upstream.
 
+use crate::pages::{PagePool, Pages};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -90,34 +91,77 @@ pub(crate) enum CollectError {
 const DRAIN_LIMIT: u64 = 256 * 1024 * 1024;
 
 /// Collects a body of at most `limit` bytes into one piece of memory.
-pub(crate) async fn collect(mut body: Incoming, limit: u64) -> Result<Bytes, CollectError> {
+pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> Result<Bytes, CollectError> {
     let announced = body.size_hint().lower();
     if announced > limit {
         drain(body).await;
         return Err(CollectError::TooLarge);
     }
-    let mut only: Option<Bytes> = None;
-    let mut joined = BytesMut::new();
+    let mut collected = Collected::announced(announced, pool);
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
             continue;
         };
-        match only.take() {
-            None if joined.is_empty() => only = Some(data),
-            first => {
-                if let Some(first) = first {
-                    joined.reserve((announced as usize).max(first.len() + data.len()));
-                    joined.extend_from_slice(&first);
-                }
-                joined.extend_from_slice(&data);
-            }
-        }
-        if (joined.len() + only.as_ref().map_or(0, Bytes::len)) as u64 > limit {
+        collected.add(data);
+        if collected.len() as u64 > limit {
             drain(body).await;
             return Err(CollectError::TooLarge);
         }
     }
-    Ok(only.unwrap_or_else(|| joined.freeze()))
+    Ok(collected.whole())
+}
+
+/// What there is of a body.
+enum Collected {
+    /// One frame at most.
+    Only(Option<Bytes>, u64),
+    Joined(BytesMut),
+    Large(Pages),
+}
+
+impl Collected {
+    /// Nothing yet of a body of at least that size.
+    fn announced(size: u64, pool: &PagePool) -> Self {
+        pool.for_body(size).map_or(Self::Only(None, size), Self::Large)
+    }
+
+    fn add(&mut self, data: Bytes) {
+        match self {
+            Self::Only(only @ None, _) => *only = Some(data),
+            Self::Only(Some(first), announced) => {
+                let whole = first.len() + data.len();
+                let mut joined = BytesMut::with_capacity((*announced as usize).max(whole));
+                joined.extend_from_slice(first);
+                joined.extend_from_slice(&data);
+                *self = Self::Joined(joined);
+            }
+            Self::Joined(joined) => joined.extend_from_slice(&data),
+            Self::Large(pages) => {
+                if !pages.extend(&data) {
+                    // More came than was announced, which hyper does not let happen.
+                    let mut joined = BytesMut::from(pages.as_ref());
+                    joined.extend_from_slice(&data);
+                    *self = Self::Joined(joined);
+                }
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Only(only, _) => only.as_ref().map_or(0, Bytes::len),
+            Self::Joined(joined) => joined.len(),
+            Self::Large(pages) => pages.as_ref().len(),
+        }
+    }
+
+    fn whole(self) -> Bytes {
+        match self {
+            Self::Only(only, _) => only.unwrap_or_default(),
+            Self::Joined(joined) => joined.freeze(),
+            Self::Large(pages) => pages.freeze(),
+        }
+    }
 }
 
 async fn drain(mut body: Incoming) {

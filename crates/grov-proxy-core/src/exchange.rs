@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
 use crate::page;
+use crate::pages::PagePool;
 use crate::policy::{self, RequestPolicy};
 use crate::proxy::Limits;
 use crate::relay::{Relay, RelayError, Watched};
@@ -39,6 +40,7 @@ pub(crate) struct Service {
     pub(crate) header_policy: HeaderPolicy,
     pub(crate) limits: Limits,
     pub(crate) pool: Arc<Pool>,
+    pub(crate) page_pool: PagePool,
     pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
     /// `None`: nobody observes.
     pub(crate) observation: Option<Observation>,
@@ -149,7 +151,7 @@ impl Service {
             observation.catch_up().await;
         }
         let (parts, body) = request.into_parts();
-        let body = collect(body, self.limits.body)
+        let body = collect(body, self.limits.body, &self.page_pool)
             .await
             .map_err(|error| match error {
                 CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),

@@ -22,6 +22,7 @@ mod metrics;
 mod observe;
 mod own;
 mod page;
+mod pages;
 mod patience;
 mod places;
 mod policy;

@@ -2,6 +2,7 @@
 
 use crate::answer::Refusal;
 use crate::body::{CollectError, collect};
+use crate::pages::PagePool;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -78,7 +79,7 @@ pub(crate) async fn ask(
     if let Err(refused) = admitted.map_err(|_| broke())? {
         return Ok(response(refused));
     }
-    let body = match collect(body, page.body_limit()).await {
+    let body = match collect(body, page.body_limit(), &PagePool::default()).await {
         Ok(body) => Some(body),
         Err(CollectError::TooLarge) => None,
         Err(CollectError::Broken(error)) => return Err((Refusal::BadFraming, error.to_string())),

@@ -8,6 +8,7 @@ use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
 use crate::own::{HealthSection, OwnPages};
 use crate::page::{Page, Placed};
+use crate::pages::PagePool;
 use crate::policy::RequestPolicy;
 use crate::server;
 use crate::upstream::{Connector, Pool, Upstream};
@@ -198,6 +199,7 @@ impl ProxyBuilder {
             header_policy: self.header_policy,
             limits: self.limits,
             pool,
+            page_pool: PagePool::default(),
             policies: self.policies,
             observation: None,
             metrics,
