@@ -1,15 +1,15 @@
 //! Words that prompts about any project have: what is done to code, what code is made of, how people ask. A few documents
 //! cannot tell that such a word says little, so it is said here. Data for [`relevance`](crate::relevance).
 
-use grov_domain::words;
-use std::collections::HashSet;
-use std::sync::LazyLock;
+mod stems;
 
-/// Whether a word, as [`words`] gives it, is one of those. Numbers and names of one or two letters are.
+use stems::STEMS;
+
+/// Whether a word, as [`words`](grov_domain::words) gives it, is one of those. Numbers and names of one or two letters are.
 pub(crate) fn is_commonplace(word: &str) -> bool {
     let short = word.is_ascii()
         && (word.len() <= 2 || (word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit())));
-    short || STEMS.contains(word)
+    short || STEMS.binary_search(&word).is_ok()
 }
 
 /// Whether a file, by the last part of its path in lower case, is one that most projects have.
@@ -17,13 +17,8 @@ pub(crate) fn is_commonplace_file(name: &str) -> bool {
     FILES.contains(&name)
 }
 
-static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| {
-    words(ENGLISH, usize::MAX)
-        .into_iter()
-        .chain(words(OTHERS, usize::MAX))
-        .collect()
-});
-
+/// What [`STEMS`] are made of.
+#[cfg(test)]
 #[rustfmt::skip]
 const ENGLISH: &str = "\
     actually add added adding agent agents ai also always another any api app apply around ask available \
@@ -59,6 +54,7 @@ const ENGLISH: &str = "\
     work workflow workflows working would wrap write wrong www year yes yesterday yet";
 
 /// The commonest requests in other languages.
+#[cfg(test)]
 #[rustfmt::skip]
 const OTHERS: &str = "\
     fehler test tests datei dateien funktion hinzufügen füge ändern ändere beheben behebe prüfen prüfe \
@@ -94,6 +90,16 @@ const FILES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_domain::words;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn stems_are_those_of_the_words_in_order() {
+        let of = |text| words(text, usize::MAX);
+        let stems: BTreeSet<String> = of(ENGLISH).into_iter().chain(of(OTHERS)).collect();
+        let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
+        assert_eq!(STEMS, stems, "commonplace/stems.rs");
+    }
 
     #[test]
     fn commonplace_words_are_known_in_any_form() {
