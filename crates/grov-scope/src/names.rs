@@ -1,6 +1,6 @@
 //! Paths and identifiers that a text names.
 
-use crate::words::{fold, words};
+use crate::words::{fold, folds_alike, words};
 
 /// At most so many entries of a scope.
 pub const MOST_ENTRIES: usize = 40;
@@ -175,8 +175,7 @@ fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {
         return;
     }
-    let folded = fold(&item);
-    if !list.iter().any(|known| fold(known) == folded) {
+    if !list.iter().any(|known| folds_alike(known, &item)) {
         list.push(item);
     }
 }

@@ -61,6 +61,16 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
+/// Whether two texts are [folded](fold) to the same.
+pub fn folds_alike(one: &str, other: &str) -> bool {
+    // Nearly all are compared without being folded.
+    if one.is_ascii() && other.is_ascii() {
+        one.eq_ignore_ascii_case(other)
+    } else {
+        fold(one) == fold(other)
+    }
+}
+
 /// Contractions as they are typed in a hurry.
 const HURRIED: &[(&str, &str)] = &[
     ("arent", "aren't"),
@@ -199,6 +209,29 @@ pub fn has_phrase(words: &[Word<'_>], phrases: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_fold_alike_in_any_script() {
+        for (one, other) in [
+            ("Retry", "rETRY"),
+            ("Rulează", "ruleaza"),
+            ("Șterge", "ŞTERGE"),
+            ("dont’t", "DONT'T"),
+            ("", "\u{301}"),
+        ] {
+            assert!(
+                folds_alike(one, other) && folds_alike(other, one),
+                "{one} {other}"
+            );
+            assert_eq!(fold(one), fold(other));
+        }
+        for (one, other) in [("retry", "retries"), ("ă", "b"), ("a", "ab"), ("日本", "日")] {
+            assert!(
+                !folds_alike(one, other) && !folds_alike(other, one),
+                "{one} {other}"
+            );
+        }
+    }
 
     #[test]
     fn a_phrase_is_found_word_by_word() {

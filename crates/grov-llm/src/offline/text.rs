@@ -2,7 +2,9 @@
 
 use crate::private::without_private;
 
-pub(super) use grov_scope::words::{Word, any_phrase_at, find_phrase, fold, has_phrase, phrase_at, words};
+pub(super) use grov_scope::words::{
+    Word, any_phrase_at, find_phrase, fold, folds_alike, has_phrase, phrase_at, words,
+};
 
 /// Of more sentences the middle is not looked at.
 const MOST_SENTENCES: usize = 240;
@@ -176,8 +178,7 @@ pub(super) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {
         return;
     }
-    let folded = fold(&item);
-    if !list.iter().any(|known| fold(known) == folded) {
+    if !list.iter().any(|known| folds_alike(known, &item)) {
         list.push(item);
     }
 }
