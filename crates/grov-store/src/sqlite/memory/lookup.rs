@@ -258,16 +258,32 @@ fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
         .unwrap_or_default())
 }
 
+/// What each byte is worth as a hexadecimal digit; [`NO_DIGIT`] for those that are none.
+const WORTH: [u8; 256] = {
+    let mut worth = [NO_DIGIT; 256];
+    let (digits, mut value) = (b"0123456789ABCDEF", 0);
+    while value < digits.len() {
+        worth[digits[value] as usize] = value as u8;
+        value += 1;
+    }
+    worth
+};
+const NO_DIGIT: u8 = 0xff;
+
 /// What pairs of hexadecimal digits say.
 fn bytes_of(digits: &str) -> Result<Vec<u8>, StoreError> {
-    let half = |digit: u8| match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'A'..=b'F' => Some(digit - b'A' + 10),
-        _ => None,
+    let mut are_digits = true;
+    let byte = |pair: &[u8; 2]| {
+        let [high, low] = pair.map(|digit| WORTH[usize::from(digit)]);
+        are_digits &= (high | low) != NO_DIGIT;
+        high << 4 | low
     };
-    let byte = |pair: &[u8; 2]| Some(half(pair[0])? << 4 | half(pair[1])?);
-    let bytes: Option<Vec<u8>> = digits.as_bytes().as_chunks::<2>().0.iter().map(byte).collect();
-    bytes.ok_or_else(|| damaged("postings", &"not in hexadecimal digits"))
+    let bytes = digits.as_bytes().as_chunks::<2>().0.iter().map(byte).collect();
+    if are_digits {
+        Ok(bytes)
+    } else {
+        Err(damaged("postings", &"not in hexadecimal digits"))
+    }
 }
 
 /// A row of `memory_documents` as a list: number, task, time, status, lengths, files, replacement.
