@@ -18,6 +18,7 @@ mod prompt;
 mod proxied;
 mod proxy;
 mod reply;
+mod room;
 mod session;
 pub mod token;
 mod turn;

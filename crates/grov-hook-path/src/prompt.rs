@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::faults::note;
 use crate::following::{Whose, begin, catch_up, length, portion, reader, take_up};
+use crate::room::Room;
 use crate::{Work, proxy, runtime};
 use grov_actions::transcript::typed;
 use grov_domain::{ClientSessionId, Clock, HookSession, HookStore, StoreError, SystemClock, TaskId};
@@ -49,6 +50,8 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
     let (false, Some(whose)) = (prompt.is_empty(), call.whose()) else {
         return Ok(None);
     };
+    // The daemon keeps its threads.
+    let room = call.programs.ends().then(Room::ahead);
     let settings = call.settings(Some(&whose.directory))?;
     // What goes through the proxy is followed there and hears it from there: two that know nothing of one another would
     // say it twice.
@@ -69,6 +72,9 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         format!("prompt {prompt:016x}")
     });
     let text = once(call, event.as_deref(), None, || {
+        if let Some(room) = room {
+            room.ready();
+        }
         let text = runtime()?.block_on(arrival.answer());
         text.map_err(|error| error.to_string())
     })?;
