@@ -5,12 +5,14 @@
 //! a guard that was set to fail closed. It does not go through the command line's definition, which has opinions about bad
 //! usage.
 
+mod processor;
 mod programs;
 
 use grov_hook_path::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};
+use processor::Processor;
 use programs::Own;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -109,6 +111,7 @@ impl Words {
 
 /// Answers a hook.
 pub(crate) fn run(asked: &Asked) -> ExitCode {
+    let processor = matches!(asked.what, What::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
     let home = Home::locate(asked.home.as_deref(), &environment).ok();
     let log = home.clone();
@@ -128,6 +131,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
                 named_home: asked.home.as_deref(),
                 home,
                 environment: &environment,
+                processor: processor.flatten(),
             },
         }),
         (What::Event(event), None) => answer_nowhere(event.as_deref(), &environment),
