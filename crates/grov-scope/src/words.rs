@@ -187,11 +187,11 @@ pub fn phrase_at(words: &[Word<'_>], at: usize, phrase: &str) -> Option<usize> {
 
 /// The longest of these phrases that stands at `at`, in words.
 pub fn any_phrase_at(words: &[Word<'_>], at: usize, phrases: &[&str]) -> Option<usize> {
-    let first = words.get(at)?.folded.as_bytes().first();
+    let first = words.get(at)?.folded.as_bytes();
     phrases
         .iter()
-        // Nearly every comparison ends here.
-        .filter(|phrase| phrase.as_bytes().first() == first)
+        // Nearly every comparison ends here, and most before a letter is looked at.
+        .filter(|phrase| phrase.len() >= first.len() && phrase.as_bytes().first() == first.first())
         .filter_map(|phrase| phrase_at(words, at, phrase))
         .max()
 }
