@@ -143,6 +143,11 @@ impl Candidates {
         self.places.contains_key(&document)
     }
 
+    /// Whether any is as relevant as this.
+    pub(crate) fn reach(&self, floor: f64) -> bool {
+        self.list.iter().any(|candidate| candidate.relevance >= floor)
+    }
+
     pub(crate) fn get_mut(&mut self, document: i64) -> Option<&mut Candidate> {
         self.list.get_mut(*self.places.get(&document)?)
     }

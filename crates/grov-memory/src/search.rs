@@ -54,6 +54,10 @@ pub(crate) async fn candidates<S: MemoryStore + ?Sized>(
     candidates.add_words(&terms, &matches, ranking);
     candidates.add_files(&terms, &matches, ranking);
     candidates.add_relevance(&terms, &matches);
+    // What is below the floor is left out, whatever else would speak for it.
+    if !candidates.reach(ranking.floor) {
+        return Ok(candidates);
+    }
     if query.before.is_some() {
         let limit = newest_that_count(ranking);
         let newest = store.newest(&query.scope, query.before, limit).await?;

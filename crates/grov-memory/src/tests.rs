@@ -335,6 +335,48 @@ fn below_the_floor_is_nothing() {
 }
 
 #[test]
+fn a_floor_leaves_out_what_is_below_and_changes_nothing_above() {
+    let shelf = shelf(&[
+        memory(
+            "near",
+            100_000,
+            "limit retries of the http client",
+            &["src/client.rs"],
+        ),
+        memory("beside", 100_002, "a new logo", &["src/client.rs"]),
+        memory("far", 200_000, "retries", &["src/logo.rs"]),
+    ]);
+    let asked = Query {
+        before: Some(at(300_000)),
+        ..query("limit retries of the http client in src/client.rs")
+    };
+    let all = found(&shelf, &asked);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let mut sizes = Vec::new();
+    for floor in [0.0, 0.5, 1.0, 2.0, 4.0, 1_000.0] {
+        let ranking = Ranking {
+            floor,
+            ..Ranking::default()
+        };
+        let above: Vec<_> = all
+            .iter()
+            .filter(|found| found.relevance >= floor)
+            .cloned()
+            .collect();
+        sizes.push(above.len());
+        assert_eq!(
+            runtime.block_on(search(&shelf, &asked, &ranking)).unwrap(),
+            above,
+            "{floor}"
+        );
+    }
+    assert!(
+        sizes.first() > sizes.last() && sizes.contains(&1) && sizes.last() == Some(&0),
+        "{sizes:?}"
+    );
+}
+
+#[test]
 fn nothing_asked_is_nothing_found() {
     let shelf = shelf(&[]);
     for text in ["", "   ", "the of and", "\"*\" ^ : ()"] {
