@@ -2,7 +2,7 @@
 //! done is judged by what was asked for then, not by what was asked for before it or after.
 
 use crate::contract::Agreement;
-use crate::course::Assessed;
+use crate::course::{Assessed, PromptKind};
 use grov_domain::{ActionSketch, StepId};
 use grov_scope::Rules;
 use std::collections::HashSet;
@@ -24,7 +24,12 @@ pub(crate) struct Done {
 #[derive(Clone)]
 pub(crate) enum Event {
     /// The user typed it.
-    Typed(String),
+    Typed {
+        /// As it is kept in a contract.
+        prompt: String,
+        /// What the agent had said, if the user says yes to it where the prompt is a mere "yes".
+        agrees_to: Option<String>,
+    },
     /// The agent did it.
     Done(Done),
     /// A call ended.
@@ -81,6 +86,8 @@ pub(crate) struct Found {
     pub(crate) done: Vec<Assessed>,
     /// Of what failed or was denied: it changed nothing.
     pub(crate) failed: Vec<Assessed>,
+    /// What the user said yes to is not what is stored of it.
+    pub(crate) is_consent_new: bool,
 }
 
 impl Found {
@@ -136,10 +143,14 @@ impl CatchUp {
     pub(crate) fn follow(&mut self, events: &[Event]) {
         for event in events.iter().skip(self.taken) {
             match event {
-                Event::Typed(prompt) => {
-                    self.agreement.prompted(prompt);
+                Event::Typed { prompt, agrees_to } => {
+                    let kind = self.agreement.prompted(prompt);
                     self.rules.hold_to(self.agreement.contract().clone());
                     self.rules.prompted();
+                    // Whoever knew nothing of the session took a "yes" for what it is about.
+                    if let Some(words) = agrees_to.as_ref().filter(|_| kind == PromptKind::Assent) {
+                        self.consented(words);
+                    }
                 }
                 Event::Done(done) => self.assess(done),
                 Event::Ended { call, failed } => {
@@ -149,10 +160,17 @@ impl CatchUp {
                     }
                 }
                 Event::Heard(text) => self.rules.heard(text),
-                Event::Agreed(words) => self.rules.consented(words),
+                Event::Agreed(words) => self.consented(words),
             }
         }
         self.taken = self.taken.max(events.len());
+    }
+
+    /// The user said yes to these words: once, though both the prompt and what was made of it then may tell it.
+    fn consented(&mut self, words: &String) {
+        if !self.rules.consents().contains(words) {
+            self.rules.consented(words);
+        }
     }
 
     fn assess(&mut self, done: &Done) {

@@ -1,9 +1,10 @@
 //! One client session in memory.
 
 use crate::contract::{Agreement, IntentReader, TaskGoal};
-use crate::course::{Course, Policy, Progress, Spoken};
+use crate::course::{Course, Policy, Progress, PromptKind, Spoken};
 use crate::early::{CatchUp, Done, Early, Event, Found};
 use crate::judging::Inquiry;
+use crate::objection::consent;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, DriftState, GoalEdit, SessionId, StepId, both_ends,
 };
@@ -257,7 +258,7 @@ impl Slot {
         // What was typed since may be recorded by now.
         terms.prompts.retain(|prompt| {
             let mut events = events.iter();
-            !events.any(|event| matches!(event, Event::Typed(typed) if typed == prompt))
+            !events.any(|event| matches!(event, Event::Typed { prompt: typed, .. } if typed == prompt))
         });
         let before = agreement.resume(terms.clone());
         let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, steps, &events);
@@ -299,6 +300,11 @@ impl Slot {
         rules.hold_to(session.agreement.contract().clone());
         // They stay open until something is concluded: something may be typed before that.
         found.retain(&session.open);
+        if rules.consents() != session.course.state().consent.words {
+            let latest = session.course.state().updated_at;
+            session.course.consented(rules.consents().to_vec(), latest);
+            found.is_consent_new = session.is_followed;
+        }
         session.rules = Some(rules);
         session.loading = Loading::Done;
         drop(session);
@@ -379,6 +385,14 @@ impl Session {
         if self.loading != Loading::Done {
             self.early.keep(event());
         }
+    }
+
+    /// Keeps what was typed, with what it says yes to if it is a mere "yes", until what was before is loaded.
+    pub(crate) fn keep_typed(&mut self, prompt: &str, last_answer: Option<&str>) {
+        self.keep_early(|| Event::Typed {
+            prompt: grov_steer::kept_of(prompt),
+            agrees_to: consent(PromptKind::Assent, prompt, last_answer).map(kept_of),
+        });
     }
 
     /// Keeps what a prompt means for what was said, until it is known what was.

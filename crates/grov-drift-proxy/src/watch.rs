@@ -12,7 +12,6 @@ use crate::replay::FOLLOWS;
 use crate::session::{Loading, Session, Slot};
 use grov_domain::{Assessment, ExchangeKind, Finding, JudgedBy, Rule, SessionMode, StepVerdict};
 use grov_proxy_core::{ActionWatch, ToolOutcome, Watched, WatchedExchange};
-use grov_steer::kept_of;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -196,10 +195,10 @@ impl Watching<'_> {
             session.agreement.begin();
         }
         for prompt in prompts {
-            session.keep_early(|| Event::Typed(kept_of(&prompt.text)));
+            let answer = session.last_answer.take();
+            session.keep_typed(&prompt.text, answer.as_deref());
             let kind = session.agreement.prompted(&prompt.text);
             session.rules().prompted();
-            let answer = session.last_answer.take();
             if let Some(words) = consent(kind, &prompt.text, answer.as_deref()) {
                 session.consented(words, self.shared.clock.now());
             }

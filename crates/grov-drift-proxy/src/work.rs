@@ -165,6 +165,7 @@ impl Shared {
         let Found {
             done: mut open,
             mut failed,
+            is_consent_new,
         } = found;
         if !session.agreement.is_whole() {
             for one in open.iter_mut().chain(&mut failed) {
@@ -182,9 +183,9 @@ impl Shared {
             let moment = self.moment(session);
             progress = session.course.respond(&facts, &contract, moment);
             self.follow_up(&progress);
-            if progress.changed {
-                self.save_state(session);
-            }
+        }
+        if progress.changed || is_consent_new {
+            self.save_state(session);
         }
         if !is_overtaken && !guesses.is_empty() && !session.is_judging && session.agreement.is_whole() {
             let inquiry = Inquiry::verdict(slot, session, &guesses);

@@ -3,8 +3,8 @@
 use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
 use super::double::{Answers, Kept};
 use crate::DriftSettings;
-use crate::testing::edit;
-use grov_domain::{CorrectionOutcome, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
+use crate::testing::{bash, edit};
+use grov_domain::{CorrectionOutcome, EffectKind, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
 use grov_proxy_core::Watched;
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use std::sync::Arc;
 const ELSEWHERE: &str = "Paint the garden shed green";
 /// A file that has to do with neither.
 const FILE: &str = "left.txt";
+const QUESTION: &str = "Shall I publish the package to npm?";
 
 /// A session with some work on its goal behind it.
 async fn worked() -> Bench {
@@ -319,4 +320,115 @@ async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
         assert!(verdicts[0].1.is_off_goal());
         assert_eq!(later.state().correction.is_none(), is_typed);
     }
+}
+
+/// The agent says something and comes to rest, then the user types `prompt`.
+fn answers(later: &Bench, said: Option<&str>, prompt: &str) {
+    later.exchange(Response {
+        ends: true,
+        answer: said,
+        ..Response::default()
+    });
+    later.exchange(Response {
+        prompts: &[prompt],
+        ..Response::default()
+    });
+}
+
+fn publish<'a>() -> Response<'a> {
+    Response {
+        actions: vec![bash("npm publish", EffectKind::Network, &[])],
+        ..Response::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then() {
+    for (said, prompt, is_allowed) in [
+        (Some(QUESTION), "yes", true),
+        (Some(QUESTION), "no", false),
+        // It was not asked.
+        (None, "yes", false),
+        (Some("Shall I run the tests?"), "yes", false),
+    ] {
+        for is_done_early in [false, true] {
+            let later = worked().await.restarted();
+            later.store.holds_steps();
+            answers(&later, said, prompt);
+            let early = is_done_early.then(|| later.exchange(publish()));
+            later.store.releases_steps();
+            until(|| later.session_is_loaded()).await;
+            let (calls, watched) = match early {
+                Some(early) => early,
+                None => later.exchange(publish()),
+            };
+            assert!(is_allowed || is_done_early || is_off_goal(&watched), "{prompt}");
+            let said = later.next_request("", &calls).await;
+            assert_eq!(said.is_none(), is_allowed, "{prompt}: {said:?}");
+            // Also a program that is started now knows it.
+            let is_kept = said_yes_to(&later) == [QUESTION];
+            assert_eq!(is_kept, is_allowed, "{prompt}");
+            until(|| {
+                let state = later.store.state();
+                state.is_some_and(|state| state.consent == later.state().consent)
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_to_an_answer_that_another_prompt_came_after_allows_nothing() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    answers(&later, Some(QUESTION), "Also fix src/auth/session.ts");
+    answers(&later, None, "yes");
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    let (_, watched) = later.exchange(publish());
+    assert!(is_off_goal(&watched), "{watched:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_kept_once() {
+    // Where something is known of the session, it is known at once that it is a "yes".
+    for is_known in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        if is_known {
+            answers(&later, None, "Also fix src/auth/session.ts");
+        }
+        answers(&later, Some(QUESTION), "yes");
+        assert_eq!(later.state().consent.words.len(), usize::from(is_known));
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&later), [QUESTION]);
+        later.exchange(Response::default());
+        let again = later.restarted();
+        again.store.holds_steps();
+        answers(&again, Some(QUESTION), "yes");
+        again.store.releases_steps();
+        until(|| again.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&again), [QUESTION]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_what_the_user_may_have_said_yes_to_no_secret_is_kept() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    answers(&later, Some(&format!("Shall I publish with {token}?")), "yes");
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    let words = said_yes_to(&later).concat();
+    assert!(words.contains("publish") && !words.contains(&token), "{words}");
+}
+
+/// What the user said yes to, as it is kept and as the rules know it.
+fn said_yes_to(later: &Bench) -> Vec<String> {
+    let slot = later.drift.shared.slot(&session());
+    let words = later.state().consent.words;
+    assert_eq!(slot.session().rules().consents(), words);
+    words
 }
