@@ -1,6 +1,6 @@
 //! Request bodies on their way to the upstream.
 
-use crate::pages::{PagePool, Pages};
+use crate::pages::{self, PagePool, Pages};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 /// What is sent upstream: a chain of slices held in memory, or the client's own stream.
 pub(crate) enum UpstreamBody {
@@ -97,12 +98,15 @@ pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> 
         drain(body).await;
         return Err(CollectError::TooLarge);
     }
-    let mut collected = Collected::announced(announced, pool);
+    if !pages::is_large(announced) {
+        pool.tidy(Instant::now);
+    }
+    let mut collected = Collected::Only(None);
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
             continue;
         };
-        collected.add(data);
+        collected = collected.with(data, announced, pool);
         if collected.len() as u64 > limit {
             drain(body).await;
             return Err(CollectError::TooLarge);
@@ -114,42 +118,45 @@ pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> 
 /// What there is of a body.
 enum Collected {
     /// One frame at most.
-    Only(Option<Bytes>, u64),
+    Only(Option<Bytes>),
     Joined(BytesMut),
     Large(Pages),
 }
 
 impl Collected {
-    /// Nothing yet of a body of at least that size.
-    fn announced(size: u64, pool: &PagePool) -> Self {
-        pool.for_body(size).map_or(Self::Only(None, size), Self::Large)
-    }
-
-    fn add(&mut self, data: Bytes) {
-        match self {
-            Self::Only(only @ None, _) => *only = Some(data),
-            Self::Only(Some(first), announced) => {
-                let whole = first.len() + data.len();
-                let mut joined = BytesMut::with_capacity((*announced as usize).max(whole));
-                joined.extend_from_slice(first);
-                joined.extend_from_slice(&data);
-                *self = Self::Joined(joined);
-            }
-            Self::Joined(joined) => joined.extend_from_slice(&data),
-            Self::Large(pages) => {
-                if !pages.extend(&data) {
-                    // More came than was announced, which hyper does not let happen.
-                    let mut joined = BytesMut::from(pages.as_ref());
-                    joined.extend_from_slice(&data);
-                    *self = Self::Joined(joined);
+    /// The same with the next frame, of a body of at least `announced` bytes. Room for all of them is made when the second
+    /// frame comes: a client that announces much and sends nothing takes no memory.
+    fn with(self, data: Bytes, announced: u64, pool: &PagePool) -> Self {
+        let mut joined = match self {
+            Self::Only(None) => return Self::Only(Some(data)),
+            Self::Only(Some(first)) => {
+                let whole = (announced as usize).max(first.len() + data.len());
+                if let Some(mut pages) = pool.for_body(whole as u64)
+                    && pages.extend(&first)
+                    && pages.extend(&data)
+                {
+                    return Self::Large(pages);
                 }
+                let mut joined = BytesMut::with_capacity(whole);
+                joined.extend_from_slice(&first);
+                joined
             }
-        }
+            Self::Joined(joined) => joined,
+            Self::Large(mut pages) => {
+                if pages.extend(&data) {
+                    return Self::Large(pages);
+                }
+                // More than was announced: a body in chunks announces nothing.
+                BytesMut::from(pages.as_ref())
+            }
+        };
+        joined.extend_from_slice(&data);
+        Self::Joined(joined)
     }
 
     fn len(&self) -> usize {
         match self {
-            Self::Only(only, _) => only.as_ref().map_or(0, Bytes::len),
+            Self::Only(only) => only.as_ref().map_or(0, Bytes::len),
             Self::Joined(joined) => joined.len(),
             Self::Large(pages) => pages.as_ref().len(),
         }
@@ -157,7 +164,7 @@ impl Collected {
 
     fn whole(self) -> Bytes {
         match self {
-            Self::Only(only, _) => only.unwrap_or_default(),
+            Self::Only(only) => only.unwrap_or_default(),
             Self::Joined(joined) => joined.freeze(),
             Self::Large(pages) => pages.freeze(),
         }

@@ -24,6 +24,11 @@ const MOST_KEPT: usize = 4 * 1024 * 1024;
 /// How long pages are kept while only small bodies come.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
+/// Whether a body of that size has pages of its own.
+pub(crate) fn is_large(size: u64) -> bool {
+    size >= LARGE
+}
+
 /// Where the pages of large bodies come from and go back to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PagePool {
@@ -44,21 +49,24 @@ pub(crate) struct Pages {
     /// `None` only while it is dropped.
     memory: Option<MmapMut>,
     filled: usize,
+    /// How much of the pages was asked of the system.
+    asked: usize,
     pool: PagePool,
 }
 
 impl PagePool {
     /// Room for a body of that size; `None` if it is small, or the system has none.
     pub(crate) fn for_body(&self, size: u64) -> Option<Pages> {
-        if size < LARGE {
-            self.tidy(Instant::now);
+        if !is_large(size) {
             return None;
         }
         let size = usize::try_from(size).ok()?.checked_next_multiple_of(STEP)?;
-        let memory = self.take(size).or_else(|| new(size))?;
+        let kept = self.take(size);
+        let asked = kept.as_ref().map_or(0, |pages| pages.len());
         Some(Pages {
-            memory: Some(memory),
+            memory: Some(kept.or_else(|| new(size))?),
             filled: 0,
+            asked,
             pool: self.clone(),
         })
     }
@@ -70,7 +78,7 @@ impl PagePool {
     /// Kept pages of about that size.
     fn take(&self, size: usize) -> Option<MmapMut> {
         let mut kept = self.kept();
-        let fits = |(_, pages): &(_, MmapMut)| (size..=size.saturating_mul(2)).contains(&pages.len());
+        let fits = |(_, pages): &(_, MmapMut)| (size..=size.saturating_add(2 * STEP)).contains(&pages.len());
         let found = kept.iter().rposition(fits)?;
         Some(kept.remove(found).1)
     }
@@ -97,7 +105,7 @@ impl PagePool {
     }
 
     /// Gives back what no large body asked for in a while. Costs next to nothing where nothing is kept.
-    fn tidy(&self, now: impl FnOnce() -> Instant) {
+    pub(crate) fn tidy(&self, now: impl FnOnce() -> Instant) {
         if !self.kept.any.load(Ordering::Relaxed) {
             return;
         }
@@ -113,9 +121,9 @@ impl PagePool {
     }
 }
 
-/// New pages. All of them will be written to, so the system had better find them all at once.
+/// New pages, none of which takes memory yet.
 fn new(size: usize) -> Option<MmapMut> {
-    MmapOptions::new().len(size).populate().map_anon().ok()
+    MmapOptions::new().len(size).map_anon().ok()
 }
 
 impl Pages {
@@ -123,6 +131,10 @@ impl Pages {
     #[must_use]
     pub(crate) fn extend(&mut self, part: &[u8]) -> bool {
         let end = self.filled.saturating_add(part.len());
+        if self.memory.as_ref().is_none_or(|memory| end > memory.len()) {
+            return false;
+        }
+        self.ask(end);
         let Some(room) = self
             .memory
             .as_mut()
@@ -133,6 +145,25 @@ impl Pages {
         room.copy_from_slice(part);
         self.filled = end;
         true
+    }
+
+    /// Has the system find the pages up to there, some at a time: one by one, as they are written to, takes longer. What is
+    /// only announced takes no memory.
+    fn ask(&mut self, end: usize) {
+        if end <= self.asked {
+            return;
+        }
+        let until = end.next_multiple_of(STEP);
+        #[cfg(target_os = "linux")]
+        if let Some(memory) = &self.memory {
+            // Where the system does not know of it (before Linux 5.14), they come one by one.
+            let _ = memory.advise_range(
+                memmap2::Advice::PopulateWrite,
+                self.asked,
+                until.min(memory.len()) - self.asked,
+            );
+        }
+        self.asked = until;
     }
 
     /// The body. Its pages go back when the last part of it is dropped.
@@ -218,6 +249,19 @@ mod tests {
             pool.for_body(u64::MAX).is_none(),
             "no memory of that size is no fault"
         );
+    }
+
+    #[test]
+    fn only_what_has_come_takes_memory() {
+        let pool = PagePool::default();
+        let mut pages = pool.for_body(64 * STEP as u64).unwrap();
+        assert_eq!(pages.asked, 0);
+        assert!(pages.extend(b"a"));
+        assert_eq!(pages.asked, STEP);
+        assert!(pages.extend(&vec![b'a'; STEP]));
+        assert_eq!(pages.asked, 2 * STEP);
+        drop(pool.for_body(LARGE));
+        assert_eq!(pool.for_body(LARGE).unwrap().asked, STEP, "kept pages are there");
     }
 
     #[test]
