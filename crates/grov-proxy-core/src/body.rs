@@ -58,8 +58,11 @@ impl Body for UpstreamBody {
         match self.get_mut() {
             Self::Slices(slices) => Poll::Ready(slices.pop_front().map(|slice| Ok(Frame::data(slice)))),
             Self::Stream { body, frames } => {
-                frames.fetch_add(1, Ordering::Relaxed);
-                Pin::new(body).poll_frame(cx)
+                let polled = Pin::new(body).poll_frame(cx);
+                if matches!(polled, Poll::Ready(Some(Ok(_)))) {
+                    frames.fetch_add(1, Ordering::Relaxed);
+                }
+                polled
             }
         }
     }

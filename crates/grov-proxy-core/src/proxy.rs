@@ -24,7 +24,7 @@ pub struct Limits {
     pub body: u64,
     /// Time to reach the upstream.
     pub connect: Duration,
-    /// Time from the request to the head of the response.
+    /// Longest silence of the upstream between the request, once there is a connection, and the head of the response.
     pub response: Duration,
     /// Longest silence inside a response.
     pub idle: Duration,

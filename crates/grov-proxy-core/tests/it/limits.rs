@@ -202,3 +202,19 @@ async fn an_upload_may_take_longer_than_the_answer() {
     }
     assert_eq!(client.receive().await.unwrap().1, b"{\"bytes\":20}");
 }
+
+#[tokio::test]
+async fn an_upload_that_moves_no_more_is_given_up() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let limits = Limits {
+        response: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let proxy = Running::with_limits(&upstream, limits).await;
+    let mut client = proxy.client().await;
+    client
+        .send("POST /v1/files HTTP/1.1\r\nHost: localhost\r\nContent-Length: 20\r\n\r\nhalf")
+        .await;
+    let (head, _) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 504"), "{head}");
+}
