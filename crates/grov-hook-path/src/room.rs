@@ -21,7 +21,10 @@ impl Room {
         let is_glibc = cfg!(all(target_os = "linux", target_env = "gnu"));
         let make = || {
             for size in [LARGER, ROOM] {
-                drop(black_box(Vec::<u8>::with_capacity(size)));
+                let mut room = Vec::<u8>::new();
+                // Refused, it is no room, and nothing is lost.
+                let _ = room.try_reserve_exact(size);
+                drop(black_box(room));
             }
         };
         // Without it the heap grows by itself.
