@@ -16,8 +16,22 @@ enum Tag {
     Closing,
 }
 
+/// What stands for a private block until all are out, as in redaction: what remains around it may make another tag.
+const MARK: &str = "[redacted:private]";
+
 /// `text` without private blocks.
 pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
+    let Some(mut kept) = marked(text) else {
+        return Cow::Borrowed(text);
+    };
+    while let Some(less) = marked(&kept) {
+        kept = less;
+    }
+    Cow::Owned(kept.replace(MARK, " "))
+}
+
+/// `text` with a mark in place of each private block; `None` where there is none.
+fn marked(text: &str) -> Option<String> {
     let mut kept = String::new();
     let mut copied = 0;
     let mut depth = 0_usize;
@@ -26,7 +40,7 @@ pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
             Tag::Opening => {
                 if depth == 0 {
                     kept.push_str(&text[copied..at.start]);
-                    kept.push(' ');
+                    kept.push_str(MARK);
                 }
                 depth += 1;
             }
@@ -37,14 +51,13 @@ pub(crate) fn without_private(text: &str) -> Cow<'_, str> {
             Tag::Closing => {}
         }
     }
-    if depth > 0 {
-        return Cow::Owned(kept);
+    if kept.is_empty() {
+        return None;
     }
-    if copied == 0 {
-        return Cow::Borrowed(text);
+    if depth == 0 {
+        kept.push_str(&text[copied..]);
     }
-    kept.push_str(&text[copied..]);
-    Cow::Owned(kept)
+    Some(kept)
 }
 
 /// How many private blocks are open where `text` is cut at `cut`, a tag that the cut goes through included.

@@ -186,6 +186,13 @@ fn what_is_not_private_is_still_told() {
     assert_eq!(offline::extract_intent(&question).goal, "Fix the parser.");
 }
 
+#[test]
+fn a_tag_that_only_what_is_left_of_a_text_makes_is_one_too() {
+    let text = "<private <private></private>=> in confidence";
+    assert_eq!(without_private(text), " ");
+    assert_eq!(Redactor::shared().redact(text), "[redacted:private]");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
