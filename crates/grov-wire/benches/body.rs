@@ -59,13 +59,13 @@ const WORDS: [&str; 32] = [
 
 /// A body of `size` bytes, give or take one exchange of the history.
 pub(crate) fn claude_code_request(size: usize, variant: u64) -> Bytes {
-    let mut words = Words {
-        state: 0x9E37_79B9_7F4A_7C15 ^ variant,
-    };
+    // The tools are the client's, and the same whatever the conversation.
+    let mut words = Words::new(0);
     let tools: Vec<Value> = TOOLS
         .iter()
         .map(|name| tool(name, (size / 60).min(3_500), &mut words))
         .collect();
+    let mut words = Words::new(variant);
     let mut body = json!({
         "model": "claude-opus-4-8",
         "messages": [{"role": "user", "content": [
@@ -124,6 +124,12 @@ struct Words {
 }
 
 impl Words {
+    fn new(variant: u64) -> Self {
+        Self {
+            state: 0x9E37_79B9_7F4A_7C15 ^ variant,
+        }
+    }
+
     fn next(&mut self) -> u64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

@@ -11,7 +11,7 @@
 mod body;
 
 use bytes::Bytes;
-use grov_wire::{Edit, RequestIndex, Splice, json, text_block};
+use grov_wire::{Edit, KnownTools, RequestIndex, Splice, json, text_block};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -62,6 +62,10 @@ fn main() {
         measure("json::validate", &|body| json::validate(&bodies[body]).is_ok());
         measure("RequestIndex::parse", &|body| {
             RequestIndex::parse(&bodies[body]).is_ok()
+        });
+        let known = KnownTools::default();
+        measure("the same, its tools known", &|body| {
+            RequestIndex::parse_knowing(&bodies[body], &known).is_ok()
         });
         measure("skeleton", &|body| {
             indexes[body].skeleton().newest_user_link().is_some()

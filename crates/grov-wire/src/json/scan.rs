@@ -17,6 +17,7 @@ pub(crate) enum Kind {
 ///
 /// The caller enters the objects and arrays it cares for and skips every other value; what is skipped is
 /// checked as strictly as what is entered. The document's encoding is not checked here.
+#[derive(Clone, Copy)]
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
@@ -76,6 +77,21 @@ impl<'a> Scanner<'a> {
             start,
             end: self.offset(),
         })
+    }
+
+    /// Passes so many bytes that are one value and are known to be sound. The error may be one that lies behind them.
+    pub(crate) fn pass_sound(&mut self, length: usize) -> Result<(), JsonError> {
+        self.at += length;
+        let block = self.at & !(BLOCK - 1);
+        // The value's last byte escapes nothing, but the block that it ends in may begin inside one of its strings.
+        let before = self.text.get(..block).unwrap_or_default();
+        let escapes = before.iter().rev().take_while(|byte| **byte == b'\\');
+        self.carries = escapes.count() % 2 == 1;
+        if block == self.at {
+            self.block = usize::MAX;
+            return Ok(());
+        }
+        self.load(block)
     }
 
     /// Passes a string; the span between its quotes.

@@ -1,6 +1,7 @@
 //! The index of one request: spans of everything that anybody asks for, found in one pass.
 
 use super::edit::{Part, PartKind};
+use super::known::KnownTools;
 use super::parse;
 use super::view::{Block, BlockKind, Message, Role, SystemPrompt, Tool};
 use crate::json::{self, JsonError, Scanner, Span};
@@ -108,6 +109,20 @@ pub(super) struct BlockEntry {
     pub(super) cache_control: bool,
 }
 
+impl ToolEntry {
+    /// The same tool where every offset is another.
+    pub(super) fn moved(self, offset: impl Fn(u32) -> u32) -> Self {
+        let moved = |span: Span| Span {
+            start: offset(span.start),
+            end: offset(span.end),
+        };
+        Self {
+            type_name: self.type_name.map(moved),
+            name: self.name.map(moved),
+        }
+    }
+}
+
 impl RequestIndex {
     /// Indexes a request body in one pass. The index shares `body`'s memory.
     ///
@@ -116,7 +131,16 @@ impl RequestIndex {
     /// is read here. The body should then be passed on as it is.
     pub fn parse(body: &Bytes) -> Result<Self, IndexError> {
         json::check_utf8(body)?;
-        parse::request(body)
+        parse::request(body, None)
+    }
+
+    /// The same, where requests with the same tools may have come before. What is found does not depend on that.
+    ///
+    /// # Errors
+    /// As [`RequestIndex::parse`].
+    pub fn parse_knowing(body: &Bytes, tools: &KnownTools) -> Result<Self, IndexError> {
+        json::check_utf8(body)?;
+        parse::request(body, Some(tools))
     }
 
     /// The body that was indexed.

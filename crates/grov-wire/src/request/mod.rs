@@ -3,6 +3,7 @@
 
 mod edit;
 mod index;
+mod known;
 mod parse;
 mod reminder;
 mod skeleton;
@@ -11,6 +12,7 @@ mod view;
 
 pub use edit::{Edit, Part, Seam, text_block};
 pub use index::{IndexError, RequestIndex};
+pub use known::KnownTools;
 pub use reminder::{is_system_reminder, without_system_reminders};
 pub use skeleton::{Key128, Link, Skeleton, Speaker};
 pub use splice::{Chunks, Splice, SpliceError};

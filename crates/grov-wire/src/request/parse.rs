@@ -5,6 +5,7 @@ use super::index::{
     BlockEntry, ContentEntry, Field, IndexError, MessageEntry, RequestIndex, SystemEntry, ToolEntry,
     enter_document,
 };
+use super::known::KnownTools;
 use super::view::{BlockKind, Role};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
@@ -17,7 +18,7 @@ const BYTES_A_MESSAGE: usize = 1024;
 const MOST_EXPECTED: usize = 64;
 
 /// Reads a whole request, the encoding of which was checked.
-pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
+pub(super) fn request(body: &Bytes, known: Option<&KnownTools>) -> Result<RequestIndex, IndexError> {
     let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
     let mut pass = Pass {
         document: body,
@@ -47,7 +48,7 @@ pub(super) fn request(body: &Bytes) -> Result<RequestIndex, IndexError> {
             (b"max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
             (b"metadata", Kind::Object) => index.user_id = pass.metadata()?,
             (b"system", _) => index.system = pass.system(kind)?,
-            (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
+            (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools(known)?,
             (b"output_config", Kind::Object) => index.output_format = pass.output_config()?,
             (b"messages", Kind::Array) => pass.messages(&mut index)?,
             _ => {
@@ -146,7 +147,32 @@ impl<'a> Pass<'a> {
     }
 
     /// `tools`: how many, and what the first one is.
-    fn tools(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
+    fn tools(&mut self, known: Option<&KnownTools>) -> Result<(usize, Option<ToolEntry>), IndexError> {
+        let Some(known) = known else {
+            return self.tools_anew();
+        };
+        let start = self.scanner.offset();
+        let rest = self.document.get(start as usize..).unwrap_or_default();
+        if let Some(list) = known.at_start_of(rest) {
+            let before = self.scanner;
+            if self.scanner.pass_sound(list.len()).is_ok() {
+                let first = list.first.map(|tool| tool.moved(|offset| offset + start));
+                return Ok((list.count, first));
+            }
+            // What is wrong lies behind the list. Read anew it is found as always.
+            self.scanner = before;
+        }
+        let (count, first) = self.tools_anew()?;
+        let text = rest.get(..(self.scanner.offset() - start) as usize);
+        known.remember(
+            text.unwrap_or_default(),
+            count,
+            first.map(|tool| tool.moved(|offset| offset - start)),
+        );
+        Ok((count, first))
+    }
+
+    fn tools_anew(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
         let mut count = 0;
         let mut first_tool = None;
         self.scanner.enter();

@@ -13,5 +13,6 @@ mod generated;
 mod golden;
 mod hostile;
 mod json_grammar;
+mod known_tools;
 mod recorded;
 mod skeleton;
