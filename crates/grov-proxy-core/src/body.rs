@@ -101,10 +101,10 @@ pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> 
         drain(body).await;
         return Err(CollectError::TooLarge);
     }
-    if !pages::is_large(announced) {
+    if pages::is_tiny(announced) {
         pool.tidy(Instant::now);
     }
-    let mut collected = Collected::Only(None);
+    let mut collected = Collected::default();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
             continue;
@@ -120,56 +120,72 @@ pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> 
 
 /// What there is of a body.
 enum Collected {
-    /// One frame at most.
-    Only(Option<Bytes>),
+    /// The first frame of a large one, or nothing.
+    Only(Bytes),
+    /// It is tiny, or the system has no pages.
     Joined(BytesMut),
-    Large(Pages),
+    Paged(Pages),
+}
+
+impl Default for Collected {
+    fn default() -> Self {
+        Self::Only(Bytes::new())
+    }
 }
 
 impl Collected {
-    /// The same with the next frame, of a body of at least `announced` bytes. Room for all of them is made when the second
+    /// The same with the next frame, of a body of at least `announced` bytes. Of a large body room is made when the second
     /// frame comes: a client that announces much and sends nothing takes no memory.
-    fn with(self, data: Bytes, announced: u64, pool: &PagePool) -> Self {
+    fn with(mut self, data: Bytes, announced: u64, pool: &PagePool) -> Self {
+        if let Self::Paged(pages) = &mut self
+            && pages.extend(&data)
+        {
+            return self;
+        }
+        let there = self.as_ref();
+        let total = (there.len() + data.len()) as u64;
+        if there.is_empty() && pages::is_large(announced.max(total)) {
+            return Self::Only(data);
+        }
+        // A body in chunks announces nothing.
+        let room = match there {
+            _ if announced >= total => announced,
+            [] => total,
+            _ => 2 * total,
+        };
+        if let Some(mut pages) = pool.for_body(room)
+            && pages.extend(there)
+            && pages.extend(&data)
+        {
+            return Self::Paged(pages);
+        }
         let mut joined = match self {
-            Self::Only(None) => return Self::Only(Some(data)),
-            Self::Only(Some(first)) => {
-                let whole = (announced as usize).max(first.len() + data.len());
-                if let Some(mut pages) = pool.for_body(whole as u64)
-                    && pages.extend(&first)
-                    && pages.extend(&data)
-                {
-                    return Self::Large(pages);
-                }
-                let mut joined = BytesMut::with_capacity(whole);
-                joined.extend_from_slice(&first);
-                joined
-            }
             Self::Joined(joined) => joined,
-            Self::Large(mut pages) => {
-                if pages.extend(&data) {
-                    return Self::Large(pages);
-                }
-                // More than was announced: a body in chunks announces nothing.
-                BytesMut::from(pages.as_ref())
-            }
+            other => BytesMut::from(other.as_ref()),
         };
         joined.extend_from_slice(&data);
         Self::Joined(joined)
     }
 
     fn len(&self) -> usize {
-        match self {
-            Self::Only(only) => only.as_ref().map_or(0, Bytes::len),
-            Self::Joined(joined) => joined.len(),
-            Self::Large(pages) => pages.as_ref().len(),
-        }
+        self.as_ref().len()
     }
 
     fn whole(self) -> Bytes {
         match self {
-            Self::Only(only) => only.unwrap_or_default(),
+            Self::Only(only) => only,
             Self::Joined(joined) => joined.freeze(),
-            Self::Large(pages) => pages.freeze(),
+            Self::Paged(pages) => pages.freeze(),
+        }
+    }
+}
+
+impl AsRef<[u8]> for Collected {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Self::Only(only) => only,
+            Self::Joined(joined) => joined,
+            Self::Paged(pages) => pages.as_ref(),
         }
     }
 }
@@ -181,5 +197,52 @@ async fn drain(mut body: Incoming) {
         if read > DRAIN_LIMIT {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn collected(frames: &[&[u8]], announced: usize) -> Collected {
+        let pool = PagePool::default();
+        frames.iter().fold(Collected::default(), |collected, frame| {
+            collected.with(Bytes::copy_from_slice(frame), announced as u64, &pool)
+        })
+    }
+
+    #[test]
+    fn a_body_is_what_its_frames_were() {
+        let bytes: Vec<u8> = (0..300_000_u32).map(|at| (at % 251) as u8).collect();
+        for length in [0, 1, 1024, 1025, 32_768, 32_769, 131_071, 131_072, 300_000] {
+            for frame in [100, 1000, 20_000, 300_000] {
+                let body = &bytes[..length];
+                let frames: Vec<&[u8]> = body.chunks(frame).collect();
+                for announced in [0, length] {
+                    let whole = collected(&frames, announced).whole();
+                    assert!(
+                        whole == body,
+                        "{length} bytes in frames of {frame}, {announced} announced"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_body_takes_no_memory_before_its_second_frame() {
+        let first = collected(&[b"a"], 1024 * 1024);
+        assert!(matches!(first, Collected::Only(_)));
+        assert!(matches!(
+            collected(&[b"a", b"b"], 1024 * 1024),
+            Collected::Paged(_)
+        ));
+    }
+
+    #[test]
+    fn body_in_chunks_gets_pages_as_it_grows() {
+        let frames = [&[0_u8; 700][..]; 300];
+        assert!(matches!(collected(&frames[..1], 0), Collected::Joined(_)));
+        assert!(matches!(collected(&frames, 0), Collected::Paged(_)));
     }
 }

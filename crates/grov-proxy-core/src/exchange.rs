@@ -18,8 +18,8 @@ use crate::upstream::{Link, Pool, SendError};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use grov_domain::Lineage;
-use grov_wire::Splice;
 use grov_wire::response::ResponseTap;
+use grov_wire::{KnownTools, Splice};
 use http::header::{self, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
@@ -41,6 +41,7 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) pool: Arc<Pool>,
     pub(crate) page_pool: PagePool,
+    pub(crate) known_tools: Arc<KnownTools>,
     pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
     /// `None`: nobody observes.
     pub(crate) observation: Option<Observation>,
@@ -120,7 +121,7 @@ impl Service {
         if path.starts_with(own::PREFIX) {
             if let Some((page, rest)) = page::at(&self.pages, path) {
                 let rest = rest.to_owned();
-                return match page::ask(page.as_ref(), rest, request).await {
+                return match page::ask(page.as_ref(), rest, request, &self.page_pool).await {
                     Ok(answer) => Ok(answer.map(|bytes| Kind::Own(Some(bytes)))),
                     Err((refusal, detail)) => Err(Failure::new(refusal, detail)),
                 };
@@ -165,7 +166,8 @@ impl Service {
             let (link, response) = self.forward(parts, UpstreamBody::whole(body)).await?;
             return Ok(self.relay(link, response, None));
         }
-        let request = Arc::new(MessagesRequest::new(&parts.headers, body.clone(), received_at));
+        let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
+        let request = Arc::new(request.knowing(Arc::clone(&self.known_tools)));
         let edited = AssertUnwindSafe(self.edited(&request)).catch_unwind().await;
         let edited = edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");

@@ -62,9 +62,12 @@ pub(crate) struct Ended {
 impl Ended {
     /// Roughly the memory it holds, in bytes.
     fn weight(&self) -> usize {
-        self.request.body().len() + self.relayed
+        self.request.body().len().next_multiple_of(PAGE) + self.relayed
     }
 }
+
+/// What a body takes of memory is a multiple of this, in bytes.
+const PAGE: usize = 4 * 1024;
 
 /// While more than this waits for the observers, a new request lets them catch up first, in bytes.
 const CALM: usize = 384 * 1024;

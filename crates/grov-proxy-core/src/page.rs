@@ -70,6 +70,7 @@ pub(crate) async fn ask(
     page: &dyn Page,
     rest: String,
     request: Request<Incoming>,
+    page_pool: &PagePool,
 ) -> Result<Response<Bytes>, (Refusal, String)> {
     let (parts, body) = request.into_parts();
     if parts.headers.contains_key(header::ORIGIN) {
@@ -79,7 +80,7 @@ pub(crate) async fn ask(
     if let Err(refused) = admitted.map_err(|_| broke())? {
         return Ok(response(refused));
     }
-    let body = match collect(body, page.body_limit(), &PagePool::default()).await {
+    let body = match collect(body, page.body_limit(), page_pool).await {
         Ok(body) => Some(body),
         Err(CollectError::TooLarge) => None,
         Err(CollectError::Broken(error)) => return Err((Refusal::BadFraming, error.to_string())),

@@ -1,9 +1,11 @@
-//! Memory for large bodies: pages apart from the allocator's.
+//! Memory for bodies: pages apart from the allocator's.
 //!
-//! The allocator asks the system for large memory too, but once some was freed it keeps what is as large and cuts it up
-//! for other uses: after a few long conversations every small request runs through a heap of twice the size. Pages are
-//! used again for the next large body, because new ones cost more than the bytes that are copied into them. Beyond
-//! [`MOST_KEPT`] they go back to the system at once, and the others when the bodies that come are small again.
+//! A body arrives on one thread and is let go on another, the observers': from the allocator each would cost both a lock
+//! on the heap of the first. Large memory the allocator asks of the system too, but once some was freed it keeps what is
+//! as large and cuts it up for other uses: after a few long conversations every small request runs through a heap of
+//! twice the size. Pages are used again for the next body, because new ones cost more than the bytes that are copied
+//! into them. Beyond [`MOST_KEPT`] they go back to the system at once, and those that nobody asked for in a while with
+//! the next body.
 
 use bytes::Bytes;
 use memmap2::{MmapMut, MmapOptions};
@@ -11,40 +13,58 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// From this size on a body has pages of its own, in bytes: the size from which glibc's allocator gives a piece pages of
-/// its own, until the first such piece is freed.
+/// Up to this size a body needs no pages, in bytes: the allocator keeps such pieces for the thread that frees them.
+const TINY: u64 = 1024;
+
+/// From this size on a body is large, in bytes: the size from which glibc's allocator gives a piece pages of its own,
+/// until the first such piece is freed.
 const LARGE: u64 = 128 * 1024;
 
-/// Sizes are rounded up to a multiple of this, in bytes, so that pages fit the next request of a conversation too.
-const STEP: usize = 256 * 1024;
+/// Sizes are rounded up to a multiple of this, in bytes, so that pages fit the next body too.
+const STEP: usize = 32 * 1024;
+
+/// The same for large ones.
+const LARGE_STEP: usize = 256 * 1024;
 
 /// Most that is kept for the next bodies, in bytes.
 const MOST_KEPT: usize = 4 * 1024 * 1024;
 
-/// How long pages are kept while only small bodies come.
+/// How long pages are kept that no body asks for; they go with the next body after that.
 const KEPT_FOR: Duration = Duration::from_secs(1);
 
-/// Whether a body of that size has pages of its own.
+/// Whether a body of that size fits where everything small does.
+pub(crate) fn is_tiny(size: u64) -> bool {
+    size <= TINY
+}
+
+/// Whether a body of that size is large: its pages should be asked for only when some of it has come.
 pub(crate) fn is_large(size: u64) -> bool {
     size >= LARGE
 }
 
-/// Where the pages of large bodies come from and go back to.
+/// Where the pages of bodies come from and go back to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PagePool {
     kept: Arc<Kept>,
 }
 
-/// What waits for the next large bodies.
+/// What waits for the next bodies.
 #[derive(Debug, Default)]
 struct Kept {
-    /// With the time since when; the newest is the last.
-    pages: Mutex<Vec<(Instant, MmapMut)>>,
+    pages: Mutex<KeptPages>,
     /// Whether there are any, to be known without the lock.
     any: AtomicBool,
 }
 
-/// A large body, as far as it has come.
+#[derive(Debug, Default)]
+struct KeptPages {
+    /// With the time since when; the newest is the last.
+    all: Vec<(Instant, MmapMut)>,
+    /// Of all of them together, in bytes.
+    size: usize,
+}
+
+/// A body, as far as it has come.
 pub(crate) struct Pages {
     /// `None` only while it is dropped.
     memory: Option<MmapMut>,
@@ -55,56 +75,55 @@ pub(crate) struct Pages {
 }
 
 impl PagePool {
-    /// Room for a body of that size; `None` if it is small, or the system has none.
+    /// Room for a body of that size; `None` if it is tiny, or the system has none.
     pub(crate) fn for_body(&self, size: u64) -> Option<Pages> {
-        if !is_large(size) {
+        if is_tiny(size) {
             return None;
         }
-        let size = usize::try_from(size).ok()?.checked_next_multiple_of(STEP)?;
-        let kept = self.take(size);
-        let asked = kept.as_ref().map_or(0, |pages| pages.len());
+        let step = if is_large(size) { LARGE_STEP } else { STEP };
+        let size = usize::try_from(size).ok()?.checked_next_multiple_of(step)?;
+        let kept = self.take(size, size.saturating_add(2 * step));
+        // A few pages come faster as they are written to.
+        let is_there = kept.is_some() || step == STEP;
+        let memory = kept.or_else(|| new(size))?;
         Some(Pages {
-            memory: Some(kept.or_else(|| new(size))?),
+            asked: if is_there { memory.len() } else { 0 },
+            memory: Some(memory),
             filled: 0,
-            asked,
             pool: self.clone(),
         })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<(Instant, MmapMut)>> {
+    fn kept(&self) -> MutexGuard<'_, KeptPages> {
         self.kept.pages.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Kept pages of about that size.
-    fn take(&self, size: usize) -> Option<MmapMut> {
+    fn take(&self, least: usize, most: usize) -> Option<MmapMut> {
         let mut kept = self.kept();
-        let fits = |(_, pages): &(_, MmapMut)| (size..=size.saturating_add(2 * STEP)).contains(&pages.len());
-        let found = kept.iter().rposition(fits)?;
-        Some(kept.remove(found).1)
+        let fits = |(_, pages): &(_, MmapMut)| (least..=most).contains(&pages.len());
+        let found = kept.all.iter().rposition(fits)?;
+        let (_, pages) = kept.all.remove(found);
+        kept.size -= pages.len();
+        Some(pages)
     }
 
     fn give_back(&self, pages: MmapMut) {
         if pages.len() > MOST_KEPT {
             return;
         }
+        let now = Instant::now();
         let mut kept = self.kept();
-        kept.push((Instant::now(), pages));
+        kept.size += pages.len();
+        kept.all.push((now, pages));
         self.kept.any.store(true, Ordering::Relaxed);
-        let mut size: usize = kept.iter().map(|(_, pages)| pages.len()).sum();
-        // The oldest are of a size that nobody asked for lately.
-        let too_many = kept.iter().take_while(|(_, pages)| {
-            let is_over = size > MOST_KEPT;
-            size -= pages.len();
-            is_over
-        });
-        let too_many = too_many.count();
-        let gone: Vec<_> = kept.drain(..too_many).collect();
+        let gone = kept.drop_out(now);
         // Giving them back takes a while: not under the lock.
         drop(kept);
         drop(gone);
     }
 
-    /// Gives back what no large body asked for in a while. Costs next to nothing where nothing is kept.
+    /// Gives back what no body asked for in a while. Costs next to nothing where nothing is kept.
     pub(crate) fn tidy(&self, now: impl FnOnce() -> Instant) {
         if !self.kept.any.load(Ordering::Relaxed) {
             return;
@@ -112,12 +131,27 @@ impl PagePool {
         let Ok(mut kept) = self.kept.pages.try_lock() else {
             return;
         };
-        let now = now();
-        let old = kept.partition_point(|(since, _)| now.saturating_duration_since(*since) >= KEPT_FOR);
-        let gone: Vec<_> = kept.drain(..old).collect();
-        self.kept.any.store(!kept.is_empty(), Ordering::Relaxed);
+        let gone = kept.drop_out(now());
+        self.kept.any.store(!kept.all.is_empty(), Ordering::Relaxed);
         drop(kept);
         drop(gone);
+    }
+}
+
+impl KeptPages {
+    /// Takes out what is too much, or too old. The oldest are of a size that nobody asked for lately.
+    fn drop_out(&mut self, now: Instant) -> Vec<(Instant, MmapMut)> {
+        let mut size = self.size;
+        let gone = self.all.iter().take_while(|(since, pages)| {
+            let goes = size > MOST_KEPT || now.saturating_duration_since(*since) >= KEPT_FOR;
+            if goes {
+                size -= pages.len();
+            }
+            goes
+        });
+        let gone = gone.count();
+        self.size = size;
+        self.all.drain(..gone).collect()
     }
 }
 
@@ -153,7 +187,7 @@ impl Pages {
         if end <= self.asked {
             return;
         }
-        let until = end.next_multiple_of(STEP);
+        let until = end.next_multiple_of(LARGE_STEP);
         #[cfg(target_os = "linux")]
         if let Some(memory) = &self.memory {
             // Where the system does not know of it (before Linux 5.14), they come one by one.
@@ -193,29 +227,52 @@ mod tests {
 
     impl PagePool {
         fn sizes(&self) -> Vec<usize> {
-            self.kept().iter().map(|(_, pages)| pages.len()).collect()
+            let kept = self.kept();
+            let sizes: Vec<usize> = kept.all.iter().map(|(_, pages)| pages.len()).collect();
+            assert_eq!(kept.size, sizes.iter().sum::<usize>());
+            sizes
         }
     }
 
     #[test]
-    fn a_small_body_needs_no_pages() {
+    fn a_tiny_body_needs_no_pages() {
         let pool = PagePool::default();
         assert!(pool.for_body(0).is_none());
-        assert!(pool.for_body(LARGE - 1).is_none());
+        assert!(pool.for_body(TINY).is_none());
+        assert!(pool.for_body(TINY + 1).is_some());
         assert!(pool.for_body(LARGE).is_some());
+        assert_eq!(pool.sizes(), [STEP, LARGE_STEP]);
+    }
+
+    #[test]
+    fn pages_of_small_bodies_are_used_again() {
+        let pool = PagePool::default();
+        let bodies: Vec<Bytes> = (0..3)
+            .map(|number| {
+                let mut pages = pool.for_body(20_000).unwrap();
+                assert!(pages.extend(&[number; 20_000]));
+                pages.freeze()
+            })
+            .collect();
+        drop(bodies);
+        assert_eq!(pool.sizes(), [STEP; 3]);
+        let next = pool.for_body(30_000).unwrap();
+        assert_eq!((next.as_ref().len(), pool.sizes().len()), (0, 2));
+        assert!(pool.for_body(LARGE).is_some(), "not in place of large ones");
+        assert_eq!(pool.sizes(), [STEP, STEP, LARGE_STEP]);
     }
 
     #[test]
     fn what_was_added_is_the_body_and_nothing_beyond_its_room() {
-        let mut pages = PagePool::default().for_body(STEP as u64).unwrap();
-        let half = vec![b'a'; STEP / 2];
+        let mut pages = PagePool::default().for_body(LARGE_STEP as u64).unwrap();
+        let half = vec![b'a'; LARGE_STEP / 2];
         assert!(pages.extend(&half));
         assert_eq!(pages.as_ref(), half, "as far as it came");
         assert!(!pages.extend(&vec![b'b'; half.len() + 1]));
         assert!(pages.extend(&vec![b'c'; half.len()]));
         assert!(!pages.extend(b"d"));
         let body = pages.freeze();
-        assert_eq!(body.len(), STEP);
+        assert_eq!(body.len(), LARGE_STEP);
         assert_eq!((body[half.len() - 1], body[half.len()]), (b'a', b'c'));
     }
 
@@ -229,7 +286,7 @@ mod tests {
         drop(secret);
         assert!(pool.sizes().is_empty(), "a part of it is still in use");
         drop(part);
-        assert_eq!(pool.sizes(), [STEP]);
+        assert_eq!(pool.sizes(), [LARGE_STEP]);
         let mut next = pool.for_body(LARGE + 1).unwrap();
         assert!(pool.sizes().is_empty());
         assert!(next.extend(b"next"));
@@ -254,14 +311,18 @@ mod tests {
     #[test]
     fn only_what_has_come_takes_memory() {
         let pool = PagePool::default();
-        let mut pages = pool.for_body(64 * STEP as u64).unwrap();
+        let mut pages = pool.for_body(64 * LARGE_STEP as u64).unwrap();
         assert_eq!(pages.asked, 0);
         assert!(pages.extend(b"a"));
-        assert_eq!(pages.asked, STEP);
-        assert!(pages.extend(&vec![b'a'; STEP]));
-        assert_eq!(pages.asked, 2 * STEP);
+        assert_eq!(pages.asked, LARGE_STEP);
+        assert!(pages.extend(&vec![b'a'; LARGE_STEP]));
+        assert_eq!(pages.asked, 2 * LARGE_STEP);
         drop(pool.for_body(LARGE));
-        assert_eq!(pool.for_body(LARGE).unwrap().asked, STEP, "kept pages are there");
+        assert_eq!(
+            pool.for_body(LARGE).unwrap().asked,
+            LARGE_STEP,
+            "kept pages are there"
+        );
     }
 
     #[test]
@@ -269,18 +330,31 @@ mod tests {
         let pool = PagePool::default();
         drop(pool.for_body(2 * 1024 * 1024));
         drop(pool.for_body(LARGE));
-        assert_eq!(pool.sizes(), [2 * 1024 * 1024, STEP]);
+        assert_eq!(pool.sizes(), [2 * 1024 * 1024, LARGE_STEP]);
     }
 
     #[test]
-    fn pages_go_back_when_only_small_bodies_come() {
+    fn pages_go_back_when_only_tiny_bodies_come() {
         let pool = PagePool::default();
         drop(pool.for_body(LARGE));
         let now = Instant::now();
         pool.tidy(|| now);
-        assert_eq!(pool.sizes(), [STEP], "kept for a while");
+        assert_eq!(pool.sizes(), [LARGE_STEP], "kept for a while");
         pool.tidy(|| now + KEPT_FOR);
         assert!(pool.sizes().is_empty());
         pool.tidy(|| panic!("nothing is kept, so nobody looks at the clock"));
+    }
+
+    #[test]
+    fn what_nobody_asks_for_goes_while_others_are_used() {
+        let mut kept = KeptPages::default();
+        let start = Instant::now();
+        for (seconds, size) in [(0, LARGE_STEP), (1, STEP), (2, STEP)] {
+            let since = start + Duration::from_secs(seconds) / 2;
+            kept.all.push((since, new(size).unwrap()));
+            kept.size += size;
+        }
+        assert_eq!(kept.drop_out(start + KEPT_FOR).len(), 1);
+        assert_eq!((kept.all.len(), kept.size), (2, 2 * STEP));
     }
 }

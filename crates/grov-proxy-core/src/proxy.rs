@@ -200,6 +200,7 @@ impl ProxyBuilder {
             limits: self.limits,
             pool,
             page_pool: PagePool::default(),
+            known_tools: Arc::default(),
             policies: self.policies,
             observation: None,
             metrics,

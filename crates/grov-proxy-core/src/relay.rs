@@ -7,6 +7,7 @@ use crate::metrics::Metrics;
 use crate::observe::{Ended, Observation};
 use crate::patience::Patience;
 use crate::request::MessagesRequest;
+use crate::short_reads::SHORT_ANSWER;
 use crate::upstream::{Link, Pool};
 use bytes::{Bytes, BytesMut};
 use grov_wire::response::ResponseTap;
@@ -20,12 +21,14 @@ use std::time::Duration;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
-/// Frames are joined up to this size; a bigger frame goes alone, and so does one that a [short
-/// read](crate::short_reads) fills.
-const JOIN_LIMIT: usize = 16 * 1024 - 1;
+/// Frames are joined up to this size; a bigger frame goes alone, and so does one that a short read fills.
+const JOIN_LIMIT: usize = SHORT_ANSWER as usize;
 
 /// First size of the memory in which frames are joined.
 const JOIN_START: usize = 8 * 1024;
+
+/// Up to so many bytes are copied for the observers, who look at them later.
+const FEW: usize = 4 * 1024;
 
 /// Why a response body broke.
 #[derive(Debug, thiserror::Error)]
@@ -255,6 +258,15 @@ impl Body for Relay {
     }
 }
 
+/// The same bytes, if they are few in memory of their own: else they hold the connection's whole read buffer, which it then
+/// cannot use for the next answer.
+fn apart(bytes: Bytes) -> Bytes {
+    if bytes.len() <= FEW {
+        return Bytes::copy_from_slice(&bytes);
+    }
+    bytes
+}
+
 impl Drop for Relay {
     fn drop(&mut self) {
         self.metrics.stream_closed();
@@ -283,11 +295,26 @@ impl Drop for Relay {
                 status,
                 tap,
                 relayed: self.relayed,
-                unfed: self.unfed.take(),
+                unfed: self.unfed.take().map(apart),
                 body_ended: self.state == State::Ended,
                 client_gone,
                 ended_at: OffsetDateTime::now_utc(),
             });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_bytes_for_the_observers_do_not_hold_the_read_buffer() {
+        for (length, is_apart) in [(1, true), (FEW, true), (FEW + 1, false)] {
+            let buffer = Bytes::from(vec![7; 16 * 1024]);
+            let kept = apart(buffer.slice(..length));
+            assert_eq!(kept, vec![7; length]);
+            assert_eq!(buffer.is_unique(), is_apart, "{length}");
         }
     }
 }

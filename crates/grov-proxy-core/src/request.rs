@@ -3,9 +3,9 @@
 use crate::identity::{self, Identity};
 use crate::working_directory::is_absolute;
 use bytes::Bytes;
-use grov_wire::{RequestIndex, Skeleton};
+use grov_wire::{KnownTools, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap, HeaderValue};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 
 /// Header by which the client names its session.
@@ -22,6 +22,7 @@ pub struct MessagesRequest {
     agent_header: Option<String>,
     project_header: Option<String>,
     received_at: OffsetDateTime,
+    known_tools: Option<Arc<KnownTools>>,
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
     identity: OnceLock<Identity>,
@@ -43,10 +44,19 @@ impl MessagesRequest {
             agent_header: text(AGENT_HEADER).filter(|id| is_id(id)),
             project_header: text(PROJECT_HEADER).filter(|path| is_absolute(path)),
             received_at,
+            known_tools: None,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             identity: OnceLock::new(),
             extensions: Mutex::default(),
+        }
+    }
+
+    /// The same, read by what is known of the tools that came before.
+    pub(crate) fn knowing(self, known_tools: Arc<KnownTools>) -> Self {
+        Self {
+            known_tools: Some(known_tools),
+            ..self
         }
     }
 
@@ -64,7 +74,11 @@ impl MessagesRequest {
     pub fn index(&self) -> Option<&RequestIndex> {
         self.index
             .get_or_init(|| {
-                RequestIndex::parse(&self.body)
+                let index = match &self.known_tools {
+                    Some(known) => RequestIndex::parse_knowing(&self.body, known),
+                    None => RequestIndex::parse(&self.body),
+                };
+                index
                     .inspect_err(|error| tracing::debug!(%error, "a request body cannot be indexed; it passes untouched"))
                     .ok()
             })

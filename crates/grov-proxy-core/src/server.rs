@@ -56,7 +56,7 @@ pub(crate) async fn serve(
 async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping: watch::Receiver<bool>) {
     let _ = socket.set_nodelay(true);
     let serving = Serving::default();
-    let io = TokioIo::new(ShortReads::new(Rescue::new(socket, serving.clone())));
+    let io = TokioIo::new(ShortReads::of_requests(Rescue::new(socket, serving.clone())));
     let entering = serving.clone();
     let answer = service_fn(move |request| {
         let service = Arc::clone(&service);

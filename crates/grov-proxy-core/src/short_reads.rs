@@ -8,38 +8,47 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf, Take};
 
-/// Largest short read, in bytes: one less than what hyper would take for a reason to offer twice as much. With 32 KiB, 64
-/// busy connections hold 3 to 5 MB more, at no higher rate (docs/performance.md).
-const SHORT: u64 = 16 * 1024 - 1;
+/// Largest short read of an answer, in bytes: one less than what hyper would take for a reason to offer twice as much.
+pub(crate) const SHORT_ANSWER: u64 = 16 * 1024 - 1;
+
+/// Largest short read of a request, in bytes: a small request is there in one piece then (docs/performance.md).
+const SHORT_REQUEST: u64 = 24 * 1024 - 1;
 
 /// Past so many bytes without a pause a message is large, and is read as fast as hyper likes: 1 MB in short reads alone costs
 /// the proxy a fifth more (docs/performance.md).
-const LARGE: u64 = 8 * SHORT;
+const LARGE: u64 = 8 * SHORT_ANSWER;
 
-/// Reads less than 16 KiB of `S` at a time, but for large messages; writes go through as they are.
+/// Reads little of `S` at a time, but for large messages; writes go through as they are.
 pub(crate) struct ShortReads<S> {
     stream: Take<S>,
-    /// Whether reads are kept short at all.
-    is_short: bool,
+    /// Largest short read, in bytes.
+    short: u64,
     /// Bytes read since the stream had none.
     run: u64,
 }
 
 impl<S: AsyncRead> ShortReads<S> {
-    pub(crate) fn new(stream: S) -> Self {
+    fn new(stream: S, short: u64) -> Self {
         Self {
-            stream: stream.take(SHORT),
-            is_short: true,
+            stream: stream.take(short),
+            short,
             run: 0,
         }
     }
 
+    /// For a stream of requests.
+    pub(crate) fn of_requests(stream: S) -> Self {
+        Self::new(stream, SHORT_REQUEST)
+    }
+
+    /// For a stream of answers.
+    pub(crate) fn of_answers(stream: S) -> Self {
+        Self::new(stream, SHORT_ANSWER)
+    }
+
     /// For a stream that hands over records of 16 KiB: shorter reads would leave a byte of each.
     pub(crate) fn of_records(stream: S) -> Self {
-        Self {
-            is_short: false,
-            ..Self::new(stream)
-        }
+        Self::new(stream, u64::MAX)
     }
 }
 
@@ -49,8 +58,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for ShortReads<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let is_short = self.is_short && self.run < LARGE;
-        self.stream.set_limit(if is_short { SHORT } else { u64::MAX });
+        let limit = if self.run < LARGE { self.short } else { u64::MAX };
+        self.stream.set_limit(limit);
         let before = buf.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buf);
         let count = (buf.filled().len() - before) as u64;
@@ -116,13 +125,16 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_small_is_read_in_short_pieces() {
-        let reads = reads_of(100_000, ShortReads::new).await;
+        let reads = reads_of(100_000, ShortReads::of_answers).await;
         assert!(reads.iter().all(|count| *count < 16 * 1024), "{reads:?}");
+        let reads = reads_of(100_000, ShortReads::of_requests).await;
+        assert!(reads.iter().all(|count| *count < 24 * 1024), "{reads:?}");
+        assert_eq!(reads_of(21_000, ShortReads::of_requests).await, [21_000]);
     }
 
     #[tokio::test]
     async fn what_is_large_is_read_in_large_pieces() {
-        let reads = reads_of(1_000_000, ShortReads::new).await;
+        let reads = reads_of(1_000_000, ShortReads::of_answers).await;
         assert!(reads.contains(&(64 * 1024)), "{reads:?}");
     }
 

@@ -45,7 +45,7 @@ impl Link {
     /// Prepares a fresh connection for its first request.
     pub(crate) async fn new(transport: Transport) -> Result<Self, hyper::Error> {
         let stream = match &transport {
-            Transport::Plain(_) => ShortReads::new(transport),
+            Transport::Plain(_) => ShortReads::of_answers(transport),
             Transport::Secure(_) => ShortReads::of_records(transport),
         };
         let (sender, connection) = http1::Builder::new()

@@ -243,6 +243,57 @@ async fn a_chunked_request_body_arrives_whole() {
 }
 
 #[tokio::test]
+async fn a_message_arrives_whole_however_it_was_framed() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    let bytes: Vec<u8> = (0..1_000_000_u32).map(|at| (at % 251) as u8).collect();
+    for length in [1024, 1025, 32_768, 32_769, 131_071, 131_072, 1_000_000] {
+        let body = &bytes[..length];
+        let head = "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n";
+        client
+            .send(format!("{head}Content-Length: {length}\r\n\r\n"))
+            .await;
+        client.send(body).await;
+        client.receive().await.unwrap();
+        assert!(
+            upstream.requests().pop().unwrap().body == body,
+            "{length} announced"
+        );
+        for size in [500, 2000, 20_000] {
+            let mut sent = format!("{head}Transfer-Encoding: chunked\r\n\r\n").into_bytes();
+            for chunk in body.chunks(size) {
+                sent.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
+                sent.extend_from_slice(chunk);
+                sent.extend_from_slice(b"\r\n");
+            }
+            sent.extend_from_slice(b"0\r\n\r\n");
+            client.send(sent).await;
+            client.receive().await.unwrap();
+            let arrived = upstream.requests().pop().unwrap().body;
+            assert!(arrived == body, "{length} in chunks of {size}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_head_of_thirty_kilobytes_is_forwarded_and_one_of_a_hundred_refused() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    for (size, status) in [(30 * 1024, 200), (100 * 1024, 431)] {
+        let mut client = proxy.client().await;
+        let cookie = "c".repeat(size);
+        client
+            .send(format!(
+                "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nContent-Length: 2\r\n\r\n{{}}"
+            ))
+            .await;
+        let (head, _) = client.receive().await.unwrap();
+        assert!(head.contains(&format!(" {status} ")), "{size}: {head}");
+    }
+}
+
+#[tokio::test]
 async fn what_came_before_a_cut_is_delivered_and_the_cut_shows() {
     let upstream = Scripted::start(|_, _| {
         let head =
