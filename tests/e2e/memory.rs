@@ -79,9 +79,9 @@ impl Desk {
         for tries in 0..40 {
             // A burst of somebody else's work passes.
             std::thread::sleep(Duration::from_millis(10 * tries));
-            let missed = self.count(&["late", "not_kept", "not_loaded"])?;
+            let missed = self.count(&["late", "not_kept", "not_loaded", "not_located"])?;
             let told = self.ask(prompt)?.told()?;
-            if told.is_some() || self.count(&["late", "not_kept", "not_loaded"])? == missed {
+            if told.is_some() || self.count(&["late", "not_kept", "not_loaded", "not_located"])? == missed {
                 return Ok(told);
             }
         }

@@ -95,4 +95,12 @@ impl Places {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// A directory that does not answer until what is returned is dropped.
+    #[cfg(test)]
+    pub(crate) fn hold(&self, directory: &str) -> watch::Sender<Option<Arc<Location>>> {
+        let (holder, told) = watch::channel(None);
+        self.known().insert(directory.to_owned(), Look::UnderWay(told));
+        holder
+    }
 }

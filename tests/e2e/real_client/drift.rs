@@ -302,7 +302,8 @@ impl Story {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
         let count = |name: &str| health["context"][name].as_u64();
-        let missed = ["late", "not_kept", "not_loaded"].map(|name| count(name).context("no counter"));
+        let missed =
+            ["late", "not_kept", "not_loaded", "not_located"].map(|name| count(name).context("no counter"));
         Ok(missed.into_iter().sum::<Result<u64>>()? + self.missed)
     }
 

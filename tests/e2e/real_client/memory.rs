@@ -147,7 +147,9 @@ impl Team {
         let health = exchange(self.work.daemon.port(), &Request::new("GET", "/_grov/health"))?;
         let health: Value = serde_json::from_slice(&health.body)?;
         let count = |name: &str| health["context"][name].as_u64();
-        Ok(count("late").context("no counter")? + count("not_kept").context("no counter")?)
+        let names = ["late", "not_kept", "not_loaded", "not_located"];
+        let counts: Option<Vec<u64>> = names.into_iter().map(count).collect();
+        Ok(counts.context("no counter")?.iter().sum())
     }
 
     /// Asks in new sessions until one is told something: a machine may be too busy to answer in time, and says so.

@@ -25,7 +25,7 @@ const MAX_JOBS: usize = 256;
 
 /// Says again what was said, and asks sources for what is new.
 pub struct Injection {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     jobs: mpsc::Sender<Job>,
 }
 

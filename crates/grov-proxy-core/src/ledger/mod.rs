@@ -110,12 +110,13 @@ pub struct Counters {
     not_kept: AtomicU64,
     withdrawn: AtomicU64,
     not_loaded: AtomicU64,
+    not_located: AtomicU64,
     notes_lost: AtomicU64,
 }
 
 impl Counters {
     /// The counters by name.
-    pub fn all(&self) -> [(&'static str, u64); 8] {
+    pub fn all(&self) -> [(&'static str, u64); 9] {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         [
             // Texts said for the first time.
@@ -132,6 +133,8 @@ impl Counters {
             ("withdrawn", read(&self.withdrawn)),
             // Requests that went out without what was said before, because the store did not answer.
             ("not_loaded", read(&self.not_loaded)),
+            // Requests to which nothing new could be said because their directory was not looked at in time.
+            ("not_located", read(&self.not_located)),
             // Notes about lineages that were lost.
             ("notes_lost", read(&self.notes_lost)),
         ]

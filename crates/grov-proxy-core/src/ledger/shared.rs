@@ -95,8 +95,17 @@ impl Shared {
         };
         // A directory that does not answer: nothing new is said until it does.
         let located = tokio::time::timeout(self.limits.locate, self.places.locate(&directory)).await;
-        if let Ok(Some(location)) = located {
-            *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
+        match located {
+            Ok(Some(location)) => {
+                *slot.location.lock().unwrap_or_else(PoisonError::into_inner) = Some(location);
+            }
+            Ok(None) | Err(_) => {
+                self.counters.not_located.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!(
+                    directory,
+                    "a directory was not looked at in time; nothing new is said"
+                );
+            }
         }
     }
 

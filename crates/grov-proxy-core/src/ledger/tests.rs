@@ -80,14 +80,18 @@ impl Home {
     }
 
     async fn daemon(&self, talker: Talker) -> Daemon {
-        let talker = Arc::new(talker);
-        let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
         // What is quick is not given up because the machine is busy; what is slow is late.
         let limits = if talker.takes.is_zero() {
             PATIENT
         } else {
             Limits::default()
         };
+        self.daemon_within(limits, talker).await
+    }
+
+    async fn daemon_within(&self, limits: Limits, talker: Talker) -> Daemon {
+        let talker = Arc::new(talker);
+        let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
         let (policy, work) = Injection::within(limits, self.store().await, vec![source]);
         let (stop, stopped) = oneshot::channel();
         #[allow(clippy::disallowed_methods, reason = "awaited in stop")]
@@ -449,6 +453,27 @@ async fn a_fork_whose_project_was_not_known_at_first_goes_on_once_it_is() {
     assert_eq!(daemon.sends(&placeless).await, forked());
     let sent = daemon.sends(&home.request("fork", &forked())).await;
     assert_eq!(sent[0]["content"][1], note(1));
+}
+
+#[tokio::test]
+async fn a_directory_that_does_not_answer_in_time_is_counted_and_asked_again() {
+    let home = Home::new();
+    let limits = Limits {
+        locate: Duration::from_millis(1),
+        ..PATIENT
+    };
+    let daemon = home.daemon_within(limits, Talker::default()).await;
+    let hangs = daemon.policy.shared.places.hold(home.0.path().to_str().unwrap());
+    let request = home.request("s", &first());
+    assert_eq!(daemon.sends(&request).await, first());
+    assert_eq!((daemon.count("not_located"), daemon.asked()), (1, 0));
+    drop(hangs);
+    let mut sessions = 0..1000;
+    while daemon.asked() == 0 {
+        let session = sessions.next().expect("it is looked at again");
+        daemon.sends(&home.request(&session.to_string(), &first())).await;
+    }
+    daemon.stop().await;
 }
 
 #[tokio::test]
