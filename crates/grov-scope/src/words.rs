@@ -110,6 +110,22 @@ fn is_word_character(letter: char) -> bool {
         )
 }
 
+/// Where a word begins and ends without Markdown's asterisks of bold text: `**not**`, or `**does` where more words are bold.
+/// In a glob such asterisks stand beside a slash or a dot.
+fn without_bold(token: &str, first: usize, last: usize) -> (usize, usize) {
+    const BOLD: &str = "**";
+    let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphabetic);
+    let word = &token[first..last];
+    let opens = word
+        .strip_prefix(BOLD)
+        .is_some_and(|rest| is_letter(rest.chars().next()));
+    let closes = word
+        .strip_suffix(BOLD)
+        .is_some_and(|rest| is_letter(rest.chars().next_back()));
+    let marks = |are_there| if are_there { BOLD.len() } else { 0 };
+    (first + marks(opens), last - marks(closes))
+}
+
 /// The words of a text, in order. What stands between spaces is one word, so that a path stays whole.
 pub fn words(text: &str) -> Vec<Word<'_>> {
     let mut found: Vec<Word<'_>> = Vec::new();
@@ -138,9 +154,9 @@ pub fn words(text: &str) -> Vec<Word<'_>> {
             .rfind(|(_, letter)| is_word_character(*letter))
             .map(|(at, letter)| at + letter.len_utf8());
         match (first, last) {
-            (Some(first), Some(mut last)) => {
+            (Some(first), Some(last)) => {
+                let (mut first, mut last) = without_bold(token, first, last);
                 // The dot of `.env` and the brackets of `run()` belong to the word.
-                let mut first = first;
                 if token[..first].ends_with('.') && !token[..first].ends_with("..") {
                     first -= 1;
                 }
@@ -264,5 +280,20 @@ mod tests {
         assert_eq!(found[2].after, "`,");
         assert!(found[2].pauses() && found[7].pauses() && !found[3].pauses());
         assert_eq!(&text[found[4].start..found[4].end], "rulează");
+    }
+
+    #[test]
+    fn bold_words_are_words_and_globs_stay_whole() {
+        let text = "it **does not commit**, **ever** in src/** or **/a.rs, **.css and **.";
+        let found = words(text);
+        let folded: Vec<&str> = found.iter().map(|word| word.folded.as_str()).collect();
+        assert_eq!(
+            folded,
+            [
+                "it", "does", "not", "commit", "ever", "in", "src/**", "or", "**/a.rs", "**.css", "and", "**"
+            ]
+        );
+        assert_eq!((found[1].before, found[3].after), ("**", "**,"));
+        assert!(found[3].pauses());
     }
 }

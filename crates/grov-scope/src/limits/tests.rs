@@ -291,6 +291,10 @@ fn the_newest_instruction_forbids_and_allows() {
     ] {
         assert!(broken(&[], story, &auth).is_empty(), "{story}");
     }
+    // A plan tells in bold type what the program does.
+    let plan = "The exporter writes files, but it **does not commit any changes**.";
+    assert!(broken(&[], plan, &bash("git commit -m x")).is_empty());
+    assert!(!broken(&[], "Do **not** commit.", &bash("git commit -m x")).is_empty());
     assert!(broken(&["don't push"], "push it now", &bash("git push")).is_empty());
     assert!(!broken(&["don't push"], "don't push it now", &bash("git push")).is_empty());
 }
