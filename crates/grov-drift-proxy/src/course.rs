@@ -20,7 +20,7 @@
 //! - A call that failed or was denied changed nothing: what was to be said of it is not said.
 
 use crate::correction::{self, Situation};
-use crate::level::{ON_GOAL_FROM, level, lowered, raised, stronger};
+use crate::level::{MORE_OFF_GOAL, MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised, stronger};
 use crate::plan::{Offence, demanded, has_hard, is_soft, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
@@ -46,10 +46,6 @@ const MOST_DEMANDS: u8 = 2;
 const WINDOW: usize = 4;
 /// Changing responses between two mild corrections.
 const PAUSE: usize = 4;
-/// How often a doubt is told per prompt.
-const MOST_DOUBTS: u8 = 2;
-/// Off-goal changes after a doubt was told until it is told again.
-const MORE_OFF_GOAL: usize = 3;
 /// Responses in which the undoing of one file may go on.
 const UNDOING: u8 = 3;
 /// Texts whose hashes are kept.

@@ -4,14 +4,12 @@ use crate::course::Course;
 use crate::scoring::Batch;
 use grov_domain::{CorrectionLevel, GoalContract, HookCheck, HookSession, RecoveryStep};
 use grov_steer::correction::{self, Situation};
-use grov_steer::level::{ON_GOAL_FROM, level, lowered, raised};
+use grov_steer::level::{MORE_OFF_GOAL, MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised};
 use grov_steer::way_back::way_back;
 use time::OffsetDateTime;
 
 /// Tokens of a correction with everything around it.
 const BUDGET: usize = 600;
-/// So often the agent is told of mere doubts under one goal: more of them are more likely wrong than useful.
-pub(crate) const MOST_DOUBTS: u8 = 2;
 /// Files that are told.
 const MOST_FILES: usize = 20;
 
@@ -29,12 +27,14 @@ pub(crate) fn check(
     // Whoever changes a file again and again may be testing what they wrote: that lowers the score, and is no reason to speak.
     let corrects = corrects && !batch.offences.is_empty();
     session.drift_score = Some(score);
+    course.went_off_goal(batch.off_goal());
     let before = session.escalation;
     let due = level(score, before).filter(|_| corrects);
     let due = if is_doubt {
-        let is_spoken_of = course.doubts(&contract.goal) >= MOST_DOUBTS;
+        let told = course.doubts(&contract.goal);
+        let may_doubt = told == 0 || (told < MOST_DOUBTS && course.off_goal_since_doubt() >= MORE_OFF_GOAL);
         due.map(|level| level.min(CorrectionLevel::Correct))
-            .filter(|_| !is_spoken_of)
+            .filter(|_| may_doubt)
     } else {
         due
     };

@@ -51,6 +51,9 @@ pub(crate) struct Course {
     said: VecDeque<u64>,
     /// The goal, and how often a mere doubt was spoken of under it.
     doubts: (u64, u8),
+    /// The agent's own changes off the goal since then.
+    #[serde(default)]
+    off_goal_since_doubt: usize,
     /// What was done before is history: it was looked at already, or nobody was there to look.
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub(crate) since: OffsetDateTime,
@@ -115,6 +118,7 @@ impl Course {
             batch: Batch::default(),
             said: VecDeque::new(),
             doubts: (0, 0),
+            off_goal_since_doubt: 0,
             since,
         }
     }
@@ -228,6 +232,16 @@ impl Course {
 
     pub(crate) fn has_doubted(&mut self, goal: &str) {
         self.doubts = (known_by(goal), self.doubts(goal).saturating_add(1));
+        self.off_goal_since_doubt = 0;
+    }
+
+    /// The agent made so many more changes off the goal.
+    pub(crate) fn went_off_goal(&mut self, changes: usize) {
+        self.off_goal_since_doubt = self.off_goal_since_doubt.saturating_add(changes);
+    }
+
+    pub(crate) fn off_goal_since_doubt(&self) -> usize {
+        self.off_goal_since_doubt
     }
 }
 

@@ -165,6 +165,12 @@ impl Batch {
         findings.all(|finding| is_doubt(finding.rule))
     }
 
+    /// How many of the agent's own actions are off the goal.
+    pub(crate) fn off_goal(&self) -> usize {
+        let own = self.offences.iter().filter(|offence| !offence.is_delegated);
+        own.count() + usize::try_from(self.untold).unwrap_or(usize::MAX / 2)
+    }
+
     /// What was found, the gravest first, each with its action.
     pub(crate) fn gravest_first(&self) -> Vec<(&Offence, &Finding)> {
         let all = self.offences.iter();

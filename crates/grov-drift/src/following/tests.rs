@@ -4,6 +4,7 @@ use super::*;
 use crate::{announce, is_quiet, may_wait, review, summary};
 use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
 use grov_llm::offline::{IntentMemo, extract_intent};
+use grov_steer::level::MOST_DOUBTS;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -252,8 +253,29 @@ fn mere_doubts_are_said_mildly_and_twice_at_most() {
         assert!(check.level <= Some(CorrectionLevel::Correct), "{check:?}");
         told += usize::from(check.correction.is_some());
     }
-    assert_eq!(told, usize::from(super::super::checking::MOST_DOUBTS));
+    assert_eq!(told, usize::from(MOST_DOUBTS));
     assert_eq!(session.stored.escalation, 0);
+}
+
+#[test]
+fn going_on_behind_a_doubt_is_no_reason_for_the_next_one() {
+    let mut session = Session::new();
+    session.prompt("Fix the overflow in billing/invoice.py");
+    session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
+    stray(&mut session, 0);
+    assert!(session.prompt("go on").unwrap().correction.is_some());
+    let further = [
+        "web/src/hero/Button0.tsx",
+        "mobile/ios/Logout.swift",
+        "infra/network/vpn.tf",
+    ];
+    let told = further.map(|file| {
+        session.edit(file, "border: 1px solid papayawhip; margin: auto");
+        let check = session.prompt("go on").unwrap();
+        assert!(check.score < OFF_GOAL_BELOW, "{check:?}");
+        check.correction.is_some()
+    });
+    assert_eq!(told, [false, false, true]);
 }
 
 #[test]
