@@ -7,9 +7,8 @@ use crate::show::ago;
 use crate::table::harmless;
 use grov_domain::{
     ClientSessionId, Clock, HookSession, HookStore, SessionFilter, SessionId, SessionState, SessionStatus,
-    SessionStore, SessionSummary, StoreError, SystemClock,
+    SessionStore, SessionSummary, StoreError, SystemClock, in_work,
 };
-use grov_hook_path::in_work;
 use grov_store::SqliteStore;
 use std::collections::BTreeSet;
 
@@ -39,7 +38,7 @@ impl Chosen {
     pub(crate) fn task(&self) -> Option<&SessionState> {
         let mut states = self.tasks.iter().map(|task| &task.state);
         let named = states.find(|state| Some(&state.session_id) == self.named.as_ref());
-        named.or_else(|| in_work(&self.tasks))
+        named.or_else(|| in_work(self.tasks.iter().map(|task| &task.state)))
     }
 }
 

@@ -176,11 +176,93 @@ pub struct StepRow {
     /// When the response that holds the action ended.
     pub timestamp: OffsetDateTime,
 }
-/// The task in work of a client session: of those that are not done the one that a verdict put a turn into last. Not by the
-/// newest record, for what no verdict was given on stands in the first task.
+
+/// The task in work of a client session: of those that are not done the one that a verdict put a turn into last; where all
+/// are done, of these, as long as nobody knows what comes next. Not by the newest record, for what no verdict was given on
+/// stands in the first task; that tells only where no verdict does.
 pub fn in_work<'a>(tasks: impl IntoIterator<Item = &'a SessionState>) -> Option<&'a SessionState> {
-    tasks
-        .into_iter()
-        .filter(|task| task.status != SessionStatus::Completed)
-        .max_by_key(|task| task.judged_at)
+    tasks.into_iter().max_by_key(|task| {
+        let is_open = task.status != SessionStatus::Completed;
+        (is_open, task.judged_at, task.last_update)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::Duration;
+
+    /// An open task: when a verdict was last given on it, and its newest record, in seconds.
+    fn task(id: &str, judged_at: Option<i64>, last_update: i64) -> SessionState {
+        let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
+        SessionState {
+            session_id: SessionId::new(id),
+            client_session_id: ClientSessionId::new("s1"),
+            parent_session_id: None,
+            task_type: TaskType::Main,
+            user_id: None,
+            project_path: "/p".to_owned(),
+            working_directory: None,
+            head_at_start: None,
+            original_goal: None,
+            expected_scope: Vec::new(),
+            constraints: Vec::new(),
+            keywords: Vec::new(),
+            token_count: 0,
+            escalation_count: 0,
+            session_mode: SessionMode::Normal,
+            waiting_for_recovery: false,
+            last_checked_at: 0,
+            last_clear_at: None,
+            judged_at: judged_at.map(at),
+            start_time: OffsetDateTime::UNIX_EPOCH,
+            last_update: at(last_update),
+            status: SessionStatus::Active,
+        }
+    }
+
+    fn done(task: SessionState) -> SessionState {
+        SessionState {
+            status: SessionStatus::Completed,
+            ..task
+        }
+    }
+
+    fn id_in_work(tasks: &[SessionState]) -> Option<&str> {
+        in_work(tasks).map(|task| task.session_id.as_str())
+    }
+
+    #[test]
+    fn a_session_without_tasks_has_none_in_work() {
+        assert_eq!(id_in_work(&[]), None);
+    }
+
+    #[test]
+    fn the_task_of_the_newest_verdict_is_in_work_whatever_was_recorded_since() {
+        let tasks = [task("first", Some(1), 9), task("second", Some(2), 2)];
+        assert_eq!(id_in_work(&tasks), Some("second"));
+        let tasks = [task("first", Some(2), 2), task("second", Some(1), 9)];
+        assert_eq!(id_in_work(&tasks), Some("first"));
+    }
+
+    #[test]
+    fn an_open_task_is_in_work_though_another_was_done_after_it() {
+        let tasks = [task("first", Some(1), 1), done(task("second", Some(2), 2))];
+        assert_eq!(id_in_work(&tasks), Some("first"));
+        let tasks = [task("first", None, 1), done(task("second", Some(2), 2))];
+        assert_eq!(id_in_work(&tasks), Some("first"));
+    }
+
+    #[test]
+    fn of_tasks_that_no_verdict_tells_apart_the_one_recorded_last_is_in_work() {
+        let tasks = [task("first", None, 9), task("second", None, 2)];
+        assert_eq!(id_in_work(&tasks), Some("first"));
+    }
+
+    #[test]
+    fn where_all_is_done_the_task_of_the_newest_verdict_is_still_the_one() {
+        // What came behind the restart is recorded in the first one until it is judged.
+        let tasks = [done(task("first", Some(1), 9)), done(task("second", Some(2), 2))];
+        assert_eq!(id_in_work(&tasks), Some("second"));
+    }
 }

@@ -6,14 +6,14 @@
 use crate::call::Call;
 use crate::faults::{Fault, note, tellable};
 use crate::following::{Whose, catch_up, length, portion};
-use crate::held::{Held, in_work};
+use crate::held::Held;
 use crate::reply::Reply;
 use crate::{proxy, runtime};
 use grov_actions::transcript::{Event, Reader};
 use grov_actions::{ToolCall, content, understand};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
-    HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock,
+    HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock, in_work,
 };
 use grov_drift::Following;
 use grov_drift::guard::{Question, Stop, decide, is_never_stopped};
@@ -331,7 +331,7 @@ impl Inquiry {
     async fn known(&self, store: &SqliteStore, id: &ClientSessionId) -> Result<Option<Known>, StoreError> {
         if self.is_proxied {
             let tasks = store.client_session(id).await?;
-            let contract = match in_work(&tasks) {
+            let contract = match in_work(tasks.iter().map(|task| &task.state)) {
                 Some(task) => Held::of(store, task, None).await?.contract,
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };

@@ -1,24 +1,14 @@
-//! What an agent is held to: which task is in work, what it knows, and what a person changed of it.
+//! What an agent is held to: what the task knows, and what a person changed of it.
 
 use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
-    SessionState, SessionStatus, SessionSummary, StoreError, without_own_text,
+    SessionState, StoreError, without_own_text,
 };
 use grov_llm::offline::extract_intent;
 use grov_steer::{Agreement, IntentReader, TaskGoal, instructions};
 use grov_store::SqliteStore;
 use std::sync::Arc;
 use time::OffsetDateTime;
-
-/// Of a client session's tasks the one in work: of the open ones the one that got the newest turn.
-pub fn in_work(tasks: &[SessionSummary]) -> Option<&SessionState> {
-    let states = || tasks.iter().map(|task| &task.state);
-    let is_open = |state: &&SessionState| state.status != SessionStatus::Completed;
-    states()
-        .filter(is_open)
-        .max_by_key(|state| (state.judged_at, state.last_update))
-        .or_else(|| states().max_by_key(|state| state.last_update))
-}
 
 /// What the agent is held to in a task.
 pub struct Held {

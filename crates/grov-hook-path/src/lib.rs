@@ -29,7 +29,7 @@ pub use faults::{Fault, note};
 pub use grov_hooks::event::LONGEST_INPUT;
 pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use guard::Noting;
-pub use held::{Held, in_work};
+pub use held::Held;
 pub use reply::{NOTHING, Reply, answer, answer_nowhere};
 pub use worker::Work;
 

@@ -2,10 +2,10 @@
 
 use crate::call::Call;
 use crate::following::{Whose, last};
-use crate::held::{Held, in_work};
+use crate::held::Held;
 use grov_domain::{
     ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, SessionStore, StepRow, StoreError,
-    SummaryQuestion,
+    SummaryQuestion, in_work,
 };
 use grov_hooks::capture::relative;
 use grov_hooks::memory::is_off;
@@ -29,7 +29,7 @@ pub(crate) async fn standing(
         return Ok(None);
     }
     let tasks = store.client_session(&id).await?;
-    let Some(task) = in_work(&tasks) else {
+    let Some(task) = in_work(tasks.iter().map(|task| &task.state)) else {
         return Ok(None);
     };
     let contract = Held::of(&store, task, None).await?.contract;

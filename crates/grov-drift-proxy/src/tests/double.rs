@@ -105,6 +105,13 @@ impl Kept {
         rows.tasks.push(task);
     }
 
+    /// All tasks of the session are done.
+    pub(super) fn end_tasks(&self) {
+        for task in &mut self.rows().tasks {
+            task.state.status = SessionStatus::Completed;
+        }
+    }
+
     /// Reading the steps takes until they are released.
     pub(super) fn holds_steps(&self) {
         self.rows().holds_steps = true;

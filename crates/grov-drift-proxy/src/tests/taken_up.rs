@@ -191,6 +191,19 @@ async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_task_that_was_done_last_is_read_where_all_are_done() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    bench.store.begin_task("second", "Translate the manual");
+    bench.store.end_tasks();
+    let later = bench.restarted();
+    later.next_request("", &[]).await;
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Translate the manual");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_that() {
     let bench = worked().await;
     until(|| bench.store.state().is_some()).await;

@@ -186,7 +186,8 @@ impl Session {
         if self.unborn {
             self.tasks.clear();
         } else {
-            self.current = in_work(&self.tasks).map(|task| task.session_id.clone());
+            let open = in_work(&self.tasks).filter(|task| task.status != SessionStatus::Completed);
+            self.current = open.map(|task| task.session_id.clone());
             self.show_current();
         }
         self.loaded = true;
