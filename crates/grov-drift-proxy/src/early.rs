@@ -149,7 +149,7 @@ impl CatchUp {
                     self.rules.prompted();
                     // Whoever knew nothing of the session took a "yes" for what it is about.
                     if let Some(words) = agrees_to.as_ref().filter(|_| kind == PromptKind::Assent) {
-                        self.consented(words);
+                        self.rules.consented(words);
                     }
                 }
                 Event::Done(done) => self.assess(done),
@@ -160,17 +160,10 @@ impl CatchUp {
                     }
                 }
                 Event::Heard(text) => self.rules.heard(text),
-                Event::Agreed(words) => self.consented(words),
+                Event::Agreed(words) => self.rules.consented(words),
             }
         }
         self.taken = self.taken.max(events.len());
-    }
-
-    /// The user said yes to these words: once, though both the prompt and what was made of it then may tell it.
-    fn consented(&mut self, words: &String) {
-        if !self.rules.consents().contains(words) {
-            self.rules.consented(words);
-        }
     }
 
     fn assess(&mut self, done: &Done) {

@@ -349,6 +349,7 @@ impl Session {
         let kept = kept_of(words);
         self.keep_early(|| Event::Agreed(kept.clone()));
         let mut all = self.course.state().consent.words.clone();
+        all.retain(|known| *known != kept);
         all.push(kept);
         if let Some(rules) = self.rules.as_ref().filter(|_| self.loading == Loading::Done) {
             all.drain(..all.len().saturating_sub(rules.consents().len()));

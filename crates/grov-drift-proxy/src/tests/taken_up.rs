@@ -427,6 +427,16 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_kept_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_the_user_says_yes_to_again_is_kept_once_and_as_the_newest() {
+    let bench = worked().await;
+    let other = "Shall I run the tests?";
+    for said in [QUESTION, other, QUESTION] {
+        answers(&bench, Some(said), "yes");
+    }
+    assert_eq!(said_yes_to(&bench), [other, QUESTION]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn of_what_the_user_may_have_said_yes_to_no_secret_is_kept() {
     let later = worked().await.restarted();
     later.store.holds_steps();

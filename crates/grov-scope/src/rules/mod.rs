@@ -163,15 +163,17 @@ impl Rules {
     }
 
     /// The user said yes to a question or a plan of the agent, whose words these are: what they speak of is asked for, as
-    /// far as danger and named files go. They constrain nothing, and hold until another task is begun.
+    /// far as danger and named files go. They constrain nothing, and hold until another task is begun. Words that are known
+    /// count once, as the newest.
     pub fn consented(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;
         }
+        let kept = both_ends(words, CONSENT_END, "\n");
+        self.consents.retain(|known| *known != *kept);
         if self.consents.len() >= MOST_CONSENTS {
             self.consents.remove(0);
         }
-        let kept = both_ends(words, CONSENT_END, "\n");
         self.related.overhear(&self.root, &kept);
         self.consents.push(kept.into_owned());
         self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);

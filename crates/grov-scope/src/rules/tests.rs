@@ -375,6 +375,26 @@ fn what_the_user_said_yes_to_is_asked_for() {
 }
 
 #[test]
+fn what_the_user_said_yes_to_twice_counts_once_and_as_the_newest() {
+    let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
+    let publish = "Shall I publish the crate?";
+    rules.consented(publish);
+    rules.consented("Shall I go on?");
+    rules.consented(publish);
+    assert_eq!(rules.consents(), ["Shall I go on?", publish]);
+    // Of long words the ends are kept, and told apart by them.
+    let long = "Shall I go on? ".repeat(1000);
+    rules.consented(&long);
+    rules.consented(&long);
+    assert_eq!(rules.consents().len(), 3);
+    // Whatever is said yes to again and again pushes nothing out.
+    for _ in 0..MOST_CONSENTS {
+        rules.consented("Shall I go on?");
+    }
+    assert_eq!(rules.assess(&bash("cargo publish"), None).score, 10);
+}
+
+#[test]
 fn an_agents_question_forbids_nothing() {
     let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
     rules.consented("I will not touch src/lib.rs. Do not change src/parser.rs by hand?");
