@@ -204,6 +204,56 @@ async fn the_task_that_was_done_last_is_read_where_all_are_done() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn only_the_main_conversation_says_which_task_is_in_work_and_better_than_the_store() {
+    for (agent, task_is_unknown, task) in [
+        (None, false, "session"),
+        (None, true, "second"),
+        (Some("agent-1"), false, "second"),
+    ] {
+        let bench = worked().await;
+        until(|| bench.store.state().is_some()).await;
+        bench.store.begin_task(session().first_task().as_str(), GOAL);
+        bench.store.begin_task("second", "Translate the manual");
+        let later = bench.restarted();
+        later.exchange(Response {
+            agent,
+            task_is_unknown,
+            ..Response::default()
+        });
+        until(|| later.session_is_loaded()).await;
+        let slot = later.drift.shared.slot(&session());
+        assert_eq!(slot.session().task.as_str(), task, "{agent:?} {task_is_unknown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task() {
+    let later = worked().await.restarted().without_background();
+    let slot = later.drift.shared.slot(&session());
+    let typed = ["Also fix src/auth/session.ts"];
+    later.exchange(turn(&typed, "src/auth/session.ts"));
+    let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
+    let loading = slot.begin_to_load(stored, &task).unwrap();
+    later.exchange(Response {
+        ends: true,
+        ..Response::default()
+    });
+    slot.end_loading(loading).unwrap();
+    assert_eq!(later.contract().newest_instruction(), typed[0]);
+    later.exchange(Response {
+        task: Some("second"),
+        prompts: &["Translate docs/manual.md into French"],
+        ..Response::default()
+    });
+    let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
+    assert!(slot.take_over(stored.terms, &task));
+    assert_eq!(
+        later.contract().instructions,
+        ["Translate docs/manual.md into French"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_that() {
     let bench = worked().await;
     until(|| bench.store.state().is_some()).await;
@@ -313,6 +363,48 @@ async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
         until(|| later.store.judged().len() == 1).await;
         assert!(later.store.judged()[0].1.is_off_goal());
         assert_eq!(later.next_request("", &[]).await.is_none(), is_failed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_calls_ended_before_a_session_was_loaded_counts_then() {
+    let run = || Response {
+        actions: vec![bash("npm test", EffectKind::Test, &[])],
+        ..Response::default()
+    };
+    for is_failed in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        for _ in 0..2 {
+            let (calls, _) = later.exchange(run());
+            later.exchange(Response {
+                answered: &calls,
+                failed: if is_failed { &calls } else { &[] },
+                ..Response::default()
+            });
+        }
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        // A command that failed twice is a circle.
+        let (_, watched) = later.exchange(run());
+        assert_eq!(is_off_goal(&watched), is_failed, "{watched:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_done() {
+    for is_known in [false, true] {
+        let bench = if is_known { worked().await } else { Bench::new() };
+        let later = bench.restarted().without_background();
+        let slot = later.drift.shared.slot(&session());
+        later.exchange(publish());
+        let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
+        let found = slot.load(stored, &task).unwrap();
+        assert_eq!(slot.session().agreement.is_whole(), is_known);
+        let shared = &later.drift.shared;
+        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        assert_eq!(verdicts.is_empty(), !is_known, "{verdicts:?}");
+        assert_eq!(later.state().correction.is_some(), is_known);
     }
 }
 

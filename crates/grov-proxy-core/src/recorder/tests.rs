@@ -1,5 +1,6 @@
 use super::*;
 use crate::request::MessagesRequest;
+use crate::tasks::testing::idle_in;
 use bytes::Bytes;
 use grov_domain::SinkHealth;
 use grov_wire::response::{Block, Turn, TurnEnd};
@@ -235,4 +236,34 @@ fn what_the_user_is_asked_is_told_with_a_plan_in_its_words() {
         .map(|one| (one.tool_use_id.as_str(), one.plan.as_deref()))
         .collect();
     assert_eq!(plans, [("q", None), ("p", Some("1. Drop the table"))]);
+}
+
+/// Keeps the task of each exchange that it is shown, and whether it is known.
+#[derive(Default)]
+struct Shown(Mutex<Vec<(String, bool)>>);
+
+impl ActionWatch for Shown {
+    fn watch(&self, exchange: &WatchedExchange<'_>) -> Watched {
+        let task = exchange.record.session_id.as_str().to_owned();
+        self.0.lock().unwrap().push((task, exchange.task_is_known));
+        Watched::default()
+    }
+}
+
+#[test]
+fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
+    for (tasks, task, is_known) in [
+        (None, "s1", true),
+        (Some(idle_in(None)), "s1", false),
+        (Some(idle_in(Some("s1"))), "s1", true),
+        (Some(idle_in(Some("second"))), "second", true),
+    ] {
+        let shown = Arc::new(Shown::default());
+        let mut session = Session::new();
+        session.recorder.tasks = tasks;
+        session.recorder.watch = Some(Arc::clone(&shown) as Arc<_>);
+        session.says("user", json!("go on"));
+        session.answered(Vec::new(), Outcome::Complete);
+        assert_eq!(*shown.0.lock().unwrap(), [(task.to_owned(), is_known)]);
+    }
 }

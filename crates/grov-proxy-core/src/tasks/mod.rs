@@ -15,7 +15,7 @@ mod turn;
 mod verdict;
 
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
