@@ -69,6 +69,7 @@ macro_rules! contract_tests {
     ($backend:expr) => {
         $crate::contract_tests! { $backend =>
             append_is_idempotent
+            append_tells_exchanges_of_two_sessions_apart
             append_counts_each_step_once
             append_keeps_counters
             context_size_is_that_of_the_newest_main_exchange

@@ -43,6 +43,23 @@ pub async fn append_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(store.steps(&session("a")).await.unwrap().len(), 6);
 }
 
+/// Exchanges of two sessions are two, also of the same id and in one batch.
+pub async fn append_tells_exchanges_of_two_sessions_apart(store: Arc<dyn Store>) {
+    let known = exchange("a", 1);
+    let same_id = ExchangeRecord {
+        id: known.id.clone(),
+        steps: known.steps.clone(),
+        ..exchange("b", 1)
+    };
+    store.append(std::slice::from_ref(&known)).await.unwrap();
+    assert_eq!(store.append(&[known.clone(), same_id.clone()]).await.unwrap(), 1);
+    assert_eq!(store.append(&[same_id, known]).await.unwrap(), 0);
+    for task in ["a", "b"] {
+        let summary = summary(&store, task).await;
+        assert_eq!((summary.exchanges, summary.steps), (1, 2), "{task}");
+    }
+}
+
 /// An action that two exchanges report is one step.
 pub async fn append_counts_each_step_once(store: Arc<dyn Store>) {
     let broken = exchange("a", 1);

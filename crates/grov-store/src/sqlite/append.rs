@@ -27,7 +27,7 @@ const INSERT_EXCHANGES: Insert = Insert {
 
 /// The same, telling which are new: dearer, and needed only where some are not.
 const INSERT_NEW_EXCHANGES: Insert = Insert {
-    tail: "ON CONFLICT (session_id, id) DO NOTHING RETURNING id",
+    tail: "ON CONFLICT (session_id, id) DO NOTHING RETURNING session_id, id",
     ..INSERT_EXCHANGES
 };
 
@@ -161,6 +161,10 @@ impl<'a> NewExchange<'a> {
         self.steps.iter().map(|new| new.step)
     }
 
+    fn key(&self) -> Key {
+        (Arc::clone(&self.session), Arc::clone(&self.id))
+    }
+
     /// Whether it holds an action of an earlier exchange. The id of its own begin with its id.
     fn reports_earlier(&self) -> bool {
         let mut steps = self.steps.iter().chain(&self.off_goal);
@@ -197,14 +201,17 @@ impl<'a> NewStep<'a> {
     }
 }
 
+/// Session and id of an exchange: one without the other may be in a batch twice.
+type Key = (Arc<str>, Arc<str>);
+
 /// What became of a batch's exchanges.
 enum Inserted {
     /// They are all new.
     All,
     /// Some were there already, or are in the batch twice.
     NotAll,
-    /// Those of these ids are new.
-    These(HashSet<String>),
+    /// These are new.
+    These(HashSet<Key>),
 }
 
 /// Keeps what belongs to exchanges that are inserted. Returns how many of them were new.
@@ -222,13 +229,13 @@ async fn append(
             exchange.steps.retain(|new| !off_goal.contains(&new.id));
         }
     }
-    let mut is_new = |id: &str| match &mut inserted {
+    let mut is_new = |new: &NewExchange<'_>| match &mut inserted {
         Inserted::All => true,
         // Removing as we go also passes over a record that the batch holds twice.
-        Inserted::These(ids) => ids.remove(id),
+        Inserted::These(keys) => keys.remove(&new.key()),
         Inserted::NotAll => false,
     };
-    let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| is_new(&new.id)).collect();
+    let new: Vec<&NewExchange<'_>> = batch.iter().filter(|new| is_new(new)).collect();
     if new.is_empty() {
         return Ok(0);
     }
@@ -289,19 +296,20 @@ async fn insert_exchanges(
     })
 }
 
-/// Inserts what is not there yet and returns its ids.
+/// Inserts what is not there yet and returns its keys.
 async fn insert_new_exchanges(
     connection: &mut SqliteConnection,
     batch: &[NewExchange<'_>],
-) -> Result<HashSet<String>, sqlx::Error> {
-    let mut new_ids = HashSet::with_capacity(batch.len());
+) -> Result<HashSet<Key>, sqlx::Error> {
+    let mut new_keys = HashSet::with_capacity(batch.len());
     for portion in portions(batch) {
         let query = INSERT_NEW_EXCHANGES.query(portion, exchange)?;
         for row in query.fetch_all(&mut *connection).await? {
-            new_ids.insert(row.try_get(0)?);
+            let (session, id): (&str, &str) = (row.try_get(0)?, row.try_get(1)?);
+            new_keys.insert((Arc::from(session), Arc::from(id)));
         }
     }
-    Ok(new_ids)
+    Ok(new_keys)
 }
 
 /// The values of an exchange's row.
