@@ -1,10 +1,18 @@
 //! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
 
-use crate::course::PromptKind;
 use crate::session::Terms;
 pub use grov_steer::IntentReader;
 pub(crate) use grov_steer::{TaskGoal, instructions};
 use std::ops::{Deref, DerefMut};
+
+/// What a prompt says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PromptKind {
+    /// Something of its own.
+    Substance,
+    /// "Yes", "go on".
+    Assent,
+}
 
 /// The contract of one session.
 #[derive(Clone)]

@@ -35,7 +35,7 @@ mod nouns;
 mod response;
 mod undoing;
 
-pub use nouns::{Assessed, Moment, Policy, Progress, PromptKind, Spoken, Standing};
+pub use nouns::{Assessed, Moment, Policy, Progress, Spoken, Standing};
 pub(crate) use response::combined;
 
 /// Failed recoveries after which an action is demanded.

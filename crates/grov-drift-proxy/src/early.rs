@@ -1,8 +1,8 @@
 //! What happens before a session is loaded, kept in its order, and the rules that go through it again once it is: what was
 //! done is judged by what was asked for then, not by what was asked for before it or after.
 
-use crate::contract::Agreement;
-use crate::course::{Assessed, PromptKind};
+use crate::contract::{Agreement, PromptKind};
+use crate::course::Assessed;
 use grov_domain::{ActionSketch, StepId};
 use grov_scope::Rules;
 use std::collections::HashSet;

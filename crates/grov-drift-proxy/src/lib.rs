@@ -32,7 +32,7 @@ mod work;
 
 pub use contract::IntentReader;
 pub use counters::Counters;
-pub use course::{Assessed, Course, Moment, Policy, Progress, PromptKind, Spoken, Standing};
+pub use course::{Assessed, Course, Moment, Policy, Progress, Spoken, Standing};
 pub use drift::{Drift, DriftBackend, DriftSettings};
 pub use level::level;
 pub use replay::{Replay, Replayed, replay};

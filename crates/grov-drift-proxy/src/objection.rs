@@ -1,6 +1,6 @@
 //! Whether what the user typed holds a "no" of some sort.
 
-use crate::course::PromptKind;
+use crate::contract::PromptKind;
 use grov_proxy_core::{Question, ToolOutcome};
 use grov_steer::objection::agreed;
 pub(crate) use grov_steer::objection::objects;

@@ -1,7 +1,6 @@
 //! What waits to be said while the user types something, and whether it is still right under what they typed.
 
-use crate::contract::Agreement;
-use crate::course::PromptKind;
+use crate::contract::{Agreement, PromptKind};
 use crate::objection::consent;
 use crate::plan::{Offence, has_hard};
 use grov_domain::{GoalContract, words};

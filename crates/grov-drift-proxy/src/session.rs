@@ -1,7 +1,7 @@
 //! One client session in memory.
 
-use crate::contract::{Agreement, IntentReader, TaskGoal};
-use crate::course::{Course, Policy, Progress, PromptKind, Spoken};
+use crate::contract::{Agreement, IntentReader, PromptKind, TaskGoal};
+use crate::course::{Course, Policy, Progress, Spoken};
 use crate::early::{CatchUp, Done, Early, Event, Found};
 use crate::judging::Inquiry;
 use crate::objection::consent;

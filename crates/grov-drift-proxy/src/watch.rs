@@ -203,7 +203,6 @@ impl Watching<'_> {
                 session.consented(words, self.shared.clock.now());
             }
             let spoken = Spoken {
-                kind,
                 objects: objects(&prompt.text),
                 arrived_at: self.exchange.record.started_at,
             };

@@ -66,20 +66,9 @@ pub struct Progress {
     pub changed: bool,
 }
 
-/// What a prompt means for what was said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PromptKind {
-    /// It says something of its own.
-    Substance,
-    /// "Yes", "go on".
-    Assent,
-}
-
-/// Something that the user said.
+/// Something that the user said: were it a mere "yes", it means the same for what was said before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spoken {
-    /// What it means.
-    pub kind: PromptKind,
     /// It holds a "no" of some sort: nothing is taken for allowed because of it.
     pub objects: bool,
     /// When the request arrived that brought it: what was told with that request the user had not seen.

@@ -83,14 +83,13 @@ impl Session {
             .judged(response, &verdict(score), since, &contract, moment)
     }
 
-    fn prompt(&mut self, kind: PromptKind) -> Progress {
-        self.says(kind, false)
+    fn prompt(&mut self) -> Progress {
+        self.says(false)
     }
 
-    fn says(&mut self, kind: PromptKind, objects: bool) -> Progress {
+    fn says(&mut self, objects: bool) -> Progress {
         let at = self.moment().at;
         let spoken = Spoken {
-            kind,
             objects,
             arrived_at: at,
         };
@@ -160,7 +159,7 @@ fn a_demand_is_not_repeated_for_ever() {
     }
     assert_eq!(said, 3 + usize::from(MOST_DEMANDS));
     assert_eq!(session.mode(), SessionMode::Forced);
-    session.prompt(PromptKind::Assent);
+    session.prompt();
     assert_eq!(session.mode(), SessionMode::Normal);
 }
 
@@ -286,7 +285,7 @@ fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
 fn what_the_user_said_after_a_correction_overtakes_it() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Tangent, 3);
-    let progress = session.prompt(PromptKind::Assent);
+    let progress = session.prompt();
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Overtaken]);
     assert_eq!(session.mode(), SessionMode::Normal);
     // They let it pass, so it is not spoken of again; something else is.
@@ -295,17 +294,13 @@ fn what_the_user_said_after_a_correction_overtakes_it() {
 }
 
 #[test]
-fn what_waits_is_dropped_by_a_new_instruction_unless_it_is_a_fact() {
-    for (rule, kind, is_dropped) in [
-        (Rule::Tangent, PromptKind::Substance, true),
-        (Rule::Tangent, PromptKind::Assent, true),
-        (Rule::Constraint, PromptKind::Substance, false),
-    ] {
+fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
+    for (rule, is_dropped) in [(Rule::Tangent, true), (Rule::Constraint, false)] {
         let mut session = Session::new();
         session.change("web/theme.css", rule, 3);
         let now = session.moment().at;
         assert_eq!(session.course.sayable(now, true).is_none(), is_dropped);
-        let progress = session.prompt(kind);
+        let progress = session.prompt();
         assert_eq!(progress.expired, usize::from(is_dropped));
         assert_eq!(session.course.pending().is_none(), is_dropped);
         assert_eq!(session.course.state().escalation, u8::from(!is_dropped));
@@ -419,7 +414,7 @@ fn times_of_change_rise_also_when_the_clock_is_put_back() {
     let before = session.course.state().updated_at;
     session.time = 0;
     session.change("web/button.css", Rule::Tangent, 3);
-    session.prompt(PromptKind::Substance);
+    session.prompt();
     assert!(session.course.state().updated_at > before);
 }
 
@@ -444,7 +439,7 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
     assert_eq!(session.mode(), SessionMode::Drifted);
 
     // With the next prompt it may be told again.
-    session.prompt(PromptKind::Substance);
+    session.prompt();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
 }
 
@@ -479,7 +474,7 @@ fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.respond(&response);
     let since = session.course.standing();
-    session.prompt(PromptKind::Assent);
+    session.prompt();
     let progress = session.judge_since(&response, 2, since);
     assert_eq!(progress, Progress::default());
 }
@@ -513,7 +508,7 @@ fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
     for objects in [false, true] {
         let mut session = Session::new();
         session.told_of("db/schema.sql", Rule::Danger, 3);
-        session.says(PromptKind::Assent, objects);
+        session.says(objects);
         let again = session.change("db/schema.sql", Rule::Danger, 3);
         assert_eq!(level_of(&again).is_none(), !objects);
         assert_eq!(again.followed.is_empty(), objects);
@@ -529,7 +524,6 @@ fn a_prompt_does_not_overtake_what_was_said_with_it() {
     session.deliver().unwrap();
     let at = session.moment().at;
     let spoken = Spoken {
-        kind: PromptKind::Assent,
         objects: false,
         arrived_at,
     };
@@ -574,7 +568,7 @@ enum Event {
     Change(u8, Rule, bool),
     Read,
     Deliver,
-    Prompt(PromptKind),
+    Prompt,
     TakenBack,
     Verdict(u8),
 }
@@ -590,7 +584,7 @@ fn event() -> impl Strategy<Value = Event> {
         6 => (1u8..=10, rule, any::<bool>()).prop_map(|(score, rule, other)| Event::Change(score, rule, other)),
         1 => Just(Event::Read),
         5 => Just(Event::Deliver),
-        1 => prop_oneof![Just(PromptKind::Substance), Just(PromptKind::Assent)].prop_map(Event::Prompt),
+        1 => Just(Event::Prompt),
         1 => Just(Event::TakenBack),
         1 => (1u8..=10).prop_map(Event::Verdict),
     ]
@@ -619,7 +613,7 @@ proptest! {
                     }
                     Progress::default()
                 }
-                Event::Prompt(kind) => session.prompt(kind),
+                Event::Prompt => session.prompt(),
                 Event::TakenBack => {
                     let at = session.moment().at;
                     if session.course.taken_back(at) {
@@ -646,7 +640,7 @@ proptest! {
             prop_assert!(state.said.len() <= MOST_SAID);
         }
         session.change("src/auth/token.ts", Rule::Scope, 10);
-        session.prompt(PromptKind::Substance);
+        session.prompt();
         session.change("src/auth/token.ts", Rule::Scope, 10);
         prop_assert!(session.mode() == SessionMode::Normal || session.course.pending().is_some());
         session.deliver();

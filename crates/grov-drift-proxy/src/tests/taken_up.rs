@@ -483,6 +483,39 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then()
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
+    for is_early in [false, true] {
+        let bench = worked().await;
+        let (calls, _) = bench.change(FILE, "left\n");
+        assert!(bench.next_request("", &calls).await.is_some());
+        let made = bench.state().correction.unwrap();
+        until(|| {
+            bench
+                .store
+                .state()
+                .is_some_and(|state| state.correction == Some(made.clone()))
+        })
+        .await;
+        let later = bench.restarted();
+        if is_early {
+            later.store.holds_steps();
+        } else {
+            later.next_request("", &[]).await;
+            until(|| later.session_is_loaded()).await;
+        }
+        answers(&later, Some("Shall I go on?"), "yes");
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        let state = later.state();
+        assert_eq!((state.mode, state.correction), (SessionMode::Normal, None));
+        assert_eq!((state.prompts, state.consent.files), (2, vec![FILE.to_owned()]));
+        assert_eq!(later.contract().instructions, [GOAL]);
+        let (_, watched) = later.change(FILE, "left again\n");
+        assert_eq!(level(&watched), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_yes_to_an_answer_that_another_prompt_came_after_allows_nothing() {
     let later = worked().await.restarted();
     later.store.holds_steps();
