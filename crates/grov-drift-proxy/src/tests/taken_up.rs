@@ -553,12 +553,22 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_kept_once() {
 
 #[tokio::test(start_paused = true)]
 async fn what_the_user_says_yes_to_again_is_kept_once_and_as_the_newest() {
-    let bench = worked().await;
     let other = "Shall I run the tests?";
-    for said in [QUESTION, other, QUESTION] {
-        answers(&bench, Some(said), "yes");
+    for is_loaded in [true, false] {
+        let mut bench = worked().await;
+        if !is_loaded {
+            bench = bench.restarted();
+            bench.store.holds_steps();
+            answers(&bench, None, "Also fix src/auth/session.ts");
+        }
+        for said in [QUESTION, other, QUESTION] {
+            answers(&bench, Some(said), "yes");
+        }
+        assert_eq!(bench.state().consent.words, [other, QUESTION]);
+        bench.store.releases_steps();
+        until(|| bench.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&bench), [other, QUESTION]);
     }
-    assert_eq!(said_yes_to(&bench), [other, QUESTION]);
 }
 
 #[tokio::test(start_paused = true)]
