@@ -28,6 +28,19 @@ async fn a_repeated_request_is_not_judged_again() {
 }
 
 #[tokio::test]
+async fn after_a_restart_no_task_goes_on_where_all_are_done() {
+    let mut work = Work::begin().await;
+    work.turn("add dark mode", "theme.css", verdict(TaskAction::TaskComplete))
+        .await;
+    work.restart();
+    work.turn("fix the login bug", "login.rs", verdict(TaskAction::NewTask))
+        .await;
+    let asked = work.judge.asked.lock().unwrap();
+    assert_eq!(asked[1].current, None);
+    assert_eq!(asked[1].others[0].goal, "add dark mode");
+}
+
+#[tokio::test]
 async fn after_a_restart_the_open_task_goes_on() {
     let mut work = Work::begin().await;
     work.turn("add dark mode", "theme.css", verdict(TaskAction::NewTask))
