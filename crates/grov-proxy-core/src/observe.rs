@@ -70,7 +70,7 @@ impl Ended {
 const PAGE: usize = 4 * 1024;
 
 /// While more than this waits for the observers, a new request lets them catch up first, in bytes.
-const CALM: usize = 384 * 1024;
+const CALM: usize = 512 * 1024;
 
 /// Longest time that a request lets the observers catch up.
 const CATCH_UP_LIMIT: Duration = Duration::from_millis(5);
