@@ -19,7 +19,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use grov_domain::Lineage;
 use grov_wire::response::ResponseTap;
-use grov_wire::{KnownTools, Splice};
+use grov_wire::{KnownRequests, Splice};
 use http::header::{self, HeaderValue};
 use http::{Method, Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
@@ -41,7 +41,7 @@ pub(crate) struct Service {
     pub(crate) limits: Limits,
     pub(crate) pool: Arc<Pool>,
     pub(crate) page_pool: PagePool,
-    pub(crate) known_tools: Arc<KnownTools>,
+    pub(crate) known: Arc<KnownRequests>,
     pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
     /// `None`: nobody observes.
     pub(crate) observation: Option<Observation>,
@@ -167,7 +167,7 @@ impl Service {
             return Ok(self.relay(link, response, None));
         }
         let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
-        let request = Arc::new(request.knowing(Arc::clone(&self.known_tools)));
+        let request = Arc::new(request.knowing(Arc::clone(&self.known)));
         let edited = AssertUnwindSafe(self.edited(&request)).catch_unwind().await;
         let edited = edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");

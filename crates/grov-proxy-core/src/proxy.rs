@@ -200,7 +200,7 @@ impl ProxyBuilder {
             limits: self.limits,
             pool,
             page_pool: PagePool::default(),
-            known_tools: Arc::default(),
+            known: Arc::default(),
             policies: self.policies,
             observation: None,
             metrics,

@@ -3,7 +3,7 @@
 use crate::identity::{self, Identity};
 use crate::working_directory::is_absolute;
 use bytes::Bytes;
-use grov_wire::{KnownTools, RequestIndex, Skeleton};
+use grov_wire::{KnownRequests, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap, HeaderValue};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
@@ -22,7 +22,7 @@ pub struct MessagesRequest {
     agent_header: Option<String>,
     project_header: Option<String>,
     received_at: OffsetDateTime,
-    known_tools: Option<Arc<KnownTools>>,
+    known: Option<Arc<KnownRequests>>,
     index: OnceLock<Option<RequestIndex>>,
     skeleton: OnceLock<Option<Skeleton>>,
     identity: OnceLock<Identity>,
@@ -44,7 +44,7 @@ impl MessagesRequest {
             agent_header: text(AGENT_HEADER).filter(|id| is_id(id)),
             project_header: text(PROJECT_HEADER).filter(|path| is_absolute(path)),
             received_at,
-            known_tools: None,
+            known: None,
             index: OnceLock::new(),
             skeleton: OnceLock::new(),
             identity: OnceLock::new(),
@@ -52,10 +52,10 @@ impl MessagesRequest {
         }
     }
 
-    /// The same, read by what is known of the tools that came before.
-    pub(crate) fn knowing(self, known_tools: Arc<KnownTools>) -> Self {
+    /// The same, read by what is known of the requests that came before.
+    pub(crate) fn knowing(self, known: Arc<KnownRequests>) -> Self {
         Self {
-            known_tools: Some(known_tools),
+            known: Some(known),
             ..self
         }
     }
@@ -74,7 +74,7 @@ impl MessagesRequest {
     pub fn index(&self) -> Option<&RequestIndex> {
         self.index
             .get_or_init(|| {
-                let index = match &self.known_tools {
+                let index = match &self.known {
                     Some(known) => RequestIndex::parse_knowing(&self.body, known),
                     None => RequestIndex::parse(&self.body),
                 };

@@ -107,6 +107,20 @@ pub(crate) fn claude_code_request(size: usize, variant: u64) -> Bytes {
     Bytes::from(body.to_string())
 }
 
+/// The request that follows it: the last result lost its place at the end, and the model said something.
+pub(crate) fn next_request(body: &Bytes) -> Bytes {
+    let mut request: Value = serde_json::from_slice(body).unwrap_or_default();
+    if let Some(messages) = request["messages"].as_array_mut() {
+        if let Some(last) = messages.last_mut() {
+            last["content"][0]["cache_control"] = json!({"type": "ephemeral"});
+        }
+        messages.push(json!({"role": "assistant", "content": [{"type": "text", "text": "Done."}]}));
+        messages
+            .push(json!({"role": "user", "content": [{"type": "text", "text": "Now the tests, please."}]}));
+    }
+    Bytes::from(request.to_string())
+}
+
 fn tool(name: &str, description: usize, words: &mut Words) -> Value {
     json!({"name": name, "description": words.prose(description), "input_schema": {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",

@@ -11,7 +11,7 @@
 mod body;
 
 use bytes::Bytes;
-use grov_wire::{Edit, KnownTools, RequestIndex, Splice, json, text_block};
+use grov_wire::{Edit, KnownRequests, RequestIndex, Splice, json, text_block};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -63,9 +63,14 @@ fn main() {
         measure("RequestIndex::parse", &|body| {
             RequestIndex::parse(&bodies[body]).is_ok()
         });
-        let known = KnownTools::default();
-        measure("the same, its tools known", &|body| {
-            RequestIndex::parse_knowing(&bodies[body], &known).is_ok()
+        let known: Vec<_> = bodies.iter().map(knowing).collect();
+        let next: Vec<_> = bodies.iter().map(body::next_request).collect();
+        measure("the next one, knowing it", &|body| {
+            RequestIndex::parse_knowing(&next[body], &known[body]).is_ok()
+        });
+        measure("the same, and its skeleton", &|body| {
+            let index = RequestIndex::parse_knowing(&next[body], &known[body]);
+            index.is_ok_and(|index| index.skeleton().newest_user_link().is_some())
         });
         measure("skeleton", &|body| {
             indexes[body].skeleton().newest_user_link().is_some()
@@ -84,6 +89,13 @@ fn main() {
             .is_ok()
         });
     }
+}
+
+/// What is known where only that request came before.
+fn knowing(body: &Bytes) -> KnownRequests {
+    let known = KnownRequests::default();
+    RequestIndex::parse_knowing(body, &known).expect("the body is sound");
+    known
 }
 
 /// Runs `job` on all bodies in turn for half a second and prints how long it takes for one: the mean over the bodies
@@ -106,7 +118,7 @@ fn measure(name: &str, length: usize, bodies: usize, job: &dyn Fn(usize) -> bool
     let median = times[times.len() / 2];
     let speed = |time: Duration| length as f64 / time.as_secs_f64() / 1e9;
     println!(
-        "  {name:<22} best {:>8.1} µs {:>6.2} GB/s   median {:>8.1} µs {:>6.2} GB/s",
+        "  {name:<26} best {:>8.1} µs {:>6.2} GB/s   median {:>8.1} µs {:>6.2} GB/s",
         best.as_secs_f64() * 1e6,
         speed(best),
         median.as_secs_f64() * 1e6,

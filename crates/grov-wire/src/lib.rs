@@ -13,7 +13,7 @@ pub mod request;
 pub mod response;
 
 pub use request::{
-    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, Key128, KnownTools, Link, Message, Part,
+    Block, BlockKind, Blocks, Chunks, Content, Edit, IndexError, Key128, KnownRequests, Link, Message, Part,
     RequestIndex, Role, Seam, Skeleton, Speaker, Splice, SpliceError, SystemPrompt, Tool, is_system_reminder,
     text_block, without_system_reminders,
 };

@@ -25,6 +25,14 @@ impl Span {
     pub(crate) fn range(self) -> std::ops::Range<usize> {
         self.start as usize..self.end as usize
     }
+
+    /// The same range where every offset is another.
+    pub(crate) fn moved(self, offset: impl Fn(u32) -> u32) -> Self {
+        Self {
+            start: offset(self.start),
+            end: offset(self.end),
+        }
+    }
 }
 
 /// Where and why a document is no JSON.
@@ -80,21 +88,22 @@ pub enum JsonProblem {
 /// # Errors
 /// The first fault, with its byte offset. Faults of encoding are found before faults of grammar.
 pub fn validate(document: &[u8]) -> Result<(), JsonError> {
-    check_utf8(document)?;
+    check_utf8(document, 0)?;
     let mut scanner = Scanner::new(document)?;
     scanner.skip_value()?;
     scanner.finish()
 }
 
-/// Checks the encoding of a whole document.
-pub(crate) fn check_utf8(document: &[u8]) -> Result<(), JsonError> {
+/// Checks the encoding of a document, the beginning of which is known to be sound: so many bytes, and whole characters.
+pub(crate) fn check_utf8(document: &[u8], sound: usize) -> Result<(), JsonError> {
+    let rest = document.get(sound..).unwrap_or_default();
     // The standard library's check would cost more than the whole scan, but tells where the fault is.
-    if simdutf8::basic::from_utf8(document).is_ok() {
+    if simdutf8::basic::from_utf8(rest).is_ok() {
         return Ok(());
     }
-    let offset = std::str::from_utf8(document).map_or_else(|error| error.valid_up_to(), str::len);
+    let offset = std::str::from_utf8(rest).map_or_else(|error| error.valid_up_to(), str::len);
     Err(JsonError {
-        offset,
+        offset: sound + offset,
         problem: JsonProblem::NotUtf8,
     })
 }

@@ -1,7 +1,7 @@
 //! The index of one request: spans of everything that anybody asks for, found in one pass.
 
 use super::edit::{Part, PartKind};
-use super::known::KnownTools;
+use super::known::{KnownRequests, ReadBefore};
 use super::parse;
 use super::view::{Block, BlockKind, Message, Role, SystemPrompt, Tool};
 use crate::json::{self, JsonError, Scanner, Span};
@@ -50,6 +50,8 @@ pub struct RequestIndex {
     pub(super) messages: Vec<MessageEntry>,
     /// The blocks of all messages, one after the other.
     pub(super) blocks: Vec<BlockEntry>,
+    /// The messages that were known before.
+    pub(super) read_before: ReadBefore,
 }
 
 /// A top-level field: its key between the quotes and its whole value.
@@ -111,14 +113,27 @@ pub(super) struct BlockEntry {
 
 impl ToolEntry {
     /// The same tool where every offset is another.
-    pub(super) fn moved(self, offset: impl Fn(u32) -> u32) -> Self {
-        let moved = |span: Span| Span {
-            start: offset(span.start),
-            end: offset(span.end),
-        };
+    pub(super) fn moved(&self, offset: impl Fn(u32) -> u32) -> Self {
+        let moved = |span: Span| span.moved(&offset);
         Self {
             type_name: self.type_name.map(moved),
             name: self.name.map(moved),
+        }
+    }
+}
+
+impl BlockEntry {
+    /// The same block where every offset is another.
+    pub(super) fn moved(&self, offset: impl Fn(u32) -> u32) -> Self {
+        let moved = |span: Span| span.moved(&offset);
+        Self {
+            span: moved(self.span),
+            type_name: self.type_name.map(moved),
+            text: self.text.map(moved),
+            tool_use_id: self.tool_use_id.map(moved),
+            name: self.name.map(moved),
+            payload: self.payload.map(moved),
+            ..*self
         }
     }
 }
@@ -130,17 +145,16 @@ impl RequestIndex {
     /// Where the body is no UTF-8 JSON object, is longer than 4 GiB, or holds a key twice in an object that
     /// is read here. The body should then be passed on as it is.
     pub fn parse(body: &Bytes) -> Result<Self, IndexError> {
-        json::check_utf8(body)?;
         parse::request(body, None)
     }
 
-    /// The same, where requests with the same tools may have come before. What is found does not depend on that.
+    /// The same, where requests of the same clients may have come before. What is found does not depend on that; the body may
+    /// be kept for those that come after.
     ///
     /// # Errors
     /// As [`RequestIndex::parse`].
-    pub fn parse_knowing(body: &Bytes, tools: &KnownTools) -> Result<Self, IndexError> {
-        json::check_utf8(body)?;
-        parse::request(body, Some(tools))
+    pub fn parse_knowing(body: &Bytes, known: &KnownRequests) -> Result<Self, IndexError> {
+        parse::request(body, Some(known))
     }
 
     /// The body that was indexed.

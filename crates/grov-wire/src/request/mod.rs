@@ -12,7 +12,7 @@ mod view;
 
 pub use edit::{Edit, Part, Seam, text_block};
 pub use index::{IndexError, RequestIndex};
-pub use known::KnownTools;
+pub use known::KnownRequests;
 pub use reminder::{is_system_reminder, without_system_reminders};
 pub use skeleton::{Key128, Link, Skeleton, Speaker};
 pub use splice::{Chunks, Splice, SpliceError};

@@ -5,7 +5,7 @@ use super::index::{
     BlockEntry, ContentEntry, Field, IndexError, MessageEntry, RequestIndex, SystemEntry, ToolEntry,
     enter_document,
 };
-use super::known::KnownTools;
+use super::known::{Beginning, KnownRequests, ReadBefore};
 use super::view::{BlockKind, Role};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
@@ -20,13 +20,18 @@ const MOST_EXPECTED: usize = 64;
 /// Most fields that are compared pair by pair.
 const FEW_FIELDS: usize = 32;
 
-/// Reads a whole request, the encoding of which was checked.
-pub(super) fn request(body: &Bytes, known: Option<&KnownTools>) -> Result<RequestIndex, IndexError> {
-    let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
+/// Reads a whole request.
+pub(super) fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, IndexError> {
+    let beginning = known.and_then(|known| known.beginning_of(body));
+    let sound = beginning.as_ref().map_or(0, |beginning| beginning.end as usize);
+    json::check_utf8(body, sound)?;
     let mut pass = Pass {
         document: body,
         scanner: enter_document(body)?,
+        known,
+        unread: 0,
     };
+    let expected = (body.len() / BYTES_A_MESSAGE).min(MOST_EXPECTED);
     let mut index = RequestIndex {
         body: body.clone(),
         fields: Vec::with_capacity(16),
@@ -40,6 +45,7 @@ pub(super) fn request(body: &Bytes, known: Option<&KnownTools>) -> Result<Reques
         output_format: None,
         messages: Vec::with_capacity(expected),
         blocks: Vec::with_capacity(expected),
+        read_before: ReadBefore::default(),
     };
     let mut first = true;
     let mut escapes = false;
@@ -53,10 +59,10 @@ pub(super) fn request(body: &Bytes, known: Option<&KnownTools>) -> Result<Reques
             (b"stream", Kind::Scalar) => index.stream = pass.scalar()? == b"true",
             (b"max_tokens", Kind::Scalar) => index.max_tokens = pass.unsigned()?,
             (b"metadata", Kind::Object) => index.user_id = pass.metadata()?,
-            (b"system", _) => index.system = pass.system(kind)?,
-            (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools(known)?,
+            (b"system", _) => index.system = pass.system(kind, beginning.as_ref())?,
+            (b"tools", Kind::Array) => (index.tools, index.first_tool) = pass.tools()?,
             (b"output_config", Kind::Object) => index.output_format = pass.output_config()?,
-            (b"messages", Kind::Array) => pass.messages(&mut index)?,
+            (b"messages", Kind::Array) => pass.messages(&mut index, beginning.as_ref())?,
             _ => {
                 pass.scanner.skip_value()?;
             }
@@ -69,6 +75,9 @@ pub(super) fn request(body: &Bytes, known: Option<&KnownTools>) -> Result<Reques
     }
     pass.scanner.finish()?;
     pass.check_fields(&index.fields, escapes)?;
+    if let Some(known) = known {
+        known.remember(&index, body.len() - pass.unread);
+    }
     Ok(index)
 }
 
@@ -98,6 +107,9 @@ pub(super) fn session_id(user_id: &str) -> Option<String> {
 struct Pass<'a> {
     document: &'a [u8],
     scanner: Scanner<'a>,
+    known: Option<&'a KnownRequests>,
+    /// Bytes that were compared with known ones and not read.
+    unread: usize,
 }
 
 impl<'a> Pass<'a> {
@@ -137,10 +149,17 @@ impl<'a> Pass<'a> {
         Ok(format)
     }
 
-    fn system(&mut self, kind: Kind) -> Result<SystemEntry, IndexError> {
+    fn system(&mut self, kind: Kind, beginning: Option<&Beginning>) -> Result<SystemEntry, IndexError> {
         match kind {
             Kind::String => Ok(SystemEntry::Text(self.scanner.string()?)),
             Kind::Array => {
+                let start = self.scanner.offset();
+                let known = beginning.and_then(|beginning| beginning.system(self.rest(), start));
+                if let Some(known) = known
+                    && self.passes(known.length)
+                {
+                    return Ok(SystemEntry::Blocks(known.found));
+                }
                 let mut blocks = Vec::new();
                 self.blocks(&mut blocks)?;
                 Ok(SystemEntry::Blocks(blocks))
@@ -152,30 +171,35 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// `tools`: how many, and what the first one is.
-    fn tools(&mut self, known: Option<&KnownTools>) -> Result<(usize, Option<ToolEntry>), IndexError> {
-        let Some(known) = known else {
-            return self.tools_anew();
-        };
-        let start = self.scanner.offset();
-        let rest = self.document.get(start as usize..).unwrap_or_default();
-        if let Some(list) = known.at_start_of(rest) {
-            let before = self.scanner;
-            if self.scanner.pass_sound(list.len()).is_ok() {
-                let first = list.first.map(|tool| tool.moved(|offset| offset + start));
-                return Ok((list.count, first));
-            }
-            // What is wrong lies behind the list. Read anew it is found as always.
+    /// What is not yet read of the document.
+    fn rest(&self) -> &'a [u8] {
+        let start = self.scanner.offset() as usize;
+        self.document.get(start..).unwrap_or_default()
+    }
+
+    /// Passes so many bytes, which are known to be sound. If not, they are to be read: what is wrong lies behind them, and is
+    /// found as always.
+    fn passes(&mut self, length: usize) -> bool {
+        let before = self.scanner;
+        let passed = self.scanner.pass_sound(length).is_ok();
+        if passed {
+            self.unread += length;
+        } else {
             self.scanner = before;
         }
-        let (count, first) = self.tools_anew()?;
-        let text = rest.get(..(self.scanner.offset() - start) as usize);
-        known.remember(
-            text.unwrap_or_default(),
-            count,
-            first.map(|tool| tool.moved(|offset| offset - start)),
-        );
-        Ok((count, first))
+        passed
+    }
+
+    /// `tools`: how many, and what the first one is.
+    fn tools(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
+        let start = self.scanner.offset();
+        let known = self.known.and_then(|known| known.tools(self.rest(), start));
+        if let Some(known) = known
+            && self.passes(known.length)
+        {
+            return Ok(known.found);
+        }
+        self.tools_anew()
     }
 
     fn tools_anew(&mut self) -> Result<(usize, Option<ToolEntry>), IndexError> {
@@ -218,9 +242,22 @@ impl<'a> Pass<'a> {
         Ok(tool)
     }
 
-    fn messages(&mut self, index: &mut RequestIndex) -> Result<(), IndexError> {
-        self.scanner.enter();
+    fn messages(
+        &mut self,
+        index: &mut RequestIndex,
+        beginning: Option<&Beginning>,
+    ) -> Result<(), IndexError> {
+        let start = self.scanner.offset();
         let mut first = true;
+        match beginning.filter(|beginning| beginning.start == start) {
+            Some(beginning) if self.passes((beginning.end - start) as usize) => {
+                index.messages.extend_from_slice(beginning.messages());
+                index.blocks.extend_from_slice(beginning.blocks());
+                index.read_before = ReadBefore(Some(beginning.clone()));
+                first = false;
+            }
+            _ => self.scanner.enter(),
+        }
         while self.scanner.next_element(&mut first)? {
             let message = self.message(&mut index.blocks)?;
             index.messages.push(message);

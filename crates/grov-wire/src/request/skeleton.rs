@@ -127,8 +127,13 @@ impl Skeleton {
             root,
             links: Vec::with_capacity(index.messages.len() * 2),
         };
+        let mut known = 0;
+        if let Some(beginning) = &index.read_before.0 {
+            skeleton.links.extend_from_slice(beginning.links());
+            known = beginning.count();
+        }
         let mut results = Results::default();
-        for message in index.messages() {
+        for message in index.messages().skip(known) {
             match message.role() {
                 Role::Assistant => skeleton.hear_assistant(message),
                 Role::User => skeleton.hear_user(message, &mut results),

@@ -105,6 +105,11 @@ fn message() -> BoxedStrategy<Value> {
     ]))
 }
 
+/// The messages of a conversation.
+pub(crate) fn messages() -> impl Strategy<Value = Vec<Value>> {
+    prop::collection::vec(message(), 0..6)
+}
+
 fn user_id() -> BoxedStrategy<Value> {
     let document = object_of(vec![("device_id", string()), ("session_id", string())]);
     prop_oneof![
@@ -122,10 +127,7 @@ fn request_tree() -> BoxedStrategy<Value> {
     ]));
     object_of(vec![
         ("model", string()),
-        (
-            "messages",
-            mostly(prop::collection::vec(message(), 0..6).prop_map(Value::from)),
-        ),
+        ("messages", mostly(messages().prop_map(Value::from))),
         ("system", content()),
         (
             "tools",

@@ -13,6 +13,6 @@ mod generated;
 mod golden;
 mod hostile;
 mod json_grammar;
-mod known_tools;
+mod known;
 mod recorded;
 mod skeleton;

@@ -1,0 +1,225 @@
+//! What is known of earlier requests changes nothing that is found.
+
+use crate::generated::{Noise, any_json, messages, text};
+use bytes::Bytes;
+use grov_wire::{IndexError, KnownRequests, RequestIndex};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
+
+/// Everything there is in an index and what the history is known by, or why there is none.
+fn found(index: Result<RequestIndex, IndexError>) -> String {
+    let index = index.map(|index| (index.skeleton(), index));
+    format!("{index:?}")
+}
+
+fn assert_same(body: &Bytes, known: &KnownRequests) {
+    let anew = found(RequestIndex::parse(body));
+    assert_eq!(found(RequestIndex::parse_knowing(body, known)), anew);
+}
+
+fn with_tools(before: &str, tools: &str, behind: &str) -> Bytes {
+    Bytes::from(format!(
+        r#"{{"model":{before},"tools":{tools},"system":{behind}}}"#
+    ))
+}
+
+/// Makes a request long enough to be remembered, with what escapes do to the blocks of the scanner.
+fn long() -> impl Strategy<Value = String> {
+    prop::collection::vec(text(), 10..60).prop_map(|texts| texts.concat() + &"\\\"".repeat(1100))
+}
+
+fn tools() -> impl Strategy<Value = Value> {
+    let tool = (any_json(), long(), any_json())
+        .prop_map(|(name, description, schema)| json!({"name": name, "description": description, "input_schema": schema}));
+    prop::collection::vec(tool, 1..4).prop_map(Value::from)
+}
+
+/// A conversation as it grows: the parts of each of its requests.
+#[derive(Clone, Debug)]
+struct Conversation {
+    model: Value,
+    system: Value,
+    tools: Value,
+    messages: Vec<Value>,
+    noise: u64,
+}
+
+fn conversation() -> impl Strategy<Value = Conversation> {
+    let system = prop_oneof![
+        long().prop_map(|text| json!([{"type": "text", "text": text}, {"text": 7}])),
+        long().prop_map(Value::from),
+        any_json(),
+    ];
+    let messages = (messages(), long()).prop_map(|(mut messages, long)| {
+        messages.insert(
+            messages.len() / 2,
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": long}]}),
+        );
+        messages
+    });
+    let noise = prop_oneof![Just(0), any::<u64>()];
+    (text(), system, tools(), messages, noise).prop_map(|(model, system, tools, messages, noise)| {
+        Conversation {
+            model: Value::from(model),
+            system,
+            tools,
+            messages,
+            noise,
+        }
+    })
+}
+
+impl Conversation {
+    /// The request with so many of its messages and something that is new in each, in one order of fields or the other.
+    fn request(&self, count: usize, new: &Value, turned: bool) -> Bytes {
+        let mut noise = Noise(self.noise);
+        let mut write = |value: &Value| {
+            let mut written = String::new();
+            noise.write(value, &mut written);
+            written
+        };
+        let messages = write(&Value::from(&self.messages[..count]));
+        let (system, tools, new) = (write(&self.system), write(&self.tools), write(new));
+        let (one, other) = if turned { (tools, system) } else { (system, tools) };
+        let (first, second) = if turned {
+            ("tools", "system")
+        } else {
+            ("system", "tools")
+        };
+        let model = &self.model;
+        Bytes::from(format!(
+            r#"{{"model":{model},"messages":{messages},"{first}":{one},"{second}":{other},"metadata":{new}}}"#
+        ))
+    }
+}
+
+proptest! {
+    #[test]
+    fn index_is_the_same_whatever_list_came_before(
+        lists in prop::collection::vec(tools(), 2..7),
+        surroundings in prop::collection::vec((any_json(), any_json()), 2..7),
+        cut in any::<Index>(),
+        other in any::<(Index, u8)>(),
+    ) {
+        let known = KnownRequests::default();
+        for _ in 0..2 {
+            for (list, (before, behind)) in lists.iter().zip(&surroundings) {
+                let body = with_tools(&before.to_string(), &list.to_string(), &behind.to_string());
+                assert_same(&body, &known);
+                // Known now, and somewhere else.
+                let body = with_tools(&behind.to_string(), &list.to_string(), &before.to_string());
+                assert_same(&body, &known);
+                assert_same(&body.slice(..cut.index(body.len())), &known);
+                let mut changed = body.to_vec();
+                changed[other.0.index(body.len())] = other.1;
+                assert_same(&changed.into(), &known);
+            }
+        }
+    }
+
+    #[test]
+    fn index_is_the_same_whatever_conversation_came_before(
+        conversations in prop::collection::vec(conversation(), 1..4),
+        turns in prop::collection::vec((any::<Index>(), any::<Index>(), any_json(), any::<bool>()), 4..12),
+        changes in prop::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 4..12),
+    ) {
+        let known = KnownRequests::default();
+        for ((which, count, new, turned), (cut, at, byte)) in turns.iter().zip(&changes) {
+            let conversation = which.get(&conversations);
+            let count = count.index(conversation.messages.len() + 1);
+            let body = conversation.request(count, new, *turned);
+            assert_same(&body, &known);
+            assert_same(&body.slice(..cut.index(body.len())), &known);
+            let mut changed = body.to_vec();
+            changed[at.index(body.len())] = *byte;
+            assert_same(&changed.into(), &known);
+            assert_same(&body, &known);
+        }
+    }
+}
+
+/// A list whose strings hold runs of backslashes lies across blocks of the scanner in every way.
+#[test]
+fn escapes_across_the_end_of_a_known_list_are_read_rightly() {
+    let backslashes = r"\\".repeat(2100);
+    for tail in ["", "x", r#"\""#, r"\n", r"\\\\", r"\u005c"] {
+        let known = KnownRequests::default();
+        let list = format!(r#"[{{"name":"a","description":"{backslashes}{tail}"}}]"#);
+        assert!(RequestIndex::parse_knowing(&with_tools("0", &list, "0"), &known).is_ok());
+        for shift in 0..140 {
+            let before = format!("\"{}\"", "x".repeat(shift));
+            for behind in ["0", r#""a\n\\""#, r#"["\\\"]"]"#, r#""\x""#] {
+                assert_same(&with_tools(&before, &list, behind), &known);
+            }
+        }
+    }
+}
+
+#[test]
+fn known_list_does_not_hide_what_follows_it() {
+    let known = KnownRequests::default();
+    let list = json!([{"name": "a", "description": "x".repeat(5000)}]).to_string();
+    assert!(RequestIndex::parse_knowing(&with_tools("0", &list, "0"), &known).is_ok());
+    for behind in [r#"0,"tools":[]"#, "0}", "", "[", r#""open"#] {
+        let body = with_tools("0", &list, behind);
+        assert!(RequestIndex::parse(&body).is_err(), "{behind}");
+        assert_same(&body, &known);
+    }
+    // The block that the list ends in lies in view before what is behind the list was looked at.
+    let numbers = format!("[{{\"name\":\"{}\"}}{}]", "a".repeat(5000), ",1".repeat(100));
+    assert!(RequestIndex::parse_knowing(&with_tools("0", &numbers, "0"), &known).is_ok());
+    for behind in ["!\"\\x\"}", "}\\x", "\\}"] {
+        assert_same(&Bytes::from(format!("{{\"tools\":{numbers}{behind}")), &known);
+    }
+    let glued = Bytes::from(format!(r#"{{"tools":{list}{list}}}"#));
+    assert!(RequestIndex::parse(&glued).is_err());
+    assert_same(&glued, &known);
+    let first = RequestIndex::parse_knowing(&with_tools(r#""there""#, &list, "0"), &known).unwrap();
+    assert_eq!(
+        first.first_tool().and_then(|tool| tool.name()).as_deref(),
+        Some("a")
+    );
+    assert_eq!(first.tool_count(), 1);
+}
+
+/// Where the known messages end, a number may go on, a list may end, and a field may come twice.
+#[test]
+fn known_messages_do_not_hide_what_follows_them() {
+    let long = "x".repeat(5000);
+    let said = format!(r#"{{"role":"user","content":"{long}"}}"#);
+    let behind = [
+        "]",
+        "",
+        ",",
+        ",]",
+        "}",
+        r#"],"messages":[]"#,
+        r#"],"messages":[{"role":"user"}]"#,
+        r#",{"role":"user","role":"user"}]"#,
+        r#"],"system":[{"type":"text","text":"be kind"}]"#,
+        r#"],"system":[{"type":"text","text":"be kind"}]]"#,
+        ",7]",
+        ",71]",
+        ",7.5e]",
+        r#",7]"x\y""#,
+        "\\",
+    ];
+    for known_behind in behind {
+        let known = KnownRequests::default();
+        assert_same(
+            &Bytes::from(format!(r#"{{"messages":[{said}{known_behind}}}"#)),
+            &known,
+        );
+        for behind in behind {
+            for prefix in [
+                r#"{"messages":["#,
+                r#"{"system":0,"messages":["#,
+                r#"{ "messages":["#,
+                r#"["messages":["#,
+            ] {
+                assert_same(&Bytes::from(format!("{prefix}{said}{behind}}}")), &known);
+            }
+        }
+    }
+}
