@@ -137,7 +137,7 @@ async fn serve(
     let proxy_settings = settings.proxy();
     let (listener, url) = listener::bind(proxy_settings).await?;
     let recording = Recording::start(home, settings.store()).map_err(|error| Stop::fault(error, None))?;
-    let tasks = Tasks::new();
+    let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;

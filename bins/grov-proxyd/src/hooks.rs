@@ -15,7 +15,6 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
-use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -46,8 +45,6 @@ struct Shared {
     /// The daemon's own, without anything that a client set for its session.
     environment: Environment,
     tasks: Tasks,
-    /// The daemon's: an answer has a runtime of its own, which ends with it.
-    runtime: Handle,
     working: Arc<Semaphore>,
     /// One place for each lane of work, taken before one of `working`.
     lanes: Vec<Arc<Semaphore>>,
@@ -66,7 +63,7 @@ struct Counters {
 }
 
 impl HookPage {
-    /// A page for the clients of this user. To be made within the daemon's runtime.
+    /// A page for the clients of this user.
     pub(crate) fn new(home: &Home, environment: &Environment, settings: &Settings, tasks: &Tasks) -> Self {
         Self::answering(
             home,
@@ -81,7 +78,6 @@ impl HookPage {
             home: home.clone(),
             environment,
             tasks: tasks.clone(),
-            runtime: Handle::current(),
             working: Arc::new(Semaphore::new(WORK_AT_ONCE)),
             lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
             open: AtomicUsize::new(0),
@@ -200,7 +196,6 @@ impl Shared {
             return Err("too many sessions are worked on; the end of a turn is left".to_owned());
         }
         let (shared, stopping) = (Arc::clone(self), self.tasks.shutdown());
-        let _runtime = self.runtime.enter();
         self.tasks.spawn("hook work", async move {
             shared.in_turn(work, stopping).await;
             shared.open.fetch_sub(1, Ordering::AcqRel);
@@ -334,7 +329,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(tokio::runtime::Handle::current());
         let page = HookPage::answering(&home, Environment::default(), &tasks, answering);
         Scene {
             folder,
@@ -488,7 +483,7 @@ mod tests {
             Reply::Silence
         }
         let scene = Arc::new(scene(together));
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(tokio::runtime::Handle::current());
         for _ in 0..3 * ANSWERS_AT_ONCE {
             let scene = Arc::clone(&scene);
             tasks.spawn("client", async move { scene.post("Stop", Some("{}")).await });

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
@@ -11,6 +12,7 @@ use tokio::task::JoinHandle;
 #[derive(Clone, Debug)]
 pub struct Tasks {
     tracker: Arc<Tracker>,
+    runtime: Handle,
 }
 
 #[derive(Debug)]
@@ -27,8 +29,8 @@ pub struct Shutdown {
 }
 
 impl Tasks {
-    /// An empty set.
-    pub fn new() -> Self {
+    /// An empty set, whose tasks run on that runtime.
+    pub fn new(runtime: Handle) -> Self {
         let tracker = Tracker {
             live: AtomicUsize::new(0),
             ended: Notify::new(),
@@ -36,11 +38,12 @@ impl Tasks {
         };
         Self {
             tracker: Arc::new(tracker),
+            runtime,
         }
     }
 
-    /// Runs `future` in the background of the current tokio runtime, counted until it ends. A panic ends this task
-    /// alone and is logged under `name`.
+    /// Runs `future` in the background, wherever this is called, counted until it ends. A panic ends this task alone and
+    /// is logged under `name`.
     pub fn spawn<F>(&self, name: &'static str, future: F) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -56,11 +59,7 @@ impl Tasks {
             let _guard = guard;
             future.await
         };
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "the one place that spawns, so that everything is tracked"
-        )]
-        tokio::spawn(tracked)
+        self.runtime.spawn(tracked)
     }
 
     /// How many tasks are running.
@@ -98,12 +97,6 @@ impl Tasks {
             Ok(()) => 0,
             Err(_) => self.live(),
         }
-    }
-}
-
-impl Default for Tasks {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -145,7 +138,7 @@ mod tests {
 
     #[tokio::test]
     async fn drain_waits_for_what_ends_after_the_signal() {
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(Handle::current());
         for _ in 0..50 {
             let mut shutdown = tasks.shutdown();
             tasks.spawn("waiter", async move { shutdown.requested().await });
@@ -158,7 +151,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn drain_gives_up_after_the_grace_period_and_counts_what_is_left() {
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(Handle::current());
         let stuck = tasks.spawn("stuck", pending::<()>());
         tasks.spawn("stuck", pending::<()>());
         assert_eq!(tasks.drain(SOON).await, 2);
@@ -169,7 +162,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_ends_only_its_own_task() {
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(Handle::current());
         let other = tasks.clone();
         let broken = tasks.spawn("broken", async { panic!("on purpose") });
         let whole = tasks.spawn("whole", async { 7 });
@@ -180,7 +173,7 @@ mod tests {
 
     #[tokio::test]
     async fn tasks_may_spawn_tasks_while_draining() {
-        let tasks = Tasks::new();
+        let tasks = Tasks::new(Handle::current());
         let inner = tasks.clone();
         tasks.spawn("outer", async move {
             tokio::task::yield_now().await;
@@ -192,7 +185,24 @@ mod tests {
 
     #[tokio::test]
     async fn shutdown_is_requested_when_nobody_is_left_to_ask() {
-        let mut shutdown = Tasks::new().shutdown();
+        let mut shutdown = Tasks::new(Handle::current()).shutdown();
         shutdown.requested().await;
+    }
+
+    #[tokio::test]
+    async fn a_task_goes_on_where_the_runtime_that_it_was_begun_in_is_gone() {
+        let tasks = Tasks::new(Handle::current());
+        let (go_on, going_on) = tokio::sync::oneshot::channel();
+        let begun = tasks.clone();
+        let task = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let _elsewhere = runtime.enter();
+            begun.spawn("elsewhere", going_on)
+        });
+        let task = task.join().unwrap();
+        assert_eq!(tasks.live(), 1);
+        go_on.send(7).unwrap();
+        assert_eq!(task.await.unwrap(), Ok(7));
+        assert_eq!(tasks.drain(Duration::from_secs(20)).await, 0);
     }
 }
