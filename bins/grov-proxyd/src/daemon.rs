@@ -10,7 +10,9 @@ use crate::signals::Signals;
 use crate::understanding::{self, Understanding};
 use crate::watching;
 use anyhow::{Context, anyhow};
-use grov_proxy_core::{ContextSource, HeaderPolicy, Limits, Proxy, Recorder, Upstream, UserNaming};
+use grov_proxy_core::{
+    ContextSource, HeaderPolicy, Limits, Proxy, Recorder, ServeError, Upstream, UserNaming,
+};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
@@ -26,7 +28,7 @@ use time::OffsetDateTime;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// More threads than this do not help a program that waits for the network.
-const MAX_THREADS: usize = 4;
+const MAX_WORKERS: usize = 4;
 
 /// Time for the last records to reach the store after the last response.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
@@ -98,9 +100,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
             None
         }
     };
-    let threads = std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, MAX_THREADS));
+    // For everything but the relay, which has threads of its own. Two, so that what is to be written down for a request does
+    // not wait for what computes.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(threads)
+        .worker_threads(2)
         .enable_all()
         .build()
         .context("the system gives no threads")
@@ -195,6 +198,7 @@ async fn serve(
         .allowed_hosts(proxy_settings.allowed_hosts.iter().cloned())
         .policy(injection)
         .observer(recorder)
+        .workers(workers())
         .sink(recording.sink())
         .health_section("judge", {
             let judge = Arc::clone(&judge);
@@ -246,7 +250,10 @@ async fn serve(
             }
         }
     };
-    let cut = ended.map_err(|error| Stop::usage(error, None))?;
+    let cut = ended.map_err(|error| match error {
+        ServeError::Threads(_) => Stop::fault(error, None),
+        error => Stop::usage(error, None),
+    })?;
     if cut > 0 {
         tracing::warn!(cut, "responses were cut off at the end of the grace period");
     }
@@ -287,6 +294,11 @@ fn announce(url: &str, lock: Option<&Lock>) {
         }
     }
     say(&format!("listening on {url}"));
+}
+
+/// How many threads relay.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(2, |count| count.get().clamp(2, MAX_WORKERS))
 }
 
 /// One line for the person who started the daemon.

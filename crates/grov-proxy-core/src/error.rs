@@ -29,4 +29,7 @@ pub enum ServeError {
     /// The listener failed.
     #[error("the listener failed: {0}")]
     Listener(#[from] std::io::Error),
+    /// The threads that serve or observe could not be started.
+    #[error("the system gives no more threads: {0}")]
+    Threads(std::io::Error),
 }

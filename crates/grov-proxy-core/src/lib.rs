@@ -37,6 +37,7 @@ mod short_reads;
 mod tasks;
 pub mod upstream;
 mod watch;
+mod workers;
 mod working_directory;
 
 pub use error::{BuildError, ServeError};

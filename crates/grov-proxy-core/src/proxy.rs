@@ -12,10 +12,14 @@ use crate::pages::PagePool;
 use crate::policy::RequestPolicy;
 use crate::server;
 use crate::upstream::{Connector, Pool, Upstream};
+use crate::workers::Workers;
 use grov_domain::RecordSink;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+
+/// Most threads that serve connections.
+const MAX_WORKERS: usize = 64;
 
 /// How much and how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,7 @@ impl Default for Limits {
 pub struct Proxy {
     service: Service,
     observers: Vec<Arc<dyn TurnObserver>>,
+    workers: usize,
     grace: Duration,
 }
 
@@ -59,6 +64,7 @@ pub struct ProxyBuilder {
     allowed_hosts: Vec<String>,
     policies: Vec<Arc<dyn RequestPolicy>>,
     observers: Vec<Arc<dyn TurnObserver>>,
+    workers: usize,
     sink: Option<Arc<dyn RecordSink>>,
     version: String,
     sections: Vec<HealthSection>,
@@ -75,6 +81,7 @@ impl Proxy {
             allowed_hosts: Vec::new(),
             policies: Vec::new(),
             observers: Vec::new(),
+            workers: 0,
             sink: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sections: Vec::new(),
@@ -101,8 +108,10 @@ impl Proxy {
         let Self {
             mut service,
             observers,
+            workers,
             grace,
         } = self;
+        let workers = Workers::start(workers).map_err(ServeError::Threads)?;
         let observer = (!observers.is_empty())
             .then(|| {
                 let (handle, observing) = Observation::new(observers, Arc::clone(&service.metrics));
@@ -110,8 +119,9 @@ impl Proxy {
                 let thread = std::thread::Builder::new().name("grov-observer".to_owned());
                 thread.spawn(observing)
             })
-            .transpose()?;
-        let cut = server::serve(listener, Arc::new(service), shutdown, grace).await;
+            .transpose()
+            .map_err(ServeError::Threads)?;
+        let cut = server::serve(listener, Arc::new(service), &workers, shutdown, grace).await;
         if let Some(observer) = observer {
             // The service is gone, and with it the last handle: the thread ends once its queue is empty. Panics of
             // observers were caught in it.
@@ -131,6 +141,15 @@ impl ProxyBuilder {
     /// Adds an observer.
     pub fn observer(mut self, observer: impl TurnObserver) -> Self {
         self.observers.push(Arc::new(observer));
+        self
+    }
+
+    /// Serves connections on so many threads with a runtime of their own each, a connection on one of them from its beginning
+    /// to its end: the fastest way where all of a program's traffic is the proxy's. Policies are asked there, and should hand
+    /// over to other threads what takes long. With 0, which is the default, connections are served by the runtime that
+    /// [`Proxy::serve`] runs on. At most 64.
+    pub fn workers(mut self, threads: usize) -> Self {
+        self.workers = threads.min(MAX_WORKERS);
         self
     }
 
@@ -185,7 +204,10 @@ impl ProxyBuilder {
     /// The proxy, ready to serve. Nothing is opened or resolved yet.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
-        let pool = Arc::new(Pool::new(Connector::new(self.upstream, self.limits.connect)));
+        let pool = Arc::new(Pool::new(
+            Connector::new(self.upstream, self.limits.connect),
+            self.workers,
+        ));
         let own = OwnPages {
             metrics: Arc::clone(&metrics),
             pool: Arc::clone(&pool),
@@ -211,6 +233,7 @@ impl ProxyBuilder {
         Ok(Proxy {
             service,
             observers: self.observers,
+            workers: self.workers,
             grace: self.limits.grace,
         })
     }

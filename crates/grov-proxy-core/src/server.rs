@@ -3,6 +3,7 @@
 use crate::exchange::Service;
 use crate::rescue::{Rescue, Serving};
 use crate::short_reads::ShortReads;
+use crate::workers::Workers;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -23,6 +24,7 @@ const MAX_BUFFER: usize = 32 * 1024;
 pub(crate) async fn serve(
     listener: TcpListener,
     service: Arc<Service>,
+    workers: &Workers,
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> usize {
@@ -35,7 +37,11 @@ pub(crate) async fn serve(
             Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) => {
-                    connections.spawn(serve_connection(socket, Arc::clone(&service), stopping.clone()));
+                    let (service, stopping) = (Arc::clone(&service), stopping.clone());
+                    let serve = |socket| serve_connection(socket, service, stopping);
+                    if let Err(error) = workers.serve(&mut connections, socket, serve) {
+                        tracing::error!(%error, "a client's connection cannot be handed over");
+                    }
                 }
                 Err(error) => wait_after(&error).await,
             }

@@ -3,6 +3,7 @@
 //! hyper's own pooled client drives each connection in a task of its own and hands every chunk over between tasks.
 //! Here the connection is polled by whoever waits for its answer, so a chunk needs no hand-over.
 
+use super::pool::Home;
 use super::transport::Transport;
 use crate::body::UpstreamBody;
 use crate::patience::Patience;
@@ -29,6 +30,7 @@ pub(crate) struct Link {
     connection: Option<Connection>,
     /// For whoever waits on this connection.
     patience: Patience,
+    home: Home,
 }
 
 /// Why a request got no answer.
@@ -43,7 +45,7 @@ pub(crate) enum SendError {
 
 impl Link {
     /// Prepares a fresh connection for its first request.
-    pub(crate) async fn new(transport: Transport) -> Result<Self, hyper::Error> {
+    pub(crate) async fn new(transport: Transport, home: Home) -> Result<Self, hyper::Error> {
         let stream = match &transport {
             Transport::Plain(_) => ShortReads::of_answers(transport),
             Transport::Secure(_) => ShortReads::of_records(transport),
@@ -57,6 +59,7 @@ impl Link {
             sender,
             connection: Some(connection),
             patience: Patience::default(),
+            home,
         };
         // The sender reports ready only after the connection was polled once.
         poll_fn(|cx| {
@@ -65,6 +68,11 @@ impl Link {
         })
         .await?;
         Ok(link)
+    }
+
+    /// Where the pool keeps it.
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
     }
 
     /// Whether the connection is still open and free, found out without waiting.
@@ -138,6 +146,7 @@ fn drive(connection: &mut Option<Connection>, cx: &mut Context<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -146,7 +155,9 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let (mut upstream, _) = listener.accept().await.unwrap();
-        let mut link = Link::new(Transport::Plain(stream)).await.unwrap();
+        let mut link = Link::new(Transport::Plain(stream), Home::among(0, &Arc::default()))
+            .await
+            .unwrap();
         let request = || Request::new(UpstreamBody::whole("{}".into()));
         let answering = async {
             let mut request = Vec::new();

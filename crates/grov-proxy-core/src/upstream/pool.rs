@@ -1,14 +1,19 @@
 //! Connections kept ready for the next request.
 
 use super::{ConnectError, Connector, Link};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use crate::workers;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 /// An idle connection older than this is not trusted: middle boxes drop them silently after a minute.
 const MAX_IDLE: Duration = Duration::from_secs(50);
 
-/// Most idle connections kept.
+/// A worker that used none of its idle connections for this long lends them: to open a new one takes longer than to be
+/// woken by another thread. To one that has none at all it lends at once.
+const LENT_AFTER: Duration = Duration::from_millis(100);
+
+/// Most idle connections kept, of all workers together.
 const MAX_KEPT: usize = 256;
 
 struct Idle {
@@ -18,19 +23,52 @@ struct Idle {
     since_wall: SystemTime,
 }
 
-/// Idle connections to one upstream, newest on top.
+/// The connections that one worker opened. The system tells that worker what happens to them.
+#[derive(Default)]
+struct Shelf {
+    /// The newest on top.
+    idle: Mutex<Vec<Idle>>,
+    /// How many there are, idle or not.
+    open: Arc<AtomicUsize>,
+}
+
+/// Where a connection belongs: among those of the worker that opened it.
+pub(crate) struct Home {
+    shelf: usize,
+    open: Arc<AtomicUsize>,
+}
+
+impl Home {
+    /// A place among the connections of that number, which are counted there.
+    pub(crate) fn among(shelf: usize, open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self {
+            shelf,
+            open: Arc::clone(open),
+        }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Idle connections to one upstream.
 pub(crate) struct Pool {
     connector: Connector,
-    idle: Mutex<Vec<Idle>>,
+    shelves: Box<[Shelf]>,
     reused: AtomicU64,
     opened: AtomicU64,
 }
 
 impl Pool {
-    pub(crate) fn new(connector: Connector) -> Self {
+    /// A pool for so many workers; 0 means that connections are used wherever the runtime likes.
+    pub(crate) fn new(connector: Connector, workers: usize) -> Self {
         Self {
             connector,
-            idle: Mutex::default(),
+            shelves: (0..workers.max(1)).map(|_| Shelf::default()).collect(),
             reused: AtomicU64::new(0),
             opened: AtomicU64::new(0),
         }
@@ -40,24 +78,32 @@ impl Pool {
         &self.connector
     }
 
-    /// An idle connection that is still good, if there is one.
+    /// An idle connection that is still good, if there is one: of this worker, or of one that has no use for it now.
     pub(crate) fn take(&self) -> Option<Link> {
-        loop {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-            let slept = SystemTime::now()
-                .duration_since(idle.since_wall)
-                .unwrap_or(Duration::MAX);
-            if idle.since.elapsed() < MAX_IDLE && slept < MAX_IDLE && idle.link.is_usable() {
-                self.reused.fetch_add(1, Ordering::Relaxed);
-                return Some(idle.link);
-            }
-        }
+        let (others, own) = self.shelves.split_at(self.own());
+        let (own, more) = own.split_first()?;
+        let link = own.take(Duration::ZERO).or_else(|| {
+            let has_none = own.open.load(Ordering::Relaxed) == 0;
+            let at_least = if has_none { Duration::ZERO } else { LENT_AFTER };
+            let mut others = others.iter().chain(more);
+            others.find_map(|other| other.take(at_least))
+        })?;
+        self.reused.fetch_add(1, Ordering::Relaxed);
+        Some(link)
+    }
+
+    /// The place of this worker's connections.
+    fn own(&self) -> usize {
+        workers::number() % self.shelves.len()
     }
 
     /// A new connection.
     pub(crate) async fn open(&self) -> Result<Link, ConnectError> {
         let transport = self.connector.connect().await?;
-        let link = Link::new(transport)
+        let number = self.own();
+        let open = self.shelves.get(number).map(|shelf| &shelf.open);
+        let home = Home::among(number, open.unwrap_or(&Arc::default()));
+        let link = Link::new(transport, home)
             .await
             .map_err(|error| ConnectError::Connect {
                 to: self.connector.upstream().host().to_owned(),
@@ -72,14 +118,17 @@ impl Pool {
         if !link.is_usable() {
             return;
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(shelf) = self.shelves.get(link.home().shelf) else {
+            return;
+        };
+        let mut idle = shelf.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle
             .first()
             .is_some_and(|oldest| oldest.since.elapsed() >= MAX_IDLE)
         {
             idle.retain(|kept| kept.since.elapsed() < MAX_IDLE);
         }
-        if idle.len() < MAX_KEPT {
+        if idle.len() < MAX_KEPT / self.shelves.len() {
             idle.push(Idle {
                 link,
                 since: Instant::now(),
@@ -94,5 +143,86 @@ impl Pool {
             self.reused.load(Ordering::Relaxed),
             self.opened.load(Ordering::Relaxed),
         )
+    }
+}
+
+impl Shelf {
+    /// The newest connection that is still good, if it was idle for so long.
+    fn take(&self, at_least: Duration) -> Option<Link> {
+        loop {
+            let mut idle = {
+                let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+                idle.pop_if(|newest| newest.since.elapsed() >= at_least)?
+            };
+            let slept = SystemTime::now()
+                .duration_since(idle.since_wall)
+                .unwrap_or(Duration::MAX);
+            if idle.since.elapsed() < MAX_IDLE && slept < MAX_IDLE && idle.link.is_usable() {
+                return Some(idle.link);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::upstream::transport::Transport;
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// A pool of two workers whose connections were last used so long ago: the first worker's two, then the second's.
+    async fn pool(ages: [u64; 3]) -> (Pool, Vec<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let upstream = crate::Upstream::parse(&format!("http://{address}")).unwrap();
+        let pool = Pool::new(Connector::new(upstream, Duration::from_secs(1)), 2);
+        let mut peers = Vec::new();
+        for (home, age) in [0, 0, 1].into_iter().zip(ages) {
+            let (stream, peer) = tokio::join!(TcpStream::connect(address), listener.accept());
+            let place = Home::among(home, &pool.shelves[home].open);
+            let link = Link::new(Transport::Plain(stream.unwrap()), place).await;
+            pool.give_back(link.unwrap());
+            let mut idle = pool.shelves[home].idle.lock().unwrap();
+            idle.last_mut().unwrap().since = Instant::now() - Duration::from_millis(age);
+            peers.push(peer.unwrap().0);
+        }
+        (pool, peers)
+    }
+
+    /// The workers from whose connections are taken, one after the other, by the first.
+    fn taken(pool: &Pool) -> Vec<usize> {
+        std::iter::from_fn(|| pool.take())
+            .map(|link| link.home().shelf)
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_worker_takes_its_own_connections_first() {
+        let (pool, _peers) = pool([40_000, 30_000, 20_000]).await;
+        assert_eq!(taken(&pool), [0, 0, 1]);
+        assert_eq!(pool.counts(), (3, 0));
+    }
+
+    #[tokio::test]
+    async fn what_another_worker_used_lately_stays_there() {
+        // As if used an hour from now: nothing that this test waits for makes it old.
+        let (pool, _peers) = pool([40_000, 30_000, 0]).await;
+        pool.shelves[1].idle.lock().unwrap()[0].since = Instant::now() + Duration::from_secs(3600);
+        let (one, other) = (pool.take().unwrap(), pool.take().unwrap());
+        assert!(pool.take().is_none());
+        // But for one that has none at all, idle or not.
+        drop(one);
+        assert!(pool.take().is_none());
+        drop(other);
+        assert_eq!(taken(&pool), [1]);
+    }
+
+    #[tokio::test]
+    async fn a_connection_comes_back_to_the_worker_that_opened_it() {
+        let (pool, _peers) = pool([60_000, 60_000, 20_000]).await;
+        let link = pool.take().unwrap();
+        pool.give_back(link);
+        let idle = |worker: usize| pool.shelves[worker].idle.lock().unwrap().len();
+        assert_eq!((idle(0), idle(1)), (0, 1));
     }
 }

@@ -71,3 +71,16 @@ async fn bytes_behind_an_answer_are_nobody_s_next_answer() {
         assert_eq!(upstream.requests().pop().unwrap().connection, connection);
     }
 }
+
+#[tokio::test]
+async fn a_worker_without_a_connection_is_lent_one() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    // Each is served by a worker of its own.
+    let mut clients = [proxy.client().await, proxy.client().await];
+    for turn in [0, 1, 0, 1, 1] {
+        clients[turn].send(post("/v1/messages", b"{}")).await;
+        clients[turn].receive().await.unwrap();
+    }
+    assert!(upstream.requests().iter().all(|request| request.connection == 0));
+}

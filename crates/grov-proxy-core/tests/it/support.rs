@@ -235,12 +235,15 @@ pub(crate) struct Running {
     done: std::thread::JoinHandle<usize>,
 }
 
+/// Threads that serve connections.
+const WORKERS: usize = 2;
+
 impl Running {
     pub(crate) async fn start(builder: ProxyBuilder) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let proxy = builder.build().unwrap();
+        let proxy = builder.workers(WORKERS).build().unwrap();
         let metrics = proxy.metrics();
         let (stop, stopped) = oneshot::channel::<()>();
         let done = std::thread::spawn(move || {

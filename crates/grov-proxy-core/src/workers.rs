@@ -1,0 +1,206 @@
+//! Threads that serve connections, each with a runtime of its own.
+//!
+//! A connection stays on one thread with everything that its exchanges touch: no task is woken on another processor, and
+//! memory is given back where it was taken. The price is that a thread which is busy for long keeps its other connections
+//! waiting, and those of others that drive an upstream connection which it opened. So nothing that takes long runs on it.
+
+use std::cell::Cell;
+use std::convert::Infallible;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+thread_local! {
+    static NUMBER: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The number of the worker that this thread is, counted from 0; 0 where it is none.
+pub(crate) fn number() -> usize {
+    NUMBER.get()
+}
+
+/// Threads that serve connections. They end when this goes.
+pub(crate) struct Workers(Vec<Worker>);
+
+struct Worker {
+    runtime: Handle,
+    /// How many connections it serves.
+    connections: Arc<AtomicUsize>,
+    /// The thread runs until this goes.
+    _running: oneshot::Sender<Infallible>,
+}
+
+/// A connection that a worker serves, for as long as it does.
+struct Served(Arc<AtomicUsize>);
+
+impl Workers {
+    /// Starts so many threads.
+    ///
+    /// # Errors
+    /// Where the system gives no more threads or file descriptors.
+    pub(crate) fn start(count: usize) -> io::Result<Self> {
+        (0..count).map(Worker::start).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Has a connection served by the worker that serves the fewest, the first of them: an upstream connection that was
+    /// used lately is there.
+    ///
+    /// # Errors
+    /// Where the socket cannot be handed over.
+    pub(crate) fn serve<F>(
+        &self,
+        connections: &mut JoinSet<()>,
+        socket: TcpStream,
+        serve: impl FnOnce(TcpStream) -> F + Send + 'static,
+    ) -> io::Result<()>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let load = |worker: &&Worker| worker.connections.load(Ordering::Relaxed);
+        let Some(worker) = self.0.iter().min_by_key(load) else {
+            connections.spawn(serve(socket));
+            return Ok(());
+        };
+        let socket = socket.into_std()?;
+        let served = Served::by(worker);
+        let serving = async move {
+            let _served = served;
+            match TcpStream::from_std(socket) {
+                Ok(socket) => serve(socket).await,
+                Err(error) => tracing::error!(%error, "a client's connection cannot be served"),
+            }
+        };
+        connections.spawn_on(serving, &worker.runtime);
+        Ok(())
+    }
+}
+
+impl Worker {
+    fn start(number: usize) -> io::Result<Self> {
+        let (running, stopped) = oneshot::channel();
+        let (ready, started) = std::sync::mpsc::channel();
+        std::thread::Builder::new()
+            .name(format!("grov-worker-{number}"))
+            .spawn(move || {
+                NUMBER.set(number);
+                let runtime = match Builder::new_current_thread().enable_all().build() {
+                    Ok(runtime) => runtime,
+                    Err(error) => {
+                        let _ = ready.send(Err(error));
+                        return;
+                    }
+                };
+                let _ = ready.send(Ok(runtime.handle().clone()));
+                let _ = runtime.block_on(stopped);
+                runtime.shutdown_background();
+            })?;
+        let runtime = started
+            .recv()
+            .map_err(|_| io::Error::other("a thread ended early"))??;
+        Ok(Self {
+            runtime,
+            connections: Arc::default(),
+            _running: running,
+        })
+    }
+}
+
+impl Served {
+    fn by(worker: &Worker) -> Self {
+        worker.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&worker.connections))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+    use tokio::net::TcpListener;
+
+    /// A connection that was accepted, and its client.
+    async fn connection(listener: &TcpListener) -> (TcpStream, TcpStream) {
+        let address = listener.local_addr().unwrap();
+        let (accepted, client) = tokio::join!(listener.accept(), TcpStream::connect(address));
+        (accepted.unwrap().0, client.unwrap())
+    }
+
+    #[tokio::test]
+    async fn a_connection_goes_to_the_worker_with_the_fewest_and_of_those_to_the_first() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let workers = Workers::start(3).unwrap();
+        let mut connections = JoinSet::new();
+        let seen: Arc<Mutex<Vec<usize>>> = Arc::default();
+        let mut clients = Vec::new();
+        let mut ends = Vec::new();
+        for place in [0, 1, 2, 0, 1] {
+            let (socket, client) = connection(&listener).await;
+            let (end, ended) = oneshot::channel::<()>();
+            let (noted, was_noted) = oneshot::channel();
+            let seen = Arc::clone(&seen);
+            workers
+                .serve(&mut connections, socket, move |_socket| async move {
+                    seen.lock().unwrap().push(number());
+                    let _ = noted.send(());
+                    let _ = ended.await;
+                })
+                .unwrap();
+            was_noted.await.unwrap();
+            clients.push(client);
+            ends.push((place, end));
+        }
+        assert_eq!(*seen.lock().unwrap(), [0, 1, 2, 0, 1]);
+        // Both of the second worker's end: it has the fewest.
+        ends.retain(|(place, _)| *place != 1);
+        for _ in 0..2 {
+            connections.join_next().await.unwrap().unwrap();
+        }
+        let (socket, _client) = connection(&listener).await;
+        let (told, number) = oneshot::channel();
+        workers
+            .serve(&mut connections, socket, |_socket| async {
+                let _ = told.send(super::number());
+            })
+            .unwrap();
+        assert_eq!(number.await.unwrap(), 1);
+    }
+
+    #[tokio::test]
+    async fn without_workers_a_connection_is_served_where_it_was_accepted() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let workers = Workers::start(0).unwrap();
+        let mut connections = JoinSet::new();
+        let (socket, _client) = connection(&listener).await;
+        let here = std::thread::current().id();
+        workers
+            .serve(&mut connections, socket, move |_socket| async move {
+                assert_eq!(std::thread::current().id(), here);
+            })
+            .unwrap();
+        connections.join_next().await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn the_threads_end_with_the_workers() {
+        let workers = Workers::start(2).unwrap();
+        let runtimes: Vec<Handle> = workers.0.iter().map(|worker| worker.runtime.clone()).collect();
+        drop(workers);
+        for runtime in runtimes {
+            // A runtime that is gone refuses tasks; one that is going may still take one and drop it.
+            let mut tasks = JoinSet::new();
+            tasks.spawn_on(std::future::pending::<()>(), &runtime);
+            let ended = tasks.join_next().await.unwrap();
+            assert!(ended.unwrap_err().is_cancelled());
+        }
+    }
+}
