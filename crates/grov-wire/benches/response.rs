@@ -1,4 +1,5 @@
-//! What observing a response costs: an answer of 300 small events, as one burst and event by event.
+//! What observing a response costs: an answer of 300 small events, as one burst and event by event, and 300 short
+//! answers that are one JSON document each.
 //!
 //! `cargo bench -p grov-wire --bench response` prints one line for each case: fastest and median of many
 //! runs, for the answer and for each of its events. Arguments behind `--` choose cases by a part of their
@@ -102,6 +103,18 @@ fn observe<'a>(encoding: Option<&str>, chunks: impl Iterator<Item = &'a [u8]>) {
     assert_eq!((turn.end, turn.blocks.len()), (TurnEnd::Complete, 2));
 }
 
+/// An answer of 1.5 kB that comes as one JSON document.
+fn json_answer() -> String {
+    let text = r#"The function reads `config.toml` and returns a Result; the caller must handle \"not found\" errors.\n\nLet me check src/main.rs first — then run the tests naïvely 3 times. "#;
+    let text = text.repeat(6);
+    let call =
+        r#"{"type":"tool_use","id":"toolu_1","name":"Read","input":{"file_path":"/repo/src/main.rs"}}"#;
+    let usage = r#"{"input_tokens":12,"cache_creation_input_tokens":100,"cache_read_input_tokens":2000,"cache_creation":{"ephemeral_5m_input_tokens":100,"ephemeral_1h_input_tokens":0},"output_tokens":240,"service_tier":"standard"}"#;
+    format!(
+        r#"{{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-4-8","content":[{{"type":"text","text":"{text}"}},{call}],"stop_reason":"tool_use","stop_sequence":null,"usage":{usage}}}"#
+    )
+}
+
 fn measure(case: &str, mut job: impl FnMut()) {
     let mut wanted = std::env::args()
         .skip(1)
@@ -157,6 +170,15 @@ fn main() {
     });
     measure("gzip, flushed for each event", || {
         observe(Some("gzip"), flushed.iter().map(Vec::as_slice))
+    });
+    let json = json_answer();
+    measure("300 whole JSON answers", || {
+        for _ in 0..EVENTS {
+            let mut tap = ResponseTap::new(200, Some("application/json"), None);
+            tap.feed(black_box(json.as_bytes()));
+            let turn = black_box(tap.finish(true));
+            assert_eq!((turn.end, turn.blocks.len()), (TurnEnd::Complete, 2));
+        }
     });
     measure("splitting into events alone", || {
         let mut seen = 0;

@@ -5,6 +5,7 @@ mod body;
 mod canonical;
 mod coding;
 mod event;
+mod ordinary;
 mod sse;
 mod tap;
 #[cfg(test)]

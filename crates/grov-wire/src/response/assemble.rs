@@ -1,10 +1,9 @@
 //! The events of a stream become a [`Turn`].
 
 use super::canonical::{CanonicalDelta, DeltaKind};
-use super::event::{self, Delta, Envelope, Message};
+use super::event::{self, Delta, Envelope, Message, Raw};
 use super::sse::SseEvent;
 use super::turn::{ApiError, Block, Turn, TurnEnd, Unrecognised};
-use serde_json::value::RawValue;
 
 /// More blocks than any model writes; the rest of a stream that has more is counted as misplaced.
 const MAX_BLOCKS: usize = 4096;
@@ -196,7 +195,7 @@ impl Assembler {
         let (target, addition) = match (&*kind, block) {
             (_, Block::Other { json, .. }) => {
                 json.push('\n');
-                json.push_str(raw.get());
+                json.push_str(raw.0);
                 return;
             }
             ("text_delta", Block::Text { text, .. }) => (text, delta.text),
@@ -212,7 +211,7 @@ impl Assembler {
             _ => {
                 let count = &mut self.turn.irregularities.unknown_deltas;
                 *count = count.saturating_add(1);
-                return self.keep_unrecognised(&kind, raw.get());
+                return self.keep_unrecognised(&kind, raw.0);
             }
         };
         match event::text(addition) {
@@ -247,7 +246,7 @@ impl Assembler {
         }
         self.turn.usage.update(envelope.usage);
         if let Some(delta) = event::inner::<Delta<'_>>(envelope.delta) {
-            let keep = |target: &mut Option<String>, raw: Option<&RawValue>| {
+            let keep = |target: &mut Option<String>, raw: Option<Raw<'_>>| {
                 if let Some(text) = event::owned_text(raw) {
                     *target = Some(text);
                 }

@@ -1,11 +1,31 @@
 //! A JSON body becomes a [`Turn`]: a whole message, an error, or neither.
 
-use super::event::{self, Malformed, Message};
+use super::event::{self, Malformed, Message, Raw};
+use super::ordinary::{self, Ordinary};
 use super::turn::{ApiError, Block, Turn, TurnEnd};
-use serde_json::value::RawValue;
 
 /// Reads a JSON body. `ended_cleanly` tells whether the transport delivered all of it.
 pub(super) fn read(body: &[u8], ended_cleanly: bool) -> Turn {
+    match ordinary::read(body) {
+        Some(Ordinary {
+            message,
+            blocks,
+            usage,
+        }) => {
+            let mut turn = Turn {
+                blocks,
+                usage,
+                ..Turn::default()
+            };
+            take_over(&mut turn, &message);
+            turn
+        }
+        None => read_leniently(body, ended_cleanly),
+    }
+}
+
+/// Reads any body, in as many passes as its levels need.
+pub(super) fn read_leniently(body: &[u8], ended_cleanly: bool) -> Turn {
     let mut turn = Turn::default();
     let message: Message<'_> = match event::object(body) {
         Ok(message) => message,
@@ -30,17 +50,12 @@ pub(super) fn read(body: &[u8], ended_cleanly: bool) -> Turn {
     }
     let content = message
         .content
-        .and_then(|raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()).ok());
+        .and_then(|raw| serde_json::from_str::<Vec<Raw<'_>>>(raw.0).ok());
     let (Some(content), Some("message")) = (content, kind.as_deref()) else {
         turn.end = TurnEnd::NotAMessage;
         return turn;
     };
-    turn.end = TurnEnd::Complete;
-    turn.id = event::owned_text(message.id);
-    turn.model = event::owned_text(message.model);
-    turn.role = event::owned_text(message.role);
-    turn.stop_reason = event::owned_text(message.stop_reason);
-    turn.stop_sequence = event::owned_text(message.stop_sequence);
+    take_over(&mut turn, &message);
     turn.usage.update(message.usage);
     for raw in content {
         match event::block(raw, true) {
@@ -50,13 +65,23 @@ pub(super) fn read(body: &[u8], ended_cleanly: bool) -> Turn {
                 turn.irregularities.malformed = turn.irregularities.malformed.saturating_add(1);
                 turn.blocks.push(Block::Other {
                     kind: String::new(),
-                    json: raw.get().to_owned(),
+                    json: raw.0.to_owned(),
                     complete: true,
                 });
             }
         }
     }
     turn
+}
+
+/// What a whole message says of itself.
+fn take_over(turn: &mut Turn, message: &Message<'_>) {
+    turn.end = TurnEnd::Complete;
+    turn.id = event::owned_text(message.id);
+    turn.model = event::owned_text(message.model);
+    turn.role = event::owned_text(message.role);
+    turn.stop_reason = event::owned_text(message.stop_reason);
+    turn.stop_sequence = event::owned_text(message.stop_sequence);
 }
 
 #[cfg(test)]

@@ -3,123 +3,133 @@
 use super::turn::{ApiError, Block, Usage};
 use crate::json::unescaped;
 use memchr::memmem;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+
+/// One value as it stands in a document that was checked: JSON, no white space around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Raw<'a>(pub(super) &'a str);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&'a RawValue>::deserialize(deserializer).map(|raw| Self(raw.get()))
+    }
+}
 
 /// An event of the stream, or a whole JSON body: every field that any of them has, unread.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Envelope<'a> {
     #[serde(rename = "type", borrow, default)]
-    pub(super) kind: Option<&'a RawValue>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) index: Option<&'a RawValue>,
+    pub(super) index: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) delta: Option<&'a RawValue>,
+    pub(super) delta: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) content_block: Option<&'a RawValue>,
+    pub(super) content_block: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) message: Option<&'a RawValue>,
+    pub(super) message: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) error: Option<&'a RawValue>,
+    pub(super) error: Option<Raw<'a>>,
 }
 
 /// A message: the whole answer, or what `message_start` has of it.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Message<'a> {
     #[serde(rename = "type", borrow, default)]
-    pub(super) kind: Option<&'a RawValue>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) id: Option<&'a RawValue>,
+    pub(super) id: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) model: Option<&'a RawValue>,
+    pub(super) model: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) role: Option<&'a RawValue>,
+    pub(super) role: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) content: Option<&'a RawValue>,
+    pub(super) content: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) stop_reason: Option<&'a RawValue>,
+    pub(super) stop_reason: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) stop_sequence: Option<&'a RawValue>,
+    pub(super) stop_sequence: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) usage: Option<&'a RawValue>,
+    pub(super) usage: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) error: Option<&'a RawValue>,
+    pub(super) error: Option<Raw<'a>>,
 }
 
 /// A delta of any kind: of a block (`text_delta` …) or of the message (`stop_reason` …).
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(rename = "type", borrow, default)]
-    pub(super) kind: Option<&'a RawValue>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) text: Option<&'a RawValue>,
+    pub(super) text: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) thinking: Option<&'a RawValue>,
+    pub(super) thinking: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) partial_json: Option<&'a RawValue>,
+    pub(super) partial_json: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) stop_reason: Option<&'a RawValue>,
+    pub(super) stop_reason: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    pub(super) stop_sequence: Option<&'a RawValue>,
+    pub(super) stop_sequence: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct RawBlock<'a> {
+pub(super) struct RawBlock<'a> {
     #[serde(rename = "type", borrow, default)]
-    kind: Option<&'a RawValue>,
+    pub(super) kind: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    text: Option<&'a RawValue>,
+    pub(super) text: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    thinking: Option<&'a RawValue>,
+    pub(super) thinking: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
+    pub(super) id: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    name: Option<&'a RawValue>,
+    pub(super) name: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    input: Option<&'a RawValue>,
+    pub(super) input: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct RawUsage<'a> {
+pub(super) struct RawUsage<'a> {
     #[serde(borrow, default)]
-    input_tokens: Option<&'a RawValue>,
+    pub(super) input_tokens: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    output_tokens: Option<&'a RawValue>,
+    pub(super) output_tokens: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    cache_read_input_tokens: Option<&'a RawValue>,
+    pub(super) cache_read_input_tokens: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    cache_creation_input_tokens: Option<&'a RawValue>,
+    pub(super) cache_creation_input_tokens: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    cache_creation: Option<&'a RawValue>,
+    pub(super) cache_creation: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    server_tool_use: Option<&'a RawValue>,
+    pub(super) server_tool_use: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct RawCacheCreation<'a> {
+pub(super) struct RawCacheCreation<'a> {
     #[serde(borrow, default)]
-    ephemeral_5m_input_tokens: Option<&'a RawValue>,
+    pub(super) ephemeral_5m_input_tokens: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    ephemeral_1h_input_tokens: Option<&'a RawValue>,
+    pub(super) ephemeral_1h_input_tokens: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-struct RawServerToolUse<'a> {
+pub(super) struct RawServerToolUse<'a> {
     #[serde(borrow, default)]
-    web_search_requests: Option<&'a RawValue>,
+    pub(super) web_search_requests: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    web_fetch_requests: Option<&'a RawValue>,
+    pub(super) web_fetch_requests: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 struct RawError<'a> {
     #[serde(rename = "type", borrow, default)]
-    kind: Option<&'a RawValue>,
+    kind: Option<Raw<'a>>,
     #[serde(borrow, default)]
-    message: Option<&'a RawValue>,
+    message: Option<Raw<'a>>,
 }
 
 /// Reads a JSON object; `None` if it is none. (Serde would take an array for a struct as well.)
@@ -148,8 +158,8 @@ pub(super) struct Malformed {
 }
 
 /// Reads an object inside a document; absent if it is of another type.
-pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    let json = raw?.get();
+pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<Raw<'a>>) -> Option<T> {
+    let Raw(json) = raw?;
     json.trim_ascii_start()
         .starts_with('{')
         .then(|| serde_json::from_str(json).ok())
@@ -157,8 +167,8 @@ pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option
 }
 
 /// A string, its escapes resolved.
-pub(super) fn text<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
-    let json = raw?.get();
+pub(super) fn text<'a>(raw: Option<Raw<'a>>) -> Option<Cow<'a, str>> {
+    let Raw(json) = raw?;
     let between_quotes = json.strip_prefix('"')?.strip_suffix('"')?;
     if !between_quotes.contains('\\') {
         return Some(Cow::Borrowed(between_quotes));
@@ -170,13 +180,13 @@ pub(super) fn text<'a>(raw: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
     Some(unescaped(between_quotes))
 }
 
-pub(super) fn owned_text(raw: Option<&RawValue>) -> Option<String> {
+pub(super) fn owned_text(raw: Option<Raw<'_>>) -> Option<String> {
     text(raw).map(Cow::into_owned)
 }
 
 /// A count; some gateways write `12.0`.
-pub(super) fn count(raw: Option<&RawValue>) -> Option<u64> {
-    let json = raw?.get();
+pub(super) fn count(raw: Option<Raw<'_>>) -> Option<u64> {
+    let Raw(json) = raw?;
     json.parse().ok().or_else(|| {
         let number: f64 = json.parse().ok()?;
         // Past 2^53 a float no longer tells counts apart; no count of tokens comes near.
@@ -187,23 +197,30 @@ pub(super) fn count(raw: Option<&RawValue>) -> Option<u64> {
 impl Usage {
     /// Takes over what `raw` says; what it does not mention stays. The counts of a stream are cumulative, so the
     /// newest statement stands.
-    pub(super) fn update(&mut self, raw: Option<&RawValue>) {
-        let Some(usage) = inner::<RawUsage<'_>>(raw) else {
-            return;
-        };
+    pub(super) fn update(&mut self, raw: Option<Raw<'_>>) {
+        if let Some(usage) = inner::<RawUsage<'_>>(raw) {
+            let lifetimes = inner(usage.cache_creation).unwrap_or_default();
+            let tools = inner(usage.server_tool_use).unwrap_or_default();
+            self.take_over(&usage, &lifetimes, &tools);
+        }
+    }
+
+    /// As [`Self::update`] for an object whose parts were read.
+    pub(super) fn take_over(
+        &mut self,
+        usage: &RawUsage<'_>,
+        lifetimes: &RawCacheCreation<'_>,
+        tools: &RawServerToolUse<'_>,
+    ) {
         let set = |target: &mut u64, raw| *target = count(raw).unwrap_or(*target);
         set(&mut self.input, usage.input_tokens);
         set(&mut self.output, usage.output_tokens);
         set(&mut self.cache_read, usage.cache_read_input_tokens);
         set(&mut self.cache_creation, usage.cache_creation_input_tokens);
-        if let Some(lifetimes) = inner::<RawCacheCreation<'_>>(usage.cache_creation) {
-            set(&mut self.cache_creation_5m, lifetimes.ephemeral_5m_input_tokens);
-            set(&mut self.cache_creation_1h, lifetimes.ephemeral_1h_input_tokens);
-        }
-        if let Some(tools) = inner::<RawServerToolUse<'_>>(usage.server_tool_use) {
-            set(&mut self.web_search_requests, tools.web_search_requests);
-            set(&mut self.web_fetch_requests, tools.web_fetch_requests);
-        }
+        set(&mut self.cache_creation_5m, lifetimes.ephemeral_5m_input_tokens);
+        set(&mut self.cache_creation_1h, lifetimes.ephemeral_1h_input_tokens);
+        set(&mut self.web_search_requests, tools.web_search_requests);
+        set(&mut self.web_fetch_requests, tools.web_fetch_requests);
     }
 }
 
@@ -217,7 +234,7 @@ impl ApiError {
     }
 
     /// Reads an error object (`{"type":…,"message":…}`), or the bare message that some gateways put in its place.
-    pub(super) fn read(raw: Option<&RawValue>) -> Option<Self> {
+    pub(super) fn read(raw: Option<Raw<'_>>) -> Option<Self> {
         if let Some(message) = owned_text(raw) {
             return Some(Self {
                 kind: "error".to_owned(),
@@ -238,10 +255,18 @@ impl ApiError {
 }
 
 /// Reads a content block. `complete` is as given: true for a JSON answer, false at a block's start in a stream.
-pub(super) fn block(raw: &RawValue, complete: bool) -> Option<Block> {
-    let block: RawBlock<'_> = inner(Some(raw))?;
+pub(super) fn block(raw: Raw<'_>, complete: bool) -> Option<Block> {
+    block_of(&inner(Some(raw))?, raw, complete)
+}
+
+/// As [`block`], for an object that was read.
+pub(super) fn block_of(block: &RawBlock<'_>, raw: Raw<'_>, complete: bool) -> Option<Block> {
     let text_of = |raw| owned_text(raw).unwrap_or_default();
-    let input_of = |raw: Option<&RawValue>| raw.map_or_else(String::new, |raw| raw.get().to_owned());
+    let input_of = |raw: Option<Raw<'_>>| match raw {
+        // Serde makes `null` an absent field; the reading in one pass keeps it as it stands.
+        None | Some(Raw("null")) => String::new(),
+        Some(Raw(json)) => json.to_owned(),
+    };
     let kind = text(block.kind)?;
     Some(match &*kind {
         "text" => Block::Text {
@@ -267,7 +292,7 @@ pub(super) fn block(raw: &RawValue, complete: bool) -> Option<Block> {
         },
         _ => Block::Other {
             kind: kind.into_owned(),
-            json: raw.get().to_owned(),
+            json: raw.0.to_owned(),
             complete,
         },
     })
