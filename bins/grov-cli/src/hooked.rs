@@ -3,7 +3,7 @@
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftEvent, DriftEventId, Effect, ExchangeId,
     HookCheck, HookSession, HookStep, HookStore, JudgedBy, OFF_GOAL_BELOW, SessionMode, SessionState,
-    SessionStatus, SessionSummary, StepRow, StoreError, TaskType, TokenTotals,
+    SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
 };
 use grov_store::SqliteStore;
 
@@ -39,39 +39,33 @@ pub(crate) async fn counted(store: &SqliteStore, project: &str) -> Result<(u64, 
 /// A session as its one task.
 pub(crate) fn task(session: &HookSession) -> SessionSummary {
     let contract = &session.contract;
+    let client = &session.client_session_id;
     let is_off = session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW);
     SessionSummary {
         state: SessionState {
-            session_id: session.client_session_id.first_task(),
-            client_session_id: session.client_session_id.clone(),
-            parent_session_id: None,
-            task_type: TaskType::Main,
-            user_id: None,
-            project_path: session.project_path.clone(),
             working_directory: Some(session.working_directory.clone()),
-            head_at_start: None,
             original_goal: Some(contract.goal.clone()).filter(|goal| !goal.is_empty()),
             expected_scope: contract.scope.clone(),
             constraints: contract.constraints.clone(),
             keywords: contract.keywords.clone(),
-            token_count: 0,
             escalation_count: session.escalation.into(),
             session_mode: if is_off {
                 SessionMode::Drifted
             } else {
                 SessionMode::Normal
             },
-            waiting_for_recovery: false,
-            last_checked_at: 0,
-            last_clear_at: None,
-            judged_at: None,
-            start_time: session.started_at,
             last_update: session.updated_at,
             status: if session.ended_at.is_some() {
                 SessionStatus::Completed
             } else {
                 SessionStatus::Active
             },
+            ..SessionState::begun(
+                client.clone(),
+                client.first_task(),
+                session.project_path.clone(),
+                session.started_at,
+            )
         },
         prompts: session.prompts,
         steps: session.actions,

@@ -115,6 +115,42 @@ pub struct SessionState {
     pub status: SessionStatus,
 }
 
+impl SessionState {
+    /// A task that was just begun: in the main line of work, open and on its goal, and nothing else is known of it.
+    /// `project_path` is the project's key, empty while unknown.
+    pub fn begun(
+        client_session_id: ClientSessionId,
+        session_id: SessionId,
+        project_path: impl Into<String>,
+        at: OffsetDateTime,
+    ) -> Self {
+        Self {
+            session_id,
+            client_session_id,
+            parent_session_id: None,
+            task_type: TaskType::default(),
+            user_id: None,
+            project_path: project_path.into(),
+            working_directory: None,
+            head_at_start: None,
+            original_goal: None,
+            expected_scope: Vec::new(),
+            constraints: Vec::new(),
+            keywords: Vec::new(),
+            token_count: 0,
+            escalation_count: 0,
+            session_mode: SessionMode::default(),
+            waiting_for_recovery: false,
+            last_checked_at: 0,
+            last_clear_at: None,
+            judged_at: None,
+            start_time: at,
+            last_update: at,
+            status: SessionStatus::default(),
+        }
+    }
+}
+
 /// A task with its counters, as `grov proxy-status` shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionSummary {
@@ -195,29 +231,11 @@ mod tests {
     /// An open task: when a verdict was last given on it, and its newest record, in seconds.
     fn task(id: &str, judged_at: Option<i64>, last_update: i64) -> SessionState {
         let at = |seconds| OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds);
+        let (client, task) = (ClientSessionId::new("s1"), SessionId::new(id));
         SessionState {
-            session_id: SessionId::new(id),
-            client_session_id: ClientSessionId::new("s1"),
-            parent_session_id: None,
-            task_type: TaskType::Main,
-            user_id: None,
-            project_path: "/p".to_owned(),
-            working_directory: None,
-            head_at_start: None,
-            original_goal: None,
-            expected_scope: Vec::new(),
-            constraints: Vec::new(),
-            keywords: Vec::new(),
-            token_count: 0,
-            escalation_count: 0,
-            session_mode: SessionMode::Normal,
-            waiting_for_recovery: false,
-            last_checked_at: 0,
-            last_clear_at: None,
             judged_at: judged_at.map(at),
-            start_time: OffsetDateTime::UNIX_EPOCH,
             last_update: at(last_update),
-            status: SessionStatus::Active,
+            ..SessionState::begun(client, task, "/p", OffsetDateTime::UNIX_EPOCH)
         }
     }
 

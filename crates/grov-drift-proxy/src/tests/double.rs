@@ -8,7 +8,7 @@ use grov_domain::{
     JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep, RelatedSteps,
     SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore, SessionSummary,
     StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore, TaskAction,
-    TaskAnalysis, TaskContextQuestion, TaskTransition, TaskType, TokenTotals,
+    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
 use grov_proxy_core::Watched;
 use std::collections::HashMap;
@@ -317,30 +317,11 @@ impl SessionStore for Kept {
 
 /// The only task of a session.
 fn summary(state: &DriftState) -> SessionSummary {
+    let client = &state.client_session_id;
     SessionSummary {
         state: SessionState {
-            session_id: state.client_session_id.first_task(),
-            client_session_id: state.client_session_id.clone(),
-            parent_session_id: None,
-            task_type: TaskType::Main,
-            user_id: None,
-            project_path: String::new(),
-            working_directory: None,
-            head_at_start: None,
-            original_goal: None,
-            expected_scope: Vec::new(),
-            constraints: Vec::new(),
-            keywords: Vec::new(),
-            token_count: 0,
-            escalation_count: 0,
             session_mode: state.mode,
-            waiting_for_recovery: false,
-            last_checked_at: 0,
-            last_clear_at: None,
-            judged_at: None,
-            start_time: state.updated_at,
-            last_update: state.updated_at,
-            status: SessionStatus::Active,
+            ..SessionState::begun(client.clone(), client.first_task(), "", state.updated_at)
         },
         prompts: 0,
         steps: 0,

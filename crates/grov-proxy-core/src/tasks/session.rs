@@ -11,8 +11,8 @@ use super::{Context, Event};
 use crate::identity;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
-    SessionId, SessionMode, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis,
-    TaskContextQuestion, TaskTransition, TaskType, in_work,
+    SessionId, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
+    TaskTransition, TaskType, in_work,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -290,28 +290,13 @@ impl Session {
         parent: Option<SessionId>,
     ) -> SessionState {
         SessionState {
-            session_id: id,
-            client_session_id: self.id.clone(),
             parent_session_id: parent,
             task_type,
             user_id: exchange.user.clone(),
-            project_path: exchange.project.key().to_owned(),
             working_directory: exchange.working_directory.clone(),
             head_at_start: turn.location.head.clone(),
-            original_goal: None,
-            expected_scope: Vec::new(),
-            constraints: Vec::new(),
-            keywords: Vec::new(),
-            token_count: 0,
-            escalation_count: 0,
-            session_mode: SessionMode::Normal,
-            waiting_for_recovery: false,
-            last_checked_at: 0,
-            last_clear_at: None,
-            judged_at: None,
-            start_time: turn.started_at,
             last_update: exchange.ended_at,
-            status: SessionStatus::Active,
+            ..SessionState::begun(self.id.clone(), id, exchange.project.key(), turn.started_at)
         }
     }
 
