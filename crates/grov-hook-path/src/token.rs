@@ -2,9 +2,9 @@
 
 use grov_redact::Secret;
 use grov_runtime::{Home, write_private};
-use std::fs::File;
+use std::fs::{self, File};
 use std::hint::black_box;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 
 /// Random bytes of a token; written down in twice as many hexadecimal digits.
 const BYTES: usize = 32;
@@ -36,6 +36,17 @@ pub fn made(home: &Home) -> io::Result<Secret> {
     Ok(Secret::new(text))
 }
 
+/// Takes the token of a home away: nobody is answered by it any more. Whether there was one.
+///
+/// # Errors
+/// The file cannot be removed.
+pub fn forget(home: &Home) -> io::Result<bool> {
+    match fs::remove_file(home.hook_token()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
+    }
+}
+
 /// Whether somebody shows this token. How long it takes tells nothing of where they differ.
 pub fn is_shown(token: &Secret, shown: &[u8]) -> bool {
     let token = token.expose().as_bytes();
@@ -48,7 +59,6 @@ pub fn is_shown(token: &Secret, shown: &[u8]) -> bool {
 mod tests {
     use super::*;
     use grov_runtime::Environment;
-    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -69,6 +79,8 @@ mod tests {
             assert_eq!(read(&home), None, "{broken:?}");
             assert_ne!(made(&home).unwrap(), token);
         }
+        assert!(forget(&home).unwrap() && !home.hook_token().exists());
+        assert!(!forget(&home).unwrap());
     }
 
     #[test]

@@ -389,6 +389,36 @@ fn the_token_is_shown_to_nobody() {
 }
 
 #[test]
+fn the_token_goes_with_the_last_file_that_shows_it() {
+    let scene = Scene::new();
+    let file = scene.path("home/.grov/hook-token");
+    let work = scene.repository("work", "https://example.com/a.git");
+    for command in ["unregister", "uninstall"] {
+        scene.ask(&["init", "--http"]);
+        scene.ask(&["init", "--http", "--scope", "local"]);
+        let would = scene.ask(&[command, "--dry-run"]);
+        assert_eq!(would["token"], file.to_str().unwrap());
+        assert!(file.exists());
+        let ended = scene.run(&[command]);
+        assert!(ended.code == 0 && !file.exists(), "{ended:?}");
+        assert!(ended.stdout.contains("hook-token removed"), "{ended:?}");
+        assert_eq!(scene.ask(&[command])["token"], Value::Null);
+    }
+    // A hook that the user added stays, and so does what it shows.
+    scene.ask(&["init", "--http"]);
+    let path = scene.path(USER);
+    let mut added = settings(&path);
+    added["hooks"]["Notification"] = added["hooks"]["Stop"].clone();
+    std::fs::write(&path, added.to_string()).unwrap();
+    assert_eq!(scene.ask(&["unregister"])["token"], Value::Null);
+    assert!(text(&path).contains(&token(&scene)));
+    // Nobody knows of it any more: then whatever calls Grov is taken out.
+    scene.ask(&["unregister"]);
+    assert!(!text(&path).contains("X-Grov-Hook-Token") && !file.exists());
+    assert!(!work.join(".claude").exists());
+}
+
+#[test]
 fn a_token_stands_in_no_file_that_is_shared() {
     let scene = Scene::new();
     let work = scene.repository("work", "https://example.com/a.git");
