@@ -11,6 +11,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// Where the client asks for the next input.
 const READY: &str = "❯";
+/// How the title of a client begins that waits for a line; of one at work a spinner stands there.
+const AT_REST: &str = "]0;✳";
+/// The title of a client that waits for the first line of a conversation.
+const BEGUN_ANEW: &str = "]0;✳ Claude Code";
 /// What breaks off a turn.
 const ESCAPE: &str = "\u{1b}";
 /// What ends the client when it is typed twice.
@@ -80,6 +84,18 @@ impl Terminal {
         self.press("\r")?;
         // What was entered moves up, into the conversation.
         self.awaits(last)
+    }
+
+    /// Has the conversation cleared, and waits until that is done: when it is, the client empties its line, with whatever was
+    /// typed there meanwhile. It has to have worked before.
+    ///
+    /// # Errors
+    /// The client never comes to rest.
+    pub fn clear(&mut self) -> Result<()> {
+        // Who is at work keeps the command for later.
+        self.awaits(AT_REST)?;
+        self.enter("/clear")?;
+        self.awaits(BEGUN_ANEW)
     }
 
     /// Says yes to what the client asks: that is what it offers first.

@@ -131,8 +131,8 @@ fn after_clear_another_session_begins() -> Result<()> {
     let mut terminal = Terminal::open(&hooked.client, &hooked.upstream.url())?;
     terminal.enter(&format!("{GOAL} [[scenario:greet]]"))?;
     terminal.awaits("greeting is in hello.txt")?;
-    terminal.enter("/clear")?;
-    terminal.enter(&format!("{EMPTY}Write more.txt. [[scenario:more]]"))?;
+    terminal.clear()?;
+    terminal.enter("Write more.txt. [[scenario:more]]")?;
     terminal.awaits("more.txt is written")?;
     terminal.leave()?;
     let memories = hooked.memories_when("both sessions to be kept", |memories| memories.len() == 2)?;

@@ -10,9 +10,6 @@ use grov_tests::{ClientRun, Grov, Terminal, eventually};
 use serde_json::{Value, json};
 use std::thread;
 
-/// What the client shows at the top of an empty conversation.
-const BANNER: &str = "▐▛███▜▌";
-
 /// A client, a judge, and what is between them.
 struct Story {
     work: Work,
@@ -301,11 +298,9 @@ fn a_conversation_cleared_on_a_terminal_is_new_work() -> Result<()> {
         tasks.len() == 1 && has(&tasks[0], "main", "active", 1) && tasks[0]["steps"] == 4
     })?;
     let first = tasks[0]["client_session_id"].clone();
-    // Only a client at rest clears at once.
     story.judged(1)?;
     terminal.awaits("greeting is written")?;
-    terminal.enter("/clear")?;
-    terminal.awaits(BANNER)?;
+    terminal.clear()?;
     terminal.enter("Fix the [[scenario:parallel]] log-out")?;
     let tasks = story
         .tasks_when("a task of its own", |tasks| {
