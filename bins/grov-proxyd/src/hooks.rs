@@ -167,10 +167,11 @@ impl Shared {
     }
 
     fn is_known(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(TOKEN_HEADER).map(|value| value.as_bytes());
+        let Some(shown) = headers.get(TOKEN_HEADER) else {
+            return false;
+        };
         // Read each time: `grov init --http` may have made it just now.
-        let known = token::read(&self.home);
-        matches!((known, shown), (Some(known), Some(shown)) if token::is_shown(&known, shown))
+        token::read(&self.home).is_some_and(|known| token::is_shown(&known, shown.as_bytes()))
     }
 
     fn reply(self: &Arc<Self>, request: &PageRequest) -> Reply {
