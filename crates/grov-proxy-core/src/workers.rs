@@ -1,8 +1,9 @@
 //! Threads that serve connections, each with a runtime of its own.
 //!
-//! A connection stays on one thread with everything that its exchanges touch: no task is woken on another processor, and
-//! memory is given back where it was taken. The price is that a thread which is busy for long keeps its other connections
-//! waiting, and those of others that drive an upstream connection which it opened. So nothing that takes long runs on it.
+//! A connection stays on one thread with everything that relaying it touches: no task moves or is woken across threads, and
+//! buffers are given back where they were taken. (Observers have a thread of their own.) The price is that a thread which is
+//! busy for long keeps its other connections waiting, and those of others that drive an upstream connection which it opened. So
+//! nothing that takes long runs on it.
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -98,7 +98,7 @@ impl KnownRequests {
             if longest.is_none_or(|(_, length)| common > length) {
                 longest = Some((known, common));
             }
-            // To look for more would take longer than to read it.
+            // What another has in common beyond that is quicker read than looked for.
             if common > body.len() / 2 {
                 break;
             }
