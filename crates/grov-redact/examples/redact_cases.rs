@@ -1,0 +1,53 @@
+//! Prints how the redactor does on the cases of `tests/cases/secrets`: secrets that survive, and innocent texts that change.
+//!
+//! `cargo run -p grov-redact --example redact_cases [tuning|reporting]`; of the half `tuning` each miss is shown.
+#![forbid(unsafe_code)]
+#![expect(clippy::print_stdout, reason = "figures for the terminal of a developer")]
+
+use grov_redact::Redactor;
+use serde_json::Value;
+use std::error::Error;
+use std::path::Path;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/cases/secrets");
+    let wanted: Vec<String> = std::env::args().skip(1).collect();
+    for half in ["tuning", "reporting"] {
+        if wanted.is_empty() || wanted.iter().any(|name| name == half) {
+            report(
+                half,
+                &std::fs::read_to_string(folder.join(format!("{half}.jsonl")))?,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn report(half: &str, cases: &str) -> Result<(), Box<dyn Error>> {
+    let (mut secrets, mut survived, mut innocent, mut changed) = (0, 0, 0, 0);
+    for line in cases.lines().filter(|line| !line.trim().is_empty()) {
+        let case: Value = serde_json::from_str(line)?;
+        let text = case["text"].as_str().unwrap_or_default();
+        let redacted = Redactor::shared().redact(text);
+        let is_missed = if case["innocent"] == true {
+            innocent += 1;
+            changed += usize::from(redacted != text);
+            redacted != text
+        } else {
+            let parts = case["secrets"].as_array().into_iter().flatten();
+            let survives = parts
+                .filter_map(Value::as_str)
+                .any(|secret| redacted.contains(secret));
+            secrets += 1;
+            survived += usize::from(survives);
+            survives
+        };
+        if is_missed && half == "tuning" {
+            println!("  {} {}: {redacted:?}", case["id"], case["kind"]);
+        }
+    }
+    println!(
+        "{half}: {survived} of {secrets} secrets survive, {changed} of {innocent} innocent texts change"
+    );
+    Ok(())
+}
