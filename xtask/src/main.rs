@@ -1,4 +1,4 @@
-//! The project's own checks and chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask test`.
+//! The project's own checks and chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask test`, `cargo xtask fuzz`.
 //!
 //! Start at [`ci::run`] for what a change must pass, at [`tidy::check`] for the rules that no compiler knows, at
 //! [`test::run`] for how the tests are started. Nothing here is part of the product, and the product knows nothing of it.
@@ -10,6 +10,7 @@
 )]
 
 mod ci;
+mod fuzz;
 mod phases;
 mod test;
 mod tidy;
@@ -24,6 +25,8 @@ usage: cargo xtask COMMAND
   ci             all static checks: fmt, tidy, clippy, docs, doctests, examples
   tidy           the rules of the house that no compiler knows
   test [ARGS…]   all tests, with cargo-nextest where it is installed; ARGS go to the test runner
+  fuzz [--seconds N] [TARGET…]
+                 runs libFuzzer on the parsers of foreign bytes, 60 seconds each
 ";
 
 fn main() -> ExitCode {
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
         (Some("ci"), true) => Workspace::locate().and_then(|workspace| ci::run(&workspace)),
         (Some("tidy"), true) => Workspace::locate().and_then(|workspace| tidy::run(&workspace)),
         (Some("test"), _) => Workspace::locate().and_then(|workspace| test::run(&workspace, &rest)),
+        (Some("fuzz"), _) => Workspace::locate().and_then(|workspace| fuzz::run(&workspace, &rest)),
         (Some("help" | "--help" | "-h"), _) => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -60,6 +60,14 @@ impl Workspace {
         command
     }
 
+    /// The platform that the compiler runs on, as it names it (`x86_64-unknown-linux-gnu`).
+    pub(crate) fn host(&self) -> Result<String> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let text = output(self.command(rustc).arg("-vV"))?;
+        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+        Ok(host.context("rustc -vV names no host")?.to_owned())
+    }
+
     /// Where cargo leaves what it builds for development.
     pub(crate) fn built(&self) -> PathBuf {
         let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());

@@ -140,6 +140,11 @@ const CRATES: &[Crate] = &[
         blind_to: &[],
     },
     Crate {
+        name: "grov-fuzz",
+        floor: Floor::Development,
+        blind_to: &[],
+    },
+    Crate {
         name: "xtask",
         floor: Floor::Development,
         blind_to: EVERYTHING,

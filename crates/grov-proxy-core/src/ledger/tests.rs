@@ -58,6 +58,13 @@ impl ContextSource for Talker {
     }
 }
 
+/// Waits until something holds; the test runner ends a test that waits for ever.
+async fn until(holds: impl AsyncFn() -> bool) {
+    while !holds().await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// A policy on a store, as in a daemon.
 struct Daemon {
     policy: Injection,
@@ -104,6 +111,20 @@ impl Home {
             stop,
             work,
         }
+    }
+
+    /// Waits until the session "s" has one decision in the store: that nothing is said.
+    async fn keeps_one_decision(&self) {
+        let store = self.store().await;
+        let lineage = Lineage {
+            session: grov_domain::ClientSessionId::new("s"),
+            agent: None,
+        };
+        until(async || {
+            let kept = store.lineage(&lineage).await.unwrap().unwrap_or_default();
+            matches!(&kept.entries[..], [entry] if entry.block.is_none())
+        })
+        .await;
     }
 
     fn request(&self, session: &str, messages: &Value) -> MessagesRequest {
@@ -287,15 +308,14 @@ async fn a_request_that_cannot_wait_is_not_contradicted_later() {
     let request = home.request("s", &first());
     daemon.policy.prepare(&request).await;
     assert!(daemon.policy.replay(&request).is_empty());
-    let impatient = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request));
-    if impatient.await.is_err() {
-        tokio::time::sleep(Duration::from_millis(300)).await;
-        assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
-        assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
-        daemon.stop().await;
-        let daemon = home.daemon(Talker::default()).await;
-        assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
-    }
+    let impatient = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
+    assert!(impatient.is_err());
+    home.keeps_one_decision().await;
+    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
 }
 
 #[tokio::test]
@@ -339,7 +359,7 @@ async fn switching_off_stops_new_text_and_keeps_the_old() {
     let project = Place::key(&home);
     let store = home.store().await;
     store.switch(&SwitchScope::Project(project), false).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    until(async || !daemon.policy.shared.switched_off.lock().unwrap().is_empty()).await;
     let mut later = second();
     later.as_array_mut().unwrap().extend([
         assistant(json!("done")),
@@ -401,7 +421,12 @@ async fn what_quotes_a_forgotten_memory_is_said_no_more() {
     let sent = daemon.sends(&home.request("s", &first())).await;
     assert_eq!(sent[0]["content"][1], note(1));
     store.forget(&[TaskId::new("m1")]).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    let repeated = home.request("s", &first());
+    until(async || {
+        daemon.policy.prepare(&repeated).await;
+        daemon.policy.replay(&repeated).is_empty()
+    })
+    .await;
     assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
 }
 
@@ -489,21 +514,7 @@ async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
     assert!(daemon.policy.replay(&request).is_empty());
     let gone = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
     assert!(gone.is_err());
-    let withdrawn = async {
-        let store = home.store().await;
-        let lineage = Lineage {
-            session: grov_domain::ClientSessionId::new("s"),
-            agent: None,
-        };
-        loop {
-            let kept = store.lineage(&lineage).await.unwrap().unwrap_or_default();
-            match &kept.entries[..] {
-                [entry] if entry.block.is_none() => return,
-                _ => tokio::time::sleep(Duration::from_millis(5)).await,
-            }
-        }
-    };
-    withdrawn.await;
+    home.keeps_one_decision().await;
     daemon.work.abort();
     let daemon = home.daemon(Talker::default()).await;
     assert_eq!(daemon.sends(&home.request("s", &second())).await, second());

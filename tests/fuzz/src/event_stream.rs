@@ -1,0 +1,22 @@
+//! A response: how it is cut into chunks changes nothing of the turn that is assembled from it.
+
+use crate::{chunks, controlled};
+use grov_wire::response::{ResponseTap, Turn};
+
+/// Checks one response; the first byte chooses content type and coding.
+pub(crate) fn check(data: &[u8]) {
+    let (control, body) = controlled(data);
+    let content_type = ["text/event-stream", "application/json", "text/plain"][usize::from(control % 3)];
+    let coding = [None, Some("gzip"), Some("br"), Some("zstd")][usize::from(control / 3 % 4)];
+    let turn = |chunks: &mut dyn Iterator<Item = &[u8]>| -> Turn {
+        let mut tap = ResponseTap::new(200, Some(content_type), coding);
+        chunks.for_each(|chunk| tap.feed(chunk));
+        tap.finish(true)
+    };
+    let whole = turn(&mut std::iter::once(body));
+    let in_chunks = turn(&mut chunks(body, control));
+    // How much comes out of a broken coding before its fault is found depends on the chunks.
+    if whole.irregularities.decoding.is_none() && in_chunks.irregularities.decoding.is_none() {
+        assert_eq!(whole, in_chunks);
+    }
+}

@@ -1,0 +1,26 @@
+//! A request body: what the index accepts is JSON, its pieces are the body, and known requests change nothing.
+
+use bytes::Bytes;
+use grov_wire::{KnownRequests, RequestIndex, Splice};
+use serde_json::error::Category;
+
+/// Checks one body.
+pub(crate) fn check(data: &[u8]) {
+    let body = Bytes::copy_from_slice(data);
+    let known = KnownRequests::default();
+    let found = RequestIndex::parse_knowing(&body, &known);
+    let again = RequestIndex::parse_knowing(&body, &known);
+    let alone = RequestIndex::parse(&body);
+    assert_eq!(format!("{found:?}"), format!("{alone:?}"));
+    assert_eq!(format!("{again:?}"), format!("{alone:?}"));
+    let Ok(index) = alone else { return };
+    let read = serde_json::from_slice::<serde::de::IgnoredAny>(data);
+    if let Err(error) = read {
+        // The index allows deeper nesting than this reader does.
+        let is_depth = error.to_string().starts_with("recursion limit");
+        assert!(is_depth || error.classify() == Category::Data, "{error}");
+    }
+    let unedited = Splice::apply(&index, &[]).map(|chunks| chunks.into_vec().concat());
+    assert_eq!(unedited.as_deref(), Ok(data));
+    let _skeleton = index.skeleton();
+}

@@ -1,0 +1,29 @@
+//! A settings file: what is registered in it can be taken back, to the byte.
+
+use grov_hooks::settings::{Hook, Wanted, inspect, register, unregister};
+
+/// Checks one settings file.
+pub(crate) fn check(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else {
+        return;
+    };
+    let wanted = Wanted {
+        hooks: vec![
+            Hook::command("grov", "SessionStart", 20),
+            Hook::command("grov", "Stop", 5),
+        ],
+        environment: vec![(
+            "ANTHROPIC_BASE_URL".to_owned(),
+            "http://127.0.0.1:8080".to_owned(),
+        )],
+        status_line: Some("grov statusline".to_owned()),
+    };
+    let _inspected = inspect(text);
+    let Ok(registered) = register(text, &wanted) else {
+        return;
+    };
+    let again = register(&registered.text, &wanted);
+    assert_eq!(again.map(|again| again.changes), Ok(Vec::new()));
+    let back = unregister(&registered.text, &registered.changes);
+    assert_eq!(back.as_ref().map(|back| back.text.as_str()), Ok(text));
+}
