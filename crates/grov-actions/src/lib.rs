@@ -14,6 +14,7 @@ mod content;
 pub mod inline;
 mod input;
 mod path;
+pub mod prefix;
 mod shell;
 mod telling;
 mod tools;

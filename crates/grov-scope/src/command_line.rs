@@ -3,7 +3,10 @@
 //! that is given to an interpreter stands among the commands as well, in the words of a shell.
 
 use grov_actions::inline::{Allowance, given, shown};
+use grov_actions::prefix::{Ground, Prefix, prefix};
 use grov_domain::beginning_to;
+
+mod container;
 
 /// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
 const MOST_BYTES: usize = 8 * 1024;
@@ -11,6 +14,9 @@ const MOST_BYTES: usize = 8 * 1024;
 /// At most so many simple commands, and so many words of each.
 const MOST_COMMANDS: usize = 64;
 const MOST_WORDS: usize = 64;
+
+/// After so many substitutions that do not end, none is looked for.
+const MOST_UNCLOSED: usize = 16;
 
 /// Commands in commands are followed this deep.
 const MOST_DEPTH: u8 = 3;
@@ -30,6 +36,10 @@ pub(crate) struct SimpleCommand {
     pub(crate) input: Option<String>,
     /// Which shell runs it: 0 is that of the line, the others are begun by the line and leave it where it is.
     pub(crate) shell: u32,
+    /// On which machine it runs.
+    pub(crate) ground: Ground,
+    /// Scripts whose output stands in its words or is read by it: `$(…)`, `<(…)`.
+    pub(crate) substituted: Vec<String>,
 }
 
 impl SimpleCommand {
@@ -107,31 +117,96 @@ impl Splitting {
     fn script(&mut self, script: &str, shell: u32, depth: u8) {
         let mut printed = None;
         for raw in Reader::new(script).commands() {
-            if self.found.len() >= MOST_COMMANDS {
-                return;
-            }
-            let mut command = unwrapped(raw);
-            if command.words.is_empty() && command.targets.is_empty() {
-                continue;
-            }
-            command.shell = shell;
-            if command.piped && command.input.is_none() {
-                command.input = printed.take();
-            }
-            printed = printed_by(&command);
-            let follows = depth < MOST_DEPTH && !self.allowance.is_spent();
-            let inner = follows.then(|| inner_of(&command)).flatten();
-            self.found.push(command);
-            match inner {
-                Some(Inner::Here(script)) => self.inner_script(&script, shell, depth + 1),
-                Some(Inner::Apart(scripts)) => {
-                    for script in scripts {
-                        self.shells += 1;
-                        self.inner_script(&script, self.shells, depth + 1);
-                    }
+            printed = self.command(raw, printed.take(), shell, depth);
+        }
+    }
+
+    /// Takes a command and what it runs beside itself. Returns the text that it prints, where the line shows it.
+    fn command(
+        &mut self,
+        raw: SimpleCommand,
+        printed: Option<String>,
+        shell: u32,
+        depth: u8,
+    ) -> Option<String> {
+        if self.found.len() >= MOST_COMMANDS {
+            return None;
+        }
+        for script in &raw.substituted {
+            self.apart(script, depth);
+        }
+        let Unwrapped {
+            mut command,
+            prefix,
+            alternative,
+        } = unwrapped(raw);
+        if command.words.is_empty() && command.targets.is_empty() {
+            return printed;
+        }
+        command.shell = shell;
+        if command.piped && command.input.is_none() {
+            command.input = printed;
+        }
+        let printed = printed_by(&command);
+        let follows = depth < MOST_DEPTH && !self.allowance.is_spent();
+        let inner = follows.then(|| inner_of(&command)).flatten();
+        let words = prefix.as_ref().filter(|_| follows).map(|prefix| {
+            let words = command.arguments().get(prefix.command..);
+            words.unwrap_or_default().to_vec()
+        });
+        self.found.push(command);
+        if let Some(mut guess) = alternative {
+            guess.shell = shell;
+            self.found.push(guess);
+        }
+        match inner {
+            Some(Inner::Here(script)) => self.inner_script(&script, shell, depth + 1),
+            Some(Inner::Apart(scripts)) => {
+                for script in scripts {
+                    self.apart(&script, depth);
                 }
-                None => {}
             }
+            None => {}
+        }
+        if let (Some(prefix), Some(words)) = (prefix, words) {
+            self.behind(&prefix, words, depth);
+        }
+        printed
+    }
+
+    /// Takes what a prefix runs in a shell of its own, in a container or on another machine.
+    fn behind(&mut self, prefix: &Prefix, words: Vec<String>, depth: u8) {
+        let from = self.found.len();
+        for script in &prefix.scripts {
+            self.apart(script, depth);
+        }
+        match prefix.ground {
+            Ground::Here if prefix.is_script => self.apart(&words.join(" "), depth),
+            Ground::Here => {}
+            // It begins in the user's home there.
+            Ground::Remote => self.apart(&format!("cd ~; {}", words.join(" ")), depth),
+            Ground::Container => {
+                self.shells += 1;
+                let entrypoint = prefix.entrypoint.clone().filter(|program| !program.is_empty());
+                let raw = SimpleCommand {
+                    words: entrypoint.into_iter().chain(words).collect(),
+                    ..SimpleCommand::default()
+                };
+                self.command(raw, None, self.shells, depth + 1);
+            }
+        }
+        if prefix.ground == Ground::Container {
+            let inner = self.found.split_off(from.min(self.found.len()));
+            self.found.extend(container::seen_from_outside(inner, prefix));
+        }
+        let others = self.found.iter_mut().skip(from);
+        others.for_each(|command| command.ground = prefix.ground);
+    }
+
+    fn apart(&mut self, script: &str, depth: u8) {
+        if depth < MOST_DEPTH {
+            self.shells += 1;
+            self.inner_script(script, self.shells, depth + 1);
         }
     }
 
@@ -146,7 +221,7 @@ impl Splitting {
 
 fn inner_of(command: &SimpleCommand) -> Option<Inner> {
     match command.program() {
-        "bash" | "sh" | "zsh" | "dash" => {
+        "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish" => {
             let words = command.arguments();
             let at = words
                 .iter()
@@ -193,12 +268,20 @@ fn printed_by(command: &SimpleCommand) -> Option<String> {
     }
 }
 
+/// A command without what runs it.
+struct Unwrapped {
+    command: SimpleCommand,
+    /// A prefix that runs something in another shell or on another machine; the command is the prefix itself then.
+    prefix: Option<Prefix>,
+    /// What else the command may be, where a prefix has an option that is not known.
+    alternative: Option<SimpleCommand>,
+}
+
 /// The command without what runs it in another way: `sudo`, `env A=b`, `timeout 5`, `xargs`.
-fn unwrapped(mut command: SimpleCommand) -> SimpleCommand {
-    loop {
-        let Some(first) = command.words.first() else {
-            return command;
-        };
+fn unwrapped(mut command: SimpleCommand) -> Unwrapped {
+    let mut alternative: Option<SimpleCommand> = None;
+    let mut outer = None;
+    while let Some(first) = command.words.first() {
         let is_assignment = first.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty()
                 && name
@@ -207,48 +290,48 @@ fn unwrapped(mut command: SimpleCommand) -> SimpleCommand {
         });
         let is_keyword = matches!(
             first.as_str(),
-            "then"
-                | "do"
-                | "else"
-                | "if"
-                | "while"
-                | "!"
-                | "{"
-                | "("
-                | "time"
-                | "exec"
-                | "command"
-                | "builtin"
+            "then" | "do" | "else" | "elif" | "if" | "while" | "until" | "!" | "{" | "("
         );
-        let wraps = matches!(
-            command.program(),
-            "sudo"
-                | "doas"
-                | "env"
-                | "nohup"
-                | "nice"
-                | "ionice"
-                | "timeout"
-                | "xargs"
-                | "stdbuf"
-                | "setsid"
-                | "npx"
-                | "bunx"
-        );
+        let arguments: Vec<&str> = command.arguments().iter().map(String::as_str).collect();
         if is_assignment || is_keyword {
             command.words.remove(0);
-        } else if wraps && command.words.len() > 1 {
-            let timed = command.program() == "timeout";
+        } else if matches!(command.program(), "npx" | "bunx") && !arguments.is_empty() {
             let wrapper = command.words.remove(0);
             command.through.push(wrapper);
-            while command.words.first().is_some_and(|word| {
-                word.starts_with('-') || timed && word.starts_with(|letter: char| letter.is_ascii_digit())
-            }) {
-                command.words.remove(0);
+            let options = command.words.iter().take_while(|word| word.starts_with('-'));
+            command.words.drain(..options.count());
+        } else if let Some(found) = prefix(command.program(), &arguments) {
+            let runs_apart = found.is_script || found.ground != Ground::Here || !found.scripts.is_empty();
+            if runs_apart {
+                outer = Some(found);
+                break;
+            }
+            if found.command >= arguments.len() {
+                break;
+            }
+            let is_parallel = command.program() == "parallel";
+            let wrapper = command.words.remove(0);
+            command.through.push(wrapper);
+            command.words.drain(..found.command);
+            if is_parallel {
+                command
+                    .words
+                    .retain(|word| !word.starts_with(":::") && !word.contains("{}"));
+            }
+            if found.is_guess && alternative.is_none() {
+                alternative = Some(SimpleCommand {
+                    words: command.words.iter().skip(1).cloned().collect(),
+                    ..command.clone()
+                });
             }
         } else {
-            return command;
+            break;
         }
+    }
+    Unwrapped {
+        command,
+        prefix: outer,
+        alternative: alternative.filter(|command| !command.words.is_empty()),
     }
 }
 
@@ -261,6 +344,8 @@ struct Reader<'a> {
     /// Such texts.
     texts: Vec<(usize, String)>,
     piped: bool,
+    /// Substitutions that do not end.
+    unclosed: usize,
 }
 
 /// What the next word is.
@@ -281,6 +366,7 @@ impl<'a> Reader<'a> {
             awaited: Vec::new(),
             texts: Vec::new(),
             piped: false,
+            unclosed: 0,
         }
     }
 
@@ -322,8 +408,14 @@ impl<'a> Reader<'a> {
                 }
                 '"' => {
                     quoted = true;
-                    self.double_quoted(&mut word);
+                    self.double_quoted(&mut word, &mut command.substituted);
                 }
+                '$' if self.letters.peek() == Some(&'\'') => {
+                    quoted = true;
+                    self.letters.next();
+                    self.ansi_quoted(&mut word);
+                }
+                '$' | '`' if self.substitution(letter, &mut word, &mut command.substituted) => {}
                 '#' if word.is_empty() && !quoted => {
                     while self.letters.next_if(|next| *next != '\n').is_some() {}
                 }
@@ -350,6 +442,12 @@ impl<'a> Reader<'a> {
                     word.push('<');
                     word.extend(self.letters.by_ref().take_while(|next| *next != '>'));
                     word.push('>');
+                }
+                '<' if self.letters.peek() == Some(&'(') => {
+                    end_word(&mut command, &mut word, &mut quoted, &mut goes);
+                    if self.substitution('$', &mut word, &mut command.substituted) {
+                        end_word(&mut command, &mut word, &mut quoted, &mut goes);
+                    }
                 }
                 '<' => {
                     end_word(&mut command, &mut word, &mut quoted, &mut goes);
@@ -391,10 +489,73 @@ impl<'a> Reader<'a> {
         length > 0 && self.letters.clone().nth(length) == Some('>')
     }
 
-    fn double_quoted(&mut self, word: &mut String) {
+    /// Takes `$(…)` or a text in backticks, whose beginning was read, if it ends: into the word as it stands, and into the
+    /// scripts. Whether it was one.
+    fn substitution(&mut self, begins: char, word: &mut String, scripts: &mut Vec<String>) -> bool {
+        let is_open = begins == '`' || self.letters.peek() == Some(&'(');
+        if !is_open || self.unclosed > MOST_UNCLOSED {
+            return false;
+        }
+        let rest: String = self.letters.clone().collect();
+        let (opens, script) = match begins {
+            '$' => match rest.strip_prefix('(').filter(|rest| !rest.starts_with('(')) {
+                Some(rest) => (1, substituted(rest)),
+                None => return false,
+            },
+            _ => (0, rest.split_once('`').map(|(script, _)| script)),
+        };
+        let Some(script) = script else {
+            self.unclosed += 1;
+            return false;
+        };
+        let length = opens + script.chars().count() + 1;
+        word.push(begins);
+        word.extend(self.letters.by_ref().take(length));
+        if scripts.len() < MOST_WORDS {
+            scripts.push(script.to_owned());
+        }
+        true
+    }
+
+    /// Takes what stands in `$'…'`, its escapes resolved.
+    fn ansi_quoted(&mut self, word: &mut String) {
+        while let Some(letter) = self.letters.next() {
+            match letter {
+                '\'' => return,
+                '\\' => {
+                    let escape = self.letters.next();
+                    let (radix, most) = match escape {
+                        Some('x') => (16, 2),
+                        Some('u') => (16, 4),
+                        Some('0'..='7') => (8, 2),
+                        _ => (0, 0),
+                    };
+                    let mut code = escape
+                        .and_then(|letter| letter.to_digit(8))
+                        .filter(|_| radix == 8);
+                    for _ in 0..most {
+                        let digit = self.letters.peek().and_then(|letter| letter.to_digit(radix));
+                        let Some(digit) = digit else { break };
+                        code = Some(code.unwrap_or_default() * radix + digit);
+                        self.letters.next();
+                    }
+                    word.extend(match (escape, code) {
+                        (_, Some(code)) => char::from_u32(code),
+                        (Some('n'), _) => Some('\n'),
+                        (Some('t'), _) => Some('\t'),
+                        (escape, _) => escape,
+                    });
+                }
+                letter => word.push(letter),
+            }
+        }
+    }
+
+    fn double_quoted(&mut self, word: &mut String, scripts: &mut Vec<String>) {
         while let Some(letter) = self.letters.next() {
             match letter {
                 '"' => return,
+                '$' | '`' if self.substitution(letter, word, scripts) => {}
                 '\\' => word.extend(self.letters.next()),
                 letter => word.push(letter),
             }
@@ -442,6 +603,66 @@ impl<'a> Reader<'a> {
             self.texts.push((number, text));
         }
     }
+}
+
+/// The script in front of the bracket that ends a substitution; `None` if there is none. Brackets in quotes, comments and
+/// here-documents end nothing.
+fn substituted(text: &str) -> Option<&str> {
+    let mut open = 1_usize;
+    let mut awaited: Option<String> = None;
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            '\'' => drop(letters.find(|(_, letter)| *letter == '\'')?),
+            '"' => {
+                while let Some((_, letter)) = letters.next() {
+                    match letter {
+                        '\\' => drop(letters.next()),
+                        '"' => break,
+                        _ => {}
+                    }
+                }
+            }
+            '<' if text[at..].starts_with("<<") && !text[at..].starts_with("<<<") => {
+                letters.next();
+                let end = text[at + 2..].trim_start_matches(['-', ' ', '\'', '"', '\\']);
+                let skipped = text[at + 2..].chars().count() - end.chars().count();
+                let end: String = end
+                    .chars()
+                    .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+                    .collect();
+                for _ in 0..skipped + end.chars().count() {
+                    letters.next();
+                }
+                letters.next_if(|(_, letter)| matches!(letter, '\'' | '"'));
+                awaited = Some(end).filter(|end| !end.is_empty());
+            }
+            '\n' => {
+                if let Some(end) = awaited.take() {
+                    let rest = &text[at + 1..];
+                    let ends = rest
+                        .split_inclusive('\n')
+                        .scan(at + 1, |from, line| {
+                            *from += line.len();
+                            Some((line.trim() == end, *from))
+                        })
+                        .find(|(is_end, _)| *is_end)
+                        .map(|(_, behind)| behind)?;
+                    while letters.next_if(|(at, _)| *at + 1 < ends).is_some() {}
+                }
+            }
+            '(' => open += 1,
+            ')' => {
+                open -= 1;
+                if open == 0 {
+                    return Some(&text[..at]);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
 }
 
 fn end_word(command: &mut SimpleCommand, word: &mut String, quoted: &mut bool, goes: &mut Goes) {

@@ -2,6 +2,7 @@
 
 use crate::command_line::{SimpleCommand, split};
 use crate::place::{Place, Root};
+use grov_actions::prefix::Ground;
 use grov_domain::{ActionSketch, ActionType, EffectKind};
 
 /// Of an action with more files the first ones are looked at.
@@ -107,7 +108,8 @@ fn changes_files(action: &ActionSketch) -> bool {
 /// Of a command that reads some files and changes others, those that it changes: the sketch does not tell them apart.
 fn changed_by(commands: &[SimpleCommand], touched: &[Place], root: &Root) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
-    for command in commands {
+    // What lies on another machine is none of these files.
+    for command in commands.iter().filter(|command| command.ground != Ground::Remote) {
         let targets = command.targets.iter().map(String::as_str);
         for path in targets.chain(changed_operands(command)) {
             if found.len() >= MOST_FILES {

@@ -1,6 +1,7 @@
 //! The table of programs: what each does with its arguments.
 
 use crate::path;
+use crate::prefix::{Ground, prefix};
 use crate::shell::inline::{self, Reads};
 use crate::shell::options::{Options, Valued};
 use crate::shell::run::Shell;
@@ -66,37 +67,10 @@ pub(crate) fn program_name(program: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// The options with a value of a program that runs the command given to it, or `None` if it is no such program.
+/// The options with a value of a package runner, or `None` if it is none.
 fn wrapper(name: &str) -> Option<Valued> {
     let letters = |letters| Some(Valued { letters, names: &[] });
     match name {
-        "sudo" => Some(Valued::new(
-            "ugphCTrt",
-            &["user", "group", "prompt", "host", "chdir"],
-        )),
-        "doas" => letters("uC"),
-        "env" => Some(Valued::new("uCS", &["unset", "chdir", "split-string"])),
-        "nice" => Some(Valued::new("n", &["adjustment"])),
-        "ionice" => letters("cnpPu"),
-        "timeout" | "gtimeout" => Some(Valued::new("ks", &["kill-after", "signal"])),
-        "stdbuf" => letters("ioe"),
-        "time" | "gtime" => letters("fo"),
-        "watch" => Some(Valued::new("n", &["interval"])),
-        "xargs" => Some(Valued::new(
-            "IadEnPsL",
-            &[
-                "arg-file",
-                "delimiter",
-                "max-args",
-                "max-procs",
-                "max-lines",
-                "replace",
-            ],
-        )),
-        "parallel" => Some(Valued::new("jaI", &["jobs", "arg-file"])),
-        "chronic" | "nohup" | "setsid" | "command" | "builtin" | "exec" | "unbuffer" | "caffeinate" => {
-            letters("")
-        }
         "npx" | "bunx" | "pnpx" => Some(Valued::new("pc", &["package", "call"])),
         "uvx" | "pipx" => Some(Valued::new("p", &["from", "with", "python", "spec"])),
         "cross-env" | "dotenv" | "dotenvx" => letters("ef"),
@@ -109,21 +83,20 @@ fn unwrapped<'a>(shell: &mut Shell, name: &str, arguments: &'a [Argument]) -> Op
     if let Some(rest) = packages::runner(name, arguments) {
         return Some(skip_assignments(rest));
     }
-    let valued = wrapper(name)?;
-    // `command -v x` only asks.
-    if name == "command"
-        && arguments
-            .first()
-            .is_some_and(|first| matches!(first.text.as_str(), "-v" | "-V"))
-    {
-        return Some(&[]);
+    let words: Vec<&str> = arguments.iter().map(|argument| argument.text.as_str()).collect();
+    if let Some(prefix) = prefix(name, &words).filter(|prefix| prefix.ground == Ground::Here) {
+        for script in &prefix.scripts {
+            shell.inner_script(script);
+        }
+        let rest = arguments.get(prefix.command..).unwrap_or_default();
+        return (name != "su" || !prefix.scripts.is_empty()).then_some(rest);
     }
+    let valued = wrapper(name)?;
     let mut rest = skip_options(arguments, valued);
     match name {
-        "timeout" | "gtimeout" => rest = rest.get(1..).unwrap_or_default(),
         "pipx" if rest.first().is_some_and(|word| word.text == "run") => rest = &rest[1..],
         "pipx" => return None,
-        "env" | "sudo" | "cross-env" | "dotenv" | "doas" => rest = skip_assignments(rest),
+        "cross-env" | "dotenv" => rest = skip_assignments(rest),
         _ => {}
     }
     if matches!(name, "npx" | "bunx" | "pnpx" | "uvx")

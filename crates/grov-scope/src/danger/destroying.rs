@@ -1,5 +1,7 @@
 //! What destroys files, history and data.
 
+mod sweep;
+
 use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, ROUGH, Surroundings, finding};
 use crate::command_line::SimpleCommand;
 use crate::kinds::{FileKind, is_made_by_build, is_temporary};
@@ -19,23 +21,18 @@ const DOCKER_DATA: &[&str] = &[
     "prun", "clean", "volume", "disk", "space", "delet", "remov", "reset", "fresh", "recreat", "wipe", "sterg", "curat", "spatiu",
 ];
 
-/// What of a command destroys.
-pub(super) fn of_command(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+/// What of a command destroys; `source` is the command whose output it reads.
+pub(super) fn of_command(
+    command: &SimpleCommand,
+    source: Option<&SimpleCommand>,
+    around: &Surroundings<'_>,
+) -> Option<Finding> {
     match command.program() {
-        "rm" | "rimraf" | "shred" | "trash" => removal(command, around),
-        "find"
-            if command.has("-delete", '\0')
-                || command
-                    .arguments()
-                    .windows(2)
-                    .any(|pair| pair[0] == "-exec" && pair[1] == "rm") =>
-        {
-            let places = command
-                .operands()
-                .take(1)
-                .map(|path| Place::new(around.root, path));
-            places.into_iter().find_map(|place| beyond(&place, around))
+        "rm" | "rimraf" | "shred" | "trash" | "unlink" => {
+            removal(command, around).or_else(|| sweep::fed(command, source, around))
         }
+        "find" | "fd" | "fdfind" if sweep::removes(command) => sweep::found(command, around),
+        "rsync" => sweep::mirrored(command, around),
         "git" => git(command, around),
         "dropdb"
             if !speaks_of_data(around)

@@ -14,6 +14,7 @@ use crate::contract::Compiled;
 use crate::deed::Deed;
 use crate::history::{Here, History};
 use crate::place::{Place, Root};
+use grov_actions::prefix::Ground;
 use grov_domain::{Finding, Rule};
 use std::collections::HashMap;
 
@@ -123,11 +124,16 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         .iter()
         .any(|command| command.program() == "createdb");
     let mut before = None;
-    for command in &deed.commands {
+    for (at, command) in deed.commands.iter().enumerate() {
         around.enter(command.shell);
-        let danger = destroying::of_command(command, &around)
-            .or_else(|| outward::of_command(command, before, &around))
-            .or_else(|| system::of_command(command, before, &around));
+        let source = source(command, &deed.commands[..at]);
+        let danger = destroying::of_command(command, source, &around)
+            .or_else(|| outward::of_command(command, before, source, &around))
+            // A container is no machine of the user's.
+            .or_else(|| match command.ground {
+                Ground::Container => None,
+                _ => system::of_command(command, before, &around),
+            });
         // One word about a command line is enough of each kind.
         if let Some(danger) = danger
             && !found.iter().any(|known| known.reason == danger.reason)
@@ -145,6 +151,43 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         found.extend(destroying::of_statement(text, &around));
     }
     found
+}
+
+/// The command whose output a command reads, behind programs that only select lines; `earlier` stand before it.
+fn source<'c>(command: &SimpleCommand, earlier: &'c [SimpleCommand]) -> Option<&'c SimpleCommand> {
+    let mut reads = command.piped;
+    for before in earlier
+        .iter()
+        .rev()
+        .filter(|before| before.shell == command.shell)
+    {
+        if !reads {
+            return None;
+        }
+        reads = before.piped;
+        let selects = matches!(
+            before.program(),
+            "grep"
+                | "egrep"
+                | "fgrep"
+                | "rg"
+                | "head"
+                | "tail"
+                | "sort"
+                | "uniq"
+                | "sed"
+                | "awk"
+                | "cut"
+                | "tee"
+                | "cat"
+                | "nl"
+                | "tac"
+        );
+        if !(selects && reads) {
+            return Some(before);
+        }
+    }
+    None
 }
 
 fn finding(at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Option<Finding> {

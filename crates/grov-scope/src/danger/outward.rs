@@ -1,13 +1,16 @@
 //! What goes out to the world: publishing, deploying, sending secrets.
 
+mod unseen;
+
 use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
 use crate::command_line::SimpleCommand;
 use grov_domain::Finding;
 
-/// What of a command goes out; `before` is the command whose output it may read.
+/// What of a command goes out; `before` is the command whose output it may read, `source` the one whose output it does.
 pub(super) fn of_command(
     command: &SimpleCommand,
     before: Option<&SimpleCommand>,
+    source: Option<&SimpleCommand>,
     around: &Surroundings<'_>,
 ) -> Option<Finding> {
     if sends_secrets(command, before) {
@@ -26,19 +29,14 @@ pub(super) fn of_command(
             format!("`{}` publishes something; nobody asked for it", shown(command)),
         );
     }
-    let runs_download = command.piped
-        && matches!(command.program(), "sh" | "bash" | "zsh" | "python" | "python3" | "node" | "perl" | "ruby")
-        // With an argument it runs that, and reads the download as data.
-        && command.arguments().iter().all(|word| matches!(word.as_str(), "-" | "-s" | "--") || word.starts_with("-s"))
-        && before.is_some_and(|before| matches!(before.program(), "curl" | "wget"));
-    if runs_download
+    if unseen::runs(command, before, source)
         && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"])
         && !(asked.names("set") && asked.names("up"))
     {
         return finding(
             RISKY,
             None,
-            "A script from the network is run unseen; nobody asked for it",
+            "A script from the network, or one that is encoded, is run unseen; nobody asked for it",
         );
     }
     None
@@ -170,6 +168,7 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
             || name.ends_with(".p12")
             || name.ends_with(".key")
             || path.contains("/.ssh/")
+            || matches!(name, ".ssh" | ".gnupg" | ".aws")
             || path.contains("/.aws/")
             || path.contains("/.gnupg/"))
 }

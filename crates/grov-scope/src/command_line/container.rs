@@ -1,0 +1,132 @@
+//! What a command in a container does to this machine: what it touches of the mounted folders.
+
+use super::SimpleCommand;
+use grov_actions::prefix::Prefix;
+
+/// Programs whose arguments are paths, and which touch nothing else.
+fn is_about_files(program: &str) -> bool {
+    matches!(
+        program,
+        "rm" | "rmdir"
+            | "unlink"
+            | "rimraf"
+            | "shred"
+            | "trash"
+            | "find"
+            | "mv"
+            | "cp"
+            | "ln"
+            | "tee"
+            | "touch"
+            | "mkdir"
+            | "truncate"
+            | "chmod"
+            | "chown"
+            | "chgrp"
+            | "sed"
+            | "dd"
+            | "install"
+            | "rsync"
+            | "mkfs"
+    )
+}
+
+/// Commands that run in a container, with the paths by which this machine knows what they touch. Those that touch only files
+/// of the container are left out.
+pub(super) fn seen_from_outside(commands: Vec<SimpleCommand>, prefix: &Prefix) -> Vec<SimpleCommand> {
+    let mut folder = prefix.folder.clone();
+    let mut seen = Vec::new();
+    for mut command in commands {
+        if matches!(command.program(), "cd" | "pushd") {
+            folder = command
+                .operands()
+                .next()
+                .and_then(|to| within(folder.as_deref(), to));
+            continue;
+        }
+        let outside = |path: &str| -> Vec<String> {
+            let inside = within(folder.as_deref(), path);
+            inside
+                .map(|inside| on_this_machine(&inside, prefix))
+                .unwrap_or_default()
+        };
+        command.targets = command.targets.iter().flat_map(|path| outside(path)).collect();
+        if is_about_files(command.program()) {
+            let mut touches = false;
+            let mut words = Vec::new();
+            for (at, word) in command.words.iter().enumerate() {
+                if at == 0 || word.starts_with('-') {
+                    words.push(word.clone());
+                    continue;
+                }
+                let (option, path) = match word.strip_prefix("of=") {
+                    Some(path) => ("of=", path),
+                    None => ("", word.as_str()),
+                };
+                let paths = outside(path);
+                touches |= !paths.is_empty();
+                words.extend(paths.into_iter().map(|path| format!("{option}{path}")));
+            }
+            command.words = words;
+            if !touches && command.targets.is_empty() {
+                continue;
+            }
+        }
+        seen.push(command);
+    }
+    seen
+}
+
+/// A path in the container, from its root; `None` where its folder is not known.
+fn within(folder: Option<&str>, path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return Some(path.to_owned());
+    }
+    let path = path.trim_start_matches("./");
+    let folder = folder?.trim_end_matches('/');
+    Some(match path {
+        "" | "." => folder.to_owned(),
+        path => format!("{folder}/{path}"),
+    })
+}
+
+/// The paths of this machine that a path in the container leads to.
+fn on_this_machine(path: &str, prefix: &Prefix) -> Vec<String> {
+    let all = path.strip_suffix("/*");
+    let bare = all.unwrap_or(path).trim_end_matches('/');
+    let mounts = prefix.mounts.iter().filter_map(|(host, target)| {
+        let target = target.trim_end_matches('/');
+        let host = host_folder(host)?;
+        let rest = match bare.strip_prefix(target) {
+            Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+            // It lies above what is mounted.
+            _ if bare.is_empty() || target.starts_with(&format!("{bare}/")) => "",
+            _ => return None,
+        };
+        let path = match (host.trim_end_matches('/'), rest) {
+            ("", "") => "/".to_owned(),
+            (host, "") => host.to_owned(),
+            (".", rest) => rest.trim_start_matches('/').to_owned(),
+            (host, rest) => format!("{host}{rest}"),
+        };
+        Some(match all {
+            Some(_) => format!("{}/*", path.trim_end_matches('/')),
+            None => path,
+        })
+    });
+    mounts.collect()
+}
+
+/// The folder that is mounted; `None` for a volume that Docker keeps.
+fn host_folder(host: &str) -> Option<String> {
+    let host = ["$(pwd)", "${PWD}", "$PWD", "`pwd`"]
+        .iter()
+        .find_map(|here| host.strip_prefix(here).map(|rest| format!(".{rest}")))
+        .unwrap_or_else(|| host.to_owned());
+    let host = host.strip_prefix("./").map_or(host.clone(), |rest| match rest {
+        "" => ".".to_owned(),
+        rest => rest.to_owned(),
+    });
+    let is_folder = host.starts_with(['/', '.', '~', '$']) || host.contains('/');
+    is_folder.then_some(host)
+}

@@ -1,0 +1,166 @@
+//! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
+
+use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, Surroundings, beyond, finding, is_everything, removal};
+use crate::command_line::{SimpleCommand, split};
+use crate::place::Place;
+use grov_domain::Finding;
+
+/// Programs that remove the files they are given.
+fn is_remover(program: &str) -> bool {
+    matches!(
+        program,
+        "rm" | "rimraf" | "shred" | "trash" | "unlink" | "rmdir" | "truncate"
+    )
+}
+
+/// Whether a command for each file follows.
+fn is_exec(word: &str) -> bool {
+    matches!(
+        word,
+        "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+    )
+}
+
+/// Whether `find` or `fd` removes what it finds.
+pub(super) fn removes(command: &SimpleCommand) -> bool {
+    let words = command.arguments();
+    let runs_remover = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| is_exec(word))
+        .any(|(at, _)| {
+            let quoted = words[at + 1..]
+                .iter()
+                .take_while(|word| !matches!(word.as_str(), ";" | "+"))
+                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
+            let line = quoted.collect::<Vec<_>>().join(" ");
+            split(&line).iter().any(|inner| is_remover(inner.program()))
+        });
+    runs_remover || command.arguments().iter().any(|word| word == "-delete")
+}
+
+/// Whether a program finds files, and in which folders.
+fn folders(command: &SimpleCommand) -> Vec<&str> {
+    let words = command.arguments().iter().map(String::as_str);
+    let found: Vec<&str> = if command.program() == "find" {
+        words
+            .skip_while(|word| matches!(*word, "-H" | "-L" | "-P"))
+            .take_while(|word| !word.starts_with('-') && !matches!(*word, "(" | "!"))
+            .collect()
+    } else {
+        // The pattern stands first.
+        words
+            .take_while(|word| !is_exec(word))
+            .filter(|word| !word.starts_with('-'))
+            .skip(1)
+            .collect()
+    };
+    if found.is_empty() { vec!["."] } else { found }
+}
+
+/// Whether only some of the files are found: those of a name, an age, a size.
+fn selects(command: &SimpleCommand) -> bool {
+    const ALL: &[&str] = &[
+        "-H",
+        "-L",
+        "-P",
+        "-delete",
+        "-depth",
+        "-d",
+        "-exec",
+        "-execdir",
+        "-f",
+        "-maxdepth",
+        "-mindepth",
+        "-mount",
+        "-o",
+        "-ok",
+        "-okdir",
+        "-print",
+        "-print0",
+        "-r",
+        "-rf",
+        "-fr",
+        "-type",
+        "-v",
+        "-xdev",
+    ];
+    let tests = command.arguments().iter().take_while(|word| !is_exec(word));
+    let mut options = tests.filter(|word| word.starts_with('-'));
+    command.program() != "find" || options.any(|word| !ALL.contains(&word.as_str()))
+}
+
+/// The removal of what `find` or `fd` finds.
+pub(super) fn found(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+    folders(command)
+        .into_iter()
+        .find_map(|folder| below(folder, selects(command), around))
+}
+
+/// The removal of files below a folder: of all of them, or of some.
+fn below(folder: &str, selects: bool, around: &Surroundings<'_>) -> Option<Finding> {
+    let from_root = around.here.path(folder)?;
+    let place = Place::new(around.root, &from_root);
+    if is_everything(&from_root, &place) {
+        let is_project = place.is_inside() && !place.as_str().starts_with(['/', '~', '$', '.']);
+        if !is_project || !selects {
+            let at_most = if selects { DESTRUCTIVE } else { GRAVE };
+            let what = if selects { "Files" } else { "All files" };
+            return finding(at_most, None, format!("{what} below {folder} are removed"));
+        }
+        return None;
+    }
+    beyond(&place, around)
+}
+
+/// What `rsync --delete` removes: all of its target that the source does not hold.
+pub(super) fn mirrored(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+    let deletes = |word: &String| word.starts_with("--delete") || word == "--del";
+    if !command.arguments().iter().any(deletes) || command.has("--dry-run", 'n') {
+        return None;
+    }
+    let target = command.operands().last()?;
+    // What lies on another machine is meant to become a copy.
+    if target.contains(':') {
+        return None;
+    }
+    below(target, true, around)
+}
+
+/// The removal of files that `xargs` or `parallel` is told by another program.
+pub(super) fn fed(
+    command: &SimpleCommand,
+    source: Option<&SimpleCommand>,
+    around: &Surroundings<'_>,
+) -> Option<Finding> {
+    let is_fed = |program: &String| matches!(program.as_str(), "xargs" | "parallel");
+    if !command.through.iter().any(is_fed) {
+        return None;
+    }
+    if let Some(text) = &command.input {
+        let mut shown = command.clone();
+        shown.words.extend(text.split_whitespace().map(str::to_owned));
+        return removal(&shown, around);
+    }
+    // `parallel rm ::: a b`
+    let is_parallel = command.through.iter().any(|program| program == "parallel");
+    if is_parallel && source.is_none() && command.operands().next().is_some() {
+        return None;
+    }
+    let of_folders = |source: &SimpleCommand, skipped: usize| {
+        let mut folders = source.operands().skip(skipped);
+        folders.find_map(|folder| beyond(&Place::new(around.root, &around.here.path(folder)?), around))
+    };
+    match source.map(|source| (source, source.program())) {
+        Some((source, "find" | "fd" | "fdfind")) => found(source, around),
+        Some((source, "ls")) => of_folders(source, 0),
+        Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => of_folders(source, 1),
+        Some((_, "git" | "mktemp")) => None,
+        _ if around.compiled.asked.speaks_of(REMOVING) => None,
+        _ => finding(
+            RISKY,
+            None,
+            "Files are removed by a list that the command does not show; nobody asked for it",
+        ),
+    }
+}
