@@ -5,8 +5,8 @@
 
 use async_trait::async_trait;
 use grov_hook_path::{
-    BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PROJECT_HEADER, Programs, Reply,
-    TOKEN_HEADER, Work, note, token,
+    BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PRE_TOOL_USE, PROJECT_HEADER, Programs,
+    Reply, TOKEN_HEADER, Work, note, token,
 };
 use grov_proxy_core::{Page, PageAnswer, PageRequest};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
@@ -22,6 +22,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 pub(crate) const PREFIX: &str = "hook/";
 /// Hooks that are answered at once. The client runs one at a time, or as many as it calls tools in parallel.
 const ANSWERS_AT_ONCE: usize = 8;
+/// Tool calls that are looked at at once.
+const GUARDS_AT_ONCE: usize = 32;
 /// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model. What waits for other
 /// work is none of them.
 const WORK_AT_ONCE: usize = 8;
@@ -37,6 +39,8 @@ type Answering = fn(&Hook<'_>) -> Reply;
 pub(crate) struct HookPage {
     shared: Arc<Shared>,
     places: Arc<Semaphore>,
+    /// The guard may wait for a busy database for a minute; no other hook waits for it.
+    guards: Arc<Semaphore>,
 }
 
 /// What every answer needs.
@@ -87,6 +91,7 @@ impl HookPage {
         Self {
             shared: Arc::new(shared),
             places: Arc::new(Semaphore::new(ANSWERS_AT_ONCE)),
+            guards: Arc::new(Semaphore::new(GUARDS_AT_ONCE)),
         }
     }
 
@@ -132,7 +137,12 @@ impl Page for HookPage {
             return mistake(StatusCode::NOT_FOUND, "an event's name follows /_grov/hook/");
         }
         // Never closed. A client that leaves while it waits for its turn is not answered.
-        let place = Arc::clone(&self.places).acquire_owned().await;
+        let since = Instant::now();
+        let places = match request.rest.as_str() {
+            PRE_TOOL_USE => &self.guards,
+            _ => &self.places,
+        };
+        let place = Arc::clone(places).acquire_owned().await;
         let (told, telling) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
         // On its own, so that what was begun is ended also where the client has left.
@@ -140,7 +150,7 @@ impl Page for HookPage {
             let _place = place;
             let ended = tokio::task::spawn_blocking({
                 let shared = Arc::clone(&shared);
-                move || shared.tell(&request, told)
+                move || shared.tell(&request, since.into_std(), told)
             });
             if ended.await.is_err() {
                 Shared::count(&shared.counters.broken);
@@ -156,8 +166,13 @@ impl Shared {
     }
 
     /// Answers on this thread, and notes what is to be noted after that.
-    fn tell(self: &Arc<Self>, request: &PageRequest, told: oneshot::Sender<PageAnswer>) {
-        let (body, noting) = self.reply(request).over_http();
+    fn tell(
+        self: &Arc<Self>,
+        request: &PageRequest,
+        since: std::time::Instant,
+        told: oneshot::Sender<PageAnswer>,
+    ) {
+        let (body, noting) = self.reply(request, since).over_http();
         Self::count(&self.counters.answered);
         // Nobody may be left to hear it.
         let _ = told.send(said(body));
@@ -174,7 +189,7 @@ impl Shared {
         token::read(&self.home).is_some_and(|known| token::is_shown(&known, shown.as_bytes()))
     }
 
-    fn reply(self: &Arc<Self>, request: &PageRequest) -> Reply {
+    fn reply(self: &Arc<Self>, request: &PageRequest, since: std::time::Instant) -> Reply {
         if request.body.is_none() {
             note(Some(&self.home), "what the client sent is too long");
         }
@@ -187,6 +202,7 @@ impl Shared {
             // Whoever asks has found the daemon.
             daemon_port: None,
             programs: &Here(self),
+            since,
         })
     }
 

@@ -8,6 +8,7 @@ use grov_hooks::event::Input;
 use grov_runtime::{Environment, Home, Inputs, Settings};
 use grov_store::SqliteStore;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// An event of the client, as it comes in.
 #[derive(Clone, Copy)]
@@ -24,6 +25,8 @@ pub struct Hook<'a> {
     pub daemon_port: Option<u16>,
     /// What is done elsewhere.
     pub programs: &'a dyn Programs,
+    /// When the client began to wait, as far as that is known.
+    pub since: Instant,
 }
 
 /// What an answer needs of other programs.
@@ -52,6 +55,7 @@ pub(crate) struct Call<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) daemon_port: Option<u16>,
     pub(crate) programs: &'a dyn Programs,
+    pub(crate) since: Instant,
 }
 
 impl Call<'_> {

@@ -1,11 +1,13 @@
 //! The agent is about to use a tool: whether it may. And it has used one: somebody said yes.
 //!
-//! The client waits, so the guard looks for [`BUDGET`] at most. What it could not look at runs, or does not if it was set
-//! to fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
+//! What the user forbade, and what destroys, is decided without a limit of ours: the guard waits for a busy database and asks
+//! the user one second before the client would let the call run. Only the look at what was done before is limited
+//! ([`TIME_FOR_PAST`]). What it could not look at for a fault runs, unless it destroys, or does not run if the guard was set to
+//! fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
 
 use crate::call::Call;
 use crate::faults::{Fault, note, tellable};
-use crate::following::{Whose, catch_up, length, portion};
+use crate::following::{Whose, begun, catch_up, length, portion};
 use crate::held::Held;
 use crate::reply::Reply;
 use crate::{proxy, runtime};
@@ -17,6 +19,7 @@ use grov_domain::{
 };
 use grov_drift::Following;
 use grov_drift::guard::{Question, Stop, decide, is_never_stopped};
+use grov_hooks::event::{GUARD_TIMEOUT, Input};
 use grov_hooks::memory::is_off;
 use grov_hooks::permission;
 use grov_llm::offline::extract_intent;
@@ -31,8 +34,17 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the guard may cost before an action. A program without optimisation, which nobody is given, is slower by far.
-const BUDGET: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 50 });
+/// When the guard answers at the latest: a second before the client gives up on it and lets the call run.
+const ANSWER_WITHIN: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
+
+/// How long what was done before is looked for.
+const TIME_FOR_PAST: Duration = Duration::from_secs(2);
+
+/// After which a busy database is asked again.
+const ASK_AGAIN: Duration = Duration::from_millis(10);
+
+/// What the thread that looks may take to say that its time is over.
+const GRACE: Duration = Duration::from_millis(250);
 
 /// How long a process whose verdict is told stays to note it.
 const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
@@ -45,7 +57,6 @@ const PLAN_MODE: &str = "plan";
 
 /// Looks at a tool call that has not run yet.
 pub(crate) fn before(call: &Call<'_>) -> Reply {
-    let start = Instant::now();
     let settings = match call.settings(None) {
         Ok(settings) => settings,
         Err(fault) => return failed(call, says_closed(Some(call.home), call.environment), &fault),
@@ -54,9 +65,8 @@ pub(crate) fn before(call: &Call<'_>) -> Reply {
     if guard.mode == GuardMode::Off {
         return Reply::Silence;
     }
-    let inquiry = catch_unwind(AssertUnwindSafe(|| {
-        Inquiry::of(call, &settings, start + BUDGET / 2)
-    }));
+    let until = call.since + ANSWER_WITHIN;
+    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, &settings, until)));
     let inquiry = match inquiry {
         Ok(Some(inquiry)) => inquiry,
         // That is no call.
@@ -72,41 +82,80 @@ pub(crate) fn before(call: &Call<'_>) -> Reply {
     if is_never_stopped(&inquiry.action, Some(&inquiry.root)) {
         return Reply::Silence;
     }
+    let inquiry = Arc::new(inquiry);
     let (sender, receiver) = mpsc::channel();
     let (noter, noted) = mpsc::channel();
+    let looking = Arc::clone(&inquiry);
     let look = move || {
-        let looked = inquiry.look();
+        let looked = looking.look();
         let stop = match &looked {
-            Ok(Looked::Stopped(stop)) => Some(stop.clone()),
+            Ok(Looked::Stopped(stop) | Looked::InPart(stop)) => Some(stop.clone()),
             _ => None,
         };
         // Said first: what cannot be noted is asked again, which is better than not at all. Whoever waited may be gone.
         let _ = sender.send(looked);
         if let Some(stop) = stop {
-            let _ = noter.send(inquiry.write_down(&stop));
+            let _ = noter.send(looking.write_down(&stop));
         }
     };
     if let Err(error) = thread::Builder::new().spawn(look) {
-        return failed(call, guard.fails_closed, &format!("no thread: {error}"));
+        return unread(call, &inquiry, &format!("no thread: {error}"));
     }
-    match receiver.recv_timeout((start + BUDGET).saturating_duration_since(Instant::now())) {
+    match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
         Ok(Ok(Looked::Fine)) => Reply::Silence,
         Ok(Ok(Looked::Stopped(stop))) => {
             Reply::Verdict(permission(stop.verdict, &stop.reason), Noting(noted))
         }
-        Ok(Ok(Looked::InPart)) => failed(
-            call,
-            guard.fails_closed,
-            "what was done before could not be read in time",
-        ),
-        // A session that began before there were hooks is no fault.
-        Ok(Ok(Looked::Unknown)) if !guard.fails_closed => Reply::Silence,
+        Ok(Ok(Looked::InPart(_))) if guard.fails_closed => failed(call, true, UNREAD_PAST),
+        Ok(Ok(Looked::InPart(stop))) => {
+            note(Some(call.home), &format!("the guard: {UNREAD_PAST}"));
+            Reply::Verdict(permission(stop.verdict, &stop.reason), Noting(noted))
+        }
         Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
-        Ok(Err(fault)) => failed(call, guard.fails_closed, &fault),
-        Err(RecvTimeoutError::Timeout) => failed(call, guard.fails_closed, "there was no time to look"),
-        Err(RecvTimeoutError::Disconnected) => failed(call, guard.fails_closed, "it broke off"),
+        Ok(Ok(Looked::Late)) | Err(RecvTimeoutError::Timeout) => late(call, &inquiry),
+        Ok(Err(fault)) => unread(call, &inquiry, &fault),
+        Err(RecvTimeoutError::Disconnected) => unread(call, &inquiry, "it broke off"),
     }
 }
+
+/// Where the past could not be read, nothing in it excuses a call.
+const UNREAD_PAST: &str = "what was done before could not be read in time";
+
+/// What becomes of a tool call while the store cannot be read: what destroys does so whatever the store says.
+fn unread(call: &Call<'_>, inquiry: &Inquiry, fault: &str) -> Reply {
+    if inquiry.fails_closed {
+        return failed(call, true, fault);
+    }
+    note(Some(call.home), &format!("the guard: {fault}"));
+    let Some(stop) = inquiry.destroys() else {
+        return Reply::Silence;
+    };
+    let reason = format!(
+        "{} What you forbade or allowed before could not be read: {}. grov doctor tells more.",
+        stop.reason,
+        tellable(fault.lines().next().unwrap_or_default())
+    );
+    Reply::Text(permission(stop.verdict, &reason))
+}
+
+/// What becomes of a tool call where the store was busy until the client must be answered.
+fn late(call: &Call<'_>, inquiry: &Inquiry) -> Reply {
+    let fault = format!("the database was busy for {} s", ANSWER_WITHIN.as_secs());
+    if inquiry.fails_closed {
+        return failed(call, true, &fault);
+    }
+    note(Some(call.home), &format!("the guard: {fault}"));
+    let why = inquiry.destroys().map(|stop| stop.reason);
+    let reason = format!(
+        "{} {UNREAD}",
+        why.as_deref().unwrap_or("Grov: this call could not be checked.")
+    );
+    Reply::Text(permission(inquiry.verdict_unread, &reason))
+}
+
+/// Why nobody knows whether a call is forbidden.
+const UNREAD: &str = "The database was busy for a minute, so it is not known what you forbade or allowed. Check the call before \
+    you allow it; grov doctor tells more.";
 
 /// Notes that a tool call ran: whoever was asked about it said yes.
 pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
@@ -205,9 +254,12 @@ struct Inquiry {
     tool_use_id: String,
     action: ActionSketch,
     verdict: GuardVerdict,
+    /// What becomes of a call where the contract could not be read in time.
+    verdict_unread: GuardVerdict,
     /// The session goes through the proxy, which records it.
     is_proxied: bool,
-    /// Until when what was done before is looked for: what was forbidden is forbidden without that.
+    fails_closed: bool,
+    /// When the client must be answered.
     until: Instant,
 }
 
@@ -216,22 +268,24 @@ enum Looked {
     Fine,
     Stopped(Stop),
     /// It is fine only if the agent did something before, which could not be read.
-    InPart,
-    /// Nobody knows what the session is held to.
+    InPart(Stop),
+    /// The store was busy until the client must be answered.
+    Late,
+    /// Nothing is known of the session, and the guard fails closed.
     Unknown,
 }
 
 /// What is known of a session.
 struct Known {
     contract: GoalContract,
-    /// As hooks know it.
+    /// As hooks know it, or as it begins where they do not; `None` where the proxy records it.
     session: Option<HookSession>,
 }
 
 impl Inquiry {
     fn of(call: &Call<'_>, settings: &Settings, until: Instant) -> Option<Self> {
         let input = call.input;
-        let whose = call.whose()?;
+        let whose = call.whose().or_else(|| nowhere(input))?;
         let tool = ToolCall {
             name: input.tool_name.as_deref()?,
             id: input.tool_use_id.as_deref(),
@@ -253,6 +307,13 @@ impl Inquiry {
                 _ if is_plan => GuardVerdict::Deny,
                 _ => GuardVerdict::Ask,
             },
+            // In plan mode a yes would let it run.
+            verdict_unread: if is_plan {
+                GuardVerdict::Deny
+            } else {
+                GuardVerdict::Ask
+            },
+            fails_closed: settings.guard().fails_closed,
             is_proxied: proxy::own(call, settings).is_some(),
             until,
             whose,
@@ -260,35 +321,65 @@ impl Inquiry {
     }
 
     fn look(&self) -> Result<Looked, String> {
-        let looked = runtime()?.block_on(async {
-            match SqliteStore::open_existing(&self.database, &OpenOptions::brief()).await? {
-                Some(store) => self.look_with(&store).await,
-                None => Ok(Looked::Unknown),
-            }
-        });
-        looked.map_err(|error| error.to_string())
+        let looked = runtime()?.block_on(patiently(self.until, async || self.look_once().await));
+        match looked {
+            Err(error) if error.is_transient() => Ok(Looked::Late),
+            looked => looked.map_err(|error| error.to_string()),
+        }
     }
 
-    async fn look_with(&self, store: &SqliteStore) -> Result<Looked, StoreError> {
+    /// Whether the call destroys something, as far as that shows without the store.
+    fn destroys(&self) -> Option<Stop> {
+        let look = || runtime().ok()?.block_on(self.look_with(None)).ok();
+        match catch_unwind(AssertUnwindSafe(look)) {
+            Ok(Some(Looked::Stopped(stop) | Looked::InPart(stop))) => Some(stop),
+            _ => None,
+        }
+    }
+
+    async fn look_once(&self) -> Result<Looked, StoreError> {
+        let store = SqliteStore::open_existing(&self.database, &OpenOptions::brief()).await?;
+        self.look_with(store.as_ref()).await
+    }
+
+    async fn look_with(&self, store: Option<&SqliteStore>) -> Result<Looked, StoreError> {
         let id = self.whose.id();
         let project = Place::locate(&self.whose.directory).project();
-        if is_off(store, project.key(), Some(&id)).await? {
+        if let Some(store) = store
+            && is_off(store, project.key(), Some(&id)).await?
+        {
             return Ok(Looked::Fine);
         }
-        let Some(mut known) = self.known(store, &id).await? else {
-            return Ok(Looked::Unknown);
+        let known = match store {
+            Some(store) => self.known(store, &id).await?,
+            None => None,
         };
+        if known.is_none() && self.fails_closed {
+            return Ok(Looked::Unknown);
+        }
+        // A session that began before there were hooks is held to what was typed last.
+        let mut known = known.unwrap_or_else(|| {
+            let newest = newest_prompt(self.whose.transcript.as_deref());
+            Known {
+                contract: with_prompt(GoalContract::default(), newest),
+                session: Some(begun(&self.whose)),
+            }
+        });
         if decide(&self.question(&known.contract, Some(&[]), &[])).is_none() {
             return Ok(Looked::Fine);
         }
-        // Something stands against it, which is rare. Whether that holds tells what happened before.
-        let (allowed, stopped) = guard_log(store, &id).await?;
-        let past = self.past(store, &mut known, &stopped).await;
+        // Something stands against it, which is rare. Whether that holds depends on what happened before.
+        let (allowed, stopped) = match store {
+            Some(store) => guard_log(store, &id).await?,
+            None => Default::default(),
+        };
+        let until = self.until.min(Instant::now() + TIME_FOR_PAST);
+        let past = self.past(store, &mut known, &stopped, until).await;
         let stands_with = |past| decide(&self.question(&known.contract, past, &allowed));
-        Ok(match stands_with(past.as_deref()) {
-            Some(stop) => Looked::Stopped(stop),
-            None if past.is_none() && stands_with(Some(&[])).is_some() => Looked::InPart,
-            None => Looked::Fine,
+        Ok(match (stands_with(past.as_deref()), past.is_some()) {
+            (Some(stop), _) => Looked::Stopped(stop),
+            (None, true) => Looked::Fine,
+            (None, false) => stands_with(Some(&[])).map_or(Looked::Fine, Looked::InPart),
         })
     }
 
@@ -355,17 +446,18 @@ impl Inquiry {
     /// into the contract.
     async fn past(
         &self,
-        store: &SqliteStore,
+        store: Option<&SqliteStore>,
         known: &mut Known,
         stopped: &HashSet<String>,
+        until: Instant,
     ) -> Option<Vec<ActionSketch>> {
         let id = self.whose.id();
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
-        if known.session.take().is_none() {
+        let Some(standing) = known.session.take() else {
             let mut past = Vec::new();
-            for task in store.client_session(&id).await.ok()? {
-                let steps = store.steps(&task.state.session_id).await.ok()?;
+            for task in store?.client_session(&id).await.ok()? {
+                let steps = store?.steps(&task.state.session_id).await.ok()?;
                 let done = steps
                     .into_iter()
                     .filter(|step| is_done(step.tool_use_id.as_deref()));
@@ -378,12 +470,17 @@ impl Inquiry {
                 }));
             }
             return Some(past);
-        }
-        let session = store.hook_session(&id).await.ok()??;
-        let mut steps = store.hook_steps(&id).await.ok()?;
-        let edits = store.goal_edits(&id).await.ok()?;
+        };
+        let (session, mut steps, edits) = match store {
+            Some(store) => {
+                let session = store.hook_session(&id).await.ok()?.unwrap_or(standing);
+                let steps = store.hook_steps(&id).await.ok()?;
+                (session, steps, store.goal_edits(&id).await.ok()?)
+            }
+            None => (standing, Vec::new(), Vec::new()),
+        };
         let mut following = Following::resume(session, &edits, Arc::new(extract_intent));
-        let is_whole = catch_up(&mut following, self.until).unwrap_or(false);
+        let is_whole = catch_up(&mut following, until).unwrap_or(false);
         if is_whole {
             known.contract = following.contract().clone();
         }
@@ -393,6 +490,30 @@ impl Inquiry {
             .filter(|step| is_done(step.tool_use_id.as_deref()) && step.action.failed != Some(true));
         is_whole.then(|| done.map(|step| step.action).collect())
     }
+}
+
+/// Asks a store again while it is busy, until then.
+async fn patiently<T>(
+    until: Instant,
+    attempt: impl AsyncFn() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    loop {
+        match attempt().await {
+            Err(error) if error.is_transient() && Instant::now() < until => {
+                tokio::time::sleep(ASK_AGAIN).await;
+            }
+            other => return other,
+        }
+    }
+}
+
+/// A call of a session that has no name, or works in a folder that is gone.
+fn nowhere(input: &Input) -> Option<Whose> {
+    Some(Whose {
+        session: input.session_id.clone().unwrap_or_default(),
+        directory: PathBuf::from(input.cwd.as_deref().filter(|cwd| cwd.starts_with('/'))?),
+        transcript: None,
+    })
 }
 
 /// Subjects that ran though the guard asked about them, and the calls that it stopped.
@@ -499,6 +620,69 @@ mod tests {
         let (sender, receiver) = mpsc::channel();
         sender.send(Ok(())).unwrap();
         assert_eq!(Noting(receiver).finish(), Ok(()));
+    }
+
+    struct Nothing;
+
+    impl crate::Programs for Nothing {
+        fn start_proxy(&self, _: u16) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn hand_over(&self, _: crate::Work, _: &Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn ends(&self) -> bool {
+            false
+        }
+    }
+
+    /// What is said of a command in a home whose database another process replaces all the time, to a client that has waited
+    /// for a minute.
+    fn said_at_last(command: &str, configuration: &str) -> Reply {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::default();
+        let home = Home::locate(Some(folder.path()), &environment).unwrap();
+        std::fs::write(home.config_file(), configuration).unwrap();
+        let (database, options) = (home.database(), OpenOptions::default());
+        let opened = SqliteStore::open(&database, &options);
+        runtime().unwrap().block_on(opened).unwrap();
+        let lock = std::fs::File::open(database.with_extension("db.lock")).unwrap();
+        lock.lock().unwrap();
+        let input = serde_json::json!({
+            "session_id": "s", "cwd": folder.path(), "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        crate::answer(&crate::Hook {
+            event: Some("PreToolUse"),
+            input: input.to_string().as_bytes(),
+            home: &home,
+            environment: &environment,
+            daemon_port: None,
+            programs: &Nothing,
+            since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
+        })
+    }
+
+    #[test]
+    fn a_database_that_stays_busy_makes_the_guard_ask_before_the_client_lets_the_call_run() {
+        let Reply::Text(text) = said_at_last("touch a", "") else {
+            panic!("nothing is said");
+        };
+        assert!(text.contains(r#""ask""#) && text.contains("busy"), "{text}");
+        let Reply::Text(text) = said_at_last("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
+            panic!("nothing is said");
+        };
+        assert!(
+            text.contains("removes everything") && text.contains("busy"),
+            "{text}"
+        );
+        assert!(
+            matches!(said_at_last("ls", ""), Reply::Silence),
+            "reading never waits"
+        );
+        let closed = said_at_last("touch a", "[guard]\nfail = \"closed\"\n");
+        assert!(matches!(closed, Reply::Refusal(_)), "{closed:?}");
     }
 
     #[test]

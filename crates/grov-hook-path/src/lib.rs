@@ -26,7 +26,7 @@ mod worker;
 
 pub use call::{Hook, Programs};
 pub use faults::{Fault, note};
-pub use grov_hooks::event::LONGEST_INPUT;
+pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
 pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use guard::Noting;
 pub use held::Held;

@@ -50,6 +50,9 @@ pub const PRE_COMPACT: &str = "PreCompact";
 /// The tools that change something. What only looks needs no guard, and no process.
 pub const CHANGING_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Bash|mcp__.*";
 
+/// How long the client waits for the guard, in seconds. When it is over the tool runs, so the guard answers before.
+pub const GUARD_TIMEOUT: u64 = 60;
+
 /// The events that Grov has something to do at. Every other costs a process for nothing and is not registered.
 const REGISTERED: &[Event] = &[
     // A proxy may have to be started.
@@ -66,7 +69,7 @@ const REGISTERED: &[Event] = &[
     Event {
         name: PRE_TOOL_USE,
         matcher: Some(CHANGING_TOOLS),
-        timeout: 5,
+        timeout: GUARD_TIMEOUT,
     },
     Event {
         name: POST_TOOL_USE,

@@ -19,6 +19,7 @@ use std::io::{self, IsTerminal, Read, Write};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
 const HOME: &str = "--home";
 /// Flags that stand before a value.
@@ -111,6 +112,7 @@ impl Words {
 
 /// Answers a hook.
 pub(crate) fn run(asked: &Asked) -> ExitCode {
+    let since = Instant::now();
     let processor = matches!(asked.what, What::Event(_)).then(Processor::keep);
     let environment = Environment::of_process();
     let home = Home::locate(asked.home.as_deref(), &environment).ok();
@@ -133,6 +135,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
                 environment: &environment,
                 processor: processor.flatten(),
             },
+            since,
         }),
         (What::Event(event), None) => answer_nowhere(event.as_deref(), &environment),
         (What::Work, Some(home)) => {

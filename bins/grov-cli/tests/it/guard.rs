@@ -227,15 +227,79 @@ fn what_the_agent_made_it_may_remove_and_trying_is_not_making() {
 }
 
 #[test]
-fn of_a_session_that_nobody_knows_nothing_is_said() {
+fn a_session_that_nobody_knows_is_guarded_against_destruction() {
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
     assert_eq!(said(&change(&scene, "t", "src/db/pool.rs")), None);
-    assert_eq!(said(&run(&scene, "t", "rm -rf ~")), None);
-    assert!(scene.is_untouched(), "nothing is stored");
+    assert_eq!(said(&run(&scene, "t", "rm -rf target")), None);
+    for command in [
+        "rm -rf ~",
+        "rm -r /srv/data",
+        "git push --force",
+        "sudo -u root rm -rf /",
+    ] {
+        assert_eq!(
+            said(&run(&scene, "t", command)).as_deref(),
+            Some("ask"),
+            "{command}"
+        );
+    }
     for input in ["", "null", "{\"tool_name\": 1}", "not json"] {
         assert_eq!(said(&fed(&scene, "PreToolUse", input)), None, "{input}");
     }
+}
+
+#[test]
+fn a_session_that_nobody_knows_may_remove_what_it_made_and_is_held_to_its_newest_prompt() {
+    let scene = Scene::new();
+    scene.repository("work", "https://example.org/shop.git");
+    scene.write("work/transcript.jsonl", "");
+    in_transcript(&scene, "t1", "mkdir -p /srv/try", false);
+    assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
+    let path = scene.path("work/transcript.jsonl");
+    let typed = object!({
+        "type": "user", "sessionId": SESSION, "uuid": "p", "timestamp": "2099-01-02T03:04:06.000Z", "cwd": scene.path("work"),
+        "message": {"role": "user", "content": PROMPT},
+    });
+    let before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, format!("{before}{typed}\n")).unwrap();
+    assert_eq!(
+        said(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+    assert_eq!(said(&change(&scene, "t4", "src/login.rs")), None);
+}
+
+#[test]
+fn where_the_folder_is_gone_a_destruction_is_one_all_the_same() {
+    let scene = begun(Scene::new());
+    let gone = |command: &str| {
+        let more = object!({
+            "cwd": "/no/such/folder", "tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t",
+        });
+        said(&hook(&scene, "PreToolUse", more))
+    };
+    assert_eq!(gone("rm -rf ~/").as_deref(), Some("ask"));
+    assert_eq!(gone("ls"), None);
+}
+
+#[test]
+fn a_store_that_cannot_be_opened_lets_no_destruction_pass() {
+    let scene = begun(Scene::new());
+    scene.write(
+        "home/.grov/grov.db",
+        "this is no database, whatever its name says. "
+            .repeat(64)
+            .as_str(),
+    );
+    for side in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(scene.path(&format!("home/.grov/grov.db{side}")));
+    }
+    let ended = run(&scene, "t1", "rm -rf ~/");
+    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    assert!(ended.stdout.contains("could not be read"), "{ended:?}");
+    assert_eq!(said(&run(&scene, "t2", "rm -rf target")), None);
+    assert!(log(&scene).contains("the guard"), "{}", log(&scene));
 }
 
 #[test]
@@ -309,8 +373,8 @@ fn a_past_that_cannot_be_read_excuses_nothing() {
     );
     assert_eq!(said(&change(&scene, "t2", "src/login.rs")), None);
     assert_eq!(log(&scene), "");
-    // Whether the agent made that itself, nobody knows.
-    assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")), None);
+    // Nobody knows whether the agent made that itself.
+    assert_eq!(said(&run(&scene, "t3", "rm -r /srv/try")).as_deref(), Some("ask"));
     assert!(log(&scene).contains("what was done before"), "{}", log(&scene));
     let closed = with_unreadable_past(Scene::new().env("GROV_GUARD_FAIL", "closed"));
     let ended = run(&closed, "t3", "rm -r /srv/try");
@@ -365,7 +429,8 @@ fn closed_it_refuses_what_it_has_no_thread_for() {
     let scene = || Scene::new().env("RUST_MIN_STACK", "1125899906842624");
     let open = scene();
     open.repository("work", "https://example.org/shop.git");
-    assert_eq!(said(&run(&open, "t", "git push --force")), None);
+    assert_eq!(said(&run(&open, "t", "git push --force")).as_deref(), Some("ask"));
+    assert_eq!(said(&run(&open, "t", "touch a")), None);
     assert!(log(&open).contains("no thread"), "{}", log(&open));
     let closed = scene().env("GROV_GUARD_FAIL", "closed");
     closed.repository("work", "https://example.org/shop.git");
