@@ -1,9 +1,10 @@
 //! Whether the daemon of a home answers.
 
-use grov_runtime::{Home, Url, daemon};
+use grov_runtime::port::{Listener, listener_at};
+use grov_runtime::{Home, ProxySettings, Url, daemon};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 /// On one machine a connection is made at once or never.
@@ -62,6 +63,23 @@ pub(crate) fn ask(home: &Home) -> ProxyView {
             }
         }
         _ => ProxyView::default(),
+    }
+}
+
+/// What listens on the port of the settings, where no daemon of this home does; `None` if the port is free.
+pub(crate) fn taken(settings: &ProxySettings) -> Option<String> {
+    taken_at(SocketAddr::new(settings.host, settings.port))
+}
+
+/// The same of any address.
+pub(crate) fn taken_at(address: SocketAddr) -> Option<String> {
+    let port = address.port();
+    match listener_at(address) {
+        Listener::Nothing => None,
+        Listener::Foreign => Some(format!("another program listens on port {port}")),
+        Listener::Grov { pid } => Some(format!(
+            "the Grov daemon of another home (process {pid}) listens on port {port}"
+        )),
     }
 }
 

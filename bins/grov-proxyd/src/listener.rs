@@ -26,14 +26,16 @@ pub(crate) async fn bind(settings: &ProxySettings) -> Result<(TcpListener, Strin
 }
 
 fn in_use(address: SocketAddr) -> Stop {
-    let who = port_holder::find(address)
-        .map(|holder| format!(" by {holder}"))
-        .unwrap_or_default();
+    let port = address.port();
+    let who = match port_holder::find(address) {
+        Some(holder) => format!("another program listens on port {port}: {holder}"),
+        None => format!("another program listens on port {port}"),
+    };
     let hint = format!(
         "stop it, or choose another port: grov-proxyd --port {}",
-        next_port(address.port())
+        next_port(port)
     );
-    Stop::fault(anyhow!("{address} is already in use{who}"), Some(hint))
+    Stop::fault(anyhow!("{address} is already in use: {who}"), Some(hint))
 }
 
 /// A neighbour that is worth a try.

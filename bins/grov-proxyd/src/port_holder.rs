@@ -1,13 +1,9 @@
 //! Who listens on a port that we wanted.
 
+use grov_runtime::port::{Listener, listener_at};
 use std::fmt;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
-
-/// Another grov-proxyd answers within this time, or is taken for something else.
-const PATIENCE: Duration = Duration::from_millis(300);
+use std::net::SocketAddr;
 
 /// The process behind a port.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,25 +24,13 @@ impl fmt::Display for Holder {
 /// Finds out who listens on `address`, as far as this user may know.
 pub(crate) fn find(address: SocketAddr) -> Option<Holder> {
     let holder = process_listening_on(address.port());
-    if answers_as_grov(address) {
+    if let Listener::Grov { .. } = listener_at(address) {
         return Some(Holder {
             name: "another grov-proxyd".to_owned(),
             pid: holder.and_then(|holder| holder.pid),
         });
     }
     holder
-}
-
-fn answers_as_grov(address: SocketAddr) -> bool {
-    let ask = || -> std::io::Result<bool> {
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(b"GET /_grov/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        stream.take(4096).read_to_string(&mut answer)?;
-        Ok(answer.contains("\"exchanges_observed\""))
-    };
-    ask().unwrap_or(false)
 }
 
 /// Looks for the owner of the listening socket in `/proc`. Elsewhere than on Linux nobody is found.

@@ -1,6 +1,7 @@
 //! Grov's own proxy, where the client talks to it: it must be up, and what it says the hooks leave unsaid.
 
 use crate::call::Call;
+use grov_runtime::port::{Listener, listener_at};
 use grov_runtime::{Home, Settings, Url, daemon};
 use std::ffi::OsStr;
 use std::net::{SocketAddr, TcpStream};
@@ -21,18 +22,52 @@ pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
     let Some(proxy) = own(call, &settings).or(call.daemon_port.map(hooked)) else {
         return Ok(());
     };
-    if TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok() {
-        // Hooks over HTTP show whoever listens there the token.
-        let is_hooked = call.daemon_port == Some(proxy.port());
-        return match is_hooked && !is_of(call.home, proxy.port()) {
-            true => Err(format!(
-                "something else than the daemon of this home listens at {proxy}, where hooks go: grov doctor"
-            )),
-            false => Ok(()),
-        };
+    let is_listening = TcpStream::connect_timeout(&proxy, CONNECT_PATIENCE).is_ok();
+    if is_listening && is_of(call.home, proxy.port()) {
+        return Ok(());
     }
-    // Where the client looks for it, which the settings may have been changed from since.
-    call.programs.start_proxy(proxy.port())
+    match is_listening.then(|| listener_at(proxy)) {
+        Some(Listener::Foreign) => Err(format!(
+            "another program listens at {proxy}, where this client sends {}. {}",
+            sent(call),
+            way_out(call, proxy.port())
+        )),
+        // It relays requests, but keeps them in the other home, and refuses hooks.
+        Some(Listener::Grov { pid }) => Err(format!(
+            "the Grov daemon of another home (process {pid}) listens at {proxy}, where this client sends {}. {}",
+            sent(call),
+            way_out(call, proxy.port())
+        )),
+        // Where the client looks for it, which the settings may have been changed from since.
+        Some(Listener::Nothing) | None => call.programs.start_proxy(proxy.port()).map_err(|fault| {
+            format!(
+                "grov-proxyd does not run at {proxy}, where this client sends {}: {fault}",
+                sent(call)
+            )
+        }),
+    }
+}
+
+/// What the client sends to the daemon.
+fn sent(call: &Call<'_>) -> &'static str {
+    match call.daemon_port {
+        Some(_) => "its hooks",
+        None => "its requests",
+    }
+}
+
+/// How a person gets out of it.
+fn way_out(call: &Call<'_>, port: u16) -> String {
+    let other = if port < u16::MAX { port + 1 } else { 8080 };
+    let option = if call.daemon_port.is_some() {
+        "--http"
+    } else {
+        "--proxy"
+    };
+    format!(
+        "Stop that program, or use another port: set proxy.port = {other} in {}, run `grov init {option}` and start the session anew.",
+        call.home.config_file().display()
+    )
 }
 
 /// Whether it is the daemon of a home that listens at a port, where somebody does. One that is just starting may not have said

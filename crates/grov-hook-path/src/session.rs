@@ -1,7 +1,7 @@
 //! A session begins, goes on, or begins anew.
 
 use crate::call::Call;
-use crate::faults::note;
+use crate::faults::{note, tellable};
 use crate::following::{Whose, catch_up, last, take_up};
 use crate::prompt::once;
 use crate::{forked, proxied, proxy, runtime};
@@ -30,8 +30,9 @@ const ONE_INSTANT: Duration = Duration::from_secs(2);
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
 pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     // Before anything that can fail: a client without its proxy tries for minutes.
-    if let Err(fault) = proxy::start(call) {
-        note(Some(call.home), &fault);
+    let fault = proxy::start(call).err();
+    if let Some(fault) = &fault {
+        note(Some(call.home), fault);
     }
     let source = call.input.source.as_deref().unwrap_or_default();
     let event = match source {
@@ -47,9 +48,16 @@ pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     {
         note(Some(call.home), &fault);
     }
-    let answer = once(call, Some(event), Some(ONE_INSTANT), || told(call, source))?;
+    let answer = once(call, Some(event), Some(ONE_INSTANT), || told(call, source));
     ToldList::remove_old(call.home.root(), SystemTime::now());
-    Ok(answer)
+    let Some(fault) = fault else { return answer };
+    // The client would wait for minutes without a word.
+    let notice = format!("Grov: {}", tellable(&fault));
+    let answer = answer.unwrap_or_else(|fault| {
+        note(Some(call.home), &fault);
+        None
+    });
+    Ok(Some(event::with_notice(answer.as_deref(), &notice)))
 }
 
 /// What the agent is told where its history begins, as the client is answered.

@@ -273,6 +273,20 @@ fn answer(event: &str, text: &str, notice: Option<&str>) -> String {
     serde_json::to_string(&output).unwrap_or_default()
 }
 
+/// The answer of a hook with a line that the client shows its user, beside what else the answer says.
+pub fn with_notice(answer: Option<&str>, notice: &str) -> String {
+    let answer =
+        answer.and_then(|answer| serde_json::from_str::<serde_json::Map<String, Value>>(answer).ok());
+    let mut answer = answer.unwrap_or_default();
+    let said = answer.get("systemMessage").and_then(Value::as_str);
+    let notice = match said {
+        Some(said) => format!("{notice}\n{said}"),
+        None => notice.to_owned(),
+    };
+    answer.insert("systemMessage".to_owned(), notice.into());
+    Value::Object(answer).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -337,6 +351,19 @@ mod tests {
             proptest::prop_assert_eq!(input.cwd.is_some(), is_json);
             proptest::prop_assert!(!is_json || input.prompt.is_some());
         }
+    }
+
+    #[test]
+    fn a_notice_stands_beside_what_else_is_said() {
+        let read = |answer: String| serde_json::from_str::<Value>(&answer).unwrap();
+        assert_eq!(
+            read(with_notice(None, "a")),
+            serde_json::json!({"systemMessage": "a"})
+        );
+        let answer = context_with_notice(SESSION_START, "text", "b");
+        let answer = read(with_notice(Some(&answer), "a"));
+        assert_eq!(answer["systemMessage"], "a\nb");
+        assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "text");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! value with its origin), its home directory, its log, and tracked tasks that can be drained.
 //!
 //! Entry points: [`Home::locate`] and [`Settings::load`] at start, [`logging::init`] once, [`Tasks`] for anything
-//! that runs in the background, [`daemon::Lock`] for the one proxy daemon of a home.
+//! that runs in the background, [`daemon::Lock`] for the one proxy daemon of a home,
+//! [`port::listener_at`] to tell such a daemon from other programs.
 //!
 //! This crate does not know what Grov is about: no session, no request, no database.
 #![forbid(unsafe_code)]
@@ -12,6 +13,7 @@ mod dotenv;
 mod environment;
 mod home;
 pub mod logging;
+pub mod port;
 mod settings;
 mod tasks;
 mod url;

@@ -46,20 +46,37 @@ enum Remedy {
         scope: &'static str,
         /// With hooks over HTTP.
         http: bool,
+        /// With the status line.
+        status_line: bool,
     },
 }
 
 impl Remedy {
+    /// The words of `grov init` that register again.
+    fn init(&self) -> Vec<&'static str> {
+        let Self::Register {
+            scope,
+            http,
+            status_line,
+        } = self
+        else {
+            return Vec::new();
+        };
+        let flags = [(*http, "--http"), (*status_line, "--statusline")];
+        let flags = flags
+            .into_iter()
+            .filter(|(is_set, _)| *is_set)
+            .map(|(_, flag)| flag);
+        ["init", "--scope", scope].into_iter().chain(flags).collect()
+    }
+
     /// The command that does it; empty where it takes more than one.
     fn words(&self) -> String {
         match self {
             Self::MakePrivate(_) => String::new(),
             Self::StartProxy => "grov proxy --detach".to_owned(),
             Self::StartProxyAt(port) => format!("grov proxy --detach --port {port}"),
-            Self::Register { scope, http } => {
-                let http = if *http { " --http" } else { "" };
-                format!("grov init --scope {scope}{http}")
-            }
+            Self::Register { .. } => format!("grov {}", self.init().join(" ")),
         }
     }
 }
@@ -153,10 +170,7 @@ fn mend(common: &Common, remedy: &Remedy) -> Result<(), String> {
         Remedy::MakePrivate(paths) => home::make_private(paths),
         Remedy::StartProxy => again(common, &["proxy", "--detach"]),
         Remedy::StartProxyAt(port) => again(common, &["proxy", "--detach", "--port", &port.to_string()]),
-        Remedy::Register { scope, http } => {
-            let words = ["init", "--scope", scope, "--http"];
-            again(common, &words[..if *http { 4 } else { 3 }])
-        }
+        Remedy::Register { .. } => again(common, &remedy.init()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyView};
+use crate::daemon_health::{self, ProxyView, taken};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{SessionView, ago, count};
@@ -21,6 +21,9 @@ const DEEPEST: usize = 8;
 #[derive(Serialize)]
 struct Answer {
     proxy: ProxyView,
+    /// What listens on the port of the settings in place of this home's daemon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    port_taken_by: Option<String>,
     judge: JudgeView,
     sessions: Vec<SessionView>,
 }
@@ -40,8 +43,13 @@ pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Ou
     let stored = context
         .read(|store| async move { Ok((store.sessions(&filter).await?, spent_today(&store).await?)) })?;
     let (sessions, spent) = stored.unwrap_or_default();
+    let proxy = daemon_health::ask(&context.home);
     let answer = Answer {
-        proxy: daemon_health::ask(&context.home),
+        port_taken_by: match proxy.running {
+            true => None,
+            false => taken(context.settings.proxy()),
+        },
+        proxy,
         judge: JudgeView::of(context.settings.llm(), spent),
         sessions: sessions.into_iter().map(SessionView::from).collect(),
     };
@@ -67,10 +75,13 @@ fn text(answer: &Answer, style: Style) -> String {
                 of(version)
             )
         }
-        _ => format!(
-            "proxy {}; `grov proxy --detach` starts it\n",
-            style.red("not running")
-        ),
+        _ => {
+            let how = match &answer.port_taken_by {
+                Some(taken) => format!(": {taken}; stop that program, or set proxy.port to another port"),
+                None => "; `grov proxy --detach` starts it".to_owned(),
+            };
+            format!("proxy {}{how}\n", style.red("not running"))
+        }
     };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "judge: {}", answer.judge.text(style));

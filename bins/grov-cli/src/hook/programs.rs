@@ -3,15 +3,17 @@
 use super::processor::Processor;
 use grov_hook_path::{Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long a proxy may take to start. The client is told to wait a little longer.
 const START_PATIENCE: Duration = Duration::from_secs(17);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// Bytes of what a daemon that does not start says.
+const LONGEST_WORDS: u64 = 4 * 1024;
 /// Bytes that a pipe takes before anybody reads: a page, which is all that Linux gives to whoever has many pipes open
 /// (`pipe-user-pages-soft`).
 const FITS: usize = 4 * 1024;
@@ -92,18 +94,35 @@ fn wait_for(mut command: Command) -> Result<(), String> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("the proxy: {error}"))?;
     let deadline = Instant::now() + START_PATIENCE;
     while Instant::now() < deadline {
         match child.try_wait() {
             Ok(None) => std::thread::sleep(LOOK_AGAIN),
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(format!("the proxy did not start: {status}")),
+            Ok(Some(status)) => {
+                return Err(said_by(&mut child).unwrap_or_else(|| format!("it ended with {status}")));
+            }
             Err(error) => return Err(format!("the proxy: {error}")),
         }
     }
-    Err("the proxy did not start in time".to_owned())
+    Err("it did not start in time; grov doctor tells more".to_owned())
+}
+
+/// What a program that ended said, which is a few lines; `None` if it said nothing.
+fn said_by(child: &mut Child) -> Option<String> {
+    let mut said = String::new();
+    let stderr = child.stderr.as_mut()?;
+    stderr.take(LONGEST_WORDS).read_to_string(&mut said).ok()?;
+    let lines = said
+        .lines()
+        .map(|line| line.strip_prefix("error: ").unwrap_or(line).trim());
+    let said = lines
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ");
+    (!said.is_empty()).then_some(said)
 }
 
 #[cfg(test)]

@@ -29,6 +29,8 @@ pub struct OwnHook {
     pub program: Option<String>,
     /// Where it expects a daemon on this machine.
     pub daemon_port: Option<u16>,
+    /// How long the client waits for it, in seconds, where that is told.
+    pub timeout: Option<u64>,
     /// What it shows to the daemon, over HTTP.
     pub token: Option<Secret>,
 }
@@ -40,6 +42,13 @@ pub struct StatusLine {
     pub command: String,
     /// Whether it is Grov's.
     pub is_grovs: bool,
+}
+
+impl StatusLine {
+    /// The program that it runs.
+    pub fn program(&self) -> String {
+        shell_words_first(&self.command)
+    }
 }
 
 /// Reads what the text of a settings file says.
@@ -57,6 +66,7 @@ pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
                 event: event.key.clone().unwrap_or_default(),
                 program: command.map(shell_words_first),
                 daemon_port: daemon_port(handler),
+                timeout: timeout(handler),
                 token: token(handler),
             });
         }
@@ -76,6 +86,13 @@ pub fn inspect(text: &str) -> Result<Inspected, SyntaxError> {
         is_grovs: is_grovs_status_line(line),
     });
     Ok(inspected)
+}
+
+fn timeout(handler: &Node) -> Option<u64> {
+    match &handler.member("timeout")?.value {
+        Value::Literal(number) => number.parse().ok(),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -101,6 +118,7 @@ mod tests {
             event: event.to_owned(),
             program: program.map(str::to_owned),
             daemon_port,
+            timeout: Some(5),
             token: token.map(Secret::from),
         };
         assert_eq!(

@@ -4,8 +4,8 @@ use super::{Check, Remedy, over_http, version};
 use crate::commands::registration::clients_folder;
 use crate::context::Context;
 use crate::failure::Failure;
-use grov_hooks::event::registered;
-use grov_hooks::settings::{Inspected, Scope, SettingsFile, inspect, settings_path};
+use grov_hooks::event::{GUARD_TIMEOUT, PRE_TOOL_USE, registered};
+use grov_hooks::settings::{Inspected, OwnHook, Scope, SettingsFile, inspect, settings_path};
 use grov_runtime::Environment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -70,7 +70,11 @@ trait Registration {
 impl Registration for Inspected {
     fn registration(&self, scope: &'static str) -> Remedy {
         let http = self.hooks.iter().any(|hook| hook.daemon_port.is_some());
-        Remedy::Register { scope, http }
+        Remedy::Register {
+            scope,
+            http,
+            status_line: false,
+        }
     }
 }
 
@@ -103,7 +107,7 @@ fn syntax(found: &Found) -> Check {
 
 fn hooks(found: &Found, environment: &Environment) -> Check {
     let own = std::env::current_exe().and_then(|own| own.canonicalize()).ok();
-    let mut calls: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut calls: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
     let mut others = BTreeSet::new();
     for (path, scope, inspected) in &found.files {
         if inspected.hooks_disabled && !inspected.hooks.is_empty() {
@@ -122,19 +126,27 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
                 let remedy = inspected.registration(scope);
                 return Check::ill(HOOKS, evidence, consequence, remedy.words()).with(remedy);
             }
-            if let Some(Some(found)) = found
-                && own.as_ref().is_some_and(|own| *own != found)
+            let found = found.flatten();
+            if let Some(found) = &found
+                && own.as_ref().is_some_and(|own| own != found)
             {
-                others.insert((found, inspected.registration(scope).words()));
+                others.insert((found.clone(), inspected.registration(scope).words()));
             }
+            // A file that is shared calls by name what another one calls by its path.
             calls
                 .entry(event)
                 .or_default()
-                .insert(called.unwrap_or(OVER_HTTP));
+                .insert(found.unwrap_or_else(|| PathBuf::from(OVER_HTTP)));
+        }
+        if let Some(check) =
+            too_short(path, scope, inspected).or_else(|| lost_line(path, scope, inspected, environment))
+        {
+            return check;
         }
     }
     if let Some((event, programs)) = calls.iter().find(|(_, programs)| programs.len() > 1) {
-        let programs = Vec::from_iter(programs.iter().copied()).join(" and ");
+        let programs: Vec<String> = programs.iter().map(|path| path.display().to_string()).collect();
+        let programs = programs.join(" and ");
         return Check::ill(
             HOOKS,
             format!("{event} calls Grov more than once: {programs}"),
@@ -169,6 +181,59 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
     Check::well(
         HOOKS,
         format!("registered: {}", Vec::from_iter(calls.into_keys()).join(", ")),
+    )
+}
+
+/// That the client waits for the guard for less time than the guard may take, as earlier versions registered it.
+fn too_short(path: &Path, scope: &'static str, inspected: &Inspected) -> Option<Check> {
+    let guard = |hook: &&OwnHook| hook.event == PRE_TOOL_USE;
+    let timeout = inspected.hooks.iter().find(guard)?.timeout?;
+    let remedy = inspected.registration(scope);
+    (timeout < GUARD_TIMEOUT).then(|| {
+        Check::ill(
+            HOOKS,
+            format!(
+                "{}: the client waits {timeout} s for the guard, not {GUARD_TIMEOUT} s",
+                path.display()
+            ),
+            "on a busy machine a call that you forbade runs before the guard has answered",
+            remedy.words(),
+        )
+        .with(remedy)
+    })
+}
+
+/// That the status line calls a program that is gone.
+fn lost_line(
+    path: &Path,
+    scope: &'static str,
+    inspected: &Inspected,
+    environment: &Environment,
+) -> Option<Check> {
+    let line = inspected.status_line.as_ref().filter(|line| line.is_grovs)?;
+    let program = line.program();
+    if located(&program, environment).is_some() {
+        return None;
+    }
+    let remedy = match inspected.registration(scope) {
+        Remedy::Register { scope, http, .. } => Remedy::Register {
+            scope,
+            http,
+            status_line: true,
+        },
+        other => other,
+    };
+    Some(
+        Check::ill(
+            HOOKS,
+            format!(
+                "{}: the status line calls {program}, which cannot be run",
+                path.display()
+            ),
+            "the client shows no status line",
+            remedy.words(),
+        )
+        .with(remedy),
     )
 }
 

@@ -4,11 +4,12 @@ use super::client::Found;
 use super::{Check, Remedy};
 use crate::commands::registration::others_can_read;
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyView};
+use crate::daemon_health::{self, ProxyView, taken_at};
 use grov_hook_path::token;
 use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{OwnHook, reachable};
 use grov_runtime::{Environment, Url};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 const OVER_HTTP: &str = "hooks over HTTP";
@@ -25,6 +26,7 @@ impl Placed<'_> {
         Remedy::Register {
             scope: self.scope,
             http: true,
+            status_line: false,
         }
     }
 }
@@ -115,12 +117,16 @@ fn started_at(found: &Found) -> Option<u16> {
 }
 
 fn down(daemon: &ProxyView, first: &Placed<'_>) -> Option<Check> {
-    let port = first.hook.daemon_port?;
-    let evidence = format!("nobody answers at port {port}; the next session starts the daemon");
+    let port = first.hook.daemon_port.filter(|_| !daemon.running)?;
     let consequence =
         "in sessions that are running nothing is remembered, told or guarded, and the client shows an error";
+    if let Some(taken) = taken_at(SocketAddr::from((Ipv4Addr::LOCALHOST, port))) {
+        let fix = "stop that program, or set proxy.port and run `grov init --http` again";
+        return Some(Check::ill(OVER_HTTP, taken, consequence, fix));
+    }
+    let evidence = format!("nobody answers at port {port}; the next session starts the daemon");
     let remedy = Remedy::StartProxyAt(port);
-    (!daemon.running).then(|| Check::ill(OVER_HTTP, evidence, consequence, remedy.words()).with(remedy))
+    Some(Check::ill(OVER_HTTP, evidence, consequence, remedy.words()).with(remedy))
 }
 
 fn unreachable(found: &Found, process: &Environment) -> Option<Check> {

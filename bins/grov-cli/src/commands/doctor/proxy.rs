@@ -4,17 +4,15 @@ use super::client::Found;
 use super::{Check, Remedy, over_http};
 use crate::commands::registration::shown;
 use crate::context::Context;
-use crate::daemon_health;
+use crate::daemon_health::{self, taken_at};
 use crate::failure::Failure;
 use grov_hooks::settings::{Route, route};
 use grov_runtime::{Environment, Url};
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::net::SocketAddr;
 
 const PROXY: &str = "proxy";
 const BASE_URL: &str = "base address";
-const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
 
 pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let process = Environment::of_process();
@@ -30,17 +28,21 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let set = variables.get("ANTHROPIC_BASE_URL").filter(|set| !set.is_empty());
     let is_sent_here = set.is_some_and(|set| is_same_port(set, &listener));
 
-    let mut checks = vec![match (running.running, is_sent_here) {
-        (true, _) => Check::well(PROXY, format!("it answers at {listener}")),
-        (false, false) if has_hooks => Check::well(PROXY, "it is not running, and only hooks go to it"),
-        (false, false) => Check::well(PROXY, "it is not running, and the client does not need it"),
-        (false, true) if is_taken(&listener) => Check::ill(
+    let taken = match (running.running, is_sent_here) {
+        (false, true) => taken(&listener),
+        _ => None,
+    };
+    let mut checks = vec![match (running.running, is_sent_here, taken) {
+        (true, ..) => Check::well(PROXY, format!("it answers at {listener}")),
+        (false, false, _) if has_hooks => Check::well(PROXY, "it is not running, and only hooks go to it"),
+        (false, false, _) => Check::well(PROXY, "it is not running, and the client does not need it"),
+        (false, true, Some(taken)) => Check::ill(
             PROXY,
-            format!("another program listens at {listener}"),
-            "the client sends its requests to that program",
+            taken,
+            "the client sends its requests to that program, and may wait for it for minutes",
             "stop that program, or set proxy.port and run `grov init --proxy` again",
         ),
-        (false, true) => Check::ill(
+        (false, true, None) => Check::ill(
             PROXY,
             format!("nobody listens at {listener}"),
             "the client tries for three minutes and then gives up",
@@ -127,8 +129,7 @@ fn is_same_port(one: &str, other: &str) -> bool {
     }
 }
 
-fn is_taken(listener: &str) -> bool {
-    let url = Url::parse(listener).ok();
-    let address = url.and_then(|url| Some(SocketAddr::new(url.host().parse().ok()?, url.port())));
-    address.is_some_and(|address| TcpStream::connect_timeout(&address, CONNECT_PATIENCE).is_ok())
+fn taken(listener: &str) -> Option<String> {
+    let url = Url::parse(listener).ok()?;
+    taken_at(SocketAddr::new(url.host().parse().ok()?, url.port()))
 }

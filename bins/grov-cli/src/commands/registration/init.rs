@@ -220,19 +220,25 @@ impl Places {
                 self.tell_of_shared()?;
                 vec![own]
             }
-            InitScope::Project => vec![
-                Target {
-                    path: self.path(Scope::Project),
-                    hooks: hooks(PROGRAM),
-                    turns_back: false,
-                    environment: None,
-                },
-                Target {
-                    hooks: Vec::new(),
-                    turns_back: true,
-                    ..own
-                },
-            ],
+            InitScope::Project => {
+                say(&format!(
+                    "{} is shared, so it calls `{PROGRAM}` by name: whoever works on the project needs it in PATH",
+                    self.path(Scope::Project).display()
+                ));
+                vec![
+                    Target {
+                        path: self.path(Scope::Project),
+                        hooks: hooks(PROGRAM),
+                        turns_back: false,
+                        environment: None,
+                    },
+                    Target {
+                        hooks: Vec::new(),
+                        turns_back: true,
+                        ..own
+                    },
+                ]
+            }
         })
     }
 
@@ -275,20 +281,25 @@ fn malformed(file: &SettingsFile, error: SyntaxError) -> SettingsError {
     }
 }
 
-/// How a shell calls this program: by its name where that leads to it, else by its path.
+/// How a shell calls this program, whatever its PATH: by the path of a folder of PATH that leads to it, which stays where an
+/// upgrade puts the program elsewhere, else by its own path.
 fn program(environment: &Environment) -> String {
     let Ok(own) = std::env::current_exe() else {
         return PROGRAM.to_owned();
     };
-    let real = own.canonicalize();
+    let real = own.canonicalize().ok();
     let found = environment.get("PATH").and_then(|path| {
         let mut folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-        folders.find_map(|folder| folder.join(PROGRAM).canonicalize().ok())
+        folders.find_map(|folder| {
+            let program = folder.join(PROGRAM);
+            program.canonicalize().ok().map(|real| (program, real))
+        })
     });
-    match (found, real) {
-        (Some(found), Ok(real)) if found == real => PROGRAM.to_owned(),
-        _ => shell_word(&own.to_string_lossy()),
-    }
+    let path = match found {
+        Some((program, leads_to)) if Some(&leads_to) == real.as_ref() => program,
+        _ => own,
+    };
+    shell_word(&path.to_string_lossy())
 }
 
 /// Where the proxy listens, or will.
