@@ -8,12 +8,14 @@
 
 mod command_line;
 mod guard;
+mod guard_under_load;
 mod hooks;
 mod judge;
 mod load;
 mod local_model;
 mod memory;
 mod planted;
+mod port_taken;
 mod real_client;
 mod secrets;
 mod starting;

@@ -5,6 +5,7 @@ use crate::process::{self, Ended, PATIENCE};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use std::ffi::OsString;
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -53,6 +54,22 @@ impl Grov {
     /// # Errors
     /// It does not start or does not end.
     pub fn run(&self, arguments: &[&str]) -> Result<Ended> {
+        process::run(&mut self.command(arguments)?, 2 * PATIENCE)
+    }
+
+    /// Tells a hook of an event, as the client does, and runs it to its end.
+    ///
+    /// # Errors
+    /// It does not start or does not end.
+    pub fn hook(&self, event: &str, input: &Value) -> Result<Ended> {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(input.to_string().as_bytes())?;
+        file.rewind()?;
+        let mut command = self.command(&["hook", event])?;
+        process::run_reading(&mut command, file.into(), 2 * PATIENCE)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Result<Command> {
         let mut command = Command::new(binary("grov")?);
         command
             .env_clear()
@@ -64,7 +81,7 @@ impl Grov {
             .envs(self.environment.iter().cloned())
             .current_dir(&self.directory)
             .args(arguments);
-        process::run(&mut command, 2 * PATIENCE)
+        Ok(command)
     }
 
     /// Runs a command with `--json`.

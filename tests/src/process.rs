@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -66,11 +66,12 @@ impl Ended {
 /// # Errors
 /// It does not start, or is still running after `limit`; then it is killed.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Ended> {
-    use std::process::Stdio;
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    run_reading(command, Stdio::null(), limit)
+}
+
+/// Runs a process that reads something to its end.
+pub(crate) fn run_reading(command: &mut Command, input: Stdio, limit: Duration) -> Result<Ended> {
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start {command:?}"))?;

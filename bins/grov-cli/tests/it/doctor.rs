@@ -84,6 +84,44 @@ fn a_hook_that_calls_a_grov_that_is_gone_is_registered_anew() {
 }
 
 #[test]
+fn a_guard_that_was_registered_with_too_little_time_is_registered_anew() {
+    let scene = Scene::new();
+    scene.ask(&["init"]);
+    let path = scene.path(USER);
+    let now = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(now.matches("\"timeout\": 60").count(), 1, "{now}");
+    std::fs::write(&path, now.replace("\"timeout\": 60", "\"timeout\": 5")).unwrap();
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("5 s for the guard"), "{evidence}");
+    let (code, answer) = doctor(&scene, &["--fix"]);
+    assert_eq!(
+        (code, &answer["fixed"]),
+        (0, &serde_json::json!(["hooks"])),
+        "{answer}"
+    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+}
+
+#[test]
+fn a_status_line_that_calls_a_grov_that_is_gone_is_set_anew() {
+    let scene = Scene::new();
+    scene.ask(&["init", "--statusline"]);
+    let path = scene.path(USER);
+    let now = std::fs::read_to_string(&path).unwrap();
+    let gone = now.replace(
+        &format!("{} statusline", env!("CARGO_BIN_EXE_grov")),
+        "/opt/gone/grov statusline",
+    );
+    assert_ne!(gone, now);
+    std::fs::write(&path, gone).unwrap();
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("/opt/gone/grov"), "{evidence}");
+    doctor(&scene, &["--fix"]);
+    assert!(said(&scene, "hooks").0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+}
+
+#[test]
 fn a_home_that_others_may_look_into_is_closed() {
     let scene = Scene::new();
     scene.ask(&["init"]);

@@ -340,3 +340,32 @@ fn a_detached_daemon_that_refuses_is_quoted() {
         "{ended:?}"
     );
 }
+
+#[test]
+fn a_session_says_at_once_that_the_daemon_is_missing() {
+    let installed = Installed::alone().env("ANTHROPIC_BASE_URL", "http://127.0.0.1:9");
+    let mut command = installed.command(&["hook", "SessionStart"]);
+    command
+        .env("GROV_PROXY_PORT", "9")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let input = serde_json::json!({
+        "session_id": "s", "cwd": installed.scene.path("work"), "source": "startup",
+    });
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.to_string().as_bytes())
+        .unwrap();
+    let ended = Ended::of(&child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let answer: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let notice = answer["systemMessage"].as_str().unwrap();
+    assert!(
+        notice.contains("grov-proxyd is neither next to grov") && notice.contains("127.0.0.1:9"),
+        "{notice}"
+    );
+}

@@ -143,6 +143,29 @@ fn a_file_that_is_made_goes_again() {
 }
 
 #[test]
+fn hooks_call_grov_by_its_path_also_where_its_name_leads_to_it() {
+    let scene = Scene::new();
+    let folder = scene.folder("my bin");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_grov"), folder.join("grov")).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.display());
+    let scene = scene.without("PATH").env("PATH", &path);
+    scene.ask(&["init", "--statusline"]);
+    let settings = settings(&scene.path(USER));
+    // The link, which stays where an upgrade puts the program elsewhere.
+    let program = format!("'{}'", folder.join("grov").display());
+    assert_eq!(
+        command(&settings, "SessionStart"),
+        format!("{program} hook SessionStart")
+    );
+    assert_eq!(settings["statusLine"]["command"], format!("{program} statusline"));
+    let ended = scene.run(&["init", "--scope", "project"]);
+    assert!(
+        ended.stderr.contains("by name") && ended.stderr.contains("PATH"),
+        "{ended:?}"
+    );
+}
+
+#[test]
 fn the_clients_own_directory_is_found_as_the_client_finds_it() {
     let scene = Scene::new();
     let folder = scene.folder("elsewhere");

@@ -1,0 +1,159 @@
+//! The guard while the database is busy: what was forbidden is asked about, however long that takes.
+
+use crate::upstream::NOWHERE;
+use anyhow::{Context, Result, ensure};
+use grov_tests::{Daemon, Ended, Grov, Request, exchange};
+use serde_json::{Value, json};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{ConnectOptions, Connection, Executor};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+/// Longer than the guard once looked.
+const HELD: Duration = Duration::from_millis(200);
+
+/// A project and a session that was told what not to do.
+struct Scene {
+    folder: tempfile::TempDir,
+    grov: Grov,
+}
+
+impl Scene {
+    fn begun() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        fs::create_dir_all(folder.path().join("work/src/db"))?;
+        let grov = Grov::on(&folder.path().join("grov"));
+        let scene = Self { folder, grov };
+        let prompt = json!({"prompt": "Fix the login. Do not touch src/db/."});
+        let ended = scene.grov.hook("UserPromptSubmit", &scene.input(prompt))?;
+        ensure!(ended.code() == Some(0) && ended.stdout.is_empty(), "{ended:?}");
+        Ok(scene)
+    }
+
+    fn database(&self) -> PathBuf {
+        self.folder.path().join("grov/grov.db")
+    }
+
+    fn input(&self, more: Value) -> Value {
+        let mut input = json!({"session_id": "s", "cwd": self.folder.path().join("work")});
+        if let (Some(input), Value::Object(more)) = (input.as_object_mut(), more) {
+            input.extend(more);
+        }
+        input
+    }
+
+    /// The edit of a forbidden file.
+    fn forbidden(&self, id: &str) -> Value {
+        let file = self.folder.path().join("work/src/db/pool.rs");
+        self.input(json!({
+            "tool_name": "Write", "tool_input": {"file_path": file, "content": "x"}, "tool_use_id": id,
+        }))
+    }
+
+    /// Has the edit looked at while something is held, which is let go of later.
+    fn asked_while<H>(&self, id: &str, hold: H, release: impl FnOnce(H) -> Result<()>) -> Result<Ended> {
+        let input = self.forbidden(id);
+        thread::scope(|scope| {
+            let asked = scope.spawn(|| self.grov.hook("PreToolUse", &input));
+            thread::sleep(HELD);
+            release(hold)?;
+            asked.join().ok().context("the hook's thread broke off")?
+        })
+    }
+}
+
+/// A connection that keeps others out of the database: those that write, or readers as well.
+struct Hold {
+    runtime: tokio::runtime::Runtime,
+    connection: SqliteConnection,
+}
+
+impl Hold {
+    fn on(database: &Path, statements: &str) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let mut connection = runtime.block_on(SqliteConnectOptions::new().filename(database).connect())?;
+        runtime.block_on(connection.execute(sqlx::AssertSqlSafe(statements)))?;
+        Ok(Self { runtime, connection })
+    }
+
+    fn release(mut self) -> Result<()> {
+        self.runtime.block_on(self.connection.execute("COMMIT"))?;
+        self.runtime.block_on(self.connection.close())?;
+        Ok(())
+    }
+}
+
+fn decision(answer: &str) -> Result<String> {
+    let answer: Value = serde_json::from_str(answer).with_context(|| format!("no answer: {answer:?}"))?;
+    let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+    decision.as_str().map(str::to_owned).context("no decision")
+}
+
+#[test]
+fn a_forbidden_edit_is_asked_about_though_the_database_is_held_for_longer_than_the_guard_once_looked()
+-> Result<()> {
+    let scene = Scene::begun()?;
+    let holds = [
+        "BEGIN IMMEDIATE",
+        // In this mode readers wait as well.
+        "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; PRAGMA user_version",
+    ];
+    for (number, statements) in holds.into_iter().enumerate() {
+        let hold = Hold::on(&scene.database(), statements)?;
+        let ended = scene.asked_while(&format!("t{number}"), hold, Hold::release)?;
+        assert_eq!(decision(&ended.stdout)?, "ask", "{statements}: {ended:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_forbidden_edit_is_asked_about_though_the_database_cannot_be_opened_for_a_while() -> Result<()> {
+    let scene = Scene::begun()?;
+    let lock = File::open(scene.database().with_extension("db.lock"))?;
+    lock.lock()?;
+    let ended = scene.asked_while("t", lock, |lock| Ok(lock.unlock()?))?;
+    assert_eq!(decision(&ended.stdout)?, "ask", "{ended:?}");
+    Ok(())
+}
+
+#[test]
+fn over_http_a_waiting_guard_holds_no_other_hook_up() -> Result<()> {
+    let scene = Scene::begun()?;
+    let daemon = Daemon::on(&scene.folder.path().join("grov"), NOWHERE).start()?;
+    let token = "0123456789abcdef".repeat(4);
+    fs::write(scene.folder.path().join("grov/hook-token"), &token)?;
+    let lock = File::open(scene.database().with_extension("db.lock"))?;
+    lock.lock()?;
+    let post = |event: &str, input: &Value| {
+        let request = Request::new("POST", &format!("/_grov/hook/{event}"))
+            .header("x-grov-hook-token", &token)
+            .header("content-type", "application/json")
+            .body(input.to_string());
+        exchange(daemon.port(), &request)
+    };
+    thread::scope(|scope| {
+        // More than are answered at once of other events.
+        let asked: Vec<_> = (0..12)
+            .map(|number| {
+                let input = scene.forbidden(&format!("t{number}"));
+                scope.spawn(move || post("PreToolUse", &input))
+            })
+            .collect();
+        // Has its answer while the guards wait.
+        let other = post(
+            "PostToolUse",
+            &scene.input(json!({"tool_name": "Write", "tool_use_id": "x"})),
+        )?;
+        assert_eq!(other.status, 200);
+        lock.unlock()?;
+        for asked in asked {
+            let answer = asked.join().ok().context("a thread broke off")??;
+            assert_eq!(decision(&answer.text())?, "ask");
+        }
+        Ok(())
+    })
+}

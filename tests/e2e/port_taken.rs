@@ -1,0 +1,145 @@
+//! A program that is not this home's daemon has the port that the client sends its requests to.
+
+use crate::upstream::NOWHERE;
+use anyhow::{Context, Result};
+use grov_tests::{Daemon, Grov};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::thread;
+
+/// What has the port.
+struct Taken {
+    what: &'static str,
+    port: u16,
+    /// How it is called.
+    told: &'static str,
+    _daemon: Option<Daemon>,
+    _listener: Option<TcpListener>,
+}
+
+fn bound() -> Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
+}
+
+/// A web server, for as long as the test runs.
+fn web_server() -> Result<Taken> {
+    let (listener, port) = bound()?;
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 4096]);
+            let _ =
+                stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+        }
+    });
+    Ok(Taken {
+        what: "a web server",
+        port,
+        told: "another program listens",
+        _daemon: None,
+        _listener: None,
+    })
+}
+
+/// A program that accepts connections, by the system's queue, and says nothing.
+fn silent() -> Result<Taken> {
+    let (listener, port) = bound()?;
+    Ok(Taken {
+        what: "a silent program",
+        port,
+        told: "another program listens",
+        _daemon: None,
+        _listener: Some(listener),
+    })
+}
+
+fn all(folder: &std::path::Path) -> Result<Vec<Taken>> {
+    let daemon = Daemon::on(&folder.join("other"), NOWHERE).start()?;
+    let of_other_home = Taken {
+        what: "a Grov daemon",
+        port: daemon.port(),
+        told: "the Grov daemon of another home",
+        _daemon: Some(daemon),
+        _listener: None,
+    };
+    Ok(vec![web_server()?, silent()?, of_other_home])
+}
+
+#[test]
+fn a_session_says_at_once_that_another_program_has_the_port() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for taken in all(folder.path())? {
+        let port = taken.port.to_string();
+        let grov = Grov::on(&folder.path().join("own"))
+            .env("GROV_PROXY_PORT", &port)
+            .env("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{port}"));
+        let ended = grov.hook(
+            "SessionStart",
+            &json!({"session_id": "s", "cwd": folder.path(), "source": "startup"}),
+        )?;
+        assert_eq!(ended.code(), Some(0), "{}: {ended:?}", taken.what);
+        let answer: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
+        let notice = answer["systemMessage"]
+            .as_str()
+            .context("nothing for the person")?;
+        assert!(
+            notice.contains(taken.told) && notice.contains(&port) && notice.contains("grov init --proxy"),
+            "{}: {notice}",
+            taken.what
+        );
+        assert_eq!(
+            answer["hookSpecificOutput"],
+            Value::Null,
+            "nothing of it is for the agent"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn commands_say_that_another_program_has_the_port() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    for taken in all(folder.path())? {
+        let port = taken.port.to_string();
+        let grov = Grov::on(&folder.path().join("own"))
+            .env("GROV_PROXY_PORT", &port)
+            .env("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{port}"));
+        let says = format!("listens on port {port}");
+        let started = grov.run(&["proxy", "--detach", "--port", &port])?;
+        assert_ne!(started.code(), Some(0), "{}", taken.what);
+        assert!(
+            started.stderr.contains(&format!("another program {says}")),
+            "{}: {started:?}",
+            taken.what
+        );
+        let status = grov.run(&["proxy-status"])?;
+        assert!(
+            status.stdout.contains(&says) && status.stdout.contains("proxy.port"),
+            "{}: {status:?}",
+            taken.what
+        );
+        let doctor = grov.ask(&["doctor"])?;
+        let checks = doctor.json["checks"].as_array().context("no checks")?;
+        let proxy = checks.iter().find(|check| check["name"] == "proxy");
+        let evidence = proxy
+            .and_then(|check| check["evidence"].as_str())
+            .unwrap_or_default();
+        assert!(evidence.contains(&says), "{}: {evidence}", taken.what);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_session_whose_own_daemon_listens_says_nothing_of_it() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let daemon = Daemon::on(&home, NOWHERE).start()?;
+    let ended = Grov::on(&home).env("ANTHROPIC_BASE_URL", &daemon.url()).hook(
+        "SessionStart",
+        &json!({"session_id": "s", "cwd": folder.path(), "source": "startup"}),
+    )?;
+    assert_eq!((ended.code(), ended.stdout.as_str()), (Some(0), ""), "{ended:?}");
+    Ok(())
+}
