@@ -142,13 +142,18 @@ fn a_guard_that_is_off_says_nothing() -> Result<()> {
 }
 
 #[test]
-fn what_cannot_be_looked_at_runs_unless_the_guard_fails_closed() -> Result<()> {
-    for (fail, left) in [("open", "changed"), ("closed", BEFORE)] {
+fn without_a_database_what_was_typed_last_holds_and_the_rest_runs_unless_the_guard_fails_closed() -> Result<()>
+{
+    for fail in ["open", "closed"] {
         let Some(client) = RealClient::installed()? else {
             return Ok(());
         };
         let client = client.env("GROV_GUARD_FAIL", fail);
-        let upstream = Upstream::with(&script(&[read(FORBIDDEN), write(FORBIDDEN, "changed")]))?;
+        let upstream = Upstream::with(&script(&[
+            read(FORBIDDEN),
+            write(FORBIDDEN, "changed"),
+            write("src/login.rs", "fn login() {}"),
+        ]))?;
         let grov = prepare(&client)?;
         // A database that is none.
         let database = client.home().join(".grov/grov.db");
@@ -158,14 +163,13 @@ fn what_cannot_be_looked_at_runs_unless_the_guard_fails_closed() -> Result<()> {
         fs::create_dir_all(database.join("within"))?;
         let run = client.prompt(&upstream.url(), &format!("{PROMPT} [[scenario:work]]"), &[])?;
         run.result()?;
-        assert_eq!(forbidden(&client).as_deref(), Some(left), "{fail}");
+        assert_eq!(forbidden(&client).as_deref(), Some(BEFORE), "{fail}");
+        let is_closed = fail == "closed";
+        assert_eq!(stopped(&run).is_empty(), is_closed, "{:?}", results(&run));
         let (is_error, text) = results(&run).pop().context("nothing was written")?;
-        assert_eq!(is_error, fail == "closed", "{text}");
-        assert_eq!(
-            text.contains("guard.fail is \"closed\""),
-            fail == "closed",
-            "{text}"
-        );
+        assert_eq!(is_error, is_closed, "{text}");
+        assert_eq!(client.project().join("src/login.rs").exists(), !is_closed);
+        assert_eq!(text.contains("guard.fail is \"closed\""), is_closed, "{text}");
         drop(grov);
     }
     Ok(())
