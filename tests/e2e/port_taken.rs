@@ -132,6 +132,31 @@ fn commands_say_that_another_program_has_the_port() -> Result<()> {
 }
 
 #[test]
+fn a_session_says_that_its_daemon_listens_at_another_port() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let daemon = Daemon::on(&home, NOWHERE).start()?;
+    let (free, port) = bound()?;
+    drop(free);
+    let ended = Grov::on(&home)
+        .env("GROV_PROXY_PORT", &port.to_string())
+        .env("ANTHROPIC_BASE_URL", &format!("http://127.0.0.1:{port}"))
+        .hook(
+            "SessionStart",
+            &json!({"session_id": "s", "cwd": folder.path(), "source": "startup"}),
+        )?;
+    let answer: Value = serde_json::from_str(&ended.stdout).with_context(|| format!("{ended:?}"))?;
+    let notice = answer["systemMessage"]
+        .as_str()
+        .context("nothing for the person")?;
+    assert!(
+        notice.contains(&daemon.url()) && notice.contains("grov init --proxy"),
+        "{notice}"
+    );
+    Ok(())
+}
+
+#[test]
 fn a_session_whose_own_daemon_listens_says_nothing_of_it() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let home = folder.path().join("grov");

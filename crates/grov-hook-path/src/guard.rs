@@ -358,13 +358,20 @@ impl Inquiry {
             return Ok(Looked::Unknown);
         }
         // A session that began before there were hooks is held to what was typed last.
-        let mut known = known.unwrap_or_else(|| {
-            let newest = newest_prompt(self.whose.transcript.as_deref());
-            Known {
-                contract: with_prompt(GoalContract::default(), newest),
-                session: Some(begun(&self.whose)),
+        let mut known = match (known, store) {
+            (Some(known), _) => known,
+            (None, store) => {
+                let edits = match store {
+                    Some(store) => store.goal_edits(&id).await?,
+                    None => Vec::new(),
+                };
+                let newest = newest_prompt(self.whose.transcript.as_deref());
+                Known {
+                    contract: with_prompt(GoalContract::default().with_edits(&edits), newest),
+                    session: Some(begun(&self.whose)),
+                }
             }
-        });
+        };
         if decide(&self.question(&known.contract, Some(&[]), &[])).is_none() {
             return Ok(Looked::Fine);
         }

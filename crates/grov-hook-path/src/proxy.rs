@@ -39,13 +39,32 @@ pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
             way_out(call, proxy.port())
         )),
         // Where the client looks for it, which the settings may have been changed from since.
-        Some(Listener::Nothing) | None => call.programs.start_proxy(proxy.port()).map_err(|fault| {
-            format!(
-                "grov-proxyd does not run at {proxy}, where this client sends {}: {fault}",
-                sent(call)
-            )
-        }),
+        Some(Listener::Nothing) | None => {
+            let fault = match call.programs.start_proxy(proxy.port()) {
+                Ok(()) => elsewhere(call, proxy),
+                Err(fault) => Some(fault),
+            };
+            fault.map_or(Ok(()), |fault| {
+                Err(format!(
+                    "grov-proxyd does not listen at {proxy}, where this client sends {}: {fault}",
+                    sent(call)
+                ))
+            })
+        }
     }
+}
+
+/// That this home's daemon runs, and listens at another address; `None` if it listens there.
+fn elsewhere(call: &Call<'_>, proxy: SocketAddr) -> Option<String> {
+    let record = daemon::read(call.home)?;
+    let is_there = Url::parse(&record.url).is_ok_and(|url| url.port() == proxy.port());
+    (!is_there && daemon::is_at_work(call.home)).then(|| {
+        let option = if call.daemon_port.is_some() { "--http" } else { "--proxy" };
+        format!(
+            "this home's daemon (process {}) listens at {} instead. Run `grov init {option}` and start the session anew.",
+            record.pid, record.url
+        )
+    })
 }
 
 /// What the client sends to the daemon.

@@ -103,6 +103,31 @@ fn a_guard_that_was_registered_with_too_little_time_is_registered_anew() {
 }
 
 #[test]
+fn hooks_that_call_grov_by_its_name_are_registered_anew() {
+    let scene = Scene::new();
+    let folder = scene.folder("bin");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_grov"), folder.join("grov")).unwrap();
+    let scene = scene
+        .without("PATH")
+        .env("PATH", &format!("{}:/usr/bin:/bin", folder.display()));
+    scene.ask(&["init"]);
+    let path = scene.path(USER);
+    let now = std::fs::read_to_string(&path).unwrap();
+    let program = folder.join("grov");
+    std::fs::write(&path, now.replace(program.to_str().unwrap(), "grov")).unwrap();
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(!ok && evidence.contains("by its name"), "{evidence}");
+    doctor(&scene, &["--fix"]);
+    assert!(said(&scene, "hooks").0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), now);
+    // A shared file has to.
+    scene.ask(&["unregister"]);
+    scene.ask(&["init", "--scope", "project"]);
+    let (ok, evidence) = said(&scene, "hooks");
+    assert!(ok, "{evidence}");
+}
+
+#[test]
 fn a_status_line_that_calls_a_grov_that_is_gone_is_set_anew() {
     let scene = Scene::new();
     scene.ask(&["init", "--statusline"]);

@@ -167,6 +167,9 @@ fn hooks(found: &Found, environment: &Environment) -> Check {
             "there Grov neither tells, checks nor keeps anything, and no session starts the proxy";
         return Check::ill(HOOKS, evidence, consequence, "grov init");
     }
+    if let Some(check) = by_name(found) {
+        return check;
+    }
     if let Some((program, again)) = others.first() {
         return Check::ill(
             HOOKS,
@@ -201,6 +204,34 @@ fn too_short(path: &Path, scope: &'static str, inspected: &Inspected) -> Option<
         )
         .with(remedy)
     })
+}
+
+/// That hooks of this machine call Grov by its name, as earlier versions registered it. Beside a file that everybody shares the
+/// same words are there on purpose.
+fn by_name(found: &Found) -> Option<Check> {
+    let is_shared = |(_, scope, inspected): &(PathBuf, &str, Inspected)| {
+        *scope == "project" && !inspected.hooks.is_empty()
+    };
+    if found.files.iter().any(is_shared) {
+        return None;
+    }
+    let is_name = |hook: &OwnHook| {
+        hook.program
+            .as_ref()
+            .is_some_and(|program| !program.contains('/'))
+    };
+    let mut files = found.files.iter();
+    let (path, scope, inspected) = files.find(|(_, _, inspected)| inspected.hooks.iter().any(is_name))?;
+    let remedy = inspected.registration(scope);
+    Some(
+        Check::ill(
+            HOOKS,
+            format!("{}: they call Grov by its name alone", path.display()),
+            "a client with another PATH finds no Grov: nothing is guarded, and no session starts the proxy",
+            remedy.words(),
+        )
+        .with(remedy),
+    )
 }
 
 /// That the status line calls a program that is gone.
