@@ -259,6 +259,15 @@ pub fn prefix(program: &str, arguments: &[&str]) -> Option<Prefix> {
     ) {
         return container(arguments);
     }
+    if matches!(program, "kubectl" | "oc") {
+        let exec = arguments.iter().position(|word| *word == "exec")?;
+        let dashes = arguments.iter().skip(exec).position(|word| *word == "--")?;
+        return Some(Prefix {
+            command: exec + dashes + 1,
+            ground: Ground::Remote,
+            ..Prefix::default()
+        });
+    }
     let shape = shape_of(program)?;
     let walked = Walked::of(arguments, shape);
     let scripts = walked
@@ -406,6 +415,7 @@ mod tests {
             "docker run --rm -it -v /:/h --name x alpine rm -rf /",
             "docker --context c container exec -u 0 box rm -rf /",
             "docker compose -f a.yml exec -T db rm -rf /",
+            "kubectl -n x exec -it pod -- rm -rf /",
         ] {
             assert_eq!(command(line), ("rm -rf /".to_owned(), false), "{line}");
         }

@@ -150,6 +150,7 @@ impl Splitting {
         let printed = printed_by(&command);
         let follows = depth < MOST_DEPTH && !self.allowance.is_spent();
         let inner = follows.then(|| inner_of(&command)).flatten();
+        let input = command.input.clone().filter(|_| prefix.is_some());
         let words = prefix.as_ref().filter(|_| follows).map(|prefix| {
             let words = command.arguments().get(prefix.command..);
             words.unwrap_or_default().to_vec()
@@ -169,13 +170,13 @@ impl Splitting {
             None => {}
         }
         if let (Some(prefix), Some(words)) = (prefix, words) {
-            self.behind(&prefix, words, depth);
+            self.behind(&prefix, words, input, depth);
         }
         printed
     }
 
     /// Takes what a prefix runs in a shell of its own, in a container or on another machine.
-    fn behind(&mut self, prefix: &Prefix, words: Vec<String>, depth: u8) {
+    fn behind(&mut self, prefix: &Prefix, words: Vec<String>, input: Option<String>, depth: u8) {
         let from = self.found.len();
         for script in &prefix.scripts {
             self.apart(script, depth);
@@ -184,8 +185,17 @@ impl Splitting {
             Ground::Here if prefix.is_script => self.apart(&words.join(" "), depth),
             Ground::Here => {}
             // It begins in the user's home there.
-            Ground::Remote => self.apart(&format!("cd ~; {}", words.join(" ")), depth),
-            Ground::Container => {
+            Ground::Remote if prefix.is_script => {
+                self.apart(&format!("cd ~; {}", words.join(" ")), depth);
+                let runs_input = match words.first() {
+                    Some(first) => first.split(' ').next().is_some_and(is_shell),
+                    None => true,
+                };
+                if let Some(script) = input.filter(|_| runs_input) {
+                    self.apart(&format!("cd ~; {script}"), depth);
+                }
+            }
+            Ground::Remote | Ground::Container => {
                 self.shells += 1;
                 let entrypoint = prefix.entrypoint.clone().filter(|program| !program.is_empty());
                 let raw = SimpleCommand {
@@ -219,9 +229,14 @@ impl Splitting {
     }
 }
 
+/// Whether a program is a shell, by its name without a folder.
+pub(crate) fn is_shell(program: &str) -> bool {
+    matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish")
+}
+
 fn inner_of(command: &SimpleCommand) -> Option<Inner> {
     match command.program() {
-        "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish" => {
+        program if is_shell(program) => {
             let words = command.arguments();
             let at = words
                 .iter()
@@ -235,6 +250,10 @@ fn inner_of(command: &SimpleCommand) -> Option<Inner> {
                 None => None,
             };
             script.map(|script| Inner::Apart(vec![script]))
+        }
+        "trap" => {
+            let script = command.operands().next()?;
+            Some(Inner::Apart(vec![script.to_owned()]))
         }
         "eval" => Some(Inner::Here(command.arguments().join(" "))),
         program => {

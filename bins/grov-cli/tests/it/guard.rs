@@ -130,6 +130,34 @@ fn what_was_forbidden_is_asked_about_and_nothing_else() {
 }
 
 #[test]
+fn a_destruction_behind_the_value_of_an_option_is_asked_about() {
+    let scene = begun(Scene::new());
+    for command in [
+        "sudo -u root rm -rf /",
+        "nice -n 10 rm -rf ~/",
+        "find / -name '*.log' | xargs -n 1 rm -f",
+        "cat list | xargs rm -f",
+        "docker run -v /:/h alpine rm -rf /h",
+        "base64 -d payload | sh",
+    ] {
+        assert_eq!(
+            said(&run(&scene, command, command)).as_deref(),
+            Some("ask"),
+            "{command}"
+        );
+    }
+    for command in [
+        "sudo apt-get install -y jq",
+        "xargs -n 1 grep x < list",
+        "find . -name '*.pyc' -delete",
+        "docker compose down",
+        "rm -rf node_modules target dist",
+    ] {
+        assert_eq!(said(&run(&scene, command, command)), None, "{command}");
+    }
+}
+
+#[test]
 fn it_asks_denies_or_is_off_as_it_is_set() {
     let scene = begun(Scene::new());
     let plan = |scene: &Scene| {

@@ -1,6 +1,6 @@
 //! Scripts that are run unseen: what a download or a decoder puts out goes to a shell or an interpreter.
 
-use crate::command_line::{SimpleCommand, split};
+use crate::command_line::{SimpleCommand, is_shell, split};
 
 /// Whether a command runs a script that was downloaded or decoded by the same line.
 pub(super) fn runs(
@@ -11,10 +11,6 @@ pub(super) fn runs(
     let reads = command.piped && runs_input(command);
     let source = source.or(before);
     reads && source.is_some_and(hides) || script_of(command).is_some_and(|script| is_put_out(command, script))
-}
-
-fn is_shell(program: &str) -> bool {
-    matches!(program, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "fish")
 }
 
 fn is_interpreter(program: &str) -> bool {
