@@ -183,6 +183,19 @@ async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: D
     Ok(())
 }
 
+/// Deletes a file, which may be gone already.
+pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Whether there is a file with something in it.
+pub(crate) fn holds_something(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
+}
+
 /// Renames a damaged database and its side files to `…corrupt-<time>`, so that a new one can take its place.
 /// Nothing is deleted. Returns the new path of the database.
 ///
@@ -193,16 +206,8 @@ pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
     rename_aside(path)
 }
 
-/// The same, but only while the database is still the damaged one: another process may have replaced it meanwhile.
-pub(crate) async fn set_aside_if(path: &Path, damaged: Option<Identity>) -> io::Result<Option<PathBuf>> {
-    let _lock = lock_database(path, LOCK_PATIENCE).await?;
-    if damaged.is_none() || Identity::of(path) != damaged {
-        return Ok(None);
-    }
-    rename_aside(path).map(Some)
-}
-
-fn rename_aside(path: &Path) -> io::Result<PathBuf> {
+/// See [`set_aside`]; to be called under [`lock_database`].
+pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
     let stamp = OffsetDateTime::now_utc()
         .format(format_description!(
             "[year][month][day]T[hour][minute][second].[subsecond digits:6]Z"

@@ -1,6 +1,7 @@
 //! A store that is opened when it is first needed, and again after it failed.
 
-use crate::files::{self, Identity};
+use crate::files::{self, Identity, LOCK_PATIENCE, beside};
+use crate::sqlite::copy_without_log;
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
@@ -17,6 +18,7 @@ use grov_domain::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use std::{fs, io};
 use time::OffsetDateTime;
 use tokio::sync::Mutex;
 use tokio::time::timeout_at;
@@ -64,8 +66,13 @@ impl ReopeningStore {
     /// See [`SqliteStore::open`].
     pub async fn store(&self) -> Result<Arc<SqliteStore>, StoreError> {
         let mut open = self.open.lock().await;
-        if let Some(store) = open.as_ref().filter(|store| store.is_current()) {
-            return Ok(Arc::clone(store));
+        if let Some(store) = open.as_ref() {
+            if store.is_current() {
+                return Ok(Arc::clone(store));
+            }
+            if store.is_same_file() {
+                self.rescue(store).await?;
+            }
         }
         *open = None;
         let found = Identity::of(&self.path);
@@ -79,6 +86,16 @@ impl ReopeningStore {
         let store = Arc::new(store);
         *open = Some(Arc::clone(&store));
         Ok(store)
+    }
+
+    /// Whether what is written now reaches the files on disk: `false` from when they were deleted, replaced or
+    /// overwritten until the database is open again. Cheap, and never waits.
+    pub fn is_current(&self) -> bool {
+        match self.open.try_lock() {
+            Ok(open) => open.as_ref().is_none_or(|store| store.is_current()),
+            // It is being opened; how that ends is told by the call that does it.
+            Err(_) => true,
+        }
     }
 
     /// Ends the connection in order, see [`SqliteStore::close`]. The next call opens the database anew.
@@ -124,16 +141,90 @@ impl ReopeningStore {
         if self.on_corruption == OnCorruption::Fail {
             return Err(StoreError::Corrupt(damage));
         }
-        match files::set_aside_if(&self.path, damaged).await {
-            Ok(Some(kept)) => {
-                tracing::error!(%damage, kept = %kept.display(), "the store was damaged; it is set aside and a new one begun");
-                Ok(())
-            }
-            Ok(None) => Ok(()),
-            Err(error) => Err(StoreError::Corrupt(format!(
-                "{damage}; setting it aside failed: {error}"
-            ))),
+        let fault =
+            |error: io::Error| StoreError::Corrupt(format!("{damage}; setting it aside failed: {error}"));
+        let _lock = files::lock_database(&self.path, LOCK_PATIENCE)
+            .await
+            .map_err(fault)?;
+        // Another process may have replaced it meanwhile.
+        if damaged.is_none() || Identity::of(&self.path) != damaged {
+            return Ok(());
         }
+        // Nothing but the log may be what is damaged.
+        let had_log = files::holds_something(&beside(&self.path, "-wal"));
+        let kept = files::rename_aside(&self.path).map_err(fault)?;
+        let is_restored = had_log && self.restore_without_log(&kept).await;
+        tracing::error!(%damage, kept = %kept.display(), is_restored, "the store was damaged and is set aside; \
+             where its log alone was damaged, the state of the last checkpoint is restored, else a new store begins");
+        Ok(())
+    }
+
+    /// Puts a copy of the database that was set aside in its place, without its log. Whether that worked.
+    async fn restore_without_log(&self, kept: &Path) -> bool {
+        let copy = beside(&self.path, RESCUED);
+        let restored = match copy_without_log(kept, &copy).await {
+            Ok(()) => fs::rename(&copy, &self.path).is_ok(),
+            Err(_) => false,
+        };
+        if !restored {
+            clean_up(&copy);
+        }
+        restored
+    }
+
+    /// After the write-ahead log was deleted, replaced or overwritten: puts a database with everything that the open
+    /// connection still sees in place of this one. A file of its own, because every other connection to the old one
+    /// would go on with the old log.
+    async fn rescue(&self, store: &SqliteStore) -> Result<(), StoreError> {
+        let fault = |error: io::Error| StoreError::NotWritable(format!("{}: {error}", self.path.display()));
+        let lock = files::lock_database(&self.path, LOCK_PATIENCE)
+            .await
+            .map_err(fault)?;
+        // Another store of this process may have done it meanwhile.
+        if !store.is_same_file() {
+            return Ok(());
+        }
+        let copy = beside(&self.path, RESCUED);
+        let copied = store.copy_to(&copy).await;
+        if let Err(error) = copied {
+            clean_up(&copy);
+            drop(lock);
+            // A full disk or a folder without permission says nothing about the database.
+            return match error {
+                StoreError::Corrupt(damage) => {
+                    let damage = format!("its write-ahead log was overwritten: {damage}");
+                    self.set_aside(damage, store.identity()).await
+                }
+                other => Err(other),
+            };
+        }
+        // What others wrote to a log of their own is not in the copy. Without it the old file holds nothing more.
+        let kept = match files::holds_something(&beside(&self.path, "-wal")) {
+            true => Some(files::rename_aside(&self.path).map_err(fault)?),
+            false => {
+                for suffix in ["-wal", "-shm"] {
+                    files::remove_if_there(&beside(&self.path, suffix)).map_err(fault)?;
+                }
+                None
+            }
+        };
+        fs::rename(&copy, &self.path).map_err(fault)?;
+        tracing::error!(
+            path = %self.path.display(), kept = kept.map(|kept| kept.display().to_string()),
+            "the write-ahead log was deleted or replaced while it was in use; what was in it is saved"
+        );
+        Ok(())
+    }
+}
+
+/// What a copy is called until it takes the database's place.
+const RESCUED: &str = ".rescued";
+
+/// Deletes a copy that is of no use.
+fn clean_up(copy: &Path) {
+    for suffix in ["-wal", "-shm", ""] {
+        // The next copy deletes it first.
+        let _ = files::remove_if_there(&beside(copy, suffix));
     }
 }
 
@@ -149,10 +240,14 @@ macro_rules! delegate {
 #[async_trait]
 impl ExchangeStore for ReopeningStore {
     async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
-        match delegate!(self.append(batch)) {
+        let store = self.store().await?;
+        let result = store.append(batch).await;
+        match self.ended(&store, result).await {
             Err(StoreError::Corrupt(_)) if self.on_corruption == OnCorruption::SetAside => {
                 self.store().await?.append(batch).await
             }
+            // The log was deleted or overwritten in between. To append a record twice changes nothing.
+            Ok(_) if !store.is_current() => self.store().await?.append(batch).await,
             other => other,
         }
     }

@@ -8,9 +8,11 @@ mod examine;
 mod file_reasoning;
 mod hooks;
 mod ledger;
+mod log;
 mod maintenance;
 mod memory;
 mod open;
+mod rescue;
 mod rows;
 mod schema;
 mod sessions;
@@ -21,15 +23,18 @@ mod values;
 
 pub use examine::Examination;
 pub use open::OpenOptions;
+pub(crate) use rescue::copy_without_log;
 
 use crate::files::Identity;
 use error::store_error;
 use futures_util::TryStreamExt;
 use grov_domain::StoreError;
+use log::Log;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 use tokio::time::timeout_at;
@@ -53,6 +58,8 @@ pub struct SqliteStore {
     patience: Duration,
     /// Which file was opened; another one under the same path is not ours.
     identity: Option<Identity>,
+    /// The write-ahead log of the open connection; `None` without a connection.
+    log: std::sync::Mutex<Option<Log>>,
     /// `None` after a transaction that did not come to its end: closing the connection is what rolls it back.
     connection: Mutex<Option<SqliteConnection>>,
 }
@@ -71,10 +78,27 @@ impl SqliteStore {
         &self.path
     }
 
-    /// Whether the file that was opened is still the one under its path. Writes to a file that was moved away or
-    /// deleted succeed and are lost.
+    /// Whether the database that was opened is still the one under its path, and its write-ahead log too. Writes to
+    /// a file that was moved away or deleted succeed and are lost. A few system calls, no SQLite.
     pub fn is_current(&self) -> bool {
+        self.is_same_file() && self.has_its_log()
+    }
+
+    /// Whether the database file that was opened is still the one under its path.
+    pub(crate) fn is_same_file(&self) -> bool {
         self.identity.is_some() && self.identity == Identity::of(&self.path)
+    }
+
+    /// Whether the write-ahead log that the connection writes is the one on disk and not overwritten.
+    fn has_its_log(&self) -> bool {
+        // Copied, so that nobody waits for the file system under the lock.
+        let log = *self.log();
+        log.is_none_or(|log| log.is_in_place(&self.path))
+    }
+
+    /// Nothing that can panic runs under this lock.
+    fn log(&self) -> std::sync::MutexGuard<'_, Option<Log>> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Which file was opened.
@@ -88,7 +112,9 @@ impl SqliteStore {
     /// # Errors
     /// When SQLite cannot close the file.
     pub async fn close(&self) -> Result<(), StoreError> {
-        match self.connection.lock().await.take() {
+        let mut slot = self.connection.lock().await;
+        *self.log() = None;
+        match slot.take() {
             Some(connection) => connection.close().await.map_err(|error| self.error(error)),
             None => Ok(()),
         }
@@ -109,7 +135,12 @@ impl SqliteStore {
     async fn reader(&self) -> Result<Reader<'_>, StoreError> {
         let mut slot = self.connection.lock().await;
         if slot.is_none() {
-            *slot = Some(self.connect.connect().await.map_err(|error| self.error(error))?);
+            let mut connection = self.connect.connect().await.map_err(|error| self.error(error))?;
+            // SQLite opens the log with the first read.
+            let read = schema::version(&mut connection).await;
+            read.map_err(|error| self.error(error))?;
+            *self.log() = Some(Log::of(&self.path));
+            *slot = Some(connection);
         }
         Ok(Reader { slot })
     }
@@ -143,7 +174,7 @@ impl SqliteStore {
         &self,
         statements: Query<'_, Sqlite, SqliteArguments>,
     ) -> Result<(Writer<'_>, Vec<SqliteRow>), StoreError> {
-        let mut writer = Writer::over(self.reader().await?);
+        let mut writer = Writer::over(self, self.reader().await?);
         match self.begin(&mut writer, statements, 0).await {
             Ok(rows) => Ok((writer, rows)),
             Err(NotBegun::Busy(error)) => {
@@ -166,7 +197,7 @@ impl SqliteStore {
         let Ok(reader) = timeout_at(until.into(), self.reader()).await else {
             return Ok(None);
         };
-        let mut writer = Writer::over(reader?);
+        let mut writer = Writer::over(self, reader?);
         let patience = until.saturating_duration_since(Instant::now()).as_millis();
         // A pragma takes no bound value; the numbers are ours.
         let statements = AssertSqlSafe(format!(
@@ -282,15 +313,17 @@ impl Reader<'_> {
 /// The connection, held for a write transaction. Dropped before [`Writer::commit`], it closes the connection, which
 /// rolls back; SQLite itself may already have done so, and then a `ROLLBACK` would fail.
 struct Writer<'a> {
+    store: &'a SqliteStore,
     slot: MutexGuard<'a, Option<SqliteConnection>>,
     connection: Option<SqliteConnection>,
 }
 
 impl<'a> Writer<'a> {
-    fn over(mut reader: Reader<'a>) -> Self {
+    fn over(store: &'a SqliteStore, mut reader: Reader<'a>) -> Self {
         // From here on an early end, also of this very call, must not leave a transaction open.
         let connection = reader.slot.take();
         Self {
+            store,
             slot: reader.slot,
             connection,
         }
@@ -332,6 +365,15 @@ impl<'a> Writer<'a> {
         }
         self.put_back();
         Ok(())
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        // The connection closes with this writer, and the last one to close deletes the log.
+        if self.connection.is_some() {
+            *self.store.log() = None;
+        }
     }
 }
 

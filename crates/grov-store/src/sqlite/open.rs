@@ -1,5 +1,6 @@
 //! Opening a database.
 
+use super::log::Log;
 use super::{SqliteStore, schema, store_error};
 use crate::files::{self, Identity};
 use grov_domain::StoreError;
@@ -130,6 +131,7 @@ impl SqliteStore {
             connect,
             patience: options.busy_timeout,
             identity,
+            log: std::sync::Mutex::new(Some(Log::of(path))),
             connection: Mutex::new(Some(connection)),
         }
     }

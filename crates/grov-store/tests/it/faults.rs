@@ -306,6 +306,143 @@ async fn deleted_database_is_noticed() {
     );
 }
 
+/// A store whose session "a" is in the database file and whose session "b" is in the log alone.
+async fn with_log(home: &Home) -> ReopeningStore {
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    store.append(&exchanges("a", 1)).await.unwrap();
+    store.close().await.unwrap();
+    store.append(&exchanges("b", 1)).await.unwrap();
+    assert!(store.is_current());
+    store
+}
+
+/// What the next process finds when this one is killed now.
+async fn found_after_a_kill(home: &Home, names: &[&str]) -> usize {
+    let killed = Home::new();
+    for suffix in ["", "-wal"] {
+        let from = home.path().join(format!("grov.db{suffix}"));
+        if from.exists() {
+            fs::copy(from, killed.path().join(format!("grov.db{suffix}"))).unwrap();
+        }
+    }
+    let found = step_ids(&killed.open().await, names).await.len();
+    assert!(is_sound(&killed.database()).await);
+    found
+}
+
+fn set_asides(home: &Home) -> usize {
+    let names = fs::read_dir(home.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| {
+            name.starts_with("grov.db.corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm")
+        })
+        .count()
+}
+
+fn is_private(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o077 == 0
+}
+
+#[tokio::test]
+async fn log_deleted_while_it_is_in_use_loses_no_record() {
+    for gone in [&["-wal", "-shm"][..], &["-wal"], &["-shm"]] {
+        let home = Home::new();
+        let store = with_log(&home).await;
+        // Another store of the same process, as the daemon has them.
+        let other = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+        other.append(&exchanges("other", 1)).await.unwrap();
+        for suffix in gone {
+            fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
+        }
+        assert!(!store.is_current(), "{gone:?}");
+        store.append(&exchanges("c", 1)).await.unwrap();
+        assert!(store.is_current());
+        other.append(&exchanges("d", 1)).await.unwrap();
+        let names = ["a", "b", "other", "c", "d"];
+        assert_eq!(found_after_a_kill(&home, &names).await, 10, "{gone:?}");
+        assert!(is_private(&home.database()));
+        let is_foreign = gone == ["-shm"];
+        assert_eq!(set_asides(&home), usize::from(is_foreign), "{gone:?}");
+    }
+}
+
+#[tokio::test]
+async fn deleted_log_is_saved_by_whatever_call_comes_next() {
+    use grov_domain::SwitchStore;
+    let home = Home::new();
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    store.append(&exchanges("a", 1)).await.unwrap();
+    for suffix in ["-wal", "-shm"] {
+        fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
+    }
+    store.revision().await.unwrap();
+    assert_eq!(found_after_a_kill(&home, &["a"]).await, 2);
+}
+
+#[tokio::test]
+async fn log_that_others_began_anew_is_kept_beside() {
+    let home = Home::new();
+    let store = with_log(&home).await;
+    for suffix in ["-wal", "-shm"] {
+        fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
+    }
+    fs::write(home.path().join("grov.db-wal"), "frames of another process").unwrap();
+    store.append(&exchanges("c", 1)).await.unwrap();
+    assert_eq!(found_after_a_kill(&home, &["a", "b", "c"]).await, 6);
+    assert_eq!(set_asides(&home), 1);
+    assert_eq!(files_with(home.path(), "frames of another process").len(), 1);
+}
+
+#[tokio::test]
+async fn overwritten_log_costs_what_was_in_it_and_nothing_else() {
+    let spoil: [fn(&Path); 3] = [
+        |log| overwrite(log, 0, fs::metadata(log).unwrap().len() as usize),
+        |log| fs::write(log, "").unwrap(),
+        |log| fs::write(log, "oops").unwrap(),
+    ];
+    for (number, spoil) in spoil.into_iter().enumerate() {
+        let home = Home::new();
+        let store = with_log(&home).await;
+        spoil(&home.path().join("grov.db-wal"));
+        store.append(&exchanges("c", 1)).await.unwrap();
+        store.append(&exchanges("d", 1)).await.unwrap();
+        assert_eq!(
+            found_after_a_kill(&home, &["a", "c", "d"]).await,
+            6,
+            "way {number}"
+        );
+        assert_eq!(set_asides(&home), 1, "way {number}");
+    }
+}
+
+#[tokio::test]
+async fn log_with_a_spoilt_header_loses_no_record() {
+    let home = Home::new();
+    let store = with_log(&home).await;
+    overwrite(&home.path().join("grov.db-wal"), 4, 8);
+    assert!(!store.is_current());
+    store.append(&exchanges("c", 1)).await.unwrap();
+    assert_eq!(found_after_a_kill(&home, &["a", "b", "c"]).await, 6);
+}
+
+#[tokio::test]
+async fn log_that_is_emptied_or_begun_anew_in_order_is_no_fault() {
+    let home = Home::new();
+    let store = with_log(&home).await;
+    let first = store.store().await.unwrap();
+    let mut other = raw(&home.database()).await;
+    other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap();
+    assert!(store.is_current(), "emptied");
+    store.append(&exchanges("c", 1)).await.unwrap();
+    other.execute("PRAGMA wal_checkpoint(RESTART)").await.unwrap();
+    store.append(&exchanges("d", 1)).await.unwrap();
+    assert!(store.is_current(), "begun anew");
+    assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
+}
+
 #[tokio::test]
 async fn missing_folder_appears_later() {
     let home = Home::new();
