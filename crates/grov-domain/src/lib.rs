@@ -57,7 +57,7 @@ pub use ledger::{
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_search::{
     ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemoryStats, MemoryStore, PerField,
-    Posting, TermMatch, TermMatches, file_term, path_term,
+    Posting, RefusedImport, TermMatch, TermMatches, file_term, path_term,
 };
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;

@@ -118,12 +118,25 @@ pub struct MemoryDocument {
 }
 
 /// What became of an import.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportReport {
     /// Tasks that were not there before.
     pub added: u64,
     /// Tasks that replaced one of the same id.
     pub replaced: u64,
+    /// Tasks that were there just so.
+    pub unchanged: u64,
+    /// Tasks that were refused because another project has a task of that id or of that session.
+    pub refused: Vec<RefusedImport>,
+}
+
+/// A task that was not imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedImport {
+    /// Its id.
+    pub id: TaskId,
+    /// The project that it would have been taken from.
+    pub project_path: String,
 }
 
 /// What a scope holds, for a person.
@@ -165,7 +178,8 @@ pub trait MemoryStore: Send + Sync {
         before: Option<OffsetDateTime>,
         limit: u32,
     ) -> Result<Vec<i64>, StoreError>;
-    /// Saves tasks in one transaction, each replacing the one of its id.
+    /// Saves tasks in one transaction, each replacing the one of its id in its project. A task of another project is
+    /// neither moved nor overwritten.
     async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError>;
     /// Tasks of a scope, or of all projects, oldest first; those behind `after` (time and id of the last one seen).
     async fn export(

@@ -122,6 +122,7 @@ macro_rules! contract_tests {
             memory_reads_no_more_than_the_budget
             memory_is_asked_as_of_a_moment
             memory_import_is_idempotent
+            memory_import_takes_nothing_from_another_project
             memory_forgets
             memories_are_found_by_a_part_of_their_id
             memory_is_replaced_but_not_in_a_circle

@@ -42,7 +42,7 @@ fn what_is_imported_is_listed_shown_found_and_exported() {
     assert_eq!(json(&ended)["added"], 2);
     let again = import(&scene, text.as_bytes());
     assert_eq!(
-        (json(&again)["added"].clone(), json(&again)["replaced"].clone()),
+        (json(&again)["added"].clone(), json(&again)["unchanged"].clone()),
         (0.into(), 2.into())
     );
 

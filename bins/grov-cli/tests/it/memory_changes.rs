@@ -596,9 +596,68 @@ fn forgetting_says_first_what_it_costs() {
         let bytes = std::fs::read(scene.path("home/.grov").join(name)).unwrap_or_default();
         assert!(!bytes.windows(9).any(|window| window == b"zyxwvutsr"), "{name}");
     }
-    let ended = run(&scene, &["forget", SECOND]);
+    let ended = run(&scene, &["forget", SECOND, "--yes"]);
     assert!(ended.stderr.contains("no session holds text of it"), "{ended:?}");
     assert_eq!(run(&scene, &["forget", SECOND, "--dry-run"]).code, 1);
+}
+
+#[test]
+fn without_a_terminal_nothing_is_forgotten_unasked() {
+    let scene = remembering(&[record(FIRST, "check the limit")]);
+    let ended = run(&scene, &["forget", FIRST]);
+    assert_eq!(ended.code, 2, "{ended:?}");
+    assert!(ended.stderr.contains("--yes"), "{ended:?}");
+    assert_eq!(ask(&scene, &["stats"])["memories"], 1);
+}
+
+#[test]
+fn an_import_neither_moves_nor_overwrites_memories_of_another_project() {
+    let scene = remembering(&[record(FIRST, "check the limit")]);
+    let records = [record(FIRST, "overwritten"), record("new", "paint the shed")];
+    let file = scene.write(
+        "other.jsonl",
+        &records.map(|record| record.to_string() + "\n").concat(),
+    );
+    let import = |flags: &[&str]| {
+        let words = ["memory", "import", file.to_str().unwrap(), "--project", "another"];
+        scene.run(&[&words, flags].concat())
+    };
+    let answer = json(&import(&["--json"]));
+    assert_eq!(answer["added"], 1, "{answer}");
+    assert_eq!(answer["skipped"], 1, "{answer}");
+    assert_eq!(answer["of_other_projects"], 1, "{answer}");
+    let told = import(&[]);
+    assert_eq!(told.code, 0, "{told:?}");
+    assert!(told.stderr.contains("is a memory of"), "{told:?}");
+    assert!(
+        told.stdout
+            .starts_with("0 added, 0 replaced, 1 unchanged, 1 left out"),
+        "{told:?}"
+    );
+    let kept = ask(&scene, &["list"]);
+    assert_eq!(kept["memories"][0]["id"], FIRST);
+    assert_eq!(kept["memories"][0]["original_query"], "please check the limit");
+    std::fs::write(&file, record(FIRST, "overwritten").to_string()).unwrap();
+    assert_eq!(import(&[]).code, 1, "nothing was imported");
+}
+
+#[test]
+fn the_same_import_changes_nothing_the_second_time() {
+    let scene = remembering(&[]);
+    let records = [
+        r#"{"id":"undated","goal":"paint the shed"}"#,
+        r#"{"id":"dated","goal":"mow the lawn","created_at":"2026-05-01T10:00:00.123456789Z"}"#,
+    ];
+    let file = scene.write("undated.jsonl", &records.join("\n"));
+    let import = ["import", file.to_str().unwrap()];
+    assert_eq!(ask(&scene, &import)["added"], 2);
+    let before = run(&scene, &["export"]);
+    let answer = ask(&scene, &import);
+    assert_eq!(
+        (&answer["added"], &answer["replaced"], &answer["unchanged"]),
+        (&0.into(), &0.into(), &2.into())
+    );
+    assert_eq!(run(&scene, &["export"]).stdout, before.stdout);
 }
 
 #[test]

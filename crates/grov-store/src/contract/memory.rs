@@ -196,10 +196,43 @@ pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
     assert_eq!(older[0].status, TaskStatus::Complete);
 }
 
+/// An import changes only tasks of its own project, whether another project's is named by id or by session.
+pub async fn memory_import_takes_nothing_from_another_project(store: Arc<dyn Store>) {
+    let session = |task: Task| Task {
+        client_session_id: Some(grov_domain::ClientSessionId::new("client")),
+        session_id: Some(grov_domain::SessionId::new("session")),
+        ..task
+    };
+    let theirs = [task("by id", 1), session(task("by session", 2))];
+    store.import(&theirs).await.unwrap();
+    let elsewhere = |task: Task| Task {
+        project_path: "/another".to_owned(),
+        ..task
+    };
+    let changed = elsewhere(saying("by id", 3, "overwritten"));
+    let same_work = elsewhere(session(saying("new id", 4, "overwritten")));
+    let new = elsewhere(task("new", 5));
+    let report = store.import(&[changed, same_work, new.clone()]).await.unwrap();
+    assert_eq!((report.added, report.replaced, report.unchanged), (1, 0, 0));
+    let refused: Vec<_> = report
+        .refused
+        .iter()
+        .map(|refused| (refused.id.as_str(), refused.project_path.as_str()))
+        .collect();
+    let path = theirs[0].project_path.as_str();
+    assert_eq!(refused, [("by id", path), ("new id", path)]);
+    let [first, second] = theirs;
+    assert_eq!(store.export(None, None, 10).await.unwrap(), [first, second, new]);
+}
+
 /// An import is counted, and the same import changes nothing.
 pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), saying("b", 2, "words")];
-    let report = |added, replaced| ImportReport { added, replaced };
+    let report = |added, unchanged| ImportReport {
+        added,
+        unchanged,
+        ..ImportReport::default()
+    };
     assert_eq!(store.import(&tasks).await.unwrap(), report(2, 0));
     let exported = store.export(None, None, 10).await.unwrap();
     assert_eq!(exported, tasks);

@@ -74,9 +74,21 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
             say(answer.cost.text().trim_end());
         }
         let question = format!("Forget {} for good?", memories(known.len()));
-        if !arguments.yes && output::ask(&question) == Some(false) {
-            say("nothing was forgotten");
-            return Ok(Verdict::Nothing);
+        if !arguments.yes {
+            match output::ask(&question) {
+                Some(true) => {}
+                Some(false) => {
+                    say("nothing was forgotten");
+                    return Ok(Verdict::Nothing);
+                }
+                None => {
+                    return Err(Failure::error(
+                        "confirmation",
+                        "nothing was forgotten: forgetting cannot be undone, and there is no terminal to ask at",
+                        Some("add --yes to forget without being asked, or --dry-run to see what it costs"),
+                    ));
+                }
+            }
         }
         let forgotten = context
             .write(|store| async move { MemoryStore::forget(&store, &known).await })?

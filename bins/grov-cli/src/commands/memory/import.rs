@@ -9,11 +9,12 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
 use crate::table::{harmless, shortened};
-use grov_domain::{Clock, MemoryStore, Project, SystemClock, Task};
+use grov_domain::{Clock, MemoryStore, Project, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
 use grov_store::SqliteStore;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use time::OffsetDateTime;
 
 /// Records in one transaction: others get their turn in between.
 const BATCH: usize = 1000;
@@ -27,8 +28,12 @@ struct Answer {
     project_path: String,
     added: u64,
     replaced: u64,
-    /// Lines that were left out.
+    /// Records that were there just so.
+    unchanged: u64,
+    /// Lines that were left out, for whatever reason.
     skipped: u64,
+    /// Of these, records that belong to another project.
+    of_other_projects: u64,
     /// Records that lost what `.grovignore` keeps out.
     ignored: u64,
     /// Keys that are not kept, and in how many records they were.
@@ -38,6 +43,8 @@ struct Answer {
 /// Records to save in one transaction.
 struct Batch {
     tasks: Vec<Task>,
+    /// The ids of those without a time of their own.
+    undated: Vec<TaskId>,
     /// The last line that was read for it; 0: none.
     last: u64,
     then: Then,
@@ -109,7 +116,15 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
             some(answer.ignored, "record", "records")
         ));
     }
-    let verdict = match (answer.skipped, answer.added + answer.replaced) {
+    if answer.of_other_projects > 0 {
+        say(&format!(
+            "{} left out because another project has a memory of that id; an import changes no other project: \
+             `grov memory forget ID` there first, or give the record another id",
+            some(answer.of_other_projects, "record was", "records were")
+        ));
+    }
+    let taken = answer.added + answer.replaced + answer.unchanged;
+    let verdict = match (answer.skipped, taken) {
         (1.., 0) => Verdict::Nothing,
         _ => Verdict::Found,
     };
@@ -121,17 +136,26 @@ impl Reading {
     /// Saves batch after batch.
     async fn all(&mut self, store: &SqliteStore) -> Result<(), Failure> {
         loop {
-            let batch = self.batch();
+            let mut batch = self.batch();
             if !batch.tasks.is_empty() {
+                keep_times(store, &mut batch).await?;
                 let report = store.import(&batch.tasks).await?;
                 self.answer.added += report.added;
                 self.answer.replaced += report.replaced;
+                self.answer.unchanged += report.unchanged;
+                for refused in &report.refused {
+                    self.answer.of_other_projects += 1;
+                    self.left_out(&format!(
+                        "record {} is a memory of {}",
+                        refused.id, refused.project_path
+                    ));
+                }
             }
             self.done = self.done.max(batch.last);
             match batch.then {
                 Then::More => self.progress.tell(Mark {
                     line: self.done,
-                    records: self.answer.added + self.answer.replaced,
+                    records: self.answer.added + self.answer.replaced + self.answer.unchanged,
                     bytes: self.lines.bytes,
                 }),
                 Then::End => return Ok(()),
@@ -144,6 +168,7 @@ impl Reading {
     fn batch(&mut self) -> Batch {
         let mut batch = Batch {
             tasks: Vec::new(),
+            undated: Vec::new(),
             last: 0,
             then: Then::More,
         };
@@ -176,18 +201,24 @@ impl Reading {
                         *self.answer.unknown_keys.entry(key).or_default() += 1;
                     }
                     let task = self.kept(read.task);
+                    if read.is_undated {
+                        batch.undated.push(task.id.clone());
+                    }
                     batch.tasks.push(task);
                 }
-                Err(reason) => {
-                    self.answer.skipped += 1;
-                    if self.answer.skipped <= MOST_TOLD {
-                        self.progress.close();
-                        say(&format!("line {number} {}", harmless(&reason)));
-                    }
-                }
+                Err(reason) => self.left_out(&format!("line {number} {reason}")),
             }
         }
         batch
+    }
+
+    /// Counts what is not imported, and says why.
+    fn left_out(&mut self, reason: &str) {
+        self.answer.skipped += 1;
+        if self.answer.skipped <= MOST_TOLD {
+            self.progress.close();
+            say(&harmless(reason));
+        }
     }
 
     /// The task without what the project keeps out.
@@ -201,11 +232,29 @@ impl Reading {
     }
 }
 
+/// A record without a time keeps the one it got when it was first imported.
+async fn keep_times(store: &SqliteStore, batch: &mut Batch) -> Result<(), Failure> {
+    if batch.undated.is_empty() {
+        return Ok(());
+    }
+    let known = store.memories(&batch.undated).await?;
+    let times: HashMap<&TaskId, OffsetDateTime> =
+        known.iter().map(|task| (&task.id, task.created_at)).collect();
+    let undated: HashSet<&TaskId> = batch.undated.iter().collect();
+    for task in &mut batch.tasks {
+        if let Some(time) = times.get(&task.id).filter(|_| undated.contains(&task.id)) {
+            task.created_at = *time;
+        }
+    }
+    Ok(())
+}
+
 fn text(answer: &Answer, style: Style) -> String {
     format!(
-        "{} added, {} replaced, {} left out in {}\n",
+        "{} added, {} replaced, {} unchanged, {} left out in {}\n",
         answer.added,
         answer.replaced,
+        answer.unchanged,
         answer.skipped,
         style.bold(&harmless(&answer.project_path))
     )

@@ -53,6 +53,8 @@ fn none_or_empty(pins: &Option<Vec<FilePin>>) -> bool {
 /// What a line said.
 pub(super) struct Read {
     pub(super) task: Task,
+    /// Whether the line names no time, so that the task has the present one.
+    pub(super) is_undated: bool,
     /// Keys that are not kept.
     pub(super) unknown: Vec<String>,
 }
@@ -80,6 +82,7 @@ pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateT
         })?),
     };
     Ok(Read {
+        is_undated: record.created_at.is_none(),
         task: Task {
             id: TaskId::new(id),
             project_path: project.key().to_owned(),

@@ -6,9 +6,10 @@
 use super::index::{Entry, Indexing, tasks_of};
 use super::terms::Terms;
 use crate::door;
-use crate::sqlite::tasks::{insert_tasks, replace_task};
+use crate::sqlite::tasks::{insert_tasks, replace_task, task_of};
+use crate::sqlite::values::millis;
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ImportReport, Task};
+use grov_domain::{ClientSessionId, ImportReport, RefusedImport, SessionId, Task};
 use sqlx::sqlite::SqliteConnection;
 use std::collections::HashMap;
 
@@ -74,7 +75,7 @@ async fn prepared(tasks: &[&Task]) -> Vec<Prepared> {
     prepared
 }
 
-/// Writes what is new or has changed.
+/// Writes what is new or has changed in its project.
 async fn write(
     connection: &mut SqliteConnection,
     prepared: Vec<Prepared>,
@@ -84,15 +85,28 @@ async fn write(
     let ids: Vec<&str> = prepared.iter().map(|new| new.task.id.as_str()).collect();
     let known = tasks_of(connection, &ids).await?;
     let known: HashMap<&str, &Task> = known.iter().map(|task| (task.id.as_str(), task)).collect();
-    report.replaced += known.len() as u64;
-    report.added += (prepared.len() - known.len()) as u64;
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     for new in prepared {
-        match known.get(new.task.id.as_str()) {
+        let known = known.get(new.task.id.as_str());
+        if let Some(project_path) = elsewhere(connection, &new.task, known).await? {
+            let id = new.task.id;
+            report.refused.push(RefusedImport { id, project_path });
+            continue;
+        }
+        match known {
             // An import that is repeated has little to do.
-            Some(known) if **known == new.task => {}
-            None if new.task.client_session_id.is_none() => together.push(new),
-            _ => alone.push(new),
+            Some(known) if is_stored_as(&new.task, known) => report.unchanged += 1,
+            Some(_) => {
+                report.replaced += 1;
+                alone.push(new);
+            }
+            None => {
+                report.added += 1;
+                match new.task.client_session_id {
+                    None => together.push(new),
+                    Some(_) => alone.push(new),
+                }
+            }
         }
     }
     let tasks: Vec<&Task> = together.iter().map(|new| &new.task).collect();
@@ -105,4 +119,38 @@ async fn write(
         replace_task(connection, &new.task, new.terms, indexing).await?;
     }
     Ok(())
+}
+
+/// The other project that has a task which this one would replace: by its id or by its session.
+async fn elsewhere(
+    connection: &mut SqliteConnection,
+    new: &Task,
+    known: Option<&&Task>,
+) -> Result<Option<String>, sqlx::Error> {
+    if let Some(known) = known
+        && known.project_path != new.project_path
+    {
+        return Ok(Some(known.project_path.clone()));
+    }
+    let client_session = new.client_session_id.as_ref().map(ClientSessionId::as_str);
+    let session = new.session_id.as_ref().map(SessionId::as_str);
+    let Some(same_work) = task_of(connection, client_session, session).await? else {
+        return Ok(None);
+    };
+    let project = tasks_of(connection, &[&same_work]).await?.pop();
+    Ok(project
+        .map(|task| task.project_path)
+        .filter(|path| *path != new.project_path))
+}
+
+/// Whether saving `new` would leave `known` as it is: times are stored in milliseconds, and a link that `new` does not
+/// have stays.
+fn is_stored_as(new: &Task, known: &Task) -> bool {
+    let mut saved = new.clone();
+    saved.superseded_by = saved.superseded_by.or_else(|| known.superseded_by.clone());
+    saved.parent_task_id = saved.parent_task_id.or_else(|| known.parent_task_id.clone());
+    if millis(saved.created_at) == millis(known.created_at) {
+        saved.created_at = known.created_at;
+    }
+    saved == *known
 }
