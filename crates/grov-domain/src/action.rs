@@ -115,6 +115,12 @@ impl EffectKind {
     }
 }
 
+/// Whether an action is work that a team remembers, and not only a look at what there is: it changed files or the
+/// repository, or installed or removed packages.
+pub fn is_work(action_type: ActionType, mut effects: impl Iterator<Item = EffectKind>) -> bool {
+    action_type.modifies_files() || effects.any(|effect| effect.is_change() || effect == EffectKind::Install)
+}
+
 /// One effect of a command and the paths it names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {

@@ -204,6 +204,15 @@ pub struct Reasoning {
     pub tags: Vec<String>,
 }
 
+impl Reasoning {
+    /// Whether anything was decided for a reason.
+    pub fn has_decision(&self) -> bool {
+        self.decisions
+            .iter()
+            .any(|decision| !decision.choice.trim().is_empty() && !decision.reason.trim().is_empty())
+    }
+}
+
 /// Where does this session stand?
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SummaryQuestion {

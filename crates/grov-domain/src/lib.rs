@@ -25,7 +25,7 @@ mod store;
 mod transition;
 mod words;
 
-pub use action::{Action, ActionType, Effect, EffectKind};
+pub use action::{Action, ActionType, Effect, EffectKind, is_work};
 pub use clock::{Clock, SystemClock};
 pub use cut::{beginning_of, beginning_to, both_ends, end_from, end_of, hidden_since};
 pub use drift::{

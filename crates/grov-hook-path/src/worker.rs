@@ -10,7 +10,7 @@ use grov_actions::transcript::edits;
 use grov_domain::{
     AgentId, Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookCheck, HookSession, HookStep,
     HookStore, Judge, OFF_GOAL_BELOW, OrchestrationStore, SpendingStore, StoreError, SwitchStore,
-    SystemClock, Task, TaskStatus, TaskStore, TaskTransition,
+    SystemClock, Task, TaskStatus, TaskStore, TaskTransition, is_work,
 };
 use grov_drift::{Following, file_reasoning, review, summary};
 use grov_hooks::capture::{Circumstances, Material};
@@ -351,7 +351,7 @@ impl AfterTurn<'_> {
             .as_ref()
             .is_some_and(|task| task.status != TaskStatus::Abandoned);
         let is_complete = is_finished || was_complete && !material.newest_turn_changed();
-        // What only looked so far is kept when it comes to an end; of what was only asked there is nothing to keep.
+        // What only looked so far may have decided something when it comes to an end.
         let is_worth_it = if is_end {
             material.has_actions() || !answer.is_empty()
         } else {
@@ -366,6 +366,13 @@ impl AfterTurn<'_> {
             .await
             .answer;
         judge.close().await;
+        // A question that changed and decided nothing is no memory.
+        let has_work = steps
+            .iter()
+            .any(|step| is_work(step.action.action_type, step.action.effects.iter().copied()));
+        if known.is_none() && !has_work && !reasoning.has_decision() {
+            return Ok(true);
+        }
         let now = SystemClock.now();
         let task = material.task(
             known.as_ref(),

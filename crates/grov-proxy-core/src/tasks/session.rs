@@ -12,7 +12,7 @@ use crate::identity;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
     SessionId, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
-    TaskTransition, TaskType, in_work,
+    TaskTransition, TaskType, in_work, is_work,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -441,7 +441,9 @@ impl Session {
     fn next_verdict_time(&self) -> OffsetDateTime {
         let now = self.context.clock.now();
         let newest = self.tasks.iter().filter_map(|task| task.judged_at).max();
-        newest.map_or(now, |newest| now.max(newest + Duration::from_millis(1)))
+        newest.map_or(now, |newest| {
+            now.max(newest + Duration::from_millis(1))
+        })
     }
 
     fn keep(&mut self, state: SessionState) {
@@ -504,13 +506,20 @@ impl Session {
             let question = material.question(&state, answer);
             let judge = &self.context.judge;
             let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
-            let now = self.context.clock.now();
-            let remote = self.remote.clone();
-            let task = material.task(&state, remote, reasoning, ending, location.head.clone(), now);
-            let task = self.review(&state, &steps, until).await?.marked(task);
-            transition
-                .finished
-                .push(pinned(without_ignored(task, &ignore), location.root.clone()).await);
+            // A question that changed and decided nothing is no memory, whatever the task is called.
+            let has_work = steps.iter().any(|step| {
+                let effects = step.effects.iter().map(|effect| effect.kind);
+                is_work(step.action_type, effects)
+            });
+            if has_work || reasoning.has_decision() {
+                let now = self.context.clock.now();
+                let remote = self.remote.clone();
+                let task = material.task(&state, remote, reasoning, ending, location.head.clone(), now);
+                let task = self.review(&state, &steps, until).await?.marked(task);
+                transition
+                    .finished
+                    .push(pinned(without_ignored(task, &ignore), location.root.clone()).await);
+            }
         }
         if !persist(&self.context, transition).await? {
             return Ok(false);
