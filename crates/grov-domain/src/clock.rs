@@ -1,6 +1,13 @@
 //! The clock port.
 
+use std::time::SystemTime;
 use time::OffsetDateTime;
+use time::macros::datetime;
+
+/// What a clock tells at most and at least. A clock that is set wrong must stop nothing, and what is added to or taken from a
+/// time stays a time that can be written.
+const LATEST: OffsetDateTime = datetime!(9000-01-01 00:00 UTC);
+const EARLIEST: OffsetDateTime = datetime!(1000-01-01 00:00 UTC);
 
 /// Tells the time. A port, so that tests can set it.
 pub trait Clock: Send + Sync {
@@ -14,6 +21,58 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> OffsetDateTime {
-        OffsetDateTime::now_utc()
+        of_system(SystemTime::now())
+    }
+}
+
+/// A time of the system, brought into the range that a clock tells.
+fn of_system(time: SystemTime) -> OffsetDateTime {
+    let since = |length: std::time::Duration| time::Duration::try_from(length).unwrap_or(time::Duration::MAX);
+    let told = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => OffsetDateTime::UNIX_EPOCH.saturating_add(since(after)),
+        Err(before) => OffsetDateTime::UNIX_EPOCH.saturating_sub(since(before.duration())),
+    };
+    told.clamp(EARLIEST, LATEST)
+}
+
+/// The time so long before `time`; the earliest there is where that would be before it.
+pub fn long_before(time: OffsetDateTime, length: std::time::Duration) -> OffsetDateTime {
+    time::Duration::try_from(length).map_or(EARLIEST, |length| time.saturating_sub(length).max(EARLIEST))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_clock_that_is_set_wrong_is_told_without_a_panic() {
+        let year = Duration::from_secs(365 * 24 * 3600);
+        let epoch = SystemTime::UNIX_EPOCH;
+        assert_eq!(of_system(epoch), OffsetDateTime::UNIX_EPOCH);
+        assert_eq!(
+            of_system(epoch - Duration::from_millis(1500)),
+            datetime!(1969-12-31 23:59:58.5 UTC)
+        );
+        for years in [20_000, 1_000_000] {
+            assert_eq!(of_system(epoch - year * years), EARLIEST);
+            assert_eq!(of_system(epoch + year * years), LATEST);
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_all_time_is_taken_off_without_a_panic() {
+        let now = datetime!(2026-05-01 12:00 UTC);
+        assert_eq!(
+            long_before(now, Duration::from_secs(60)),
+            datetime!(2026-05-01 11:59 UTC)
+        );
+        for absurd in [
+            Duration::MAX,
+            Duration::from_secs(u64::MAX / 2),
+            Duration::from_secs(1 << 40),
+        ] {
+            assert_eq!(long_before(now, absurd), EARLIEST);
+        }
     }
 }

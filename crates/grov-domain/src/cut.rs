@@ -144,6 +144,23 @@ pub fn both_ends<'t>(text: &'t str, most: usize, between: &str) -> Cow<'t, str> 
     Cow::Owned([beginning, between, end].concat())
 }
 
+/// A text of at most `most` bytes (at least 256): the whole, or both ends with a line between them that says how many bytes
+/// were left out. Secrets have to be masked before.
+pub fn bounded(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let each = most.saturating_sub(LONGEST_COUNT) / 2;
+    let beginning = beginning_to(text, text.floor_char_boundary(each));
+    let beginning = &beginning[..hidden_since(beginning).unwrap_or(beginning.len())];
+    let end = end_from(text, text.ceil_char_boundary(text.len() - each));
+    let left_out = text.len().saturating_sub(beginning.len() + end.len());
+    Cow::Owned(format!("{beginning}\n[… {left_out} bytes left out …]\n{end}"))
+}
+
+/// No line of [`bounded`] is longer.
+const LONGEST_COUNT: usize = 128;
+
 /// Where the hidden part begins that `text` ends in.
 pub fn hidden_since(text: &str) -> Option<usize> {
     let mut since = [None; HIDDEN.len()];
@@ -210,6 +227,28 @@ mod tests {
         let text = "漢".repeat(100);
         assert_eq!(beginning_of(&text, 10).chars().count(), 10);
         assert!(end_of(&text, 20).chars().count() > 10);
+    }
+
+    #[test]
+    fn a_bounded_text_keeps_both_ends_and_says_how_much_is_missing() {
+        let text = format!("first {}last", "word ".repeat(1000));
+        let kept = bounded(&text, 512);
+        assert!(kept.len() <= 512, "{}", kept.len());
+        assert!(
+            kept.starts_with("first word") && kept.ends_with("word last"),
+            "{kept}"
+        );
+        let (beginning, rest) = kept.split_once("\n[… ").unwrap();
+        let (count, end) = rest.split_once(" bytes left out …]\n").unwrap();
+        assert_eq!(
+            beginning.len() + end.len() + count.parse::<usize>().unwrap(),
+            text.len()
+        );
+        assert_eq!(bounded(&kept, 512), kept, "the second time nothing changes");
+        assert_eq!(bounded("short", 512), "short");
+        for endless in ["x".repeat(100_000), "漢".repeat(50_000), "x\n".repeat(50_000)] {
+            assert!(bounded(&endless, 1024).len() <= 1024);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use uuid::Uuid;
+use std::time::SystemTime;
+use uuid::{NoContext, Timestamp, Uuid};
 
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -36,10 +37,22 @@ macro_rules! fresh_id {
         impl $name {
             /// A new identifier: a version 7 UUID, so that identifiers sort by the time they were made.
             pub fn fresh() -> Self {
-                Self(Uuid::now_v7().to_string())
+                Self(fresh_uuid().to_string())
             }
         }
     };
+}
+
+/// A version 7 UUID. The library panics when the clock is before 1970; then the time in it is 1970 and the rest random.
+fn fresh_uuid() -> Uuid {
+    fresh_uuid_at(SystemTime::now())
+}
+
+fn fresh_uuid_at(now: SystemTime) -> Uuid {
+    match now.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(_) => Uuid::now_v7(),
+        Err(_) => Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0)),
+    }
 }
 
 text_id! {
@@ -113,6 +126,19 @@ impl ClientSessionId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+    use std::time::Duration;
+
+    #[test]
+    fn identifiers_are_made_with_a_clock_before_1970() {
+        let before = SystemTime::UNIX_EPOCH - Duration::from_secs(3600);
+        let made: HashSet<Uuid> = (0..1000).map(|_| fresh_uuid_at(before)).collect();
+        assert_eq!(made.len(), 1000);
+        assert!(
+            made.iter()
+                .all(|id| id.get_version_num() == 7 && *id < Uuid::now_v7())
+        );
+    }
 
     #[test]
     fn step_ids_sort_in_order_of_the_actions() {

@@ -4,6 +4,7 @@
 //! are no free text. Paths are: they rarely hold a secret, and a lookup by path passes the same door, so that it
 //! finds what was stored.
 
+use grov_domain::bounded;
 use grov_domain::{
     Action, Consent, Correction, DriftState, Effect, ExchangeRecord, Finding, RecoveryStep, SessionState,
     Step, StepVerdict, Task,
@@ -16,9 +17,16 @@ mod json;
 
 pub(crate) use hooks::{guarded, hook_check, hook_ended, hook_session, hook_step};
 
-/// The text as it may be stored.
+/// The longest text that is stored, in bytes; of a longer one both ends are kept.
+pub(crate) const LONGEST_TEXT: usize = 256 * 1024;
+
+/// The text as it may be stored: without secrets, and of bounded length.
 pub(crate) fn text(text: &str) -> Cow<'_, str> {
-    Redactor::shared().redact(text)
+    match Redactor::shared().redact(text) {
+        Cow::Borrowed(text) => bounded(text, LONGEST_TEXT),
+        Cow::Owned(text) if text.len() <= LONGEST_TEXT => Cow::Owned(text),
+        Cow::Owned(text) => Cow::Owned(bounded(&text, LONGEST_TEXT).into_owned()),
+    }
 }
 
 /// The same for a text that may be missing.

@@ -6,12 +6,15 @@
 mod queue;
 mod task;
 
-use crate::Spool;
+use crate::{Spool, door};
 use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, SinkHealth};
-use queue::Queue;
+use queue::{Queue, weight};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// A record of more bytes than this is shortened before it waits.
+const LONG_RECORD: usize = 1024 * 1024;
 
 /// Settings of a [`BatchWriter`].
 #[derive(Clone, Debug)]
@@ -97,6 +100,10 @@ impl Drop for BatchWriter {
 
 impl RecordSink for BatchWriter {
     fn submit(&self, record: ExchangeRecord) {
+        // Its long texts would fill the queue, and of them only the ends are stored. Whoever submits it has the time.
+        if weight(&record) > LONG_RECORD {
+            return self.queue.push(door::exchange(&record));
+        }
         self.queue.push(record);
     }
 

@@ -373,11 +373,11 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
         "'; DROP TABLE hook_steps; -- \"quoted\" ?1 :x @y \\ \\u0000 \\ud800".to_owned(),
         "nul \0 inside, bell \u{7}, escape \u{1b}[31m".to_owned(),
         String::new(),
-        "Lörem ipsum dolor. ".repeat(5 * (1 << 20) / 20),
+        "Lörem ipsum dolor. ".repeat(200 * 1024 / 20),
     ];
     for (number, text) in odd.into_iter().enumerate() {
         let name = format!("s{number}");
-        let is_long = text.len() > 1 << 20;
+        let is_long = text.len() > 100 << 10;
         let mut given = progress(&name, 1);
         given.steps.truncate(1);
         let session = &mut given.session;

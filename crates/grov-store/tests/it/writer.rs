@@ -3,7 +3,7 @@
 use crate::support::{
     FakeStore, Home, Mood, PATIENCE, exchanges, files_with, healthy, ids, quick, secret, step_ids,
 };
-use grov_domain::{ExchangeStore, RecordSink, SinkHealth};
+use grov_domain::{ExchangeStore, OrchestrationStore, RecordSink, SessionId, SessionStore, SinkHealth};
 use grov_store::contract::sample_exchange;
 use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -79,10 +79,11 @@ async fn large_records_go_in_small_batches() {
     );
     let mut records = exchanges("a", 9);
     for record in &mut records[1..] {
-        record.prompts = vec![grov_domain::Prompt {
-            text: "x".repeat(2 << 20),
+        let prompt = grov_domain::Prompt {
+            text: "x".repeat(205 << 10),
             queued: false,
-        }];
+        };
+        record.prompts = vec![prompt; 10];
     }
     writer.submit(records[0].clone());
     store
@@ -97,6 +98,40 @@ async fn large_records_go_in_small_batches() {
     store.set(Mood::Fine);
     assert!(writer.flush(PATIENCE).await);
     assert_eq!(*store.batches.lock().unwrap(), [1, 2, 2, 2, 2]);
+}
+
+#[tokio::test]
+async fn prompts_of_many_mebibytes_are_shortened_and_none_is_lost() {
+    let home = Home::new();
+    let store: Arc<dyn ExchangeStore> = Arc::new(home.open().await);
+    let writer = BatchWriter::start(store, WriterOptions::new(home.spool())).unwrap();
+    // Together more than the writer holds in memory.
+    let (count, words) = (3, 24 << 20);
+    for number in 0..count {
+        let mut record = exchanges("a", count)[usize::try_from(number).unwrap()].clone();
+        record.prompts = vec![grov_domain::Prompt {
+            text: format!("begin {}end {}", "word ".repeat(words / 5), secret()),
+            queued: false,
+        }];
+        record.steps[0].action.command = Some("echo ".repeat(100_000));
+        writer.submit(record);
+    }
+    let health = writer.shutdown(PATIENCE).await;
+    assert_eq!((health.lost, health.queued), (0, 0), "{health:?}");
+    let store = home.open().await;
+    let prompts = store.prompts(&SessionId::new("a"), None).await.unwrap();
+    assert_eq!(prompts.len(), usize::try_from(count).unwrap());
+    for prompt in &prompts {
+        let text = &prompt.text;
+        assert!(text.len() <= 256 << 10, "{}", text.len());
+        assert!(text.starts_with("begin word"), "{}", &text[..40]);
+        assert!(text.contains(" bytes left out …]\n"));
+        assert!(text.contains("word end ") && !text.contains(&secret()));
+    }
+    let steps = store.steps(&SessionId::new("a")).await.unwrap();
+    let commands: Vec<&str> = steps.iter().filter_map(|step| step.command.as_deref()).collect();
+    assert!(commands.iter().any(|command| command.contains("bytes left out")));
+    assert!(commands.iter().all(|command| command.len() <= 256 << 10));
 }
 
 #[tokio::test]
