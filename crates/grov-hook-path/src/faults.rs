@@ -1,10 +1,10 @@
 //! Faults of ours: nobody who waits for a hook is told of them, so they are written down.
 
+use grov_domain::{Clock, SystemClock};
 use grov_redact::Redactor;
 use grov_runtime::Home;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use time::OffsetDateTime;
 
 /// A log of faults that is longer says nothing new.
 const LONGEST_LOG: u64 = 1024 * 1024;
@@ -36,7 +36,7 @@ pub fn note(home: Option<&Home>, fault: &str) {
     } else {
         options.write(true).truncate(true);
     }
-    let at = OffsetDateTime::now_utc().unix_timestamp();
+    let at = SystemClock.now().unix_timestamp();
     if let Ok(mut file) = options.open(path) {
         let _ = file.write_all(format!("{at} {}\n", tellable(fault)).as_bytes());
     }

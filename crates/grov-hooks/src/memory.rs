@@ -1,8 +1,8 @@
 //! Team memory for a prompt, and for a session that begins: what is remembered, told in a few lines.
 
 use grov_domain::{
-    ClientSessionId, MemoryScope, MemoryStore, StoreError, SwitchScope, SwitchStore, Task, TaskId,
-    TaskStatus, TaskStore,
+    ClientSessionId, Clock, MemoryScope, MemoryStore, StoreError, SwitchScope, SwitchStore, SystemClock,
+    Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_memory::{Budget, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell};
 use grov_project::{Place, pins};
@@ -10,7 +10,6 @@ use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 
 pub use grov_memory::Told;
 
@@ -70,7 +69,7 @@ where
         },
         files: files_named(&text),
         text: text.into_owned(),
-        before: Some(OffsetDateTime::now_utc()),
+        before: Some(SystemClock.now()),
         limit: MOST_RECALLED,
     };
     let ranking = Ranking::for_injection();

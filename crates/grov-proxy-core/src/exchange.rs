@@ -17,7 +17,7 @@ use crate::rescue::ServingGuard;
 use crate::upstream::{Link, Pool, SendError};
 use bytes::Bytes;
 use futures_util::FutureExt;
-use grov_domain::Lineage;
+use grov_domain::{Clock, Lineage, SystemClock};
 use grov_wire::response::ResponseTap;
 use grov_wire::{KnownRequests, Splice};
 use http::header::{self, HeaderValue};
@@ -29,7 +29,6 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use time::OffsetDateTime;
 
 /// Lineages remembered as "edited no more"; the number is far above what a day brings.
 const MAX_UNEDITABLE: usize = 4096;
@@ -147,7 +146,7 @@ impl Service {
 
     /// `/v1/messages` and what is below: the body is collected, and turns are observed.
     async fn messages(&self, request: Request<Incoming>, is_turn: bool) -> Result<Response<Kind>, Failure> {
-        let received_at = OffsetDateTime::now_utc();
+        let received_at = SystemClock.now();
         if let Some(observation) = &self.observation {
             observation.catch_up().await;
         }

@@ -2,7 +2,10 @@
 
 use crate::ledger::{ContextSource, Occasion, Words};
 use async_trait::async_trait;
-use grov_domain::{MemoryScope, MemoryStore, SessionId, SessionStore, StoreError, Task, TaskId, TaskStore};
+use grov_domain::{
+    Clock, MemoryScope, MemoryStore, SessionId, SessionStore, StoreError, SystemClock, Task, TaskId,
+    TaskStore,
+};
 use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
 };
@@ -12,7 +15,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 
 /// Memories looked at closely; fewer are told, as the budget has it.
 const MOST_RECALLED: usize = 8;
@@ -65,7 +67,7 @@ impl MemorySource {
             scope,
             text: prompt.into_owned(),
             files: files.clone(),
-            before: Some(OffsetDateTime::now_utc()),
+            before: Some(SystemClock.now()),
             limit: MOST_RECALLED,
         };
         let own = Some(&occasion.lineage.session);

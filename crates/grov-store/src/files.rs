@@ -1,11 +1,11 @@
 //! The files of a store: created private, recognised, set aside.
 
+use grov_domain::{Clock, SystemClock};
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use time::OffsetDateTime;
 use time::macros::format_description;
 
 /// The path with `suffix` behind its name: `grov.db` and `-wal` give `grov.db-wal`.
@@ -208,7 +208,8 @@ pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
 
 /// See [`set_aside`]; to be called under [`lock_database`].
 pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
-    let stamp = OffsetDateTime::now_utc()
+    let stamp = SystemClock
+        .now()
         .format(format_description!(
             "[year][month][day]T[hour][minute][second].[subsecond digits:6]Z"
         ))

@@ -4,6 +4,7 @@ use super::ModelError;
 use crate::SetupError;
 use crate::address::{self, Endpoint};
 use bytes::Bytes;
+use grov_domain::{Clock, SystemClock};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url};
 use rustls_platform_verifier::BuilderVerifierExt;
@@ -11,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::sync::OnceCell;
 
 /// The most an answer may have where nothing else is said. Judgements have a few kilobytes.
@@ -129,8 +130,7 @@ impl Transport {
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
         let mut reply = Reply {
             status: response.status().as_u16(),
-            retry_after: header("retry-after")
-                .and_then(|text| retry_after(text, time::OffsetDateTime::now_utc())),
+            retry_after: header("retry-after").and_then(|text| retry_after(text, SystemClock.now())),
             may_retry: header("x-should-retry") != Some("false"),
             body: Vec::new(),
         };
@@ -238,9 +238,20 @@ fn tls_without_roots() -> Result<rustls::ClientConfig, String> {
 
 fn tls_builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider)
+    rustls::ClientConfig::builder_with_details(provider, Arc::new(TlsClock))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())
+}
+
+/// The machine's clock; rustls's own panics when it is before 1970.
+#[derive(Debug)]
+struct TlsClock;
+
+impl rustls::time_provider::TimeProvider for TlsClock {
+    fn current_time(&self) -> Option<rustls::pki_types::UnixTime> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.ok().map(rustls::pki_types::UnixTime::since_unix_epoch)
+    }
 }
 
 /// The error and what caused it, in one line.

@@ -9,7 +9,8 @@ use crate::request::MessagesRequest;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use grov_domain::{
-    ClientSessionId, LedgerEntry, LedgerLineage, Lineage, NewLineage, StoreError, SwitchScope, TaskId,
+    ClientSessionId, Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, StoreError, SwitchScope,
+    SystemClock, TaskId,
 };
 use grov_wire::{Key128, RequestIndex, text_block};
 use std::collections::{HashMap, HashSet};
@@ -267,7 +268,7 @@ impl Shared {
             anchor: stored(key),
             block: Some(String::from_utf8_lossy(&block).into_owned()),
             memories: memories.clone(),
-            decided_at: time::OffsetDateTime::now_utc(),
+            decided_at: SystemClock.now(),
         };
         if slot.is_unknown.load(Ordering::Relaxed) {
             let new = NewLineage {

@@ -24,7 +24,7 @@ pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes, s
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
-    SessionStore, SwitchStore,
+    SessionStore, SwitchStore, long_before,
 };
 use session::Session;
 use std::collections::HashMap;
@@ -217,7 +217,7 @@ impl Sessions {
     async fn sweep(&mut self) {
         let filter = SessionFilter {
             status: Some(SessionStatus::Active),
-            updated_before: Some(self.context.clock.now() - self.context.abandon_after),
+            updated_before: Some(long_before(self.context.clock.now(), self.context.abandon_after)),
             limit: Some(SWEEP_LIMIT),
             ..SessionFilter::default()
         };

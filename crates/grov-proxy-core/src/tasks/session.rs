@@ -12,7 +12,7 @@ use crate::identity;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
     SessionId, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
-    TaskTransition, TaskType, in_work, is_work,
+    TaskTransition, TaskType, in_work, is_work, long_before,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -442,7 +442,7 @@ impl Session {
         let now = self.context.clock.now();
         let newest = self.tasks.iter().filter_map(|task| task.judged_at).max();
         newest.map_or(now, |newest| {
-            now.max(newest + Duration::from_millis(1))
+            now.max(newest.saturating_add(time::Duration::MILLISECOND))
         })
     }
 
@@ -557,7 +557,7 @@ impl Session {
     /// Nobody was heard of for long: what there is of the task is saved.
     pub(super) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
         self.load().await?;
-        let limit = self.context.clock.now() - self.context.abandon_after;
+        let limit = long_before(self.context.clock.now(), self.context.abandon_after);
         let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
         // Work may have come in while this message waited, and a task is in work while one that serves it is.
         if stored.iter().any(|task| task.state.last_update > limit) {

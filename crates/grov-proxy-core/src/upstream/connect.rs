@@ -10,7 +10,7 @@ use rustls::pki_types::ServerName;
 use rustls_platform_verifier::BuilderVerifierExt;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio_rustls::TlsConnector;
@@ -149,7 +149,7 @@ async fn secure_connector() -> Result<TlsConnector, String> {
     // Reading the certificates is file work: keep it off the threads that relay.
     let config = tokio::task::spawn_blocking(|| {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut config = rustls::ClientConfig::builder_with_provider(provider)
+        let mut config = rustls::ClientConfig::builder_with_details(provider, Arc::new(TlsClock))
             .with_safe_default_protocol_versions()
             .map_err(|error| error.to_string())?
             .with_platform_verifier()
@@ -161,6 +161,17 @@ async fn secure_connector() -> Result<TlsConnector, String> {
     .await
     .map_err(|error| error.to_string())??;
     Ok(TlsConnector::from(Arc::new(config)))
+}
+
+/// The machine's clock; rustls's own panics when it is before 1970.
+#[derive(Debug)]
+struct TlsClock;
+
+impl rustls::time_provider::TimeProvider for TlsClock {
+    fn current_time(&self) -> Option<rustls::pki_types::UnixTime> {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        now.ok().map(rustls::pki_types::UnixTime::since_unix_epoch)
+    }
 }
 
 fn is_own(host: &str, port: u16, own: SocketAddr) -> bool {

@@ -2,6 +2,7 @@
 
 use super::{Check, Remedy};
 use crate::show::moment;
+use grov_domain::{Clock, SystemClock};
 use grov_runtime::Home;
 use rustix::fs::{Access, StatVfs, access, statvfs};
 use std::fs::Permissions;
@@ -31,7 +32,7 @@ pub(super) fn checks(home: &Home) -> Vec<Check> {
     }
     let mut checks = vec![permissions(home)];
     checks.extend(statvfs(root).ok().map(|found| space(root, &found)));
-    checks.push(faults(home, OffsetDateTime::now_utc()));
+    checks.push(faults(home, SystemClock.now()));
     checks
 }
 
