@@ -18,12 +18,73 @@ const LENGTH_LIMIT: usize = 64 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ProxyView {
     pub(crate) running: bool,
+    pub(crate) state: ProxyState,
     pub(crate) url: Option<String>,
     pub(crate) pid: Option<u32>,
     pub(crate) version: Option<String>,
     /// How its judge stands; a daemon of an older version does not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) judge: Option<LiveJudge>,
+    /// Whether it can record; a daemon of an older version does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) store: Option<LiveStore>,
+}
+
+/// Whether there is a daemon, and whether it can be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProxyState {
+    /// It answers.
+    Running,
+    /// Its process holds the home, and does not answer: stopped, out of connections, overloaded, or just starting.
+    NotAnswering,
+    /// There is none in this home.
+    #[default]
+    NotRunning,
+}
+
+impl ProxyView {
+    /// What is wrong with a daemon that does not answer, and what to do about it; `None` for any other.
+    pub(crate) fn no_answer(&self) -> Option<(String, String)> {
+        if self.state != ProxyState::NotAnswering {
+            return None;
+        }
+        let Some(pid) = self.pid else {
+            let what = "grov-proxyd is just starting, or cannot say where it listens".to_owned();
+            return Some((what, "ask again in a moment".to_owned()));
+        };
+        let url = self.url.as_deref().unwrap_or("its address");
+        Some(match is_stopped(pid) {
+            true => (
+                format!("grov-proxyd (pid {pid}) is stopped and does not answer at {url}"),
+                format!("kill -CONT {pid} lets it go on"),
+            ),
+            false => (
+                format!("grov-proxyd (pid {pid}) is running and does not answer at {url}"),
+                format!(
+                    "see its log; it may be overloaded or out of connections. To start it anew: kill {pid}, \
+                     then grov proxy --detach"
+                ),
+            ),
+        })
+    }
+}
+
+/// Whether a process is stopped by a signal. Elsewhere than on Linux that is not known.
+fn is_stopped(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before it may hold anything.
+    let state = status.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|state| state.starts_with(['T', 't']))
+}
+
+/// What a running daemon says of its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LiveStore {
+    pub(crate) ok: bool,
+    pub(crate) last_error: Option<String>,
+    #[serde(default)]
+    pub(crate) lost: u64,
 }
 
 /// The judge of a running daemon.
@@ -44,25 +105,41 @@ struct Health {
     version: Option<String>,
     pid: Option<u32>,
     judge: Option<LiveJudge>,
+    store: Option<LiveStore>,
 }
 
 /// Asks the daemon that the home's record names. A record whose daemon does not answer, or in whose place another one
-/// does, is left over from one that was killed.
+/// does, is left over from one that was killed, unless somebody holds the lock of the home.
 pub(crate) fn ask(home: &Home) -> ProxyView {
     let Some(record) = daemon::read(home) else {
-        return ProxyView::default();
+        return silent(home, None);
     };
     match health(&record.url) {
         Some(health) if health.status == "ok" && health.pid.is_none_or(|pid| pid == record.pid) => {
             ProxyView {
                 running: true,
+                state: ProxyState::Running,
                 url: Some(record.url),
                 pid: Some(record.pid),
                 version: Some(health.version.unwrap_or(record.version)),
                 judge: health.judge,
+                store: health.store,
             }
         }
-        _ => ProxyView::default(),
+        _ => silent(home, Some(record)),
+    }
+}
+
+/// The view of a daemon that does not answer.
+fn silent(home: &Home, record: Option<daemon::Record>) -> ProxyView {
+    if !daemon::is_at_work(home) {
+        return ProxyView::default();
+    }
+    ProxyView {
+        state: ProxyState::NotAnswering,
+        url: record.as_ref().map(|record| record.url.clone()),
+        pid: record.map(|record| record.pid),
+        ..ProxyView::default()
     }
 }
 
@@ -160,6 +237,8 @@ mod tests {
         );
         let expected = ProxyView {
             running: true,
+            state: ProxyState::Running,
+            store: None,
             url: Some(url.clone()),
             pid: Some(7),
             version: Some("1.0.0".into()),
@@ -175,6 +254,34 @@ mod tests {
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nf\r\n{\"status\":\"ok\"}\r\n0\r\n\r\n",
         );
         assert_eq!(view(&chunked, 7).version.as_deref(), Some("0.0.9"));
+    }
+
+    #[test]
+    fn a_daemon_that_holds_its_home_and_does_not_answer_is_not_called_not_running() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::locate(Some(directory.path()), &Environment::default()).unwrap();
+        let lock = daemon::Lock::acquire(&home).unwrap();
+        let starting = ask(&home);
+        assert_eq!(
+            (starting.running, starting.state),
+            (false, ProxyState::NotAnswering)
+        );
+        assert!(
+            starting
+                .no_answer()
+                .is_some_and(|(what, _)| what.contains("starting"))
+        );
+        // Accepts, by the system's queue, and never answers.
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let now = grov_domain::Clock::now(&grov_domain::SystemClock);
+        lock.publish(&daemon::Record::of_this_process(&*url, "1.2.3", now))
+            .unwrap();
+        let silent = ask(&home);
+        assert_eq!((silent.running, silent.state), (false, ProxyState::NotAnswering));
+        assert_eq!((silent.url, silent.pid), (Some(url), Some(std::process::id())));
+        drop(lock);
+        assert_eq!(ask(&home), ProxyView::default());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::arguments::Arguments;
 use crate::embedding;
+use crate::home_watch::HomeWatch;
 use crate::hooks::{self, HookPage};
 use crate::listener;
 use crate::recording::Recording;
@@ -10,6 +11,7 @@ use crate::signals::Signals;
 use crate::understanding::{self, Understanding};
 use crate::watching;
 use anyhow::{Context, anyhow};
+use grov_domain::{Clock, SystemClock};
 use grov_proxy_core::{
     ContextSource, HeaderPolicy, Limits, Proxy, Recorder, ServeError, Upstream, UserNaming,
 };
@@ -21,8 +23,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
-use time::OffsetDateTime;
+use std::time::{Duration, SystemTime};
 
 /// What the daemon is called in messages and in its record.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -80,6 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         let hint = error.hint();
         Stop::usage(error, hint)
     })?;
+    ensure_clock(SystemTime::now())?;
     // A home that cannot be written costs the record, not the service.
     let home_fault = home.create().err();
     start_log(settings.log())?;
@@ -108,10 +110,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .build()
         .context("the system gives no threads")
         .map_err(|error| Stop::fault(error, None))?;
-    let result = runtime.block_on(serve(&settings, &home, &environment, lock.as_ref()));
+    let home_watch = Arc::new(HomeWatch::new(&home, lock));
+    let result = runtime.block_on(serve(&settings, &home, &environment, &home_watch));
     // After the second signal tasks may still be running; they end here.
     runtime.shutdown_background();
+    home_watch.release();
     result
+}
+
+/// The HTTP library writes the date of each answer and panics where it has none: before 1970 and after 9999.
+fn ensure_clock(now: SystemTime) -> Result<(), Stop> {
+    const AFTER_9999: u64 = 253_402_300_800;
+    let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH);
+    if since_1970.is_ok_and(|since| since.as_secs() < AFTER_9999) {
+        return Ok(());
+    }
+    Err(Stop::fault(
+        anyhow!("this machine's clock is before 1970 or after 9999, so that no request can be answered"),
+        Some("set the clock, then start grov-proxyd again".to_owned()),
+    ))
 }
 
 /// Starts the log. One that has no file to write to goes to standard error: it must not cost the service.
@@ -135,12 +152,14 @@ async fn serve(
     settings: &Settings,
     home: &Home,
     environment: &Environment,
-    lock: Option<&Lock>,
+    home_watch: &Arc<HomeWatch>,
 ) -> Result<ExitCode, Stop> {
     let proxy_settings = settings.proxy();
     let (listener, url) = listener::bind(proxy_settings).await?;
-    let recording = Recording::start(home, settings.store()).map_err(|error| Stop::fault(error, None))?;
+    let recording =
+        Recording::start(home, home_watch, settings.store()).map_err(|error| Stop::fault(error, None))?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
+    tasks.spawn("home", Arc::clone(home_watch).run(tasks.shutdown()));
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
@@ -221,7 +240,7 @@ async fn serve(
         // What waited to be said when the last daemon ended is said at the very next request.
         drift.recall().await;
     }
-    announce(&url, lock);
+    announce(&url, home_watch);
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = proxy.serve(listener, async move {
@@ -286,12 +305,10 @@ fn opened_apart(home: &Home) -> Arc<ReopeningStore> {
 }
 
 /// Says that the daemon accepts, to people and to other programs.
-fn announce(url: &str, lock: Option<&Lock>) {
-    if let Some(lock) = lock {
-        let record = Record::of_this_process(url, VERSION, OffsetDateTime::now_utc());
-        if let Err(error) = lock.publish(&record) {
-            tracing::error!(%error, "other programs will not find this daemon");
-        }
+fn announce(url: &str, watch: &HomeWatch) {
+    let record = Record::of_this_process(url, VERSION, SystemClock.now());
+    if let Err(error) = watch.publish(record) {
+        tracing::error!(%error, "other programs will not find this daemon");
     }
     say(&format!("listening on {url}"));
 }
@@ -312,5 +329,24 @@ fn user_naming(mode: UserMode) -> UserNaming {
         UserMode::Plain => UserNaming::Plain,
         UserMode::Hash => UserNaming::Hash,
         UserMode::Off => UserNaming::Off,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn with_an_impossible_clock_the_daemon_does_not_start() {
+        let year = Duration::from_secs(366 * 24 * 3600);
+        let epoch = SystemTime::UNIX_EPOCH;
+        assert!(ensure_clock(epoch).is_ok() && ensure_clock(epoch + year * 500).is_ok());
+        for wrong in [
+            epoch - Duration::from_secs(1),
+            epoch - year * 10,
+            epoch + year * 8100,
+        ] {
+            assert!(ensure_clock(wrong).is_err_and(|stop| stop.code == 2));
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod arguments;
 mod daemon;
 mod embedding;
+mod home_watch;
 mod hooks;
 mod listener;
 mod port_holder;

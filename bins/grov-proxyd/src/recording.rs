@@ -1,12 +1,13 @@
 //! Recording beside the relay: the store, its writer, and the removal of what is old.
 
-use grov_domain::{MaintenanceStore, RecordSink, Retention, SinkHealth};
+use crate::home_watch::{HomeWatch, WatchedSink};
+use grov_domain::{Clock, MaintenanceStore, RecordSink, Retention, SinkHealth, SystemClock};
 use grov_runtime::{Home, Shutdown, StoreSettings};
 use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
-use time::OffsetDateTime;
 
 /// Pause between two removals of old records.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(60 * 60);
@@ -18,16 +19,23 @@ const FIRST_PRUNE: Duration = Duration::from_secs(60);
 pub(crate) struct Recording {
     store: Arc<ReopeningStore>,
     writer: Arc<BatchWriter>,
+    sink: Arc<WatchedSink>,
     retention: Retention,
 }
 
 impl Recording {
     /// Starts the writer. The store is opened with the first record, so nothing that is wrong with it stops the start.
-    pub(crate) fn start(home: &Home, settings: &StoreSettings) -> io::Result<Self> {
+    pub(crate) fn start(home: &Home, watch: &Arc<HomeWatch>, settings: &StoreSettings) -> io::Result<Self> {
         let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
         let store = Arc::new(store);
         let options = WriterOptions::new(Spool::new(home.spool()));
-        let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?;
+        let writer = Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?);
+        let sink = WatchedSink {
+            writer: Arc::clone(&writer),
+            store: Arc::clone(&store),
+            home: Arc::clone(watch),
+            dropped: AtomicU64::new(0),
+        };
         let retention = Retention {
             completed_sessions: settings.retention_completed,
             drift_log: settings.retention_drift,
@@ -37,7 +45,8 @@ impl Recording {
         };
         Ok(Self {
             store,
-            writer: Arc::new(writer),
+            writer,
+            sink: Arc::new(sink),
             retention,
         })
     }
@@ -49,7 +58,7 @@ impl Recording {
 
     /// Where records go.
     pub(crate) fn sink(&self) -> Arc<dyn RecordSink> {
-        Arc::clone(&self.writer) as Arc<_>
+        Arc::clone(&self.sink) as Arc<_>
     }
 
     /// Removes what is older than the retention, every hour.
@@ -67,7 +76,7 @@ impl Recording {
                 }
                 pause = PRUNE_INTERVAL;
                 let pruned = match store.store().await {
-                    Ok(store) => store.prune(&retention, OffsetDateTime::now_utc(), false).await,
+                    Ok(store) => store.prune(&retention, SystemClock.now(), false).await,
                     Err(error) => Err(error),
                 };
                 match pruned {

@@ -137,6 +137,17 @@ impl Lock {
         }
     }
 
+    /// Whether the lock file is still the one that was locked. Once it was deleted or replaced, also with the whole home,
+    /// another daemon can start in this home.
+    pub fn is_in_place(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let named = std::fs::metadata(self.home.daemon_lock());
+        match (self.file.metadata(), named) {
+            (Ok(held), Ok(named)) => (held.dev(), held.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+
     /// Writes `daemon.json`. To be called once the daemon accepts connections; dropping the lock removes the file.
     pub fn publish(&self, record: &Record) -> Result<(), LockError> {
         let path = self.home.daemon_record();
@@ -150,7 +161,9 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         // Both are a courtesy: readers verify the record and the system releases the lock.
-        let _ = std::fs::remove_file(self.home.daemon_record());
+        if self.is_in_place() {
+            let _ = std::fs::remove_file(self.home.daemon_record());
+        }
         let _ = self.file.unlock();
     }
 }
@@ -195,6 +208,24 @@ mod tests {
         drop(lock);
         assert_eq!((read(&home), is_at_work(&home)), (None, false));
         Lock::acquire(&home).unwrap();
+    }
+
+    #[test]
+    fn a_lock_whose_file_was_deleted_or_replaced_is_not_in_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().join("home");
+        let home = home(&root);
+        home.create().unwrap();
+        let first = Lock::acquire(&home).unwrap();
+        assert!(first.is_in_place());
+        std::fs::remove_dir_all(&root).unwrap();
+        assert!(!first.is_in_place());
+        home.create().unwrap();
+        let second = Lock::acquire(&home).unwrap();
+        second.publish(&record()).unwrap();
+        assert!(second.is_in_place() && !first.is_in_place());
+        drop(first);
+        assert_eq!(read(&home), Some(record()), "the record of the second one stays");
     }
 
     #[test]

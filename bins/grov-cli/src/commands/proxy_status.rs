@@ -64,7 +64,7 @@ fn text(answer: &Answer, style: Style) -> String {
             url,
             pid,
             version,
-            judge: _,
+            ..
         } => {
             let of = |value: &Option<String>| harmless(value.as_deref().unwrap_or("unknown"));
             let pid = pid.map_or_else(|| "unknown".to_owned(), |pid| pid.to_string());
@@ -75,14 +75,27 @@ fn text(answer: &Answer, style: Style) -> String {
                 of(version)
             )
         }
-        _ => {
-            let how = match &answer.port_taken_by {
-                Some(taken) => format!(": {taken}; stop that program, or set proxy.port to another port"),
-                None => "; `grov proxy --detach` starts it".to_owned(),
-            };
-            format!("proxy {}{how}\n", style.red("not running"))
-        }
+        view => match (view.no_answer(), &answer.port_taken_by) {
+            (Some((what, fix)), _) => format!(
+                "proxy {}: {}; {}\n",
+                style.red("not answering"),
+                harmless(&what),
+                harmless(&fix)
+            ),
+            (None, Some(taken)) => format!(
+                "proxy {}: {taken}; stop that program, or set proxy.port to another port\n",
+                style.red("not running")
+            ),
+            (None, None) => format!(
+                "proxy {}; `grov proxy --detach` starts it\n",
+                style.red("not running")
+            ),
+        },
     };
+    if let Some(store) = answer.proxy.store.as_ref().filter(|store| !store.ok) {
+        let why = store.last_error.as_deref().unwrap_or("some records were lost");
+        let _ = writeln!(text, "store: {}", style.red(&harmless(why)));
+    }
     // Writing to a string cannot fail.
     let _ = writeln!(text, "judge: {}", answer.judge.text(style));
     if let Some(judge) = &answer.proxy.judge

@@ -112,7 +112,7 @@ fn without_a_database_everything_is_empty_and_no_error() {
     let proxy_status = scene.ask(&["proxy-status"]);
     assert_eq!(
         proxy_status["proxy"],
-        serde_json::json!({"running": false, "url": null, "pid": null, "version": null})
+        serde_json::json!({"running": false, "state": "not_running", "url": null, "pid": null, "version": null})
     );
     assert_eq!(proxy_status["sessions"], serde_json::json!([]));
     let stats = scene.ask(&["store", "stats"]);

@@ -4,7 +4,7 @@ use super::client::Found;
 use super::{Check, Remedy, over_http};
 use crate::commands::registration::shown;
 use crate::context::Context;
-use crate::daemon_health::{self, taken_at};
+use crate::daemon_health::{self, LiveStore, taken_at};
 use crate::failure::Failure;
 use grov_hooks::settings::{Route, route};
 use grov_runtime::{Environment, Url};
@@ -28,11 +28,17 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
     let set = variables.get("ANTHROPIC_BASE_URL").filter(|set| !set.is_empty());
     let is_sent_here = set.is_some_and(|set| is_same_port(set, &listener));
 
-    let taken = match (running.running, is_sent_here) {
-        (false, true) => taken(&listener),
+    let no_answer = running.no_answer();
+    let taken = match (running.running, is_sent_here, &no_answer) {
+        (false, true, None) => taken(&listener),
         _ => None,
     };
     let mut checks = vec![match (running.running, is_sent_here, taken) {
+        (false, ..) if no_answer.is_some() => {
+            let (what, fix) = no_answer.unwrap_or_default();
+            let consequence = "requests and hooks that go to it wait until the client gives up";
+            Check::ill(PROXY, what, consequence, fix)
+        }
         (true, ..) => Check::well(PROXY, format!("it answers at {listener}")),
         (false, false, _) if has_hooks => Check::well(PROXY, "it is not running, and only hooks go to it"),
         (false, false, _) => Check::well(PROXY, "it is not running, and the client does not need it"),
@@ -50,6 +56,7 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
         )
         .with(Remedy::StartProxy),
     }];
+    checks.extend(running.store.as_ref().and_then(recording));
     match set {
         Some(set) if is_sent_here => {
             checks.push(Check::well(
@@ -80,6 +87,25 @@ pub(super) fn checks(context: &Context) -> Result<Vec<Check>, Failure> {
         )),
     }
     Ok(checks)
+}
+
+/// What hinders the daemon in recording; `None` where nothing does.
+fn recording(store: &LiveStore) -> Option<Check> {
+    if store.ok {
+        return None;
+    }
+    let evidence = match (&store.last_error, store.lost) {
+        (Some(error), _) => format!("the proxy reports: {error}"),
+        (None, 1) => "the proxy lost 1 record since it started".to_owned(),
+        (None, lost) => format!("the proxy lost {lost} records since it started"),
+    };
+    let consequence = "requests pass; steps and memory of this time may be incomplete";
+    Some(Check::ill(
+        "recording",
+        evidence,
+        consequence,
+        "see the proxy's log",
+    ))
 }
 
 /// What else the client's environment must say: what `grov init --proxy` would still set.

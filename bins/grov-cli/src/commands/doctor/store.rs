@@ -3,8 +3,9 @@
 use super::Check;
 use crate::context::Context;
 use crate::failure::Failure;
-use grov_domain::MaintenanceStore;
+use grov_domain::{Clock, MaintenanceStore, SystemClock};
 use grov_store::Examination;
+use std::path::Path;
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -24,10 +25,11 @@ pub(super) fn checks(context: &Context) -> Vec<Check> {
         Ok(Some((found, spooled))) => {
             let mut checks = vec![
                 database(&found, &path.to_string()),
-                clock(&found, OffsetDateTime::now_utc()),
+                clock(&found, SystemClock.now()),
             ];
             checks.extend(spool(spooled));
             checks.extend(refused(&found));
+            checks.extend(set_aside(&context.database()));
             checks
         }
         Ok(None) => vec![Check::well(DATABASE, format!("{path} is not there yet"))],
@@ -81,6 +83,37 @@ fn spool(waiting: u64) -> Option<Check> {
     ))
 }
 
+/// Databases that were damaged, or whose log was deleted or overwritten, and were kept.
+fn set_aside(database: &Path) -> Option<Check> {
+    let (folder, name) = (database.parent()?, database.file_name()?.to_str()?);
+    let prefix = format!("{name}.corrupt-");
+    let names = std::fs::read_dir(folder).ok()?.flatten();
+    let mut kept: Vec<String> = names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| name.starts_with(&prefix))
+        .filter(|name| {
+            ["-wal", "-shm", "-journal"]
+                .iter()
+                .all(|end| !name.ends_with(end))
+        })
+        .collect();
+    kept.sort();
+    let newest = folder.join(kept.last()?);
+    let what = match kept.len() {
+        1 => format!("a database was set aside: {}", newest.display()),
+        count => format!(
+            "{count} databases were set aside, the newest: {}",
+            newest.display()
+        ),
+    };
+    Some(Check::ill(
+        "set aside",
+        what,
+        "what was recorded last before that may be only in there",
+        "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it",
+    ))
+}
+
 /// Histories in which the API did not take what was added.
 fn refused(found: &Examination) -> Option<Check> {
     let what = match found.barred {
@@ -122,6 +155,23 @@ mod tests {
         ] {
             assert_eq!(clock(&found(newest), NOW).ok, is_well, "{newest:?}");
         }
+    }
+
+    #[test]
+    fn a_database_that_was_set_aside_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("grov.db");
+        std::fs::write(&database, "").unwrap();
+        assert_eq!(set_aside(&database), None);
+        for name in ["grov.db.corrupt-1", "grov.db.corrupt-1-wal", "grov.db.corrupt-2"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let check = set_aside(&database).unwrap();
+        assert!(
+            !check.ok && check.evidence.starts_with("2 databases"),
+            "{check:?}"
+        );
+        assert!(check.evidence.ends_with("grov.db.corrupt-2"), "{check:?}");
     }
 
     #[test]

@@ -305,8 +305,8 @@ fn program(environment: &Environment) -> String {
 /// Where the proxy listens, or will.
 fn listener(context: &Context) -> Result<String, Failure> {
     let running = daemon_health::ask(&context.home);
-    if let Some(url) = running.url.filter(|_| running.running) {
-        return Ok(url);
+    if let (Some(url), true) = (&running.url, running.running) {
+        return Ok(url.clone());
     }
     let (host, port) = (context.settings.proxy().host, context.settings.proxy().port);
     if port == 0 {
@@ -316,7 +316,12 @@ fn listener(context: &Context) -> Result<String, Failure> {
             Some("set proxy.port, or start the proxy first: grov proxy --detach"),
         ));
     }
-    say("grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`");
+    match running.no_answer() {
+        Some((what, fix)) => say(&format!("{what}: {fix}")),
+        None => {
+            say("grov-proxyd is not running: sessions start it, or start it now with `grov proxy --detach`");
+        }
+    }
     Ok(match host {
         IpAddr::V4(host) => format!("http://{host}:{port}"),
         IpAddr::V6(host) => format!("http://[{host}]:{port}"),

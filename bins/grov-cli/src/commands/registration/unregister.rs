@@ -49,6 +49,9 @@ pub(crate) fn uninstall(common: &Common, arguments: &UnregisterArguments, termin
     let taken = taken_out(&context, arguments.dry_run)?;
     let daemon = daemon_health::ask(&context.home);
     let stopped = daemon.pid.filter(|_| daemon.running);
+    if let Some((what, _)) = daemon.no_answer() {
+        say(&format!("{what}, and is left alone: end it with kill or kill -9"));
+    }
     if !arguments.dry_run
         && let Some(pid) = stopped
     {
