@@ -216,3 +216,115 @@ fn a_read_only_home_stops_no_client_and_shows_in_the_health_answer() -> Result<(
     assert_eq!(grov.steps_when(&turn::session(5), 1)?.len(), 1);
     Ok(())
 }
+
+/// Records a turn, removes or spoils what `harm` does in the home, records on, and kills the daemon. What the next process
+/// finds.
+fn recorded_around(harm: fn(&Path) -> Result<()>) -> Result<(tempfile::TempDir, Grov)> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..3)?;
+    let grov = Grov::on(&home);
+    grov.steps_when(&turn::session(2), 1)?;
+    harm(&home)?;
+    work(&daemon, 3..6)?;
+    grov.steps_when(&turn::session(5), 1)?;
+    eventually("the store to be well again", || {
+        (health(&daemon).ok()?["store"]["ok"] == true).then_some(())
+    })?;
+    daemon.kill()?;
+    Ok((folder, grov))
+}
+
+#[test]
+fn a_write_ahead_log_removed_under_the_daemon_loses_no_step() -> Result<()> {
+    let (_folder, grov) = recorded_around(|home| {
+        for name in ["grov.db-wal", "grov.db-shm"] {
+            fs::remove_file(home.join(name))?;
+        }
+        Ok(())
+    })?;
+    for number in 0..6 {
+        assert_eq!(grov.steps(&turn::session(number))?.len(), 1, "session {number}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_write_ahead_log_overwritten_under_the_daemon_costs_no_later_step_and_doctor_tells() -> Result<()> {
+    let (_folder, grov) = recorded_around(|home| {
+        let log = home.join("grov.db-wal");
+        let spoilt = fs::OpenOptions::new().write(true).open(&log)?;
+        spoilt.write_all_at(&vec![0x5a; usize::try_from(fs::metadata(&log)?.len())?], 0)?;
+        Ok(())
+    })?;
+    for number in 3..6 {
+        assert_eq!(grov.steps(&turn::session(number))?.len(), 1, "session {number}");
+    }
+    let doctor = grov.ask(&["doctor"])?;
+    let checks = doctor.json["checks"].as_array().context("no checks")?;
+    assert!(
+        checks
+            .iter()
+            .any(|check| check["name"] == "set aside" && check["ok"] == false),
+        "{}",
+        doctor.json
+    );
+    Ok(())
+}
+
+#[test]
+fn a_home_removed_under_the_daemon_is_not_taken_by_a_second_one() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    work(&daemon, 0..1)?;
+    Grov::on(&home).steps_when(&turn::session(0), 1)?;
+    fs::remove_dir_all(&home)?;
+    eventually("the daemon to take its home again", || {
+        home.join("daemon.json").exists().then_some(())
+    })?;
+    let refused = Daemon::on(&home, &upstream.url()).refuse()?;
+    assert!(
+        refused.stderr.contains(&daemon.pid().to_string()),
+        "{}",
+        refused.stderr
+    );
+    work(&daemon, 1..2)?;
+    assert_eq!(Grov::on(&home).steps_when(&turn::session(1), 1)?.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn a_stopped_daemon_is_not_called_not_running() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    let grov = Grov::on(&home);
+    daemon.signal("STOP")?;
+    let said = grov.run(&["proxy-status"])?;
+    let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
+    let doctor = grov.ask(&["doctor"])?.json;
+    daemon.signal("CONT")?;
+    assert!(said.stdout.contains("not answering"), "{}", said.stdout);
+    assert!(said.stdout.contains("kill -CONT"), "{}", said.stdout);
+    assert_eq!(
+        (&proxy["running"], &proxy["state"], &proxy["pid"]),
+        (&false.into(), &"not_answering".into(), &daemon.pid().into())
+    );
+    let checks = doctor["checks"].as_array().context("no checks")?;
+    let evidence = checks
+        .iter()
+        .find(|check| check["name"] == "proxy")
+        .map(|check| &check["evidence"]);
+    assert!(
+        evidence.is_some_and(|text| text.to_string().contains("is stopped")),
+        "{doctor}"
+    );
+    eventually("the daemon to answer again", || {
+        (grov.ask(&["proxy-status"]).ok()?.json["proxy"]["running"] == true).then_some(())
+    })
+}
