@@ -527,4 +527,107 @@ mod tests {
         let _held = lock(&home, "s", Duration::ZERO).unwrap();
         assert!(lock(&home, "s", LOOK_AGAIN).unwrap().is_none());
     }
+
+    /// What is kept of a session in which this was said and done.
+    fn kept_of(name: &str, lines: &[String], answer: &str) -> Vec<Task> {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        let transcript = folder.path().join(format!("{name}.jsonl"));
+        std::fs::write(
+            &transcript,
+            lines.concat().replace("{cwd}", &project.to_string_lossy()),
+        )
+        .unwrap();
+        let environment = Environment::default();
+        let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
+        home.create().unwrap();
+        for event in [event::STOP, event::SESSION_END] {
+            let work = Work {
+                whose: Whose {
+                    session: name.to_owned(),
+                    directory: project.clone(),
+                    transcript: Some(transcript.clone()),
+                },
+                event: event.to_owned(),
+                answer: answer.to_owned(),
+                agent: None,
+            };
+            work.done(&home, &environment).unwrap();
+        }
+        let runtime = crate::runtime().unwrap();
+        runtime.block_on(async {
+            let store = SqliteStore::open(&home.database(), &OpenOptions::default())
+                .await
+                .unwrap();
+            let id = grov_domain::ClientSessionId::new(name);
+            assert!(
+                store
+                    .hook_session(&id)
+                    .await
+                    .unwrap()
+                    .is_some_and(|session| session.actions == 1)
+            );
+            let key = Place::locate(&project).project();
+            store.tasks_for_project(key.key(), 10).await.unwrap()
+        })
+    }
+
+    fn typed(session: &str, text: &str) -> String {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u1\",\"sessionId\":\"{session}\",\"cwd\":\"{{cwd}}\",\
+             \"timestamp\":\"2026-05-01T10:00:00.000Z\",\"message\":{{\"role\":\"user\",\"content\":\"{text}\"}}}}\n"
+        )
+    }
+
+    /// A tool call, its result, and the last words.
+    fn done(session: &str, tool: &str, input: &str, answer: &str) -> String {
+        let said = |id: &str, block: &str| {
+            format!(
+                "{{\"type\":\"assistant\",\"uuid\":\"{id}\",\"sessionId\":\"{session}\",\"cwd\":\"{{cwd}}\",\
+                 \"timestamp\":\"2026-05-01T10:00:01.000Z\",\
+                 \"message\":{{\"id\":\"{id}\",\"role\":\"assistant\",\"model\":\"m\",\"content\":[{block}]}}}}\n"
+            )
+        };
+        let result = format!(
+            "{{\"type\":\"user\",\"uuid\":\"u2\",\"sessionId\":\"{session}\",\"cwd\":\"{{cwd}}\",\
+             \"timestamp\":\"2026-05-01T10:00:02.000Z\",\"message\":{{\"role\":\"user\",\"content\":\
+             [{{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"ok\"}}]}}}}\n"
+        );
+        let call = format!("{{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"{tool}\",\"input\":{input}}}");
+        let last = format!("{{\"type\":\"text\",\"text\":\"{answer}\"}}");
+        [said("m1", &call), result, said("m2", &last)].concat()
+    }
+
+    #[test]
+    fn a_question_that_changed_and_decided_nothing_is_no_memory() {
+        let answer = "It reads fifty rows at a time.";
+        let read = r#"{"file_path":"{cwd}/src/page.rs"}"#;
+        let lines = [
+            typed("asked", "How does paging work in src/page.rs?"),
+            done("asked", "Read", read, answer),
+        ];
+        assert_eq!(kept_of("asked", &lines, answer), []);
+    }
+
+    #[test]
+    fn work_is_a_memory() {
+        let answer = "Done: the page has a hundred rows now.";
+        let edit = r#"{"file_path":"{cwd}/src/page.rs","old_string":"50","new_string":"100"}"#;
+        let lines = [
+            typed("worked", "Make pages a hundred rows long in src/page.rs"),
+            done("worked", "Edit", edit, answer),
+        ];
+        assert_eq!(kept_of("worked", &lines, answer).len(), 1);
+        let installed = [
+            typed("installed", "Add left-pad"),
+            done(
+                "installed",
+                "Bash",
+                r#"{"command":"npm install left-pad"}"#,
+                "Added.",
+            ),
+        ];
+        assert_eq!(kept_of("installed", &installed, "Added.").len(), 1);
+    }
 }

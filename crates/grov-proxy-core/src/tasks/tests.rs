@@ -20,6 +20,8 @@ struct Script {
     verdicts: Mutex<VecDeque<TaskAnalysis>>,
     asked: Mutex<Vec<TaskContextQuestion>>,
     remembered: Mutex<Vec<ReasoningQuestion>>,
+    /// What the next tasks decided.
+    decisions: Mutex<Vec<Decision>>,
     /// What somebody forgets while the next question of this kind is answered.
     forgotten_meanwhile: Mutex<Option<Forgotten>>,
 }
@@ -92,6 +94,7 @@ impl Judge for Script {
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
         rules(Reasoning {
             reasoning_trace: trace.collect(),
+            decisions: self.decisions.lock().unwrap().clone(),
             ..Reasoning::default()
         })
     }

@@ -249,3 +249,48 @@ async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
         }
     }
 }
+
+/// A turn in which the agent only answers.
+async fn asks(work: &mut Work, question: &str) {
+    work.hears(Some(question), &[], false).await;
+    let answered = verdict(TaskAction::TaskComplete);
+    work.judge.verdicts.lock().unwrap().push_back(answered);
+    work.hears(None, &[], true).await;
+}
+
+#[tokio::test]
+async fn questions_that_changed_and_decided_nothing_push_no_work_off_the_list() {
+    let mut work = Work::begin().await;
+    work.turn("add paging", "page.rs", verdict(TaskAction::TaskComplete))
+        .await;
+    for _ in 0..9 {
+        asks(&mut work, "how does paging work?").await;
+    }
+    let saved = work.memory().await;
+    let goals: Vec<_> = saved.iter().map(|task| task.goal.as_deref()).collect();
+    assert_eq!(goals, [Some("add paging")]);
+    let statuses: Vec<_> = work.overview().await.iter().map(|task| task.2).collect();
+    assert!(
+        statuses.iter().all(|status| *status == "completed"),
+        "{statuses:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_plan_that_decided_something_for_a_reason_is_kept() {
+    let mut work = Work::begin().await;
+    let decision = |choice: &str, reason: &str| Decision {
+        choice: choice.to_owned(),
+        reason: reason.to_owned(),
+    };
+    *work.judge.decisions.lock().unwrap() = vec![decision("cursors", " ")];
+    asks(&mut work, "how should we page?").await;
+    assert_eq!(
+        work.memory().await,
+        [],
+        "a choice without a reason is no decision"
+    );
+    *work.judge.decisions.lock().unwrap() = vec![decision("cursors", "offsets skip rows")];
+    asks(&mut work, "and why?").await;
+    assert_eq!(work.memory().await.len(), 1);
+}
