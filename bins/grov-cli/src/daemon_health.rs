@@ -2,6 +2,7 @@
 
 use grov_runtime::port::{Listener, listener_at};
 use grov_runtime::{Home, ProxySettings, Url, daemon};
+use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -70,6 +71,12 @@ impl ProxyView {
     }
 }
 
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Another user's process is one too, but not our daemon.
+    pid.is_some_and(|pid| test_kill_process(pid).is_ok())
+}
+
 /// Whether a process is stopped by a signal. Elsewhere than on Linux that is not known.
 fn is_stopped(pid: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -135,6 +142,8 @@ fn silent(home: &Home, record: Option<daemon::Record>) -> ProxyView {
     if !daemon::is_at_work(home) {
         return ProxyView::default();
     }
+    // A killed daemon leaves its record behind, and the next one may just be starting.
+    let record = record.filter(|record| is_alive(record.pid));
     ProxyView {
         state: ProxyState::NotAnswering,
         url: record.as_ref().map(|record| record.url.clone()),

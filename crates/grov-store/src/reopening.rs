@@ -17,6 +17,7 @@ use grov_domain::{
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use std::{fs, io};
 use time::OffsetDateTime;
@@ -42,6 +43,8 @@ pub struct ReopeningStore {
     options: OpenOptions,
     on_corruption: OnCorruption,
     open: Mutex<Option<Arc<SqliteStore>>>,
+    /// A database is being put in place of one whose log was deleted or overwritten.
+    is_rescuing: AtomicBool,
 }
 
 impl ReopeningStore {
@@ -52,6 +55,7 @@ impl ReopeningStore {
             options,
             on_corruption,
             open: Mutex::new(None),
+            is_rescuing: AtomicBool::new(false),
         }
     }
 
@@ -71,7 +75,10 @@ impl ReopeningStore {
                 return Ok(Arc::clone(store));
             }
             if store.is_same_file() {
-                self.rescue(store).await?;
+                self.is_rescuing.store(true, Ordering::Relaxed);
+                let rescued = self.rescue(store).await;
+                self.is_rescuing.store(false, Ordering::Relaxed);
+                rescued?;
             }
         }
         *open = None;
@@ -94,7 +101,7 @@ impl ReopeningStore {
         match self.open.try_lock() {
             Ok(open) => open.as_ref().is_none_or(|store| store.is_current()),
             // It is being opened; how that ends is told by the call that does it.
-            Err(_) => true,
+            Err(_) => !self.is_rescuing.load(Ordering::Relaxed),
         }
     }
 

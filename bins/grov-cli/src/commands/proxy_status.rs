@@ -2,7 +2,7 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::daemon_health::{self, ProxyView, taken};
+use crate::daemon_health::{self, ProxyState, ProxyView, taken};
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{SessionView, ago, count};
@@ -45,9 +45,9 @@ pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Ou
     let (sessions, spent) = stored.unwrap_or_default();
     let proxy = daemon_health::ask(&context.home);
     let answer = Answer {
-        port_taken_by: match proxy.running {
-            true => None,
-            false => taken(context.settings.proxy()),
+        port_taken_by: match proxy.state {
+            ProxyState::NotRunning => taken(context.settings.proxy()),
+            ProxyState::Running | ProxyState::NotAnswering => None,
         },
         proxy,
         judge: JudgeView::of(context.settings.llm(), spent),
