@@ -308,7 +308,15 @@ fn a_stopped_daemon_is_not_called_not_running() -> Result<()> {
     let said = grov.run(&["proxy-status"])?;
     let proxy = grov.ask(&["proxy-status"])?.json["proxy"].clone();
     let doctor = grov.ask(&["doctor"])?.json;
+    // The session that would wait for it without end.
+    let begun = Grov::on(&home)
+        .env("ANTHROPIC_BASE_URL", &daemon.url())
+        .run(&["hook", "SessionStart"])?;
+    let noted = fs::read_to_string(home.join("logs/hooks.log")).unwrap_or_default();
     daemon.signal("CONT")?;
+    assert_eq!(begun.code(), Some(0));
+    let told = begun.stdout + &noted;
+    assert!(told.contains("is stopped"), "{told}");
     assert!(said.stdout.contains("not answering"), "{}", said.stdout);
     assert!(said.stdout.contains("kill -CONT"), "{}", said.stdout);
     assert_eq!(

@@ -55,7 +55,7 @@ impl ProxyView {
             return Some((what, "ask again in a moment".to_owned()));
         };
         let url = self.url.as_deref().unwrap_or("its address");
-        Some(match is_stopped(pid) {
+        Some(match daemon::is_stopped(pid) {
             true => (
                 format!("grov-proxyd (pid {pid}) is stopped and does not answer at {url}"),
                 format!("kill -CONT {pid} lets it go on"),
@@ -75,14 +75,6 @@ fn is_alive(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     // Another user's process is one too, but not our daemon.
     pid.is_some_and(|pid| test_kill_process(pid).is_ok())
-}
-
-/// Whether a process is stopped by a signal. Elsewhere than on Linux that is not known.
-fn is_stopped(pid: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name before it may hold anything.
-    let state = status.rsplit_once(") ").map(|(_, rest)| rest);
-    state.is_some_and(|state| state.starts_with(['T', 't']))
 }
 
 /// What a running daemon says of its records.

@@ -17,6 +17,12 @@ pub(crate) fn start(call: &Call<'_>) -> Result<(), String> {
         return Ok(());
     }
     let settings = call.settings(None)?;
+    let is_used = call.daemon_port.is_some() || own(call, &settings).is_some();
+    if let Some(pid) = daemon::stopped(call.home).filter(|_| is_used) {
+        return Err(format!(
+            "grov-proxyd (process {pid}) is stopped, so that this client gets no answer. `kill -CONT {pid}` lets it go on."
+        ));
+    }
     let hooked = |port| SocketAddr::new(settings.proxy().host, port);
     // One daemon of a home is all there is.
     let Some(proxy) = own(call, &settings).or(call.daemon_port.map(hooked)) else {

@@ -64,6 +64,20 @@ pub fn is_at_work(home: &Home) -> bool {
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
+/// The process of a home's daemon, if a signal stopped it: it accepts connections and answers nothing.
+pub fn stopped(home: &Home) -> Option<u32> {
+    let pid = read(home)?.pid;
+    (is_at_work(home) && is_stopped(pid)).then_some(pid)
+}
+
+/// Whether a signal stopped a process. Elsewhere than on Linux that is not known.
+pub fn is_stopped(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before the state may hold anything.
+    let state = status.rsplit_once(") ").map(|(_, rest)| rest);
+    state.is_some_and(|state| state.starts_with(['T', 't']))
+}
+
 /// The environment for a daemon that is started from within somebody's session: without the session's keys, tokens and
 /// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself. The one key
 /// that stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov.
@@ -208,6 +222,32 @@ mod tests {
         drop(lock);
         assert_eq!((read(&home), is_at_work(&home)), (None, false));
         Lock::acquire(&home).unwrap();
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_daemon_that_a_signal_stopped_is_known_as_stopped() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        let lock = Lock::acquire(&home).unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id();
+        lock.publish(&Record { pid, ..record() }).unwrap();
+        assert_eq!(stopped(&home), None);
+        let signal = |name: &str| {
+            let sent = std::process::Command::new("kill")
+                .args([name, &pid.to_string()])
+                .status();
+            assert!(sent.unwrap().success());
+        };
+        signal("-STOP");
+        while stopped(&home).is_none() {
+            std::thread::yield_now();
+        }
+        assert_eq!(stopped(&home), Some(pid));
+        signal("-KILL");
+        child.wait().unwrap();
+        assert_eq!(stopped(&home), None);
     }
 
     #[test]
