@@ -90,6 +90,15 @@ async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping
     }
 }
 
+/// Has hyper render its date on this thread. It does so with a thread's first connection, used or not, and panics when the
+/// clock is before 1970; a clock that is set back later does no harm.
+pub(crate) async fn render_date() {
+    let silent = service_fn(|_| async { Ok::<_, Infallible>(http::Response::new(String::new())) });
+    let nobody = TokioIo::new(tokio::io::empty());
+    // It ends at once, without a request.
+    let _ = http1::Builder::new().serve_connection(nobody, silent).await;
+}
+
 /// Returns when shutdown was asked for.
 async fn asked_to_stop(stopping: &mut watch::Receiver<bool>) {
     // An error means that the server itself is gone, which is a shutdown too.

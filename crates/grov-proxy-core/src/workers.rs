@@ -5,6 +5,7 @@
 //! busy for long keeps its other connections waiting, and those of others that drive an upstream connection which it opened. So
 //! nothing that takes long runs on it.
 
+use crate::server::render_date;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
@@ -95,6 +96,7 @@ impl Worker {
                         return;
                     }
                 };
+                runtime.block_on(render_date());
                 let _ = ready.send(Ok(runtime.handle().clone()));
                 let _ = runtime.block_on(stopped);
                 runtime.shutdown_background();
