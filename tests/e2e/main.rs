@@ -13,6 +13,7 @@ mod hooks;
 mod judge;
 mod load;
 mod local_model;
+mod many_clients;
 mod memory;
 mod planted;
 mod port_taken;

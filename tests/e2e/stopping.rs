@@ -3,7 +3,7 @@
 use crate::turn;
 use crate::upstream::{NOWHERE, Upstream};
 use anyhow::{Context, Result};
-use grov_tests::{Daemon, Grov, eventually, exchange, open, read_response};
+use grov_tests::{Daemon, Grov, Request, eventually, exchange, open, read_response};
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 use std::sync::Mutex;
@@ -52,6 +52,39 @@ fn a_running_stream_ends_before_the_daemon_does() -> Result<()> {
             "{signal}"
         );
     }
+    Ok(())
+}
+
+#[test]
+fn a_half_sent_body_does_not_hold_the_daemon_and_a_running_stream_still_ends() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&folder.path().join("grov"), &upstream.url())
+        // Longer than this test waits for anything.
+        .env("GROV_PROXY_SHUTDOWN_GRACE", "10m")
+        .start()?;
+    let port = daemon.port();
+    let mut stream = started(&daemon, "[[scenario:tools]] [[sim:event-delay=100]]")?;
+    let mut halves = Vec::new();
+    for path in ["/v1/messages", "/v1/files", "/_grov/hook/Stop"] {
+        let mut half = open(port)?;
+        write!(
+            half,
+            "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{{\"half\":"
+        )?;
+        halves.push(half);
+    }
+    // Answered after them: their requests are in work.
+    assert_eq!(exchange(port, &Request::new("GET", "/_grov/health"))?.status, 200);
+    daemon.signal("TERM")?;
+    let answer = read_response(&mut stream, |_| {})?;
+    assert!(
+        answer.complete && answer.text().contains("message_stop"),
+        "{}",
+        answer.text()
+    );
+    assert_eq!(daemon.ended(AT_ONCE)?.code(), Some(0));
+    drop(halves);
     Ok(())
 }
 

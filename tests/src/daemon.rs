@@ -20,6 +20,7 @@ pub struct DaemonBuilder {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     largest_file: Option<u32>,
+    open_files: Option<(u32, u32)>,
     port: Option<u16>,
     powerless: bool,
 }
@@ -55,6 +56,12 @@ impl DaemonBuilder {
         self
     }
 
+    /// Lets the daemon have so many files open, and raise that to `hard` by itself.
+    pub fn open_files(mut self, soft: u32, hard: u32) -> Self {
+        self.open_files = Some((soft, hard));
+        self
+    }
+
     fn command(&self) -> Result<Command> {
         let mut program = binary("grov-proxyd")?;
         let gives_up_root = self.powerless && std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
@@ -64,16 +71,23 @@ impl DaemonBuilder {
             std::fs::copy(&program, &open).context("cannot copy grov-proxyd")?;
             program = open;
         }
-        let mut command = match self.largest_file {
-            None => Command::new(program),
-            Some(blocks) => {
-                // Beyond the limit a write fails instead of ending the process, as on a full disk: the signal that
-                // tells of it (25, SIGXFSZ) stays ignored in the daemon.
-                let mut shell = Command::new("sh");
-                let script = format!("trap '' 25; ulimit -f {blocks}; exec \"$@\"");
-                shell.args(["-c", &script, "sh"]).arg(program);
-                shell
-            }
+        let mut limits = String::new();
+        if let Some(blocks) = self.largest_file {
+            // Beyond the limit a write fails instead of ending the process, as on a full disk: the signal that
+            // tells of it (25, SIGXFSZ) stays ignored in the daemon.
+            limits.push_str(&format!("trap '' 25; ulimit -f {blocks}; "));
+        }
+        if let Some((soft, hard)) = self.open_files {
+            limits.push_str(&format!("ulimit -Sn {soft} && ulimit -Hn {hard} || exit; "));
+        }
+        let mut command = if limits.is_empty() {
+            Command::new(program)
+        } else {
+            let mut shell = Command::new("sh");
+            shell
+                .args(["-c", &format!("{limits}exec \"$@\""), "sh"])
+                .arg(program);
+            shell
         };
         command
             .env_clear()
@@ -159,6 +173,7 @@ impl Daemon {
             arguments,
             environment: Vec::new(),
             largest_file: None,
+            open_files: None,
             port: Some(0),
             powerless: false,
         }
@@ -171,6 +186,7 @@ impl Daemon {
             arguments: Vec::new(),
             environment: Vec::new(),
             largest_file: None,
+            open_files: None,
             port: None,
             powerless: false,
         }

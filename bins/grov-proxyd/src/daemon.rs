@@ -5,6 +5,7 @@ use crate::embedding;
 use crate::home_watch::HomeWatch;
 use crate::hooks::{self, HookPage};
 use crate::listener;
+use crate::open_files;
 use crate::recording::Recording;
 use crate::remembering;
 use crate::signals::Signals;
@@ -154,8 +155,9 @@ async fn serve(
     environment: &Environment,
     home_watch: &Arc<HomeWatch>,
 ) -> Result<ExitCode, Stop> {
+    let connections = open_files::room_for_clients(open_files::raise_limit());
     let proxy_settings = settings.proxy();
-    let (listener, url) = listener::bind(proxy_settings).await?;
+    let (listener, url) = listener::bind(proxy_settings)?;
     let recording =
         Recording::start(home, home_watch, settings.store()).map_err(|error| Stop::fault(error, None))?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
@@ -209,6 +211,8 @@ async fn serve(
             response: proxy_settings.response_timeout,
             idle: proxy_settings.idle_timeout,
             grace: proxy_settings.shutdown_grace,
+            connections,
+            ..Limits::default()
         })
         .headers(match proxy_settings.headers {
             grov_runtime::HeaderPolicy::Open => HeaderPolicy::Open,

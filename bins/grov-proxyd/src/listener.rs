@@ -4,25 +4,38 @@ use crate::daemon::Stop;
 use crate::port_holder;
 use anyhow::anyhow;
 use grov_runtime::ProxySettings;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
+
+/// Clients that the system lets wait to be accepted. With the usual 128 a burst of more has some of them wait for a second.
+const BACKLOG: u32 = 1024;
 
 /// Binds the configured address; the socket and the URL under which clients reach it.
-pub(crate) async fn bind(settings: &ProxySettings) -> Result<(TcpListener, String), Stop> {
+pub(crate) fn bind(settings: &ProxySettings) -> Result<(TcpListener, String), Stop> {
     let address = SocketAddr::new(settings.host, settings.port);
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|error| match error.kind() {
-            ErrorKind::AddrInUse => in_use(address),
-            ErrorKind::PermissionDenied => Stop::fault(
-                anyhow!("no permission to listen on {address}"),
-                Some("ports below 1024 are reserved: choose another with --port".to_owned()),
-            ),
-            _ => Stop::fault(anyhow!("cannot listen on {address}: {error}"), None),
-        })?;
+    let listener = listen(address).map_err(|error| match error.kind() {
+        ErrorKind::AddrInUse => in_use(address),
+        ErrorKind::PermissionDenied => Stop::fault(
+            anyhow!("no permission to listen on {address}"),
+            Some("ports below 1024 are reserved: choose another with --port".to_owned()),
+        ),
+        _ => Stop::fault(anyhow!("cannot listen on {address}: {error}"), None),
+    })?;
     let bound = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
     Ok((listener, format!("http://{bound}")))
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
+    // The port of a daemon that has just ended is free again.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 fn in_use(address: SocketAddr) -> Stop {

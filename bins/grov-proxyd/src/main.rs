@@ -7,6 +7,7 @@ mod embedding;
 mod home_watch;
 mod hooks;
 mod listener;
+mod open_files;
 mod port_holder;
 mod recording;
 mod remembering;

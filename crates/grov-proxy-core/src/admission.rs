@@ -3,6 +3,7 @@
 //! A page in the user's browser can reach loopback, by name rebinding (foreign `Host`) or directly (foreign `Origin`).
 
 use crate::answer::Refusal;
+use crate::headers::is_request_coding_understood;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 
@@ -41,6 +42,9 @@ impl Admission {
         if let Some(origin) = headers.get(header::ORIGIN) {
             let origin = origin.to_str().map_err(|_| Refusal::ForeignOrigin)?;
             self.origin(origin)?;
+        }
+        if !is_request_coding_understood(headers) {
+            return Err(Refusal::UnknownCoding);
         }
         Ok(())
     }

@@ -14,10 +14,18 @@ pub(crate) enum Refusal {
     ForeignHost,
     /// `Origin` is a web page that is not served by this machine.
     ForeignOrigin,
+    /// The body has a transfer coding besides `chunked`.
+    UnknownCoding,
     /// The body is over the limit.
     TooLarge,
+    /// The bodies of all requests in work take as much memory as they may.
+    NoMemory,
+    /// As many clients are connected as may be, and all are busy.
+    Full,
     /// No connection to the upstream, or it broke before it answered.
     Unreachable,
+    /// The upstream's answer has a transfer coding besides `chunked`.
+    UnknownAnswerCoding,
     /// The upstream did not answer in time.
     TimedOut,
     /// Nothing of ours lives at this path below `/_grov/`.
@@ -31,8 +39,10 @@ impl Refusal {
         match self {
             Self::BadFraming | Self::NotAForwardProxy => StatusCode::BAD_REQUEST,
             Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Unreachable => StatusCode::BAD_GATEWAY,
+            Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unreachable | Self::UnknownAnswerCoding => StatusCode::BAD_GATEWAY,
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Self::NoSuchPage => StatusCode::NOT_FOUND,
             Self::PageBroke => StatusCode::INTERNAL_SERVER_ERROR,
@@ -41,10 +51,13 @@ impl Refusal {
 
     fn kind(self) -> &'static str {
         match self {
-            Self::BadFraming | Self::NotAForwardProxy => "invalid_request_error",
+            Self::BadFraming | Self::NotAForwardProxy | Self::UnknownCoding => "invalid_request_error",
             Self::ForeignHost | Self::ForeignOrigin => "permission_error",
             Self::TooLarge => "request_too_large",
-            Self::Unreachable | Self::PageBroke => "api_error",
+            // Not `overloaded_error`: that is the model's to say, and a client may change the model for it.
+            Self::NoMemory | Self::Full | Self::Unreachable | Self::UnknownAnswerCoding | Self::PageBroke => {
+                "api_error"
+            }
             Self::TimedOut => "timeout_error",
             Self::NoSuchPage => "not_found_error",
         }
@@ -62,6 +75,18 @@ impl Refusal {
                 "grov-proxyd: the Host header names neither this machine nor one of proxy.allowed_hosts."
             }
             Self::ForeignOrigin => "grov-proxyd: web pages of other hosts may not use this proxy.",
+            Self::UnknownCoding => {
+                "grov-proxyd: of the transfer codings only chunked is supported. Send the body without the others."
+            }
+            Self::NoMemory => {
+                "grov-proxyd: the requests in work take all the memory that they may. Try again in a moment."
+            }
+            Self::Full => {
+                "grov-proxyd: too many clients are connected, and all are busy. Try again in a moment."
+            }
+            Self::UnknownAnswerCoding => {
+                "grov-proxyd: the upstream answered with a transfer coding that is not supported."
+            }
             Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
             Self::Unreachable => "grov-proxyd: the upstream cannot be reached or closed the connection.",
             Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
@@ -91,8 +116,14 @@ impl Refusal {
         if let Ok(value) = HeaderValue::from_str(request_id) {
             headers.insert("x-grov-request-id", value);
         }
-        if matches!(self, Self::TooLarge | Self::BadFraming) {
+        if matches!(
+            self,
+            Self::TooLarge | Self::BadFraming | Self::UnknownCoding | Self::NoMemory | Self::Full
+        ) {
             headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if self.status() == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
     }
@@ -114,8 +145,12 @@ mod tests {
     fn errors_have_the_shape_of_the_messages_api() {
         for refusal in [
             Refusal::BadFraming,
+            Refusal::UnknownCoding,
             Refusal::TooLarge,
+            Refusal::NoMemory,
+            Refusal::Full,
             Refusal::Unreachable,
+            Refusal::UnknownAnswerCoding,
             Refusal::TimedOut,
         ] {
             let response = refusal.response("grov-1-2");
@@ -125,7 +160,10 @@ mod tests {
             assert!(value["error"]["message"].is_string());
             assert_eq!(response.headers()["x-grov-request-id"], "grov-1-2");
         }
+        assert_eq!(Refusal::UnknownCoding.status(), 501);
         assert_eq!(Refusal::TooLarge.status(), 413);
+        assert_eq!(Refusal::NoMemory.status(), 503);
+        assert_eq!(Refusal::Full.response("grov-1-2").headers()["retry-after"], "1");
         assert_eq!(Refusal::Unreachable.status(), 502);
         assert_eq!(Refusal::TimedOut.status(), 504);
     }

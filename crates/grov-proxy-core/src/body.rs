@@ -1,6 +1,8 @@
 //! Request bodies on their way to the upstream.
 
+use crate::body_memory::{BodyMemory, BodyShare};
 use crate::pages::{self, PagePool, Pages};
+use crate::progress::{Receiving, ServingGuard};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -19,6 +21,8 @@ pub(crate) enum UpstreamBody {
         body: Incoming,
         /// Frames that have been taken from it so far.
         frames: Arc<AtomicU64>,
+        /// Dropped with it: the rest of the request is awaited no more.
+        _receiving: Receiving,
     },
 }
 
@@ -27,10 +31,11 @@ impl UpstreamBody {
         Self::slices([bytes])
     }
 
-    pub(crate) fn stream(body: Incoming) -> Self {
+    pub(crate) fn stream(body: Incoming, receiving: Receiving) -> Self {
         Self::Stream {
             body,
             frames: Arc::default(),
+            _receiving: receiving,
         }
     }
 
@@ -57,7 +62,7 @@ impl Body for UpstreamBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         match self.get_mut() {
             Self::Slices(slices) => Poll::Ready(slices.pop_front().map(|slice| Ok(Frame::data(slice)))),
-            Self::Stream { body, frames } => {
+            Self::Stream { body, frames, .. } => {
                 let polled = Pin::new(body).poll_frame(cx);
                 if matches!(polled, Poll::Ready(Some(Ok(_)))) {
                     frames.fetch_add(1, Ordering::Relaxed);
@@ -87,35 +92,94 @@ impl Body for UpstreamBody {
 pub(crate) enum CollectError {
     /// Over the limit.
     TooLarge,
+    /// The bodies of all requests take as much memory as they may.
+    NoMemory,
     /// The client broke off, or its framing is wrong.
     Broken(hyper::Error),
 }
 
-/// What is read and thrown away of a body over the limit, so that the client gets to read the answer.
+/// What is read and thrown away of a body that is refused, so that the client gets to read the answer.
 const DRAIN_LIMIT: u64 = 256 * 1024 * 1024;
 
-/// Collects a body of at most `limit` bytes into one piece of memory.
-pub(crate) async fn collect(mut body: Incoming, limit: u64, pool: &PagePool) -> Result<Bytes, CollectError> {
-    let announced = body.size_hint().lower();
-    if announced > limit {
-        drain(body).await;
-        return Err(CollectError::TooLarge);
+/// Collects bodies, each into one piece of memory.
+#[derive(Clone, Debug)]
+pub(crate) struct Collector {
+    pages: PagePool,
+    memory: BodyMemory,
+}
+
+/// A body that was collected.
+pub(crate) struct WholeBody {
+    pub(crate) bytes: Bytes,
+    /// Kept as long as the exchange is in work.
+    pub(crate) share: BodyShare,
+}
+
+impl Collector {
+    pub(crate) fn new(memory: BodyMemory) -> Self {
+        Self {
+            pages: PagePool::default(),
+            memory,
+        }
     }
-    if pages::is_tiny(announced) {
-        pool.tidy(Instant::now);
+
+    /// One with the same memory, which leaves some of it to this one.
+    pub(crate) fn sparing(&self) -> Self {
+        Self {
+            pages: self.pages.clone(),
+            memory: self.memory.sparing(),
+        }
     }
-    let mut collected = Collected::default();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
-            continue;
-        };
-        collected = collected.with(data, announced, pool);
-        if collected.len() as u64 > limit {
+
+    /// Memory that the bodies of requests in work take, in bytes.
+    pub(crate) fn taken(&self) -> u64 {
+        self.memory.taken()
+    }
+
+    /// Collects a body of at most `limit` bytes.
+    pub(crate) async fn collect(
+        &self,
+        mut body: Incoming,
+        limit: u64,
+        serving: &ServingGuard,
+    ) -> Result<WholeBody, CollectError> {
+        let _receiving = serving.receive();
+        let announced = body.size_hint().lower();
+        if announced > limit {
             drain(body).await;
             return Err(CollectError::TooLarge);
         }
+        if pages::is_tiny(announced) {
+            self.pages.tidy(Instant::now);
+        }
+        let mut share = self.memory.share();
+        let mut collected = Collected::default();
+        let refusal = loop {
+            let Some(frame) = body.frame().await else {
+                let bytes = collected.whole();
+                return Ok(WholeBody { bytes, share });
+            };
+            let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
+                continue;
+            };
+            collected = collected.with(data, announced, &self.pages);
+            if collected.len() as u64 > limit {
+                break CollectError::TooLarge;
+            }
+            if !share.grow_to(collected.memory()) {
+                break CollectError::NoMemory;
+            }
+        };
+        drop((collected, share));
+        drain(body).await;
+        Err(refusal)
     }
-    Ok(collected.whole())
+}
+
+/// Reads a body of a request that is refused and throws it away.
+pub(crate) async fn discard(body: Incoming, serving: &ServingGuard) {
+    let _receiving = serving.receive();
+    drain(body).await;
 }
 
 /// What there is of a body.
@@ -169,6 +233,16 @@ impl Collected {
 
     fn len(&self) -> usize {
         self.as_ref().len()
+    }
+
+    /// The memory that it takes, in bytes; nothing where that is too little to be counted.
+    fn memory(&self) -> u64 {
+        let bytes = match self {
+            Self::Only(only) => only.len(),
+            Self::Joined(joined) => joined.capacity(),
+            Self::Paged(pages) => pages.resident(),
+        } as u64;
+        if pages::is_tiny(bytes) { 0 } else { bytes }
     }
 
     fn whole(self) -> Bytes {
@@ -237,6 +311,19 @@ mod tests {
             collected(&[b"a", b"b"], 1024 * 1024),
             Collected::Paged(_)
         ));
+    }
+
+    #[test]
+    fn memory_is_counted_as_it_is_taken_not_as_it_is_announced() {
+        let announced = 32 * 1024 * 1024;
+        assert_eq!(collected(&[b"a"], announced).memory(), 0);
+        let step = collected(&[b"a", b"b"], announced).memory();
+        assert!((2..1024 * 1024).contains(&step), "{step}");
+        let long = vec![0; 3 * 1024 * 1024];
+        let parts: Vec<&[u8]> = long.chunks(30_000).collect();
+        let most = collected(&parts, announced).memory();
+        assert!((3 * 1024 * 1024..4 * 1024 * 1024).contains(&most), "{most}");
+        assert_eq!(collected(&[b"{}"], 2).memory(), 0);
     }
 
     #[test]

@@ -2,18 +2,19 @@
 
 use crate::admission::Admission;
 use crate::answer::{Refusal, request_id};
-use crate::body::{CollectError, UpstreamBody, collect};
+use crate::body::{CollectError, Collector, UpstreamBody, discard};
+use crate::body_memory::BodyShare;
+use crate::connection::Access;
 use crate::headers::{self, HeaderPolicy};
 use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
 use crate::page;
-use crate::pages::PagePool;
 use crate::policy::{self, RequestPolicy};
+use crate::progress::ServingGuard;
 use crate::proxy::Limits;
 use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
-use crate::rescue::ServingGuard;
 use crate::upstream::{Link, Pool, SendError};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -39,7 +40,10 @@ pub(crate) struct Service {
     pub(crate) header_policy: HeaderPolicy,
     pub(crate) limits: Limits,
     pub(crate) pool: Arc<Pool>,
-    pub(crate) page_pool: PagePool,
+    /// For bodies that are relayed.
+    pub(crate) collector: Collector,
+    /// For bodies of pages, to which the other leaves some memory.
+    pub(crate) page_collector: Collector,
     pub(crate) known: Arc<KnownRequests>,
     pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
     /// `None`: nobody observes.
@@ -96,8 +100,9 @@ impl Service {
         &self,
         request: Request<Incoming>,
         serving: ServingGuard,
+        access: Access,
     ) -> Response<ClientBody> {
-        let response = match self.exchange(request).await {
+        let response = match self.exchange(request, &serving, access).await {
             Ok(response) => response,
             Err(Failure { refusal, detail }) => {
                 let id = request_id();
@@ -112,7 +117,12 @@ impl Service {
         })
     }
 
-    async fn exchange(&self, request: Request<Incoming>) -> Result<Response<Kind>, Failure> {
+    async fn exchange(
+        &self,
+        request: Request<Incoming>,
+        serving: &ServingGuard,
+        access: Access,
+    ) -> Result<Response<Kind>, Failure> {
         self.admission
             .check(request.method(), request.uri(), request.headers())
             .map_err(|refusal| Failure::new(refusal, "not admitted"))?;
@@ -120,7 +130,7 @@ impl Service {
         if path.starts_with(own::PREFIX) {
             if let Some((page, rest)) = page::at(&self.pages, path) {
                 let rest = rest.to_owned();
-                return match page::ask(page.as_ref(), rest, request, &self.page_pool).await {
+                return match page::ask(page.as_ref(), rest, request, &self.page_collector, serving).await {
                     Ok(answer) => Ok(answer.map(|bytes| Kind::Own(Some(bytes)))),
                     Err((refusal, detail)) => Err(Failure::new(refusal, detail)),
                 };
@@ -131,39 +141,68 @@ impl Service {
                 .map_err(|refusal| Failure::new(refusal, "own page"))?;
             return Ok(page.map(|bytes| Kind::Own(Some(bytes))));
         }
+        if access == Access::OwnPages {
+            self.metrics.fault("clients_refused");
+            discard(request.into_body(), serving).await;
+            return Err(Failure::new(
+                Refusal::Full,
+                "too many connections, none of them idle",
+            ));
+        }
         match MessagesPath::of(request.method(), path) {
-            MessagesPath::Elsewhere => self.pass(request).await,
-            messages => self.messages(request, messages == MessagesPath::Create).await,
+            MessagesPath::Elsewhere => self.pass(request, serving).await,
+            messages => {
+                let is_turn = messages == MessagesPath::Create;
+                self.messages(request, serving, is_turn).await
+            }
         }
     }
 
     /// Any other path: both bodies stream.
-    async fn pass(&self, request: Request<Incoming>) -> Result<Response<Kind>, Failure> {
+    async fn pass(
+        &self,
+        request: Request<Incoming>,
+        serving: &ServingGuard,
+    ) -> Result<Response<Kind>, Failure> {
         let (parts, body) = request.into_parts();
-        let (link, response) = self.forward(parts, UpstreamBody::stream(body)).await?;
-        Ok(self.relay(link, response, None))
+        let body = UpstreamBody::stream(body, serving.receive());
+        let (link, response) = self.forward(parts, body).await?;
+        Ok(self.relay(link, response, None, None))
     }
 
     /// `/v1/messages` and what is below: the body is collected, and turns are observed.
-    async fn messages(&self, request: Request<Incoming>, is_turn: bool) -> Result<Response<Kind>, Failure> {
+    async fn messages(
+        &self,
+        request: Request<Incoming>,
+        serving: &ServingGuard,
+        is_turn: bool,
+    ) -> Result<Response<Kind>, Failure> {
         let received_at = SystemClock.now();
         if let Some(observation) = &self.observation {
             observation.catch_up().await;
         }
         let (parts, body) = request.into_parts();
-        let body = collect(body, self.limits.body, &self.page_pool)
-            .await
-            .map_err(|error| match error {
-                CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
-                CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
-            })?;
+        let collected = self.collector.collect(body, self.limits.body, serving).await;
+        let body = collected.map_err(|error| match error {
+            CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
+            CollectError::NoMemory => {
+                self.metrics.fault("bodies_refused");
+                let taken = self.collector.taken();
+                Failure::new(
+                    Refusal::NoMemory,
+                    format!("bodies of {taken} bytes are in work already"),
+                )
+            }
+            CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
+        })?;
+        let (body, share) = (body.bytes, Some(body.share));
         let bypassed = parts
             .headers
             .get("x-grov-bypass")
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
             let (link, response) = self.forward(parts, UpstreamBody::whole(body)).await?;
-            return Ok(self.relay(link, response, None));
+            return Ok(self.relay(link, response, None, share));
         }
         let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.knowing(Arc::clone(&self.known)));
@@ -201,7 +240,7 @@ impl Service {
                 observation: observation.clone(),
             }
         });
-        Ok(self.relay(link, response, watched))
+        Ok(self.relay(link, response, watched, share))
     }
 
     /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
@@ -281,8 +320,22 @@ impl Service {
             .contains(lineage)
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the head of its answer, which has no coding that would get lost.
     async fn forward(
+        &self,
+        parts: http::request::Parts,
+        body: UpstreamBody,
+    ) -> Result<(Link, Response<Incoming>), Failure> {
+        let (link, response) = self.exchange_heads(parts, body).await?;
+        if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
+            self.metrics.fault("upstream_coding");
+            let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
+            return Err(Failure::new(Refusal::UnknownAnswerCoding, coding));
+        }
+        Ok((link, response))
+    }
+
+    async fn exchange_heads(
         &self,
         mut parts: http::request::Parts,
         body: UpstreamBody,
@@ -334,7 +387,13 @@ impl Service {
         failure
     }
 
-    fn relay(&self, link: Link, response: Response<Incoming>, watched: Option<Watched>) -> Response<Kind> {
+    fn relay(
+        &self,
+        link: Link,
+        response: Response<Incoming>,
+        watched: Option<Watched>,
+        share: Option<BodyShare>,
+    ) -> Response<Kind> {
         let (mut parts, body) = response.into_parts();
         headers::for_client(&mut parts.headers);
         parts.version = http::Version::HTTP_11;
@@ -346,6 +405,7 @@ impl Service {
             Arc::clone(&self.metrics),
             watched,
             self.limits.idle,
+            share,
         );
         Response::from_parts(parts, Kind::Relay(Box::new(relay)))
     }

@@ -59,6 +59,32 @@ pub(crate) fn for_client(headers: &mut HeaderMap) {
     keep(headers, |name| is_end_to_end(name, &named));
 }
 
+/// Whether the framing of a request leaves nothing of a transfer coding on its body: hyper undoes `chunked`, and passes any other
+/// coding before it on without a word. Every spelling but the plain one is refused: a request that is understood in two ways can
+/// be smuggled.
+pub(crate) fn is_request_coding_understood(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked"),
+        (Some(_), Some(_)) => false,
+    }
+}
+
+/// The same for a response. The obsolete `identity`, which changes nothing, may stand before `chunked` or alone.
+pub(crate) fn is_response_coding_understood(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::TRANSFER_ENCODING).iter();
+    let mut codings = values
+        .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .skip_while(|coding| coding.eq_ignore_ascii_case(b"identity"));
+    match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.eq_ignore_ascii_case(b"chunked"),
+        (Some(_), Some(_)) => false,
+    }
+}
+
 /// Headers that `connection` declares to belong to this connection.
 fn named_by_connection(headers: &HeaderMap) -> Vec<HeaderName> {
     headers
@@ -140,6 +166,35 @@ mod tests {
         let mut names: Vec<_> = headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["anthropic-beta", "authorization", "host", "user-agent"]);
+    }
+
+    #[test]
+    fn a_transfer_coding_besides_chunked_is_not_understood() {
+        let codings = |values: &[&'static str]| {
+            let pairs: Vec<_> = values.iter().map(|value| ("transfer-encoding", *value)).collect();
+            map(&pairs)
+        };
+        for (values, of_request, of_response) in [
+            (&[][..], true, true),
+            (&["chunked"], true, true),
+            (&["Chunked"], true, true),
+            (&["gzip, chunked"], false, false),
+            (&["gzip", "chunked"], false, false),
+            (&["chunked, chunked"], false, false),
+            (&["chunked", "chunked"], false, false),
+            (&["chunked;q=1"], false, false),
+            (&["x-chunked"], false, false),
+            (&[",chunked"], false, false),
+            (&["gzip"], false, false),
+            (&[""], false, false),
+            (&["identity"], false, true),
+            (&["identity, chunked"], false, true),
+            (&["chunked, identity"], false, false),
+        ] {
+            let headers = codings(values);
+            assert_eq!(is_request_coding_understood(&headers), of_request, "{values:?}");
+            assert_eq!(is_response_coding_understood(&headers), of_response, "{values:?}");
+        }
     }
 
     #[test]

@@ -12,6 +12,8 @@
 mod admission;
 mod answer;
 mod body;
+mod body_memory;
+mod connection;
 mod error;
 mod exchange;
 mod headers;
@@ -26,6 +28,7 @@ mod pages;
 mod patience;
 mod places;
 mod policy;
+mod progress;
 mod prompts;
 mod proxy;
 mod recorder;

@@ -5,6 +5,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
+use std::io;
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StatusLabel {
@@ -25,6 +27,10 @@ pub struct Metrics {
     clients_gone: Counter,
     observed: Counter,
     edited: Counter,
+    connections: Gauge,
+    clients_sent_away: Counter,
+    /// The last error for which no client could be accepted.
+    accept_error: Mutex<Option<String>>,
 }
 
 impl Metrics {
@@ -57,6 +63,39 @@ impl Metrics {
         self.edited.inc();
     }
 
+    /// An idle connection was asked to end for a new client.
+    pub(crate) fn client_sent_away(&self) {
+        self.clients_sent_away.inc();
+    }
+
+    pub(crate) fn set_connections(&self, open: usize) {
+        self.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
+    }
+
+    /// A client could not be accepted.
+    pub(crate) fn not_accepted(&self, error: &io::Error) {
+        self.fault("not_accepted");
+        *self.accept_error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+    }
+
+    /// The last error for which a client could not be accepted.
+    pub(crate) fn accept_error(&self) -> Option<String> {
+        self.accept_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Clients that are connected right now.
+    pub fn connections(&self) -> u64 {
+        u64::try_from(self.connections.get()).unwrap_or(0)
+    }
+
+    /// Idle connections that were ended for a new client.
+    pub fn clients_sent_away(&self) -> u64 {
+        self.clients_sent_away.get()
+    }
+
     /// Responses on their way to a client right now.
     pub fn streams(&self) -> u64 {
         u64::try_from(self.streams.get()).unwrap_or(0)
@@ -85,6 +124,16 @@ impl Metrics {
             "streams",
             "Responses on their way right now",
             self.streams.clone(),
+        );
+        registry.register(
+            "client_connections",
+            "Clients that are connected right now",
+            self.connections.clone(),
+        );
+        registry.register(
+            "clients_sent_away",
+            "Idle connections ended for a new client",
+            self.clients_sent_away.clone(),
         );
         registry.register(
             "clients_gone",

@@ -1,6 +1,7 @@
 //! The pages below `/_grov/`: the only path prefix that is ours.
 
 use crate::answer::Refusal;
+use crate::body::Collector;
 use crate::metrics::Metrics;
 use crate::upstream::Pool;
 use bytes::Bytes;
@@ -27,6 +28,10 @@ pub(crate) struct OwnPages {
     pub(crate) version: String,
     pub(crate) sections: Vec<HealthSection>,
     pub(crate) started: Instant,
+    /// Most clients that may be connected.
+    pub(crate) most_connections: usize,
+    /// For the memory that bodies take.
+    pub(crate) collector: Collector,
 }
 
 impl OwnPages {
@@ -68,6 +73,18 @@ impl OwnPages {
             "uptime_seconds": self.started.elapsed().as_secs(),
             "upstream": self.pool.connector().upstream().uri().to_string(),
             "streams": self.metrics.streams(),
+            "connections": {
+                "open": self.metrics.connections(),
+                "most": self.most_connections,
+                "closed_for_others": self.metrics.clients_sent_away(),
+                "refused": self.metrics.faults("clients_refused"),
+                "not_accepted": self.metrics.faults("not_accepted"),
+                "last_error": self.metrics.accept_error(),
+            },
+            "bodies": {
+                "bytes": self.collector.taken(),
+                "refused": self.metrics.faults("bodies_refused"),
+            },
             "exchanges_observed": self.metrics.exchanges_observed(),
             "store": store,
         });

@@ -1,8 +1,8 @@
 //! Pages of whoever embeds the proxy, below `/_grov/`: for programs on this machine, never for a browser.
 
 use crate::answer::Refusal;
-use crate::body::{CollectError, collect};
-use crate::pages::PagePool;
+use crate::body::{CollectError, Collector};
+use crate::progress::ServingGuard;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -70,7 +70,8 @@ pub(crate) async fn ask(
     page: &dyn Page,
     rest: String,
     request: Request<Incoming>,
-    page_pool: &PagePool,
+    collector: &Collector,
+    serving: &ServingGuard,
 ) -> Result<Response<Bytes>, (Refusal, String)> {
     let (parts, body) = request.into_parts();
     if parts.headers.contains_key(header::ORIGIN) {
@@ -80,9 +81,13 @@ pub(crate) async fn ask(
     if let Err(refused) = admitted.map_err(|_| broke())? {
         return Ok(response(refused));
     }
-    let body = match collect(body, page.body_limit(), page_pool).await {
-        Ok(body) => Some(body),
-        Err(CollectError::TooLarge) => None,
+    let collected = collector.collect(body, page.body_limit(), serving).await;
+    let (body, _share) = match collected {
+        Ok(body) => (Some(body.bytes), Some(body.share)),
+        Err(CollectError::TooLarge) => (None, None),
+        Err(CollectError::NoMemory) => {
+            return Err((Refusal::NoMemory, "no memory for a page's body".to_owned()));
+        }
         Err(CollectError::Broken(error)) => return Err((Refusal::BadFraming, error.to_string())),
     };
     let asked = PageRequest {

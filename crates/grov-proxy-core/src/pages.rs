@@ -200,6 +200,12 @@ impl Pages {
         self.asked = until;
     }
 
+    /// How much memory it takes by now, in bytes.
+    pub(crate) fn resident(&self) -> usize {
+        let pages = self.memory.as_ref().map_or(0, |memory| memory.len());
+        self.asked.min(pages)
+    }
+
     /// The body. Its pages go back when the last part of it is dropped.
     pub(crate) fn freeze(self) -> Bytes {
         Bytes::from_owner(self)

@@ -3,6 +3,7 @@
 //! The upstream connection is driven from here, in the exchange's own task. Frames that are already there leave as
 //! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
 
+use crate::body_memory::BodyShare;
 use crate::metrics::Metrics;
 use crate::observe::{Ended, Observation};
 use crate::patience::Patience;
@@ -68,6 +69,8 @@ pub(crate) struct Relay {
     idle_limit: Duration,
     patience: Patience,
     last_frame: Instant,
+    /// The memory of the request's body, which observers get to see.
+    _share: Option<BodyShare>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,6 +88,7 @@ impl Relay {
         metrics: Arc<Metrics>,
         watched: Option<Watched>,
         idle_limit: Duration,
+        share: Option<BodyShare>,
     ) -> Self {
         metrics.stream_opened();
         let patience = link.take_patience();
@@ -102,6 +106,7 @@ impl Relay {
             idle_limit,
             patience,
             last_frame: Instant::now(),
+            _share: share,
         }
     }
 

@@ -2,72 +2,30 @@
 //!
 //! hyper answers a request it cannot parse by itself, with an empty body. This stream sits between hyper and the
 //! socket and puts our answer in that place. It looks at a write only while no request of the connection is being
-//! served and every answer has left, and only for the exact bytes that hyper writes.
+//! served and every answer has left, and only for the exact bytes that hyper writes. It also notes reads and flushes in the
+//! connection's [`Progress`].
 
 use crate::answer::{Refusal, request_id};
+use crate::progress::Progress;
 use http::StatusCode;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
-/// Whether a connection is busy with an answer that is not hyper's own.
-#[derive(Clone, Default)]
-pub(crate) struct Serving(Arc<Progress>);
-
-#[derive(Default)]
-struct Progress {
-    /// How many requests are being served: 0 or 1.
-    requests: AtomicUsize,
-    /// hyper lets go of a body, an empty one at once, before the last of the answer is written.
-    unflushed: AtomicBool,
-}
-
-impl Serving {
-    /// A request has reached the service; it is served until the guard goes, with the response's body.
-    pub(crate) fn enter(&self) -> ServingGuard {
-        self.0.requests.fetch_add(1, Ordering::Relaxed);
-        self.0.unflushed.store(true, Ordering::Relaxed);
-        ServingGuard(self.clone())
-    }
-
-    /// Everything that hyper had to write is written.
-    fn flushed(&self) {
-        if self.0.requests.load(Ordering::Relaxed) == 0 {
-            self.0.unflushed.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// No request is being served, and the last answer has left.
-    pub(crate) fn is_idle(&self) -> bool {
-        !self.0.unflushed.load(Ordering::Relaxed)
-    }
-}
-
-/// See [`Serving::enter`].
-pub(crate) struct ServingGuard(Serving);
-
-impl Drop for ServingGuard {
-    fn drop(&mut self) {
-        self.0.0.requests.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 /// A client's socket that replaces hyper's bare refusals.
 pub(crate) struct Rescue<S> {
     socket: S,
-    serving: Serving,
+    progress: Progress,
     /// Our answer while it is being written, and how much of it is out.
     own: Option<(Vec<u8>, usize)>,
 }
 
 impl<S> Rescue<S> {
-    pub(crate) fn new(socket: S, serving: Serving) -> Self {
+    pub(crate) fn new(socket: S, progress: Progress) -> Self {
         Self {
             socket,
-            serving,
+            progress,
             own: None,
         }
     }
@@ -119,14 +77,21 @@ impl<S: AsyncRead + Unpin> AsyncRead for Rescue<S> {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_read(cx, buf)
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.socket).poll_read(cx, buf);
+        match &read {
+            Poll::Ready(_) if buf.filled().len() > before => self.progress.read(),
+            Poll::Ready(_) => {}
+            Poll::Pending => self.progress.read_waits(),
+        }
+        read
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Rescue<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.own.is_none() && this.serving.is_idle() {
+        if this.own.is_none() && this.progress.is_idle() {
             this.own = replacement(buf).map(|answer| (answer, 0));
         }
         let Some((answer, written)) = &mut this.own else {
@@ -149,7 +114,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Rescue<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.own.is_some() || self.serving.is_idle() {
+        if self.own.is_some() || self.progress.is_idle() {
             // Possibly hyper's own refusal, which is a single piece.
             let first = bufs
                 .iter()
@@ -167,7 +132,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Rescue<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.socket).poll_flush(cx);
         if matches!(flushed, Poll::Ready(Ok(()))) {
-            self.serving.flushed();
+            self.progress.flushed();
         }
         flushed
     }

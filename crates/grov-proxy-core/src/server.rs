@@ -1,23 +1,29 @@
-//! The listener: accepts clients, serves their connections, and lets running streams end at shutdown.
+//! The listener: accepts clients as long as there is room for them, and lets running streams end at shutdown.
 
+use crate::connection::{self, Access};
 use crate::exchange::Service;
-use crate::rescue::{Rescue, Serving};
-use crate::short_reads::ShortReads;
+use crate::progress::{Asked, Progress, STAYS, Waits};
 use crate::workers::Workers;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
-use std::convert::Infallible;
+use std::collections::HashMap;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinError, JoinSet};
+use tokio::time::Instant;
 
-/// Largest head of a request, in bytes, as far as it is read by then.
-const MAX_BUFFER: usize = 32 * 1024;
+/// Connections beyond the limit, for a moment: those that idle ones are about to make room for.
+const ON_CREDIT: usize = 32;
+
+/// Connections beyond these, for one request to a page below `/_grov/` each. Others are told to come again.
+const FOR_OWN_PAGES: usize = 32;
+
+/// Connections that there may be beyond the limit.
+pub(crate) const BEYOND: usize = ON_CREDIT + FOR_OWN_PAGES;
+
+/// That clients cannot be accepted is logged at most so often.
+const LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Serves until `shutdown` resolves, then stops accepting, waits for running exchanges up to `grace`, and returns
 /// how many were cut off.
@@ -28,28 +34,35 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> usize {
-    let (stop, stopping) = watch::channel(false);
-    let mut connections = JoinSet::new();
+    let mut clients = Clients::new(service);
     let mut shutdown = pin!(shutdown);
+    let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
+    let mut pausing = None;
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            Some(_) = connections.join_next() => {}
-            accepted = listener.accept() => match accepted {
-                Ok((socket, _)) => {
-                    let (service, stopping) = (Arc::clone(&service), stopping.clone());
-                    let serve = |socket| serve_connection(socket, service, stopping);
-                    if let Err(error) = workers.serve(&mut connections, socket, serve) {
-                        tracing::error!(%error, "a client's connection cannot be handed over");
-                    }
+            Some(ended) = clients.tasks.join_next_with_id() => {
+                clients.ended(ended);
+                pausing = pausing.filter(|why| *why == Pause::Failure || clients.is_crowded());
+            }
+            () = &mut pause, if pausing.is_some() => pausing = None,
+            accepted = listener.accept(), if pausing.is_none() && clients.may_come() => {
+                pausing = match accepted {
+                    Ok((socket, _)) => clients.serve(workers, socket),
+                    Err(error) => clients.not_accepted(&error),
+                };
+                if let Some(why) = pausing {
+                    pause.as_mut().reset(Instant::now() + why.length());
                 }
-                Err(error) => wait_after(&error).await,
             }
         }
     }
     drop(listener);
     // Idle connections close at once, busy ones after their running exchange.
-    let _ = stop.send(true);
+    for progress in clients.open.values() {
+        progress.ask_to_stop();
+    }
+    let mut connections = clients.tasks;
     let all_done = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(grace, all_done).await.is_err() {
         let cut = connections.len();
@@ -59,60 +72,129 @@ pub(crate) async fn serve(
     0
 }
 
-async fn serve_connection(socket: TcpStream, service: Arc<Service>, mut stopping: watch::Receiver<bool>) {
-    let _ = socket.set_nodelay(true);
-    let serving = Serving::default();
-    let io = TokioIo::new(ShortReads::of_requests(Rescue::new(socket, serving.clone())));
-    let entering = serving.clone();
-    let answer = service_fn(move |request| {
-        let service = Arc::clone(&service);
-        let guard = entering.enter();
-        async move { Ok::<_, Infallible>(service.serve(request, guard).await) }
-    });
-    let connection = http1::Builder::new()
-        .preserve_header_case(true)
-        .auto_date_header(false)
-        .max_buf_size(MAX_BUFFER)
-        .serve_connection(io, answer);
-    let mut connection = pin!(connection);
-    let result = tokio::select! {
-        result = connection.as_mut() => result,
-        () = asked_to_stop(&mut stopping) => {
-            if serving.is_idle() {
-                return; // hyper would wait for the rest of a head of which it has a part.
-            }
-            connection.as_mut().graceful_shutdown();
-            connection.await
+/// Why no clients are accepted for a moment.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    /// One could not be.
+    Failure,
+    /// Idle ones are about to make room.
+    Room,
+}
+
+impl Pause {
+    /// How long it takes at most.
+    fn length(self) -> Duration {
+        match self {
+            Self::Failure => Duration::from_millis(200),
+            Self::Room => Duration::from_millis(10),
         }
-    };
-    if let Err(error) = result {
-        tracing::debug!(%error, "a client connection ended early");
     }
 }
 
-/// Has hyper render its date on this thread. It does so with a thread's first connection, used or not, and panics when the
-/// clock is before 1970; a clock that is set back later does no harm.
-pub(crate) async fn render_date() {
-    let silent = service_fn(|_| async { Ok::<_, Infallible>(http::Response::new(String::new())) });
-    let nobody = TokioIo::new(tokio::io::empty());
-    // It ends at once, without a request.
-    let _ = http1::Builder::new().serve_connection(nobody, silent).await;
+/// The clients that are connected.
+struct Clients {
+    service: Arc<Service>,
+    start: Instant,
+    tasks: JoinSet<()>,
+    open: HashMap<Id, Progress>,
+    /// When it was logged that clients cannot be accepted.
+    logged: Option<Instant>,
 }
 
-/// Returns when shutdown was asked for.
-async fn asked_to_stop(stopping: &mut watch::Receiver<bool>) {
-    // An error means that the server itself is gone, which is a shutdown too.
-    let _ = stopping.wait_for(|stop| *stop).await;
-}
+impl Clients {
+    fn new(service: Arc<Service>) -> Self {
+        Self {
+            service,
+            start: Instant::now(),
+            tasks: JoinSet::new(),
+            open: HashMap::new(),
+            logged: None,
+        }
+    }
 
-/// Out of file descriptors is not fixed by trying again at once.
-async fn wait_after(error: &io::Error) {
-    let one_client_only = matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::ConnectionRefused
-    );
-    if !one_client_only {
-        tracing::error!(%error, "cannot accept clients; trying again in a second");
-        tokio::time::sleep(Duration::from_secs(1)).await;
+    /// Whether another connection can be taken on at all. If not, one of those beyond the limit ends soon.
+    fn may_come(&self) -> bool {
+        self.open.len() < self.most().saturating_add(BEYOND)
+    }
+
+    /// Whether those that make room take their time.
+    fn is_crowded(&self) -> bool {
+        self.open.len() >= self.most().saturating_add(ON_CREDIT)
+    }
+
+    fn most(&self) -> usize {
+        self.service.limits.connections
+    }
+
+    /// Serves a connection. Returns whether to pause before the next.
+    fn serve(&mut self, workers: &Workers, socket: TcpStream) -> Option<Pause> {
+        while let Some(ended) = self.tasks.try_join_next_with_id() {
+            self.ended(ended);
+        }
+        let has_place = self.open.len() < self.most() || self.make_room();
+        let access = if has_place && !self.is_crowded() {
+            Access::Everything
+        } else {
+            Access::OwnPages
+        };
+        let (service, start) = (Arc::clone(&self.service), self.start);
+        let progress = Progress::default();
+        // Until its task runs.
+        progress.set_rank(connection::rank(Waits::First, start.elapsed()));
+        let own = progress.clone();
+        let serve = move |socket| connection::serve(socket, service, own, access, start);
+        match workers.serve(&mut self.tasks, socket, serve) {
+            Ok(task) => {
+                self.open.insert(task, progress);
+                self.count();
+            }
+            Err(error) => tracing::error!(%error, "a client's connection cannot be handed over"),
+        }
+        let asked = |progress: &Progress| progress.asked() == Asked::Room;
+        (self.is_crowded() && self.open.values().any(asked)).then_some(Pause::Room)
+    }
+
+    /// Asks the connection that can be spared most to end. `false`: all are busy.
+    fn make_room(&self) -> bool {
+        let ranked = self.open.values().map(|progress| (progress.rank(), progress));
+        match ranked.min_by_key(|(rank, _)| *rank) {
+            Some((rank, progress)) if rank != STAYS => {
+                progress.ask_for_room();
+                self.service.metrics.client_sent_away();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn ended(&mut self, ended: Result<(Id, ()), JoinError>) {
+        let id = ended.map_or_else(|error| error.id(), |(id, ())| id);
+        self.open.remove(&id);
+        self.count();
+    }
+
+    fn count(&self) {
+        self.service.metrics.set_connections(self.open.len());
+    }
+
+    /// Returns whether to pause before the next attempt. An idle connection gives its file descriptor back meanwhile.
+    fn not_accepted(&mut self, error: &io::Error) -> Option<Pause> {
+        let one_client_only = matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionRefused
+        );
+        if one_client_only {
+            return None;
+        }
+        self.service.metrics.not_accepted(error);
+        self.make_room();
+        if self.logged.is_none_or(|logged| logged.elapsed() >= LOG_EVERY) {
+            self.logged = Some(Instant::now());
+            let open = self.open.len();
+            tracing::error!(%error, open, "cannot accept clients; idle ones are closed, and it is tried again");
+        }
+        Some(Pause::Failure)
     }
 }

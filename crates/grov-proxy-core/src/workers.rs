@@ -5,7 +5,7 @@
 //! busy for long keeps its other connections waiting, and those of others that drive an upstream connection which it opened. So
 //! nothing that takes long runs on it.
 
-use crate::server::render_date;
+use crate::connection::render_date;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
 thread_local! {
     static NUMBER: Cell<usize> = const { Cell::new(0) };
@@ -49,7 +49,7 @@ impl Workers {
     }
 
     /// Has a connection served by the worker that serves the fewest, the first of them: an upstream connection that was
-    /// used lately is there.
+    /// used lately is there. The id of the task that serves it.
     ///
     /// # Errors
     /// Where the socket cannot be handed over.
@@ -58,14 +58,13 @@ impl Workers {
         connections: &mut JoinSet<()>,
         socket: TcpStream,
         serve: impl FnOnce(TcpStream) -> F + Send + 'static,
-    ) -> io::Result<()>
+    ) -> io::Result<Id>
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let load = |worker: &&Worker| worker.connections.load(Ordering::Relaxed);
         let Some(worker) = self.0.iter().min_by_key(load) else {
-            connections.spawn(serve(socket));
-            return Ok(());
+            return Ok(connections.spawn(serve(socket)).id());
         };
         let socket = socket.into_std()?;
         let served = Served::by(worker);
@@ -76,8 +75,7 @@ impl Workers {
                 Err(error) => tracing::error!(%error, "a client's connection cannot be served"),
             }
         };
-        connections.spawn_on(serving, &worker.runtime);
-        Ok(())
+        Ok(connections.spawn_on(serving, &worker.runtime).id())
     }
 }
 

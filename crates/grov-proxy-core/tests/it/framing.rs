@@ -74,7 +74,6 @@ async fn of_two_framings_only_the_chunks_count_and_only_one_goes_on() {
     for fields in [
         "Content-Length: 4\r\nTransfer-Encoding: chunked",
         "Transfer-Encoding: chunked\r\nContent-Length: 4",
-        "Transfer-Encoding: identity, chunked\r\nContent-Length: 4",
     ] {
         for path in ["/v1/messages", "/v1/files"] {
             let (upstream, proxy) = setup().await;
@@ -103,6 +102,107 @@ async fn chunks_that_are_not_the_last_coding_are_refused() {
                    Transfer-Encoding: identity\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n";
     refused(&proxy, request).await;
     assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn a_request_with_a_coding_besides_chunked_is_refused() {
+    let (upstream, proxy) = setup().await;
+    for fields in [
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: identity, chunked",
+        "Transfer-Encoding: identity, chunked\r\nContent-Length: 4",
+        "Transfer-Encoding: x-unknown, Chunked",
+        "Transfer-Encoding: ,chunked",
+        "Transfer-Encoding: chunked;q=1, chunked",
+    ] {
+        for path in ["/v1/messages", "/v1/files", "/_grov/health"] {
+            let mut client = proxy.client().await;
+            client
+                .send(format!(
+                    "POST {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\n5\r\nhello\r\n0\r\n\r\n\
+                     GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                ))
+                .await;
+            let answer = String::from_utf8(client.rest().await).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 501"), "{fields}: {answer}");
+            assert_eq!(answer.matches("HTTP/1.1").count(), 1, "{answer}");
+            assert!(answer.contains("invalid_request_error"), "{fields}: {answer}");
+        }
+    }
+    for fields in [
+        "Transfer-Encoding: chunked;q=1",
+        "Transfer-Encoding: identity",
+        "Transfer-Encoding: chunked, gzip",
+        "Transfer-Encoding:",
+    ] {
+        let request = format!(
+            "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+        );
+        refused(&proxy, &request).await;
+    }
+    assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn chunked_is_understood_in_any_case() {
+    let (upstream, proxy) = setup().await;
+    for coding in ["chunked", "Chunked", " CHUNKED "] {
+        let mut client = proxy.client().await;
+        client
+            .send(format!(
+                "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:{coding}\r\n\r\n\
+                 5\r\nhello\r\n0\r\n\r\n"
+            ))
+            .await;
+        assert!(
+            client.receive().await.unwrap().0.starts_with("HTTP/1.1 200"),
+            "{coding}"
+        );
+        assert_eq!(upstream.requests().pop().unwrap().body, b"hello", "{coding}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_a_coding_besides_chunked_is_not_passed_on_as_plain() {
+    for fields in [
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
+        "Transfer-Encoding: chunked, chunked",
+        "Transfer-Encoding: gzip",
+        "Transfer-Encoding: chunked, identity",
+    ] {
+        let upstream = Scripted::start(move |_, _| {
+            let answer = format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+            vec![Act::Write(answer.into_bytes()), Act::Close]
+        })
+        .await;
+        let proxy = Running::before(&upstream).await;
+        for path in ["/v1/messages", "/v1/files"] {
+            let mut client = proxy.client().await;
+            client.send(crate::support::post(path, b"{}")).await;
+            let (head, body) = client.receive().await.unwrap();
+            assert!(head.starts_with("HTTP/1.1 502"), "{fields}: {head}");
+            let error: serde_json::Value = serde_json::from_slice(&body).unwrap();
+            assert_eq!(error["error"]["type"], "api_error");
+        }
+        assert_eq!(proxy.metrics.faults("upstream_coding"), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_says_identity_passes() {
+    let upstream = Scripted::start(|_, _| {
+        let answer =
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: identity, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+        vec![Act::Write(answer.to_vec())]
+    })
+    .await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    client.send(crate::support::post("/v1/messages", b"{}")).await;
+    assert_eq!(client.receive().await.unwrap().1, b"hello");
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@
 
 mod admission;
 mod cancel;
+mod clients;
 mod framing;
 mod limits;
 mod observe;

@@ -50,6 +50,59 @@ async fn half_a_head_does_not_hold_the_end() {
 }
 
 #[tokio::test]
+async fn half_a_body_does_not_hold_the_end() {
+    let upstream = Scripted::start(|_, _| held()).await;
+    let limits = Limits {
+        grace: Duration::from_secs(3600),
+        ..Limits::default()
+    };
+    let mut proxy = Running::with_limits(&upstream, limits).await;
+    let mut answered = proxy.client().await;
+    answered.send(post("/v1/messages", b"{}")).await;
+    answered.at_least(90).await;
+    let mut halves = Vec::new();
+    for path in ["/v1/messages", "/v1/files"] {
+        let mut half = proxy.client().await;
+        half.send(format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf"
+        ))
+        .await;
+        halves.push(half);
+    }
+    // An answered request after them: all have been accepted.
+    let mut last = proxy.client().await;
+    last.send("GET /_grov/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await;
+    last.receive().await.unwrap();
+    proxy.stop();
+    for half in &mut halves {
+        assert!(half.rest().await.is_empty());
+    }
+    // The stream goes on.
+    upstream.release();
+    assert_eq!(answered.receive().await.unwrap().1, b": x\n\n");
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
+async fn a_body_that_comes_whole_after_the_signal_is_answered() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let mut proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    client
+        .send("POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\n{}")
+        .await;
+    let mut last = proxy.client().await;
+    last.send("GET /_grov/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await;
+    last.receive().await.unwrap();
+    proxy.stop();
+    client.send("{}").await;
+    assert!(client.receive().await.unwrap().0.starts_with("HTTP/1.1 200"));
+    assert_eq!(proxy.finish(), 0);
+}
+
+#[tokio::test]
 async fn what_outlasts_the_grace_period_is_cut() {
     let upstream = Scripted::start(|_, _| held()).await;
     let limits = Limits {

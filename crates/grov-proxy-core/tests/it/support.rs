@@ -308,6 +308,11 @@ impl Client {
         self.socket.write_all(bytes.as_ref()).await.unwrap();
     }
 
+    /// Sends, if the proxy has not closed the connection.
+    pub(crate) async fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
+        self.socket.write_all(bytes.as_ref()).await
+    }
+
     /// The next whole response.
     pub(crate) async fn receive(&mut self) -> Option<(String, Vec<u8>)> {
         tokio::time::timeout(SOON, read_message(&mut self.socket, &mut self.buffer))
