@@ -267,8 +267,9 @@ impl History {
         });
     }
 
-    /// Keeps in mind what a subagent made and ran: it may end that again.
+    /// Keeps in mind what a subagent made and ran: it may end that again. And what it looked at: that was there before.
     pub(crate) fn note_delegated(&mut self, deed: &Deed<'_>) {
+        keep(&mut self.touched, deed.touched.iter().map(hash));
         self.keep_made(deed);
     }
 
@@ -318,6 +319,11 @@ pub(crate) fn print_of(deed: &Deed<'_>) -> Option<Print> {
     } else {
         None
     }
+}
+
+/// How a tool call is known again.
+pub(crate) fn call_hash(call: &str) -> u64 {
+    hash(&call)
 }
 
 /// A command, whatever the spaces in it.

@@ -29,4 +29,4 @@ pub use kinds::{FileKind, is_made_by_build, is_temporary};
 pub use neighbours::Neighbour;
 pub use pattern::Pattern;
 pub use place::{Place, Root};
-pub use rules::{Memo, Rules};
+pub use rules::{Memo, Rules, Subject};

@@ -4,6 +4,7 @@
 //! "Do not change the signature of `f` in src/a.rs" forbids no file. English and Romanian, with or without diacritics.
 
 mod commands;
+mod looking;
 mod packages;
 mod paths;
 mod reading;
@@ -17,6 +18,7 @@ use crate::words::words;
 use commands::CommandLimit;
 pub(crate) use commands::pushes_by_force;
 use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
+use looking::LookOnly;
 use packages::PackageLimit;
 use paths::{Order, PathLimits};
 use reading::is_uncertain;
@@ -42,6 +44,8 @@ pub(crate) struct Limits {
     paths: PathLimits,
     commands: Vec<CommandLimit>,
     packages: Vec<PackageLimit>,
+    /// Nothing is to be changed at all.
+    look_only: Option<LookOnly>,
 }
 
 /// How many limits of each kind there are.
@@ -74,9 +78,12 @@ impl Sentences {
 impl Limits {
     /// The limits in `constraints` and in the newest of the instructions, without what was ordered later.
     pub(crate) fn new(root: &Root, constraints: &[String], instructions: &[String], since: &Since) -> Self {
-        let mut limits = Self::default();
         let oldest = instructions.len().saturating_sub(MOST_INSTRUCTIONS);
         let instructions = &instructions[oldest..];
+        let mut limits = Self {
+            look_only: LookOnly::of(instructions),
+            ..Self::default()
+        };
         let newest = instructions.len().saturating_sub(1);
         let said: Vec<Said> = if constraints.is_empty() {
             Vec::new()
@@ -93,6 +100,10 @@ impl Limits {
             let younger = since.first_younger(text, &said);
             let counts = limits.counts();
             limits.read(root, text);
+            if younger.own.is_none() && limits.look_only.is_none() {
+                let since = instructions.get(younger.from..).unwrap_or_default();
+                limits.look_only = LookOnly::of_constraint(text, since);
+            }
             let own = younger.own.and_then(|own| read.get(own));
             let behind = read.get(younger.from..).unwrap_or_default();
             limits.lift_behind(root, counts, own, behind);
@@ -148,10 +159,53 @@ impl Limits {
         });
     }
 
+    /// The words by which the user wants nothing changed.
+    pub(crate) fn look_only(&self) -> Option<&str> {
+        self.look_only.as_ref().map(LookOnly::text)
+    }
+
+    /// The user let go of that.
+    pub(crate) fn release(&mut self) {
+        self.look_only = None;
+    }
+
+    /// What is changed though nothing is to be changed.
+    fn changes_in_spite(&self, deed: &Deed<'_>, compiled: &Compiled) -> Vec<Finding> {
+        let Some(limit) = &self.look_only else {
+            return Vec::new();
+        };
+        let (places, is_wide) = limit.breaches(deed);
+        let places = places.into_iter().filter(|place| !compiled.is_allowed(place));
+        let text = shown(limit.text());
+        let mut found: Vec<Finding> = places
+            .map(|place| {
+                finding(
+                    BROKEN,
+                    Some(place.shown()),
+                    format!("{} is changed against \"{text}\"", place.shown()),
+                )
+            })
+            .collect();
+        if found.is_empty() && is_wide {
+            found.push(finding(
+                BROKEN,
+                None,
+                format!("A command changes the project against \"{text}\""),
+            ));
+        }
+        found
+    }
+
     /// What of the deed breaks a constraint.
     pub(crate) fn findings(&self, deed: &Deed<'_>, compiled: &Compiled, history: &History) -> Vec<Finding> {
-        let mut found = Vec::new();
+        let mut found = self.changes_in_spite(deed, compiled);
         for place in &deed.changed {
+            if found
+                .iter()
+                .any(|known| known.file.as_deref() == Some(place.shown()))
+            {
+                continue;
+            }
             if compiled.is_allowed(place) {
                 continue;
             }

@@ -206,7 +206,33 @@ pub(super) fn orders_change(word: &Word<'_>) -> bool {
     word.is_any(ORDERS) && !word.is_any(HARMLESS)
 }
 
-fn forbids(words: &[Word<'_>]) -> bool {
+/// Whether a word, wherever it stands in a sentence that forbids nothing, orders that files become other ones.
+pub(super) fn is_order(word: &Word<'_>) -> bool {
+    orders_change(word) && !word.is_any(&["touch", "include", "clean"])
+        || word.is_any(&[
+            "make",
+            "apply",
+            "fixing",
+            "convert",
+            "port",
+            "do",
+            "put",
+            "extinde",
+            "aplica",
+            "implementeaza",
+            "andere",
+            "behebe",
+            "fixe",
+            "implementiere",
+            "schreibe",
+            "mach",
+            "korrigiere",
+            "fuge",
+        ])
+}
+
+/// Whether words forbid or confine something.
+pub(super) fn forbids(words: &[Word<'_>]) -> bool {
     words.iter().any(|word| {
         is_negation(word)
             || word.is_any(&[

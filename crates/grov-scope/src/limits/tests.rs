@@ -482,3 +482,131 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
         assert_eq!(half, None, "{shift}");
     }
 }
+
+/// What the rules say of a change after these instructions, without any constraint that was kept.
+fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
+    let root = Root::new(Some("/home/me/p"));
+    let contract = GoalContract {
+        instructions: instructions.iter().map(|text| (*text).to_owned()).collect(),
+        ..GoalContract::default()
+    };
+    let compiled = Compiled::new(&root, &contract, &[], &Since::default());
+    let deed = Deed::new(&root, action);
+    !compiled
+        .limits
+        .findings(&deed, &compiled, &History::default())
+        .is_empty()
+}
+
+#[test]
+fn whoever_wants_an_explanation_and_no_change_gets_no_change() {
+    for prompt in [
+        "Explain how the login works. Don't change anything.",
+        "Explain the login, don't change anything",
+        "explain how I would add a provider; do not modify any files",
+        "Can you explain the login without changing anything?",
+        "Review only; don't modify any files.",
+        "How does the cache work? Read only.",
+        "This is a read-only task: describe the modules",
+        "Look at src/auth.rs, no edits please",
+        "No code changes. What does the parser do?",
+        "Make no changes, I only want to understand it",
+        "just look at the login and tell me what you think",
+        "Only analyze the performance of src/db/",
+        "Nur erklären, nichts ändern",
+        "Erkläre den Login. Bitte ändere nichts.",
+        "Keine Änderungen! Wie geht das?",
+        "Explică login-ul, nu schimba nimic",
+        "Explică login-ul, fără modificări",
+        "Don't touch anything yet, tell me how you would do it",
+        "Please do not edit or create any files, just explain",
+        "Change nothing. Why is it slow?",
+        "Don't write any code, explain the options",
+    ] {
+        for action in [
+            edit("src/login.rs", "x"),
+            bash("rm src/login.rs"),
+            bash("mv src/a.rs src/b.rs"),
+            bash("sed -i s/a/b/ src/a.rs"),
+            bash("git commit -am x"),
+            bash("echo x > notes.md"),
+        ] {
+            assert!(forbidden_after(&[prompt], &action), "{prompt}: {action:?}");
+        }
+        for action in [
+            bash("cat src/a.rs | grep x"),
+            bash("git log --oneline && git diff"),
+            bash("cargo test 2>/dev/null"),
+            bash("git stash list"),
+            edit("/tmp/notes.md", "x"),
+            bash("cargo build > /tmp/log.txt"),
+            edit("/home/me/.claude/plans/x.md", "x"),
+        ] {
+            assert!(!forbidden_after(&[prompt], &action), "{prompt}: {action:?}");
+        }
+    }
+}
+
+#[test]
+fn a_narrower_limit_does_not_forbid_every_change() {
+    for prompt in [
+        "Fix the login. Don't change anything else.",
+        "Fix the login and don't change anything besides src/login.rs",
+        "Don't change anything in src/db/. Fix the rest.",
+        "Don't change anything in src/db/",
+        "Don't change the API of the parser",
+        "Make it faster without changing any behaviour",
+        "Refactor the parser without changing anything in its output",
+        "Fix the tests. Don't change anything.",
+        "No changes to the public API please",
+        "no breaking changes",
+        "Don't change the file that I mentioned",
+        "It doesn't change anything when I click save, fix it",
+        "Make the id field read-only",
+        "Mount the config read only",
+        "just look at the failing test first, then fix it",
+        "Just read the ticket and implement it",
+        "Only review comments of Ana are to be addressed",
+        "Don't make any further changes to the schema, but finish the form",
+        "don't edit files outside src/",
+        "Nothing changed after my edit. Why? Fix it.",
+        "The save button does not change anything",
+        "Don't change anything unless the tests fail",
+        "Don't change anything but the README",
+        "Don't change anything, only the docs",
+    ] {
+        assert!(
+            !forbidden_after(&[prompt], &edit("src/login.rs", "x")),
+            "{prompt}"
+        );
+    }
+}
+
+#[test]
+fn looking_only_ends_when_a_change_is_asked_for() {
+    let first = "Explain how the login works. Don't change anything.";
+    let change = edit("src/login.rs", "x");
+    for next in [
+        "And how does logout work?",
+        "Show me the tests",
+        "explain it again in more detail",
+    ] {
+        assert!(forbidden_after(&[first, next], &change), "{next}");
+    }
+    for next in [
+        "Now fix the timeout",
+        "ok, implement it",
+        "Can you add a test for that?",
+        "yes, go ahead",
+        "do it",
+        "Acum repară login-ul",
+    ] {
+        assert!(!forbidden_after(&[first, next], &change), "{next}");
+    }
+    let again = [
+        first,
+        "Now fix the timeout",
+        "Explain logout. Don't change anything.",
+    ];
+    assert!(forbidden_after(&again, &change));
+}

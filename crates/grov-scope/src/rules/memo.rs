@@ -1,5 +1,7 @@
 //! What rules have to keep in mind to go on in another process.
 
+use super::subject::Granted;
+use super::undoing::Breaches;
 use super::{ON_GOAL, Rules};
 use crate::contract::Compiled;
 use crate::history::History;
@@ -23,6 +25,12 @@ pub struct Memo {
     around: Neighbourhood,
     memory: Memory,
     fine: u16,
+    #[serde(default)]
+    breaches: Breaches,
+    #[serde(default)]
+    granted: Granted,
+    #[serde(default)]
+    released: Option<String>,
 }
 
 /// The same, lent.
@@ -35,6 +43,9 @@ struct Lent<'a> {
     around: &'a Neighbourhood,
     memory: &'a Memory,
     fine: u16,
+    breaches: &'a Breaches,
+    granted: &'a Granted,
+    released: Option<&'a str>,
 }
 
 impl Rules {
@@ -48,6 +59,9 @@ impl Rules {
             around: &self.around,
             memory: self.related.memory(),
             fine: self.fine,
+            breaches: &self.breaches,
+            granted: &self.granted,
+            released: self.released.as_deref(),
         }
     }
 
@@ -60,7 +74,7 @@ impl Rules {
         let root = Root::new(root);
         let compiled = Compiled::new(&root, &contract, &memo.consents, &memo.since);
         let related = Relatedness::recall(&contract, &compiled, &root, memo.memory);
-        Some(Self {
+        let mut rules = Self {
             contract,
             root,
             compiled,
@@ -70,6 +84,12 @@ impl Rules {
             around: memo.around,
             related,
             fine: memo.fine.min(ON_GOAL),
-        })
+            breaches: memo.breaches,
+            granted: memo.granted,
+            released: memo.released,
+            put_back: Vec::new(),
+        };
+        rules.compile();
+        Some(rules)
     }
 }

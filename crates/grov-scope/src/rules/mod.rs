@@ -1,8 +1,11 @@
 //! One conversation, followed action by action.
 
 mod memo;
+mod subject;
+mod undoing;
 
 pub use memo::Memo;
+pub use subject::Subject;
 
 use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
@@ -16,6 +19,8 @@ use crate::{outside, repetition};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, Finding, GoalContract, OFF_GOAL_BELOW, Rule, both_ends,
 };
+use subject::Granted;
+use undoing::Breaches;
 
 /// The score of what nothing was found of.
 const ON_GOAL: u16 = 1000;
@@ -48,6 +53,14 @@ pub struct Rules {
     related: Relatedness,
     /// The score of the newest action in hundredths.
     fine: u16,
+    /// What was changed against a constraint and stands.
+    breaches: Breaches,
+    /// What the user said yes to when they were asked about a call.
+    granted: Granted,
+    /// The wish that nothing be changed, in its own words, which the user let go of by a "yes".
+    released: Option<String>,
+    /// The files that the newest action put back.
+    put_back: Vec<String>,
 }
 
 impl Rules {
@@ -69,6 +82,10 @@ impl Rules {
             around: Neighbourhood::default(),
             related,
             fine: ON_GOAL,
+            breaches: Breaches::default(),
+            granted: Granted::default(),
+            released: None,
+            put_back: Vec::new(),
         };
         rules.learn_scope();
         rules
@@ -90,11 +107,24 @@ impl Rules {
         if is_another_task(&self.contract, &contract) {
             self.consents.clear();
         }
+        // Typed anew, it holds anew.
+        let is_typed_anew = |text: &mut String| {
+            contract.instructions.len() > self.contract.instructions.len()
+                && contract.newest_instruction().contains(text.as_str())
+        };
+        self.released.take_if(is_typed_anew);
         self.since.note(&contract, false);
-        self.compiled = Compiled::new(&self.root, &contract, &self.consents, &self.since);
-        self.related.hold_to(&contract, &self.compiled, &self.root);
         self.contract = contract;
+        self.compile();
+        self.related.hold_to(&self.contract, &self.compiled, &self.root);
         self.learn_scope();
+    }
+
+    fn compile(&mut self) {
+        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);
+        if self.released.is_some() && self.compiled.limits.look_only() == self.released.as_deref() {
+            self.compiled.limits.release();
+        }
     }
 
     /// Judges the next action of the conversation. `call` is its tool call, under which its result is told later.
@@ -102,6 +132,7 @@ impl Rules {
         let deed = Deed::new(&self.root, action);
         let print = print_of(&deed);
         let mut findings = self.facts(&deed, false);
+        self.follow_breaches(&deed, call, &mut findings);
         let mut repeats = false;
         if !deed.looks() {
             findings.extend(outside::findings(
@@ -133,9 +164,52 @@ impl Rules {
     /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
     pub fn assess_delegated(&mut self, action: &ActionSketch) -> Assessment {
         let deed = Deed::new(&self.root, action);
-        let findings = self.facts(&deed, false);
+        let mut findings = self.facts(&deed, false);
+        self.follow_breaches(&deed, None, &mut findings);
         self.history.note_delegated(&deed);
         assessment(findings)
+    }
+
+    /// Leaves out what takes back what was changed against a constraint, and keeps in mind what is changed against one.
+    fn follow_breaches(&mut self, deed: &Deed<'_>, call: Option<&str>, findings: &mut Vec<Finding>) {
+        self.put_back = self.breaches.put_back(deed, findings);
+        let makes = |place: &Place| !self.history.knows(place) && !self.history.has_changed(place);
+        self.breaches.note(deed, call, findings, makes);
+    }
+
+    /// The files that the newest action put back: what was changed there against a constraint stands no more.
+    pub fn put_back(&self) -> &[String] {
+        &self.put_back
+    }
+
+    /// The user was asked about an action and let it run: that, and whatever is the same, breaks nothing any more. `call` is
+    /// its tool call.
+    pub fn allow(&mut self, action: &ActionSketch, call: Option<&str>) {
+        let deed = Deed::new(&self.root, action);
+        let facts = self.facts(&deed, false);
+        self.granted.add(&facts, &deed, &self.root, call);
+        self.breaches.forget(&facts, &self.root);
+    }
+
+    /// A call that the user was asked about did not run.
+    pub fn disallow(&mut self, call: &str) {
+        self.granted.withdraw(call);
+    }
+
+    /// The user approved a plan, or said yes to a question whether to go on: that nothing be changed is over.
+    pub fn release(&mut self) {
+        self.released = self
+            .compiled
+            .limits
+            .look_only()
+            .map(str::to_owned)
+            .or(self.released.take());
+        self.compiled.limits.release();
+    }
+
+    /// The wish that nothing be changed, in its own words, which the user let go of.
+    pub fn released(&self) -> Option<&str> {
+        self.released.as_deref()
     }
 
     /// What stands against an action whatever the agent did before, facts alone. What it may remove because it may have made
@@ -147,6 +221,9 @@ impl Rules {
     /// How an earlier action ended.
     pub fn ended(&mut self, call: &str, failed: bool) {
         self.history.ended(call, failed);
+        if failed {
+            self.breaches.failed(call);
+        }
     }
 
     /// The user said something, were it a mere "yes": what was repeated before may be repeated again.
@@ -176,7 +253,10 @@ impl Rules {
         }
         self.related.overhear(&self.root, &kept);
         self.consents.push(kept.into_owned());
-        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);
+        self.compile();
+        if asks_at_its_end(words) {
+            self.release();
+        }
         self.related.prompted();
     }
 
@@ -216,6 +296,7 @@ impl Rules {
             around.is_past_unknown = is_past_unknown;
             found.extend(danger::findings(deed, around));
         }
+        self.granted.remove_from(&mut found, deed, &self.root);
         found
     }
 
@@ -266,6 +347,12 @@ impl Rules {
             self.around.read(output);
         }
     }
+}
+
+/// Whether words end with a question, as in "Shall I change it?".
+fn asks_at_its_end(words: &str) -> bool {
+    let last = words.trim_end().rsplit('\n').next().unwrap_or_default();
+    last.contains('?')
 }
 
 /// Whether nothing of what was asked for before is asked for now.

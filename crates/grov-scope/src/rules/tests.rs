@@ -522,3 +522,139 @@ fn a_subagent_may_remove_what_it_made() {
         "what subagents do is not the agent's own"
     );
 }
+
+/// Rules under "Do not touch src/db/".
+fn without_the_database() -> Rules {
+    Rules::new(
+        GoalContract {
+            goal: "Fix the login".to_owned(),
+            instructions: vec!["Fix the login. Do not touch src/db/".to_owned()],
+            constraints: vec!["Do not touch src/db/".to_owned()],
+            ..GoalContract::default()
+        },
+        Some("/home/me/p"),
+    )
+}
+
+fn write(file: &str, content: &str) -> ActionSketch {
+    ActionSketch {
+        action_type: ActionType::Write,
+        ..edit(file, content)
+    }
+}
+
+fn is_fact(assessment: &Assessment) -> bool {
+    assessment.findings.iter().any(|finding| finding.rule.is_hard())
+}
+
+#[test]
+fn taking_back_what_was_changed_against_a_constraint_breaks_nothing() {
+    let made = write("/home/me/p/src/db/new.rs", "pub fn pool() {}");
+    let changed = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
+    for (breach, undoing) in [
+        (&made, bash("rm src/db/new.rs")),
+        (&made, bash("rm -f /home/me/p/src/db/new.rs")),
+        (&made, bash("git stash")),
+        (&changed, bash("git checkout -- src/db/pool.rs")),
+        (&changed, bash("git checkout HEAD -- src/db/pool.rs")),
+        (&changed, bash("git restore src/db/pool.rs")),
+        (&changed, bash("git restore src/db/")),
+        (&changed, bash("git checkout -- src/db")),
+        (
+            &changed,
+            edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 5;"),
+        ),
+    ] {
+        let mut rules = without_the_database();
+        assert!(is_fact(&rules.assess(breach, Some("1"))));
+        let undone = rules.assess(&undoing, Some("2"));
+        assert!(!is_fact(&undone), "{undoing:?}: {undone:?}");
+        // Both ways of asking say the same.
+        let mut rules = without_the_database();
+        rules.assess_delegated(breach);
+        assert!(!is_fact(&rules.assess_delegated(&undoing)), "{undoing:?}");
+    }
+}
+
+#[test]
+fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
+    let made = write("/home/me/p/src/db/new.rs", "pub fn pool() {}");
+    let changed = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
+    for (breach, action) in [
+        (&made, bash("rm -rf src/db")),
+        (&made, bash("rm src/db/new.rs src/db/old.rs")),
+        (&made, bash("git checkout -- src/db/old.rs")),
+        (&changed, bash("rm src/db/pool.rs")),
+        (&changed, bash("git checkout main~3 -- src/db/pool.rs")),
+        (
+            &changed,
+            edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50; // more"),
+        ),
+        (&changed, edit("/home/me/p/src/db/other.rs", "x")),
+    ] {
+        let mut rules = without_the_database();
+        rules.assess(breach, Some("1"));
+        assert!(is_fact(&rules.assess(&action, Some("2"))), "{action:?}");
+    }
+    // Once for each change, and not where the change failed.
+    let mut rules = without_the_database();
+    let back = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 5;");
+    rules.assess(&changed, Some("1"));
+    rules.assess(&back, Some("2"));
+    assert!(is_fact(&rules.assess(&back, Some("3"))));
+    let mut rules = without_the_database();
+    rules.assess(&made, Some("1"));
+    rules.ended("1", true);
+    assert!(is_fact(&rules.assess(&bash("rm src/db/new.rs"), Some("2"))));
+}
+
+#[test]
+fn what_the_user_said_yes_to_in_the_dialog_breaks_nothing_any_more() {
+    let mut rules = without_the_database();
+    let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
+    rules.allow(&change, Some("1"));
+    assert!(!is_fact(&rules.assess(&change, Some("1"))));
+    assert!(!is_fact(&rules.assess(&edit("src/db/pool.rs", "y"), Some("2"))));
+    assert!(is_fact(&rules.assess(&bash("rm src/db/pool.rs"), Some("3"))));
+    assert!(is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("4"))));
+    // A "no" allows nothing.
+    rules.allow(&edit("src/db/other.rs", "y"), Some("5"));
+    rules.disallow("5");
+    assert!(is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("6"))));
+    let push = bash("git push --force");
+    rules.allow(&push, Some("7"));
+    assert!(!is_fact(&rules.assess(&push, Some("7"))));
+    assert!(is_fact(
+        &rules.assess(&bash("git push --force origin x"), Some("8"))
+    ));
+    let memo = serde_json::to_string(&rules.memo()).unwrap();
+    let memo = serde_json::from_str(&memo).unwrap();
+    let mut rules = Rules::recall(rules.contract().clone(), Some("/home/me/p"), memo).unwrap();
+    assert!(!is_fact(&rules.assess(&change, Some("9"))));
+}
+
+#[test]
+fn a_yes_to_a_question_ends_that_nothing_is_to_be_changed() {
+    let contract = |more: &[&str]| GoalContract {
+        goal: "Explain the login".to_owned(),
+        instructions: [&["Explain the login. Don't change anything."], more]
+            .concat()
+            .iter()
+            .map(|text| (*text).to_owned())
+            .collect(),
+        ..GoalContract::default()
+    };
+    let change = edit("src/login.rs", "x");
+    let mut rules = Rules::new(contract(&[]), Some("/home/me/p"));
+    rules.consented("The token is checked twice.");
+    assert!(is_fact(&rules.assess(&change, None)));
+    rules.consented("The token is checked twice.\nShall I remove one of the checks?");
+    assert!(!is_fact(&rules.assess(&change, None)));
+    rules.hold_to(contract(&["And the logout?"]));
+    assert!(!is_fact(&rules.assess(&change, None)));
+    rules.hold_to(contract(&[
+        "And the logout?",
+        "Explain the menu. Don't change anything.",
+    ]));
+    assert!(is_fact(&rules.assess(&change, None)));
+}

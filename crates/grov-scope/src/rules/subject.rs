@@ -1,0 +1,93 @@
+//! What a finding is about: what somebody allows who says yes when asked.
+
+use crate::deed::Deed;
+use crate::history::{call_hash, command_hash};
+use crate::place::{Place, Root};
+use grov_domain::{Finding, Rule};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Yeses that are kept, the newest.
+const MOST: usize = 256;
+
+/// What a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Subject<'a> {
+    /// A change of a file or, which is asked about apart, its removal.
+    File {
+        /// The file in the one spelling that is compared.
+        place: String,
+        /// It is removed or moved.
+        removes: bool,
+    },
+    /// What was forbidden in words. Done once, it is forbidden no longer.
+    Words(&'a str),
+    /// This very command.
+    Command(&'a str),
+}
+
+impl<'a> Subject<'a> {
+    /// The subject of what was found of a deed.
+    pub fn of(finding: &'a Finding, deed: &Deed<'a>, root: &Root) -> Self {
+        match (&finding.file, &deed.action.command) {
+            (Some(file), _) => Self::File {
+                place: Place::new(root, file).as_str().to_owned(),
+                removes: deed.removes,
+            },
+            (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
+            (None, _) => Self::Words(&finding.reason),
+        }
+    }
+
+    fn known_by(&self, deed: &Deed<'_>) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        match self {
+            Self::Command(_) => ("command", command_hash(deed)).hash(&mut hasher),
+            other => other.hash(&mut hasher),
+        }
+        hasher.finish()
+    }
+}
+
+/// What the user said yes to.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Granted(VecDeque<Grant>);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Grant {
+    subject: u64,
+    call: Option<u64>,
+}
+
+impl Granted {
+    /// The user said yes to an action of which this was found.
+    pub(super) fn add(&mut self, facts: &[Finding], deed: &Deed<'_>, root: &Root, call: Option<&str>) {
+        for finding in facts {
+            if self.0.len() >= MOST {
+                self.0.pop_front();
+            }
+            self.0.push_back(Grant {
+                subject: Subject::of(finding, deed, root).known_by(deed),
+                call: call.map(call_hash),
+            });
+        }
+    }
+
+    /// The call did not run after all.
+    pub(super) fn withdraw(&mut self, call: &str) {
+        let call = call_hash(call);
+        self.0.retain(|grant| grant.call != Some(call));
+    }
+
+    /// Leaves out what the user said yes to.
+    pub(super) fn remove_from(&self, found: &mut Vec<Finding>, deed: &Deed<'_>, root: &Root) {
+        if self.0.is_empty() {
+            return;
+        }
+        found.retain(|finding| {
+            let subject = Subject::of(finding, deed, root).known_by(deed);
+            !self.0.iter().any(|grant| grant.subject == subject)
+        });
+    }
+}
