@@ -1,9 +1,9 @@
 //! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
 
 use grov_domain::{
-    ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftEvent, DriftEventId, Effect, ExchangeId,
-    HookCheck, HookSession, HookStep, HookStore, JudgedBy, OFF_GOAL_BELOW, SessionMode, SessionState,
-    SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
+    ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
+    Effect, ExchangeId, HookCheck, HookSession, HookStep, HookStore, JudgedBy, OFF_GOAL_BELOW, SessionMode,
+    SessionState, SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
 };
 use grov_store::SqliteStore;
 
@@ -150,8 +150,16 @@ pub(crate) fn event(session: &ClientSessionId, step: &HookStep, checks: &[HookCh
 pub(crate) fn corrections(session: &ClientSessionId, checks: &[HookCheck]) -> Vec<Correction> {
     let told = checks
         .iter()
-        .filter_map(|check| Some((check, check.correction.as_ref()?)));
-    told.map(|(check, text)| Correction {
+        .enumerate()
+        .filter_map(|(place, check)| Some((place, check, check.correction.as_ref()?)));
+    // The next words of Grov are about something else.
+    let is_followed = |place: usize| {
+        let mut later = checks[place + 1..].iter();
+        later
+            .find(|check| check.correction.is_some() || check.has_put_back())
+            .is_some_and(HookCheck::has_put_back)
+    };
+    told.map(|(place, check, text)| Correction {
         id: CorrectionId::new(check.id.as_str()),
         client_session_id: session.clone(),
         session_id: session.first_task(),
@@ -164,7 +172,7 @@ pub(crate) fn corrections(session: &ClientSessionId, checks: &[HookCheck]) -> Ve
         recovery_plan: check.recovery_plan.clone(),
         made_at: check.at,
         delivered_at: Some(check.at),
-        outcome: None,
+        outcome: is_followed(place).then_some(CorrectionOutcome::Followed),
     })
     .collect()
 }

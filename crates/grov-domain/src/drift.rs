@@ -32,6 +32,21 @@ impl GoalContract {
     pub fn newest_instruction(&self) -> &str {
         self.instructions.last().map_or("", String::as_str)
     }
+
+    /// The instruction in force: what the user typed last, or the goal where nothing typed is known.
+    pub fn in_force(&self) -> &str {
+        match self.newest_instruction() {
+            "" => &self.goal,
+            newest => newest,
+        }
+    }
+
+    /// The goal, unless it only repeats an instruction: an earlier one must not be quoted as what is wanted now.
+    pub fn goal_beside_instructions(&self) -> Option<&str> {
+        let goal = self.goal.trim().trim_end_matches(['.', '…']).trim_end();
+        let repeats = |instruction: &String| instruction.contains(goal);
+        (!goal.is_empty() && !self.instructions.iter().any(repeats)).then_some(self.goal.as_str())
+    }
 }
 
 /// How a person changes a contract.

@@ -149,6 +149,18 @@ pub struct HookCheck {
     pub at: OffsetDateTime,
 }
 
+/// How the reason of a check begins in which the agent put back what it had changed against a constraint.
+pub const PUT_BACK: &str = "put back what a constraint forbids: ";
+
+impl HookCheck {
+    /// Whether the agent put back what it had changed against a constraint.
+    pub fn has_put_back(&self) -> bool {
+        self.reason
+            .as_deref()
+            .is_some_and(|reason| reason.starts_with(PUT_BACK))
+    }
+}
+
 /// What a guard said to an action before it ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GuardVerdict {

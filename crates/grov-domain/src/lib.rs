@@ -38,7 +38,7 @@ pub use embedder::{
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
 pub use hook_session::{
-    GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore,
+    GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore, PUT_BACK,
     WaitingPrompt,
 };
 pub use ids::{

@@ -7,25 +7,26 @@
 //! A score below 8 is not yet a reason to speak, for a false alarm costs more than a miss.
 //!
 //! - What is a matter of fact (a constraint, danger) is said at once, at every score below 8.
-//! - So is every other score below 5, within what is said of doubts below.
-//! - Scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
+//! - So is every other score below 5 that is no doubt.
+//! - Other scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
 //!   escalated, and then not within four changing responses of the last correction.
 //! - What is *firm* (a fact, repetition, what a model agrees with) escalates: after a correction that was not followed, the
 //!   next one comes at once and stronger, up to forced. An action is demanded [`MOST_DEMANDS`] times; then there is silence
 //!   until the session is back on its goal or the user speaks.
-//! - What is *soft* (a change that only does not look related to the goal) is told as a doubt: never stronger than
-//!   [`CorrectionLevel::Correct`], nothing is to be undone, no escalation, at most [`MOST_DOUBTS`] times per prompt, the
-//!   second time after [`MORE_OFF_GOAL`] more such changes.
+//! - What is *soft* (a change that only does not look related to the goal) is a doubt. It is told when several stand together
+//!   (see [`grov_steer::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
+//!   at most [`MOST_DOUBTS`] times per prompt.
 //! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
 //! - A call that failed or was denied changed nothing: what was to be said of it is not said.
 
 use crate::correction::{self, Situation};
-use crate::level::{MORE_OFF_GOAL, MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised, stronger};
+use crate::level::{MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised, stronger};
 use crate::plan::{Offence, demanded, has_hard, is_soft, way_back};
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
+use grov_steer::doubt::OpenDoubts;
 use response::{described, eased_of, reasons, worst};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
@@ -77,8 +78,8 @@ pub struct Course {
     instead: Option<String>,
     /// Doubts told since the newest prompt.
     doubts: u8,
-    /// Off-goal changes since the last correction was made.
-    off_goal_since: usize,
+    /// The doubts that stand together.
+    open_doubts: OpenDoubts,
     undoing: Option<Undoing>,
     /// What earlier corrections since the user's last words were about: undoing that is on the way back as well.
     earlier: Vec<Offence>,
@@ -100,7 +101,7 @@ impl Course {
             demands: 0,
             instead: None,
             doubts: 0,
-            off_goal_since: 0,
+            open_doubts: OpenDoubts::default(),
             undoing: None,
             earlier: Vec::new(),
             undone: Vec::new(),
@@ -157,6 +158,10 @@ impl Course {
             eased = eased_of(response, &exempt);
             &eased
         };
+        for one in response.iter().filter(|one| !one.is_delegated) {
+            self.open_doubts
+                .acted(&one.action, &one.assessment, one.call.as_deref());
+        }
         let worst = worst(response, &obeyed);
         if worst.is_none() && obeyed.is_empty() {
             return progress;
@@ -318,6 +323,16 @@ impl Course {
     pub fn consented(&mut self, words: Vec<String>, at: OffsetDateTime) {
         self.state.consent.words = words;
         self.touch(true, at);
+    }
+
+    /// The user asked for something new.
+    pub fn asked_anew(&mut self) {
+        self.open_doubts.settled();
+    }
+
+    /// A call failed: it changed nothing.
+    pub fn failed(&mut self, call: &str) {
+        self.open_doubts.failed(call);
     }
 
     /// What waits to be said is right no more: the user allowed it meanwhile, or it did not happen.
@@ -491,7 +506,9 @@ impl Course {
         };
         let is_back = is_followed || score.is_none_or(|score| score >= enough);
         let level = correction.level;
-        let outcome = if is_back {
+        // Work on the goal goes on while what a constraint forbids still stands: that is no undoing.
+        let is_left = self.offence.is_hard && !self.offence.files.is_empty() && !is_followed;
+        let outcome = if is_back && !is_left {
             CorrectionOutcome::Followed
         } else {
             CorrectionOutcome::Ignored
@@ -560,12 +577,13 @@ impl Course {
         if self.is_let_pass(&action.action) {
             return false;
         }
-        let is_doubt = is_soft(&action.assessment);
-        if is_doubt && (self.doubts >= MOST_DOUBTS || self.state.mode == SessionMode::Forced) {
-            return false;
+        if is_soft(&action.assessment) {
+            return self.open_doubts.are_due()
+                && self.doubts < MOST_DOUBTS
+                && self.state.mode != SessionMode::Forced;
         }
         if score < OFF_GOAL_BELOW {
-            return !is_doubt || self.doubts == 0 || self.off_goal_since >= MORE_OFF_GOAL;
+            return true;
         }
         let doubtful = self.recent.iter().filter(|score| **score < ON_GOAL_FROM);
         let persists = self.state.escalation > 0 || doubtful.count() >= 3;
@@ -634,7 +652,9 @@ impl Course {
         self.has_raised = after > escalation;
         self.state.escalation = after;
         self.doubts = self.doubts.saturating_add(u8::from(!ground.is_firm));
-        self.off_goal_since = 0;
+        if !ground.is_firm {
+            self.open_doubts.settled();
+        }
         let issues = ground.issues;
         let mut correction = Correction {
             id: moment.id.clone(),
@@ -708,9 +728,6 @@ impl Course {
             self.recent.pop_front();
         }
         self.recent.push_back(score);
-        if score < OFF_GOAL_BELOW {
-            self.off_goal_since = self.off_goal_since.saturating_add(1);
-        }
     }
 
     /// The newest score is another one than was thought.

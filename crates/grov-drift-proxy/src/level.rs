@@ -1,4 +1,4 @@
 //! From a score to how strongly the agent is corrected.
 
 pub use grov_steer::level::level;
-pub(crate) use grov_steer::level::{MORE_OFF_GOAL, MOST_DOUBTS, ON_GOAL_FROM, lowered, raised, stronger};
+pub(crate) use grov_steer::level::{MOST_DOUBTS, ON_GOAL_FROM, lowered, raised, stronger};

@@ -4,7 +4,7 @@ use crate::correction;
 use crate::course::Assessed;
 use grov_domain::{ActionSketch, ActionType, EffectKind, Finding, GoalContract, RecoveryStep, StepId};
 use grov_steer::way_back::named_file;
-pub(crate) use grov_steer::way_back::{changes, has_hard, is_doubt, is_soft, way_back};
+pub(crate) use grov_steer::way_back::{changes, has_hard, is_doubt, is_same_file, is_soft, way_back};
 
 /// What a correction is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -185,24 +185,6 @@ fn touches(action: &ActionSketch, file: &str) -> bool {
                 .command
                 .as_ref()
                 .is_some_and(|command| command.contains(file)))
-}
-
-/// Whether two paths are of the same file, one of them perhaps told from a folder further down.
-pub(crate) fn is_same_file(one: &str, other: &str) -> bool {
-    let (one, other) = (plain(one), plain(other));
-    let (long, short) = if one.len() >= other.len() {
-        (one, other)
-    } else {
-        (other, one)
-    };
-    let Some(before) = long.strip_suffix(short) else {
-        return false;
-    };
-    !short.is_empty() && (before.is_empty() || before.ends_with(['/', '\\']))
-}
-
-fn plain(path: &str) -> &str {
-    path.trim_start_matches("./")
 }
 
 #[cfg(test)]

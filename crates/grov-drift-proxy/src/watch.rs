@@ -1,5 +1,6 @@
 //! What was done is judged by rules, before it is recorded.
 
+use crate::contract::PromptKind;
 use crate::counters::count;
 use crate::course::{Assessed, Progress, Spoken};
 use crate::drift::{Drift, Shared};
@@ -174,11 +175,17 @@ impl Watching<'_> {
                 let question = questions.swap_remove(place);
                 if let Some(words) = consent_by_result(&question, result) {
                     session.consented(words, self.shared.clock.now());
+                    if question.plan.is_some() {
+                        session.rules().release();
+                    }
                     changed = true;
                 }
             }
         }
         // It changed nothing, so there is nothing to be said of it.
+        if result.failed {
+            session.course.failed(&result.tool_use_id);
+        }
         let is_moot = result.failed && session.course.pending_call() == Some(&result.tool_use_id);
         if is_moot {
             let progress = session.course.dismiss(self.shared.clock.now());
@@ -199,6 +206,9 @@ impl Watching<'_> {
             session.keep_typed(&prompt.text, answer.as_deref());
             let kind = session.agreement.prompted(&prompt.text);
             session.rules().prompted();
+            if kind == PromptKind::Substance {
+                session.course.asked_anew();
+            }
             if let Some(words) = consent(kind, &prompt.text, answer.as_deref()) {
                 session.consented(words, self.shared.clock.now());
             }

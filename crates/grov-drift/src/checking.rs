@@ -2,10 +2,10 @@
 
 use crate::course::Course;
 use crate::scoring::Batch;
-use grov_domain::{CorrectionLevel, GoalContract, HookCheck, HookSession, RecoveryStep};
+use grov_domain::{CorrectionLevel, GoalContract, HookCheck, HookSession, PUT_BACK, RecoveryStep};
 use grov_steer::correction::{self, Situation};
-use grov_steer::level::{MORE_OFF_GOAL, MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised};
-use grov_steer::way_back::way_back;
+use grov_steer::level::{MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised};
+use grov_steer::way_back::{self, way_back};
 use time::OffsetDateTime;
 
 /// Tokens of a correction with everything around it.
@@ -23,43 +23,49 @@ pub(crate) fn check(
     at: OffsetDateTime,
 ) -> HookCheck {
     let score = batch.score();
-    let is_doubt = batch.is_doubt();
     // Whoever changes a file again and again may be testing what they wrote: that lowers the score, and is no reason to speak.
     let corrects = corrects && !batch.offences.is_empty();
     session.drift_score = Some(score);
-    course.went_off_goal(batch.off_goal());
     let before = session.escalation;
-    let due = level(score, before).filter(|_| corrects);
-    let due = if is_doubt {
-        let told = course.doubts(&contract.goal);
-        let may_doubt = told == 0 || (told < MOST_DOUBTS && course.off_goal_since_doubt() >= MORE_OFF_GOAL);
-        due.map(|level| level.min(CorrectionLevel::Correct))
-            .filter(|_| may_doubt)
-    } else {
-        due
-    };
+    let is_doubt = batch.is_doubt();
+    let doubts_are_told =
+        corrects && course.open_doubts.are_due() && course.doubts(&contract.goal) < MOST_DOUBTS;
+    let firm = level(batch.firm_score(), before).filter(|_| corrects && !is_doubt);
+    // A doubt is never told more strongly than that.
+    let due = firm.or_else(|| {
+        let level = level(score, before).unwrap_or(CorrectionLevel::Nudge);
+        doubts_are_told.then_some(level.min(CorrectionLevel::Correct))
+    });
+    let is_doubt = firm.is_none();
     if score >= ON_GOAL_FROM {
         session.escalation = lowered(before);
-    } else if let Some(level) = due.filter(|_| !is_doubt) {
+    } else if let Some(level) = firm {
         session.escalation = raised(before, level);
     }
     let found = batch.gravest_first();
     let mut issues: Vec<String> = Vec::new();
+    let mut told: Vec<String> = Vec::new();
     for (offence, finding) in &found {
         let reason = if offence.is_delegated {
             format!("a subagent did this: {}", finding.reason)
         } else {
             finding.reason.clone()
         };
-        if !issues.contains(&reason) {
-            issues.push(reason);
+        if issues.contains(&reason) {
+            continue;
         }
+        if doubts_are_told || !way_back::is_doubt(finding.rule) {
+            told.push(reason.clone());
+        }
+        issues.push(reason);
     }
-    issues.extend(
-        batch
-            .circling()
-            .map(|file| format!("{} is changed again and again", name(file))),
-    );
+    let circling = batch
+        .circling()
+        .map(|file| format!("{} is changed again and again", name(file)));
+    for issue in circling {
+        told.push(issue.clone());
+        issues.push(issue);
+    }
     let plan = plan(contract, batch, is_doubt);
     let correction = due.map(|level| {
         let situation = Situation {
@@ -68,14 +74,14 @@ pub(crate) fn check(
             score,
             escalation: session.escalation,
             failed: 0,
-            issues: &issues,
+            issues: &told,
             plan: &plan,
             instead: None,
             is_doubt,
         };
         let text = correction::text(&situation, BUDGET, &course.said());
         course.has_said(correction::hash(&text));
-        if is_doubt {
+        if doubts_are_told {
             course.has_doubted(&contract.goal);
         }
         correction::framed(&text, level, false)
@@ -85,7 +91,7 @@ pub(crate) fn check(
         actions: batch.actions,
         score,
         level: due,
-        reason: issues.first().cloned(),
+        reason: issues.first().cloned().or_else(|| put_back(batch)),
         files: files(batch),
         recovery_plan: if due.is_some() { plan } else { Vec::new() },
         correction,
@@ -93,8 +99,17 @@ pub(crate) fn check(
     }
 }
 
+/// That what a constraint forbids was put back.
+fn put_back(batch: &Batch) -> Option<String> {
+    let files = batch.files_put_back();
+    (!files.is_empty()).then(|| format!("{PUT_BACK}{}", files.join(", ")))
+}
+
 fn plan(contract: &GoalContract, batch: &Batch, is_doubt: bool) -> Vec<RecoveryStep> {
-    let found = batch.gravest_first();
+    let mut found = batch.gravest_first();
+    if !is_doubt {
+        found.retain(|(_, finding)| !way_back::is_doubt(finding.rule));
+    }
     let Some((gravest, _)) = found.first() else {
         return Vec::new();
     };

@@ -4,6 +4,7 @@ use crate::scoring::Batch;
 use grov_actions::transcript::Reader;
 use grov_domain::GoalContract;
 use grov_scope::{Memo, Rules};
+use grov_steer::doubt::OpenDoubts;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
@@ -51,9 +52,9 @@ pub(crate) struct Course {
     said: VecDeque<u64>,
     /// The goal, and how often a mere doubt was spoken of under it.
     doubts: (u64, u8),
-    /// The agent's own changes off the goal since then.
+    /// The doubts that stand together.
     #[serde(default)]
-    off_goal_since_doubt: usize,
+    pub(crate) open_doubts: OpenDoubts,
     /// What was done before is history: it was looked at already, or nobody was there to look.
     #[serde(with = "time::serde::timestamp::milliseconds")]
     pub(crate) since: OffsetDateTime,
@@ -118,7 +119,7 @@ impl Course {
             batch: Batch::default(),
             said: VecDeque::new(),
             doubts: (0, 0),
-            off_goal_since_doubt: 0,
+            open_doubts: OpenDoubts::default(),
             since,
         }
     }
@@ -232,16 +233,7 @@ impl Course {
 
     pub(crate) fn has_doubted(&mut self, goal: &str) {
         self.doubts = (known_by(goal), self.doubts(goal).saturating_add(1));
-        self.off_goal_since_doubt = 0;
-    }
-
-    /// The agent made so many more changes off the goal.
-    pub(crate) fn went_off_goal(&mut self, changes: usize) {
-        self.off_goal_since_doubt = self.off_goal_since_doubt.saturating_add(changes);
-    }
-
-    pub(crate) fn off_goal_since_doubt(&self) -> usize {
-        self.off_goal_since_doubt
+        self.open_doubts.settled();
     }
 }
 

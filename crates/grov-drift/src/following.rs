@@ -5,15 +5,15 @@ use crate::checking;
 use crate::course::{Course, Resumed, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
-    ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, HookCheck, HookEnded, HookProgress,
-    HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
+    ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, GuardVerdict, Guarded, HookCheck, HookEnded,
+    HookProgress, HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
 use grov_steer::level::ON_GOAL_FROM;
 use grov_steer::objection::{agreed, objects};
 use grov_steer::{Agreement, IntentReader, TaskGoal};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
 
 /// The tools that put something to the user.
@@ -34,6 +34,8 @@ pub struct Following {
     counts_anew: bool,
     /// The agent may be told what was found.
     corrects: bool,
+    /// Tool calls that the user was asked about before they ran, and whether it is noted that they ran.
+    asked: BTreeMap<String, bool>,
     steps: Vec<HookStep>,
     /// How calls ended that are among the steps of an earlier hook.
     ended: Vec<HookEnded>,
@@ -93,6 +95,7 @@ impl Following {
             agreement,
             rules,
             corrects: true,
+            asked: BTreeMap::new(),
             steps: Vec::new(),
             ended: Vec::new(),
             check: None,
@@ -121,6 +124,19 @@ impl Following {
     /// no correction.
     pub fn set_corrects(&mut self, corrects: bool) {
         self.corrects = corrects;
+    }
+
+    /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
+    pub fn guarded(&mut self, log: &[Guarded]) {
+        let asked = log
+            .iter()
+            .filter(|one| one.verdict == GuardVerdict::Ask || one.ran);
+        self.asked = asked.map(|one| (one.tool_use_id.clone(), one.ran)).collect();
+    }
+
+    /// Whether the user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
+    pub fn is_released(&self) -> bool {
+        self.rules.released().is_some()
     }
 
     /// What the agent is held to, with what a person changed.
@@ -286,6 +302,10 @@ impl Following {
                 rules.assess(&offence.action, None).score < OFF_GOAL_BELOW
             }
         });
+        let Course {
+            batch, open_doubts, ..
+        } = &mut self.course;
+        open_doubts.keep(|call| batch.has_offence(call));
     }
 
     fn called(&mut self, entry: &Entry, call: &Call) {
@@ -298,6 +318,9 @@ impl Following {
         }
         let action = sketch(call);
         let is_delegated = entry.agent.is_some();
+        if id.is_some_and(|id| self.asked.contains_key(id)) {
+            self.rules.allow(&action, id);
+        }
         let assessment = if is_delegated {
             self.rules.assess_delegated(&action)
         } else {
@@ -307,7 +330,11 @@ impl Following {
             return;
         }
         self.session.actions += 1;
+        self.course.batch.put_back(self.rules.put_back());
         if entry.at.is_none_or(|at| at > self.course.since) {
+            if !is_delegated {
+                self.course.open_doubts.acted(&action, &assessment, id);
+            }
             self.course.batch.add(id, &action, &assessment, is_delegated);
         }
         self.steps.push(HookStep {
@@ -339,6 +366,11 @@ impl Following {
         self.rules.ended(call, ended.failed);
         if ended.failed {
             self.course.batch.failed(call);
+            self.course.open_doubts.failed(call);
+            // They said no, unless it ran and failed by itself.
+            if self.asked.get(call) == Some(&false) {
+                self.rules.disallow(call);
+            }
         }
         if entry.agent.is_none() {
             if let Some(output) = &ended.output {
@@ -347,6 +379,9 @@ impl Following {
             if let Some(question) = self.course.answered(call) {
                 let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
                 self.rules.consented(words.unwrap_or_default());
+                if words.is_some() && question.plan.is_some() {
+                    self.rules.release();
+                }
             }
         }
         let steps = self.steps.iter_mut().rev();

@@ -4,16 +4,16 @@
 //! merely far from the goal runs; it is corrected afterwards, if at all. Looking and running tests are never stopped.
 
 use grov_domain::{
-    ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, Rule,
-    beginning_of, beginning_to,
+    ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
+    beginning_to,
 };
 use grov_redact::Redactor;
-use grov_scope::{Deed, Place, Root, Rules};
+use grov_scope::{Deed, Place, Root, Rules, Subject};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Of longer goals the beginning is told, in characters.
-const MOST_OF_GOAL: usize = 100;
+/// Of a longer instruction the beginning is quoted, in characters.
+const MOST_OF_INSTRUCTION: usize = 100;
 /// Longer reasons are cut, in characters: the client shows them in one piece.
 const MOST_OF_REASON: usize = 600;
 /// Of longer commands the beginning stands in their subject, in bytes, and a hash for all of it.
@@ -33,6 +33,8 @@ pub struct Question<'a> {
     /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
     /// only that is dangerous which nothing done before could excuse.
     pub past: Option<&'a [ActionSketch]>,
+    /// The user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
+    pub is_released: bool,
     /// Subjects that were asked about in this session and then ran, one a line.
     pub allowed: &'a [String],
     /// What becomes of an action that is not to run just so.
@@ -92,6 +94,9 @@ fn is_harmless(deed: &Deed<'_>) -> bool {
 /// What stands against an action, the gravest first.
 fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     let mut rules = Rules::new(contract.clone(), question.root);
+    if question.is_released {
+        rules.release();
+    }
     for action in question.past.unwrap_or_default() {
         rules.assess_delegated(action);
     }
@@ -125,13 +130,11 @@ fn going_to(directory: &str) -> ActionSketch {
 
 /// What a finding is about: what somebody allows who says yes.
 fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
-    let deeds = if deed.removes { "removal of" } else { "change of" };
-    match (&finding.file, &deed.action.command) {
-        (Some(file), _) => format!("{deeds} {}", Place::new(root, file).as_str()),
-        // What was forbidden in words and is done once, is forbidden no longer.
-        (None, _) if finding.rule == Rule::Constraint => one_line(&finding.reason, usize::MAX),
-        (None, Some(command)) => format!("command {}", known_by(command)),
-        (None, None) => one_line(&finding.reason, usize::MAX),
+    match Subject::of(finding, deed, root) {
+        Subject::File { place, removes: true } => format!("removal of {place}"),
+        Subject::File { place, .. } => format!("change of {place}"),
+        Subject::Words(words) => one_line(words, usize::MAX),
+        Subject::Command(command) => format!("command {}", known_by(command)),
     }
 }
 
@@ -155,9 +158,9 @@ fn is_allowed(subject: &str, allowed: &[String]) -> bool {
 
 fn reason(finding: &Finding, question: &Question<'_>) -> String {
     let what = finding.reason.trim_end_matches('.');
-    let goal = match one_line(&question.contract.goal, MOST_OF_GOAL) {
-        goal if goal.is_empty() => String::new(),
-        goal => format!(" The goal: \"{}\".", goal.trim_end_matches('.')),
+    let asked = match one_line(question.contract.in_force(), MOST_OF_INSTRUCTION) {
+        asked if asked.is_empty() => String::new(),
+        asked => format!(" The task: \"{}\".", asked.trim_end_matches('.')),
     };
     let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
         Some(file) => format!(
@@ -166,7 +169,7 @@ fn reason(finding: &Finding, question: &Question<'_>) -> String {
         ),
         None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
     };
-    one_line(&format!("Grov: {what}.{goal} {how}"), MOST_OF_REASON)
+    one_line(&format!("Grov: {what}.{asked} {how}"), MOST_OF_REASON)
 }
 
 /// A file by the name that means it where the session works: below the root by its path from there.

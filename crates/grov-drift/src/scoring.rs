@@ -1,7 +1,7 @@
 //! How well the actions since the last check serve the goal, as one score.
 
 use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule, beginning_of};
-use grov_steer::way_back::{changes, is_doubt};
+use grov_steer::way_back::{changes, is_doubt, is_same_file};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -33,6 +33,9 @@ pub(crate) struct Batch {
     changed: VecDeque<Vec<String>>,
     /// Files that were changed again and again.
     circling: Vec<String>,
+    /// Files that were put back after they had been changed against a constraint.
+    #[serde(default)]
+    put_back: Vec<String>,
 }
 
 /// An action that was off the goal.
@@ -48,6 +51,12 @@ impl Offence {
     /// A matter of fact was found of it.
     pub(crate) fn is_fact(&self) -> bool {
         self.findings.iter().any(|finding| finding.rule.is_hard())
+    }
+
+    /// More than a doubt was found of it.
+    pub(crate) fn is_firm(&self) -> bool {
+        let mut findings = self.findings.iter();
+        findings.any(|finding| !is_doubt(finding.rule) && finding.at_most < OFF_GOAL_BELOW)
     }
 }
 
@@ -124,11 +133,50 @@ impl Batch {
             .retain(|offence| offence.call.as_deref() != Some(call));
     }
 
+    /// What was changed against a constraint was put back: nothing is left to be said of it.
+    pub(crate) fn put_back(&mut self, files: &[String]) {
+        if files.is_empty() {
+            return;
+        }
+        let is_back = |file: &str| files.iter().any(|back| is_same_file(back, file));
+        self.offences.retain_mut(|offence| {
+            offence.findings.retain(|finding| {
+                finding.rule != Rule::Constraint || !finding.file.as_deref().is_some_and(is_back)
+            });
+            offence
+                .findings
+                .iter()
+                .any(|finding| finding.at_most < OFF_GOAL_BELOW)
+        });
+        self.put_back.extend(files.iter().cloned());
+    }
+
+    /// The files that were put back.
+    pub(crate) fn files_put_back(&self) -> &[String] {
+        &self.put_back
+    }
+
+    /// Whether an action off the goal is still among them.
+    pub(crate) fn has_offence(&self, call: &str) -> bool {
+        self.offences
+            .iter()
+            .any(|offence| offence.call.as_deref() == Some(call))
+    }
+
     /// 1 to 10: by the share of the changes that serve the goal, less for each that does not and for each file changed again
     /// and again; never more than a matter of fact allows.
     pub(crate) fn score(&self) -> u8 {
         let off_goal = u32::try_from(self.offences.len()).unwrap_or(u32::MAX);
-        let off_goal = off_goal.saturating_add(self.untold);
+        self.score_with(off_goal.saturating_add(self.untold))
+    }
+
+    /// The same as if there were no doubts: how strongly the agent is corrected must not come from them.
+    pub(crate) fn firm_score(&self) -> u8 {
+        let firm = self.offences.iter().filter(|offence| offence.is_firm()).count();
+        self.score_with(u32::try_from(firm).unwrap_or(u32::MAX))
+    }
+
+    fn score_with(&self, off_goal: u32) -> u8 {
         let total = self.on_goal.saturating_add(off_goal);
         let share = match (self.on_goal, off_goal) {
             (_, 0) => 10,
@@ -161,14 +209,7 @@ impl Batch {
 
     /// Nothing but doubts was found: that something does not look related to the goal.
     pub(crate) fn is_doubt(&self) -> bool {
-        let mut findings = self.offences.iter().flat_map(|offence| &offence.findings);
-        findings.all(|finding| is_doubt(finding.rule))
-    }
-
-    /// How many of the agent's own actions are off the goal.
-    pub(crate) fn off_goal(&self) -> usize {
-        let own = self.offences.iter().filter(|offence| !offence.is_delegated);
-        own.count() + usize::try_from(self.untold).unwrap_or(usize::MAX / 2)
+        !self.offences.iter().any(Offence::is_firm)
     }
 
     /// What was found, the gravest first, each with its action.

@@ -78,6 +78,7 @@ pub(crate) async fn take_up_since(
     };
     let edits = store.goal_edits(&id).await?;
     let mut following = Following::resume(session, &edits, reader(intents));
+    following.guarded(&store.guard_log(&id).await?);
     let session = following.session_mut();
     if let Some(transcript) = &whose.transcript {
         session.transcript_path = Some(transcript.to_string_lossy().into_owned());

@@ -17,14 +17,16 @@ use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
     HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock, in_work,
 };
-use grov_drift::Following;
 use grov_drift::guard::{Question, Stop, decide, is_never_stopped};
+use grov_drift::{Following, IntentReader};
 use grov_hooks::event::{GUARD_TIMEOUT, Input};
 use grov_hooks::memory::is_off;
 use grov_hooks::permission;
 use grov_llm::offline::extract_intent;
 use grov_project::Place;
 use grov_runtime::{Environment, GuardMode, Home, Settings};
+use grov_steer::objection::objects;
+use grov_steer::{instructions, kept_of};
 use grov_store::{OpenOptions, SqliteStore};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -278,6 +280,8 @@ enum Looked {
 /// What is known of a session.
 struct Known {
     contract: GoalContract,
+    /// The user let go of the wish that nothing be changed.
+    is_released: bool,
     /// As hooks know it, or as it begins where they do not; `None` where the proxy records it.
     session: Option<HookSession>,
 }
@@ -366,13 +370,15 @@ impl Inquiry {
                     None => Vec::new(),
                 };
                 let newest = newest_prompt(self.whose.transcript.as_deref());
+                let (contract, is_released) = with_prompt(GoalContract::default().with_edits(&edits), newest);
                 Known {
-                    contract: with_prompt(GoalContract::default().with_edits(&edits), newest),
+                    contract,
+                    is_released,
                     session: Some(begun(&self.whose)),
                 }
             }
         };
-        if decide(&self.question(&known.contract, Some(&[]), &[])).is_none() {
+        if decide(&self.question(&known, Some(&[]), &[])).is_none() {
             return Ok(Looked::Fine);
         }
         // Something stands against it, which is rare. Whether that holds depends on what happened before.
@@ -382,7 +388,7 @@ impl Inquiry {
         };
         let until = self.until.min(Instant::now() + TIME_FOR_PAST);
         let past = self.past(store, &mut known, &stopped, until).await;
-        let stands_with = |past| decide(&self.question(&known.contract, past, &allowed));
+        let stands_with = |past| decide(&self.question(&known, past, &allowed));
         Ok(match (stands_with(past.as_deref()), past.is_some()) {
             (Some(stop), _) => Looked::Stopped(stop),
             (None, true) => Looked::Fine,
@@ -410,12 +416,13 @@ impl Inquiry {
 
     fn question<'a>(
         &'a self,
-        contract: &'a GoalContract,
+        known: &'a Known,
         past: Option<&'a [ActionSketch]>,
         allowed: &'a [String],
     ) -> Question<'a> {
         Question {
-            contract,
+            contract: &known.contract,
+            is_released: known.is_released,
             root: Some(&self.root),
             directory: self.whose.directory.to_str(),
             action: &self.action,
@@ -434,8 +441,10 @@ impl Inquiry {
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
             let newest = newest_prompt(self.whose.transcript.as_deref());
+            let (contract, is_released) = with_prompt(contract, newest);
             return Ok(Some(Known {
-                contract: with_prompt(contract, newest),
+                contract,
+                is_released,
                 session: None,
             }));
         }
@@ -445,6 +454,7 @@ impl Inquiry {
         let edits = store.goal_edits(id).await?;
         Ok(Some(Known {
             contract: session.contract.clone().with_edits(&edits),
+            is_released: false,
             session: Some(session),
         }))
     }
@@ -486,10 +496,11 @@ impl Inquiry {
             }
             None => (standing, Vec::new(), Vec::new()),
         };
-        let mut following = Following::resume(session, &edits, Arc::new(extract_intent));
+        let mut following = Following::resume(session, &edits, reader());
         let is_whole = catch_up(&mut following, until).unwrap_or(false);
         if is_whole {
             known.contract = following.contract().clone();
+            known.is_released = following.is_released();
         }
         steps.extend(following.into_progress(SystemClock.now()).steps);
         let done = steps
@@ -559,11 +570,20 @@ fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
     })
 }
 
-/// A contract with what was typed last, which is recorded only after the answer to it has begun.
-fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> GoalContract {
-    let Some(prompt) = prompt.filter(|prompt| !contract.instructions.contains(prompt)) else {
-        return contract;
+/// A contract with what was typed last, which is recorded only after the answer to it has begun. A "yes" is no instruction;
+/// whether it lets go of the wish that nothing be changed.
+fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> (GoalContract, bool) {
+    let Some(prompt) = prompt.map(|prompt| kept_of(&prompt)) else {
+        return (contract, false);
     };
+    if contract.instructions.contains(&prompt) {
+        return (contract, false);
+    }
+    let mut all = contract.instructions.clone();
+    all.push(prompt.clone());
+    if !instructions(&reader(), &all).contains(&prompt) && !contract.instructions.is_empty() {
+        return (contract, !objects(&prompt));
+    }
     let intent = extract_intent(&IntentQuestion {
         prompts: vec![prompt.clone()],
         first_files: Vec::new(),
@@ -577,7 +597,11 @@ fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> GoalContra
     if contract.goal.is_empty() {
         contract.goal = intent.goal;
     }
-    contract
+    (contract, false)
+}
+
+fn reader() -> IntentReader {
+    Arc::new(extract_intent)
 }
 
 fn sketch(action: Action, content: Option<String>) -> ActionSketch {

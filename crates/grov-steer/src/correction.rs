@@ -103,7 +103,7 @@ impl Writer<'_> {
     }
 
     fn nudge(&self) -> String {
-        let goal = self.goal().map_or_else(
+        let goal = self.asked().map_or_else(
             || "Keep to what the user asked for.".to_owned(),
             |goal| format!("The goal is {goal}."),
         );
@@ -169,14 +169,16 @@ impl Writer<'_> {
         text
     }
 
-    /// Goal, what was asked last, what was found, what was done instead.
+    /// What was asked for, what was found, what was done instead.
     fn heading(&self) -> String {
         let mut lines = Vec::new();
-        if let Some(goal) = self.goal() {
-            lines.push(format!("Goal: {goal}"));
+        let beside = self.goal_beside();
+        if let Some(asked) = self.asked() {
+            let label = if beside.is_some() { "Asked last" } else { "Goal" };
+            lines.push(format!("{label}: {asked}"));
         }
-        if let Some(asked) = self.asked_last() {
-            lines.push(format!("Asked last: {asked}"));
+        if let Some(goal) = beside {
+            lines.push(format!("Goal: {goal}"));
         }
         lines.push(format!("Issue: {}", sentence(&self.issue())));
         if let Some(second) = self.situation.issues.get(1).filter(|_| self.percent > 50) {
@@ -192,21 +194,17 @@ impl Writer<'_> {
         lines.join("\n")
     }
 
-    fn goal(&self) -> Option<String> {
-        let contract = self.situation.contract;
-        let goals = [contract.goal.as_str(), contract.newest_instruction()];
-        goals
-            .into_iter()
-            .map(|goal| quoted(goal, self.limit(LONG)))
-            .find(|goal| !goal.is_empty())
+    /// The instruction in force.
+    fn asked(&self) -> Option<String> {
+        let asked = quoted(self.situation.contract.in_force(), self.limit(LONG));
+        (!asked.is_empty()).then_some(asked)
     }
 
-    /// What the user typed last, where it is not the goal.
-    fn asked_last(&self) -> Option<String> {
+    /// The goal, where it says something that nobody typed: a person set it, or a model worded it.
+    fn goal_beside(&self) -> Option<String> {
         let contract = self.situation.contract;
-        let asked = quoted(contract.newest_instruction(), self.limit(STEP));
-        let says_more = line(&contract.goal, LONG) != line(contract.newest_instruction(), LONG);
-        (says_more && !contract.goal.trim().is_empty() && !asked.is_empty()).then_some(asked)
+        let goal = quoted(contract.goal_beside_instructions()?, self.limit(STEP));
+        (!goal.is_empty() && !contract.instructions.is_empty()).then_some(goal)
     }
 
     fn issue(&self) -> String {

@@ -12,10 +12,6 @@ pub const ON_GOAL_FROM: u8 = 8;
 /// of them are more likely wrong than useful.
 pub const MOST_DOUBTS: u8 = 2;
 
-/// Changes off the goal after a doubt was told until one is told again. It was told to go on if the work needs it, so going
-/// on is no news.
-pub const MORE_OFF_GOAL: usize = 3;
-
 /// How strongly actions of this score are corrected: by score − escalation, 8 to 10 not at all, 7 a nudge, 5 and 6 a
 /// correction, 3 and 4 an intervention, less a halt. What is on goal by itself is never corrected.
 pub fn level(score: u8, escalation: u8) -> Option<CorrectionLevel> {

@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 pub mod correction;
+pub mod doubt;
 mod holding;
 pub mod level;
 pub mod objection;

@@ -100,6 +100,24 @@ pub fn named_file(contract: &GoalContract) -> Option<String> {
     contract.scope.iter().find(is_file).cloned()
 }
 
+/// Whether two paths are of the same file, one of them perhaps told from a folder further down.
+pub fn is_same_file(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    let (long, short) = if one.len() >= other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let Some(before) = long.strip_suffix(short) else {
+        return false;
+    };
+    !short.is_empty() && (before.is_empty() || before.ends_with(['/', '\\']))
+}
+
+fn plain(path: &str) -> &str {
+    path.trim_start_matches("./")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

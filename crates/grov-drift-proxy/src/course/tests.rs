@@ -63,8 +63,19 @@ impl Session {
         Some(pending)
     }
 
+    /// Two doubts that nobody is told of: the next one is the third.
+    fn doubted(&mut self) {
+        for file in ["web/first.css", "web/second.css"] {
+            let progress = self.change(file, Rule::Tangent, 3);
+            assert_eq!(level_of(&progress), None, "{file}");
+        }
+    }
+
     /// One change with this score, and the correction that it gives rise to is said.
     fn told_of(&mut self, file: &str, rule: Rule, score: u8) {
+        if crate::plan::is_doubt(rule) {
+            self.doubted();
+        }
         self.change(file, rule, score);
         assert!(self.deliver().is_some());
     }
@@ -226,7 +237,7 @@ fn mild_scores_are_spoken_of_only_when_they_persist() {
     let mut session = Session::new();
     let levels: Vec<_> = (0..9)
         .map(|number| {
-            let level = level_of(&session.change(&format!("{number}.rs"), Rule::Scope, 7));
+            let level = level_of(&session.change(&format!("{number}.rs"), Rule::Repetition, 7));
             session.deliver();
             level
         })
@@ -289,6 +300,7 @@ fn what_the_user_said_after_a_correction_overtakes_it() {
     assert_eq!(outcomes(&progress), [CorrectionOutcome::Overtaken]);
     assert_eq!(session.mode(), SessionMode::Normal);
     // They let it pass, so it is not spoken of again; something else is.
+    session.doubted();
     assert_eq!(level_of(&session.change("web/theme.css", Rule::Tangent, 3)), None);
     assert!(level_of(&session.change("docs/other.md", Rule::Tangent, 3)).is_some());
 }
@@ -297,6 +309,9 @@ fn what_the_user_said_after_a_correction_overtakes_it() {
 fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
     for (rule, is_dropped) in [(Rule::Tangent, true), (Rule::Constraint, false)] {
         let mut session = Session::new();
+        if is_dropped {
+            session.doubted();
+        }
         session.change("web/theme.css", rule, 3);
         let now = session.moment().at;
         assert_eq!(session.course.sayable(now, true).is_none(), is_dropped);
@@ -321,6 +336,7 @@ fn what_waited_too_long_is_not_said() {
 #[test]
 fn what_is_taken_back_waits_again() {
     let mut session = Session::new();
+    session.doubted();
     session.change("web/theme.css", Rule::Tangent, 3);
     let said = session.deliver().unwrap();
     let now = session.moment().at;
@@ -432,20 +448,23 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
         }
     }
     let spoken: Vec<usize> = (0..20).filter(|place| levels[*place].is_some()).collect();
-    assert_eq!(spoken, [0, 3]);
-    assert_eq!(levels[0], Some(CorrectionLevel::Correct));
+    assert_eq!(spoken, [2, 5]);
+    assert_eq!(levels[2], Some(CorrectionLevel::Correct));
     let state = session.course.state();
     assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
     assert_eq!(session.mode(), SessionMode::Drifted);
 
     // With the next prompt it may be told again.
     session.prompt();
+    session.course.asked_anew();
+    session.doubted();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
 }
 
 #[test]
 fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
     let mut session = Session::new();
+    session.doubted();
     let mut one = assessed(edit("web/theme.css", "x"), Rule::Tangent, 3);
     one.step = Some(StepId::new("step"));
     let response = [one];
@@ -462,8 +481,9 @@ fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
 #[test]
 fn a_model_that_agrees_replaces_a_doubt_that_waits() {
     let mut session = Session::new();
+    session.doubted();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
-    session.respond(&response);
+    assert!(level_of(&session.respond(&response)).is_some());
     let progress = session.judge(&response, 3);
     assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
 }
@@ -685,4 +705,32 @@ fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
         "and the one before"
     );
     assert!(breach("src/styles/theme.css", "green").is_some(), "once");
+}
+
+#[test]
+fn a_single_doubt_is_recorded_and_told_only_once_a_model_confirms_it() {
+    let mut session = Session::new();
+    let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
+    let progress = session.respond(&response);
+    assert_eq!(level_of(&progress), None);
+    assert_eq!(session.mode(), SessionMode::Drifted);
+    let progress = session.judge(&response, 3);
+    assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
+}
+
+#[test]
+fn whoever_goes_on_elsewhere_did_not_follow_the_correction_of_a_fact() {
+    let mut session = Session::new();
+    session.told_of("web/theme.css", Rule::Constraint, 3);
+    let progress = session.change("src/auth/token.ts", Rule::Scope, 10);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
+    let mut session = Session::new();
+    session.told_of("web/theme.css", Rule::Constraint, 3);
+    let back = bash(
+        "git checkout -- web/theme.css",
+        EffectKind::VersionControl,
+        &["web/theme.css"],
+    );
+    let progress = session.respond(&[assessed(back, Rule::Scope, 10)]);
+    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
 }

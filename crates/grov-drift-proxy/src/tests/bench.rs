@@ -198,6 +198,19 @@ impl Bench {
         })
     }
 
+    /// Two changes that look unrelated: the agent is told nothing of them, and of the next one it is.
+    pub(super) fn doubted(&self) {
+        for file in ["docs/menu/lunch.md", "assets/icons/moon.svg"] {
+            let (_, watched) = self.change(file, "<soup/>");
+            let is_off_goal = watched
+                .verdicts
+                .iter()
+                .flatten()
+                .any(grov_domain::StepVerdict::is_off_goal);
+            assert!(is_off_goal && level(&watched).is_none(), "{watched:?}");
+        }
+    }
+
     pub(super) fn occasion(&self, prompt: &str, answered: &[String]) -> Occasion {
         Occasion {
             lineage: lineage(None),

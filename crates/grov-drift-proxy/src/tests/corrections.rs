@@ -131,7 +131,9 @@ async fn what_another_history_of_the_session_did_is_not_said() {
 async fn what_waits_is_gone_when_its_words_were_forgotten() {
     let bench = Bench::new();
     bench.begin(GOAL).await;
-    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    bench.doubted();
+    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
+    assert!(level(&watched).is_some());
     bench.store.forget_words();
     until(|| bench.state().correction.is_none()).await;
     assert_eq!(bench.next_request("", &calls).await, None);
@@ -143,6 +145,7 @@ async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
     bench.begin(GOAL).await;
     let scope = SwitchScope::Project(ROOT.to_owned());
     let is_off = || bench.drift.shared.is_switched_off(&session(), ROOT);
+    bench.doubted();
     bench.change("src/styles/theme.css", "a {}");
     bench.store.switch(&scope, false).await.unwrap();
     until(is_off).await;

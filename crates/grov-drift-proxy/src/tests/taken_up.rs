@@ -103,6 +103,7 @@ async fn what_was_done_before_a_prompt_is_judged_by_what_was_asked_for_then() {
 #[tokio::test(start_paused = true)]
 async fn a_doubt_that_waited_is_not_said_once_the_user_has_typed_something() {
     let bench = worked().await;
+    bench.doubted();
     let (calls, watched) = bench.change(FILE, "left\n");
     assert!(level(&watched).is_some());
     let waiting = bench.state().correction.unwrap();
@@ -486,6 +487,7 @@ async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then()
 async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
     for is_early in [false, true] {
         let bench = worked().await;
+        bench.doubted();
         let (calls, _) = bench.change(FILE, "left\n");
         assert!(bench.next_request("", &calls).await.is_some());
         let made = bench.state().correction.unwrap();

@@ -53,6 +53,7 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
         action,
         past: Some(&[]),
         allowed: &[],
+        is_released: false,
         verdict: GuardVerdict::Ask,
     }
 }
@@ -69,7 +70,7 @@ fn what_was_forbidden_is_stopped_and_told_how_it_is_allowed() {
     assert_eq!(stop.subject, "change of src/db/pool.rs");
     assert!(
         stop.reason
-            .ends_with("The goal: \"Fix the login\". The user can allow it: grov goal allow src/db/pool.rs"),
+            .ends_with("The task: \"Fix the login\". The user can allow it: grov goal allow src/db/pool.rs"),
         "{}",
         stop.reason
     );

@@ -244,6 +244,14 @@ impl Limits {
     }
 }
 
+/// Whether a question speaks of a change.
+pub(crate) fn proposes_change(question: &str) -> bool {
+    let words = words(question);
+    words
+        .iter()
+        .any(|word| reading::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
+}
+
 /// Whether a deed writes a file of which nothing was there before, as far as the conversation tells.
 fn is_new(deed: &Deed<'_>, history: &History) -> bool {
     deed.action.action_type == ActionType::Write && !deed.changed.iter().any(|place| history.knows(place))

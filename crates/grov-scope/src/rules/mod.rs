@@ -11,7 +11,7 @@ use crate::contract::Compiled;
 use crate::danger::{self, Surroundings};
 use crate::deed::Deed;
 use crate::history::{Activity, History, print_of};
-use crate::limits::Since;
+use crate::limits::{self, Since};
 use crate::neighbours::{Neighbour, Neighbourhood};
 use crate::place::{Place, Root};
 use crate::relatedness::{Related, Relatedness};
@@ -254,7 +254,7 @@ impl Rules {
         self.related.overhear(&self.root, &kept);
         self.consents.push(kept.into_owned());
         self.compile();
-        if asks_at_its_end(words) {
+        if proposes_change(words) {
             self.release();
         }
         self.related.prompted();
@@ -349,10 +349,10 @@ impl Rules {
     }
 }
 
-/// Whether words end with a question, as in "Shall I change it?".
-fn asks_at_its_end(words: &str) -> bool {
+/// Whether words end with a question whether to change something: "Shall I remove one of the checks?"
+fn proposes_change(words: &str) -> bool {
     let last = words.trim_end().rsplit('\n').next().unwrap_or_default();
-    last.contains('?')
+    last.contains('?') && limits::proposes_change(last)
 }
 
 /// Whether nothing of what was asked for before is asked for now.

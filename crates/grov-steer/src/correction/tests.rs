@@ -49,12 +49,18 @@ fn said(level: CorrectionLevel) -> String {
 
 #[test]
 fn every_level_says_what_it_has_to() {
-    let all = ["Fix the token refresh", "src/styles/theme.css"];
+    let all = ["Only touch src/auth", "src/styles/theme.css"];
     let parts: [(CorrectionLevel, &[&str]); 5] = [
         (CorrectionLevel::Nudge, &["The goal is"]),
         (
             CorrectionLevel::Correct,
-            &["Goal:", "Asked last:", "Issue:", "1. Undo", "2. Go on"],
+            &[
+                "Goal: \"Fix the token refresh\"",
+                "Asked last:",
+                "Issue:",
+                "1. Undo",
+                "2. Go on",
+            ],
         ),
         (
             CorrectionLevel::Intervene,
@@ -174,5 +180,22 @@ proptest! {
                 prop_assert_eq!(tags(&framed), (2 * pairs, pairs, pairs));
             }
         }
+    }
+}
+
+#[test]
+fn the_instruction_in_force_is_quoted_and_not_the_goal_of_an_earlier_prompt() {
+    let contract = GoalContract {
+        goal: "Fix the token refresh".to_owned(),
+        instructions: vec![
+            "Fix the token refresh in src/auth".to_owned(),
+            "Also translate the token page".to_owned(),
+        ],
+        ..GoalContract::default()
+    };
+    for level in CorrectionLevel::ALL {
+        let text = text(&situation(&contract, level, &[], &[]), BUDGET, &[]);
+        assert!(text.contains("Also translate the token page"), "{text}");
+        assert!(!text.contains("Fix the token refresh"), "{text}");
     }
 }

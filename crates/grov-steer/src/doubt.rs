@@ -1,0 +1,175 @@
+//! When a doubt is told to the agent.
+//!
+//! A fact can be quoted to the user: a broken constraint, a destruction, the same failure again. It is told at once. A doubt
+//! (unrelated, growing scope) is an estimate, and on ordinary work most doubts are wrong. It is recorded and shown, and told
+//! when it is the third within 20 actions without a change tied to the goal since the first of them, or when a model that
+//! judges confirms it.
+
+use crate::level::ON_GOAL_FROM;
+use crate::way_back::{changes, is_soft};
+use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// So many doubts that stand together are told.
+pub const DOUBTS_TO_TELL: usize = 3;
+/// Within so many actions.
+pub const DOUBTS_WITHIN: u64 = 20;
+
+/// The doubts that stand unanswered.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenDoubts {
+    actions: u64,
+    /// Oldest first.
+    open: VecDeque<Doubt>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Doubt {
+    /// The number of the action.
+    at: u64,
+    /// Its tool call.
+    call: Option<String>,
+}
+
+impl OpenDoubts {
+    /// The agent did one more thing, and this was found of it.
+    pub fn acted(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
+        self.actions += 1;
+        if is_doubted(assessment) {
+            let oldest = self.actions.saturating_sub(DOUBTS_WITHIN);
+            self.open.retain(|doubt| doubt.at > oldest);
+            self.open.push_back(Doubt {
+                at: self.actions,
+                call: call.map(str::to_owned),
+            });
+            if self.open.len() > DOUBTS_TO_TELL {
+                self.open.pop_front();
+            }
+        } else if changes(action) && assessment.score >= ON_GOAL_FROM {
+            self.open.clear();
+        }
+    }
+
+    /// A call failed: it changed nothing.
+    pub fn failed(&mut self, call: &str) {
+        self.open.retain(|doubt| doubt.call.as_deref() != Some(call));
+    }
+
+    /// Keeps the doubts about these calls alone: of the others there is none under what the user asks for now.
+    pub fn keep(&mut self, still: impl Fn(&str) -> bool) {
+        self.open
+            .retain(|doubt| doubt.call.as_deref().is_some_and(&still));
+    }
+
+    /// Whether enough of them stand together to be told.
+    pub fn are_due(&self) -> bool {
+        self.open.len() >= DOUBTS_TO_TELL
+    }
+
+    /// They were told, or answered by the user.
+    pub fn settled(&mut self) {
+        self.open.clear();
+    }
+}
+
+/// Whether nothing but a doubt was found, and that puts the action off the goal.
+fn is_doubted(assessment: &Assessment) -> bool {
+    assessment.score < OFF_GOAL_BELOW && is_soft(assessment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::{ActionType, Finding, Rule};
+
+    fn action(kind: ActionType) -> ActionSketch {
+        ActionSketch {
+            action_type: kind,
+            files: vec!["a.rs".to_owned()],
+            command: None,
+            effects: Vec::new(),
+            reasoning: None,
+            failed: None,
+            output: None,
+            content: None,
+        }
+    }
+
+    /// Plays one letter an action: `d` a doubt, `t` a change tied to the goal, `l` a look, `f` a fact, `g` a doubt in the
+    /// grey band. Whether something is to be told at the end.
+    fn are_due(course: &str) -> bool {
+        let mut doubts = OpenDoubts::default();
+        for (place, step) in course.chars().enumerate() {
+            let (kind, rule, score) = match step {
+                'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
+                'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
+                'f' => (ActionType::Edit, Some(Rule::Constraint), 3),
+                't' => (ActionType::Edit, None, 10),
+                _ => (ActionType::Read, None, 10),
+            };
+            let findings = rule.map(|rule| Finding {
+                rule,
+                file: None,
+                reason: String::new(),
+                at_most: score,
+            });
+            let assessment = Assessment {
+                score,
+                findings: findings.into_iter().collect(),
+            };
+            doubts.acted(&action(kind), &assessment, Some(&format!("c{place}")));
+        }
+        doubts.are_due()
+    }
+
+    #[test]
+    fn a_doubt_is_told_as_the_third_within_twenty_actions_with_no_tied_change_between() {
+        for (course, expected) in [
+            ("d", false),
+            ("dd", false),
+            ("ddd", true),
+            ("dllldlld", true),
+            ("dfdgd", true),
+            ("ddtd", false),
+            ("ddtddd", true),
+            ("tddd", true),
+            ("dddt", false),
+            ("ggg", false),
+            ("dllllllllldllllllllld", false),
+            ("dllllllllldlllllllld", true),
+        ] {
+            assert_eq!(are_due(course), expected, "{course}");
+        }
+    }
+
+    #[test]
+    fn what_failed_was_allowed_or_told_counts_no_more() {
+        let doubt = Assessment {
+            score: 4,
+            findings: vec![Finding {
+                rule: Rule::ScopeCreep,
+                file: None,
+                reason: String::new(),
+                at_most: 4,
+            }],
+        };
+        let three = || {
+            let mut doubts = OpenDoubts::default();
+            for call in ["1", "2", "3"] {
+                doubts.acted(&action(ActionType::Edit), &doubt, Some(call));
+            }
+            doubts
+        };
+        assert!(three().are_due());
+        let mut failed = three();
+        failed.failed("2");
+        assert!(!failed.are_due());
+        let mut kept = three();
+        kept.keep(|call| call != "1");
+        assert!(!kept.are_due());
+        let mut told = three();
+        told.settled();
+        assert!(!told.are_due());
+    }
+}
