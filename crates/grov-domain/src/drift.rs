@@ -465,13 +465,24 @@ pub trait DriftStore: Send + Sync {
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError>;
 }
 
-/// What people changed of goal contracts.
+/// A tool call that the user was asked about before it ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedCall {
+    /// The tool call.
+    pub tool_use_id: String,
+    /// It is known to have run: the user said yes.
+    pub ran: bool,
+}
+
+/// What people changed of goal contracts, and what they were asked.
 #[async_trait]
 pub trait GoalStore: Send + Sync {
     /// Keeps an edit. Running programs learn of it by the store's revision.
     async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError>;
     /// The edits of a session, oldest first.
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError>;
+    /// The calls of a session that the user was asked about before they ran. Each is kept before the question is shown.
+    async fn asked_calls(&self, session: &ClientSessionId) -> Result<Vec<AskedCall>, StoreError>;
 }
 
 #[cfg(test)]

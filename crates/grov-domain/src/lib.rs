@@ -29,9 +29,9 @@ pub use action::{Action, ActionType, Effect, EffectKind, is_work};
 pub use clock::{Clock, SystemClock, long_before};
 pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since};
 pub use drift::{
-    Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState, DriftStore,
-    Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG, RelatedSteps,
-    Rule, StepVerdict,
+    AskedCall, Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState,
+    DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG,
+    RelatedSteps, Rule, StepVerdict,
 };
 pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,

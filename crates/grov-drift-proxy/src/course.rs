@@ -325,6 +325,23 @@ impl Course {
         self.touch(true, at);
     }
 
+    /// The user was asked about an action and let it run.
+    pub(crate) fn allowed(&mut self, one: &Assessed, at: OffsetDateTime) -> Progress {
+        self.amend(one.assessment.score, ON_GOAL_FROM);
+        if self.offence.call.is_some() && self.offence.call == one.call {
+            if self.pending().is_some() {
+                return self.dismiss(at);
+            }
+            let mut progress = Progress::default();
+            self.overtake(&mut progress);
+        }
+        if self.state.correction.is_none() && self.state.mode != SessionMode::Forced {
+            self.back_to_normal();
+        }
+        self.touch(true, at);
+        Progress::default()
+    }
+
     /// The user asked for something new.
     pub fn asked_anew(&mut self) {
         self.open_doubts.settled();

@@ -38,6 +38,13 @@ pub(crate) enum Event {
     Heard(String),
     /// The user said yes to it.
     Agreed(String),
+    /// The user was asked about it and let it run.
+    Allowed {
+        /// What it is.
+        action: ActionSketch,
+        /// Its tool call.
+        call: Option<String>,
+    },
 }
 
 /// What happened since the session is in memory, oldest first.
@@ -111,6 +118,7 @@ impl CatchUp {
         agreement: Agreement,
         root: Option<&str>,
         consents: &[String],
+        allowed: &HashSet<String>,
         mut steps: Vec<Done>,
         events: &[Event],
     ) -> Self {
@@ -128,6 +136,9 @@ impl CatchUp {
         // They come last, with what they write.
         steps.retain(|one| !seen.contains(&one.step));
         for one in &steps {
+            if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
+                rules.allow(&one.action, one.call.as_deref());
+            }
             rules.assess(&one.action, one.call.as_deref());
         }
         Self {
@@ -161,6 +172,7 @@ impl CatchUp {
                 }
                 Event::Heard(text) => self.rules.heard(text),
                 Event::Agreed(words) => self.rules.consented(words),
+                Event::Allowed { action, call } => self.rules.allow(action, call.as_deref()),
             }
         }
         self.taken = self.taken.max(events.len());

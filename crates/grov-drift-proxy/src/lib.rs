@@ -8,6 +8,7 @@
 //! models, hooks or HTTP.
 #![forbid(unsafe_code)]
 
+mod asked;
 mod contract;
 mod correction;
 mod counters;

@@ -1,5 +1,6 @@
 //! One client session in memory.
 
+use crate::asked::Breaking;
 use crate::contract::{Agreement, IntentReader, PromptKind, TaskGoal};
 use crate::course::{Course, Policy, Progress, Spoken};
 use crate::early::{CatchUp, Done, Early, Event, Found};
@@ -88,12 +89,16 @@ pub(crate) struct Session {
     pub(crate) last_answer: Option<String>,
     /// What the user was asked and has not answered yet.
     pub(crate) questions: Vec<Question>,
+    /// What broke something that the user may have been asked about.
+    pub(crate) breaking: Breaking,
     calls: Calls,
 }
 
 /// What was stored of a session but where it stood.
 pub(crate) struct Stored {
     pub(crate) steps: Vec<Done>,
+    /// Calls that ran after the user was asked about them.
+    pub(crate) allowed: HashSet<String>,
     pub(crate) terms: Terms,
 }
 
@@ -145,6 +150,7 @@ impl Slot {
             has_read_history: false,
             last_answer: None,
             questions: Vec::new(),
+            breaking: Breaking::default(),
             calls: Calls::default(),
         };
         Self {
@@ -239,7 +245,11 @@ impl Slot {
 
     /// The first part of [`Slot::load`]: what takes long is done before anybody has to wait for it.
     pub(crate) fn begin_to_load(&self, stored: Stored, task: &SessionId) -> Option<UnderWay> {
-        let Stored { steps, mut terms } = stored;
+        let Stored {
+            steps,
+            allowed,
+            mut terms,
+        } = stored;
         let (mut agreement, version, root, consents, events) = {
             let session = self.session();
             if session.task != *task {
@@ -261,7 +271,7 @@ impl Slot {
             !events.any(|event| matches!(event, Event::Typed { prompt: typed, .. } if typed == prompt))
         });
         let before = agreement.resume(terms.clone());
-        let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, steps, &events);
+        let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, &allowed, steps, &events);
         caught_up.follow(&events);
         Some(UnderWay {
             task: task.clone(),

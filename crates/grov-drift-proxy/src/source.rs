@@ -42,6 +42,7 @@ impl ContextSource for Drift {
     async fn words(&self, occasion: &Occasion) -> Option<Words> {
         let slot = self.shared.known(&occasion.lineage.session)?;
         self.wait(&slot, occasion).await;
+        self.look_what_was_asked(&slot, occasion).await?;
         let prompt = occasion.prompt.trim();
         let (correction, doubtful) = {
             let mut session = slot.try_session()?;
@@ -97,6 +98,7 @@ impl ContextSource for Drift {
         let now = self.shared.clock.now();
         count(&self.shared.counters.delivered);
         session.said_last = Some(offered.id.clone());
+        session.rules().told_to_undo();
         if session.course.delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
@@ -141,6 +143,25 @@ impl Drift {
             self.shared.request_load(&slot, &mut session);
         }
         Some(slot)
+    }
+
+    /// Where what waits to be said is about a call that ran: whether the user was asked about it and said yes. `None`: nobody
+    /// could tell in time, so nothing is said yet.
+    async fn look_what_was_asked(&self, slot: &Arc<Slot>, occasion: &Occasion) -> Option<()> {
+        {
+            let mut session = slot.try_session()?;
+            let call = session.course.pending_call().map(str::to_owned);
+            if !call.is_some_and(|call| session.breaking.has(&call)) {
+                return Some(());
+            }
+            for one in &occasion.answered {
+                session.breaking.ended(&one.tool_use_id, one.failed);
+            }
+        }
+        let left = occasion.deadline.saturating_duration_since(Instant::now());
+        let looking = self.shared.look_what_was_asked(slot);
+        let looked = tokio::time::timeout(left.saturating_sub(LEFT_TO_KEEP), looking).await;
+        looked.is_ok_and(|looked| looked.is_ok()).then_some(())
     }
 
     /// Waits until what the request answers was assessed, a little while.

@@ -11,6 +11,7 @@ use crate::plan::{changes, has_hard};
 use crate::reconsider::{Prompted, stands};
 use crate::replay::FOLLOWS;
 use crate::session::{Loading, Session, Slot};
+use crate::work::Job;
 use grov_domain::{Assessment, ExchangeKind, Finding, JudgedBy, Rule, SessionMode, StepVerdict};
 use grov_proxy_core::{ActionWatch, ToolOutcome, Watched, WatchedExchange};
 use std::path::Path;
@@ -182,6 +183,9 @@ impl Watching<'_> {
                 }
             }
         }
+        if session.breaking.ended(&result.tool_use_id, result.failed) {
+            self.shared.ask(Job::Asked(Arc::clone(self.slot)));
+        }
         // It changed nothing, so there is nothing to be said of it.
         if result.failed {
             session.course.failed(&result.tool_use_id);
@@ -275,13 +279,17 @@ impl Watching<'_> {
             if assessment.score < grov_domain::OFF_GOAL_BELOW {
                 count(&self.shared.counters.off_goal);
             }
-            response.push(Assessed {
+            let assessed = Assessed {
                 action: action.clone(),
                 step: Some(step.id.clone()),
                 call: call.map(str::to_owned),
                 assessment,
                 is_delegated: !self.is_main,
-            });
+            };
+            if has_hard(&assessed.assessment) {
+                session.breaking.add(assessed.clone());
+            }
+            response.push(assessed);
         }
         response
     }

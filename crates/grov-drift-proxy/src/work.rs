@@ -40,6 +40,10 @@ pub(crate) enum Job {
     Load(Arc<Slot>),
     /// Read again what a session is held to.
     Refresh(Arc<Slot>),
+    /// Look which of the actions that ran the user was asked about.
+    Asked(Arc<Slot>),
+    /// Write verdicts to steps that are recorded, or about to be.
+    Verdicts(ClientSessionId, Vec<(StepId, StepVerdict)>),
     /// Ask the judge.
     Judge(Box<Inquiry>),
 }
@@ -103,6 +107,14 @@ impl Shared {
         match job {
             Job::Load(slot) => self.load(slot).await,
             Job::Refresh(slot) => self.refresh(slot).await,
+            Job::Asked(slot) => {
+                if let Err(error) = self.look_what_was_asked(&slot).await {
+                    tracing::debug!(%error, "what the user was asked cannot be read");
+                }
+            }
+            Job::Verdicts(session, verdicts) => {
+                self.record_later(&session, &verdicts, verdicts.len()).await;
+            }
             Job::Judge(inquiry) => inquiry.ask(self).await,
         }
     }
@@ -292,8 +304,17 @@ impl Shared {
             is_delegated: false,
         });
         let steps = steps.collect();
+        let asked = self.store.asked_calls(id).await?.into_iter();
+        let allowed = asked
+            .filter(|call| call.ran)
+            .map(|call| call.tool_use_id)
+            .collect();
         let terms = self.terms(id, task).await?;
-        Ok(Stored { steps, terms })
+        Ok(Stored {
+            steps,
+            allowed,
+            terms,
+        })
     }
 
     /// What a session is held to, as stored.

@@ -424,6 +424,9 @@ impl Following {
             self.corrects,
             at,
         );
+        if check.correction.is_some() {
+            self.rules.told_to_undo();
+        }
         self.check = Some(check.clone());
         Some(check)
     }

@@ -100,6 +100,7 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     for action in question.past.unwrap_or_default() {
         rules.assess_delegated(action);
     }
+    rules.told_to_undo();
     if let Some(directory) = question.directory {
         rules.assess(&going_to(directory), None);
     }

@@ -284,11 +284,8 @@ impl Agreement {
         let newest = newest
             .map(|prompt| self.intent_of(vec![prompt]))
             .unwrap_or_default();
-        let first = self.instructions.first().cloned();
         let base = if self.task.goal.trim().is_empty() {
-            first
-                .map(|prompt| self.intent_of(vec![prompt]).goal)
-                .unwrap_or_default()
+            self.goal_before_newest()
         } else {
             self.task.goal.clone()
         };
@@ -318,28 +315,48 @@ impl Agreement {
         self.typed = contract;
     }
 
+    /// The goal of the instructions before the newest: that of the first, or of the last one that turned elsewhere.
+    fn goal_before_newest(&self) -> String {
+        let mut goal = String::new();
+        let mut since: Vec<&str> = Vec::new();
+        let before = self.instructions.len().saturating_sub(1).max(1);
+        for prompt in self.instructions.iter().take(before) {
+            let intent = self.intent_of(vec![prompt.clone()]);
+            if !intent.goal.is_empty() && (goal.is_empty() || turns(&intent, &goal, since.iter().copied())) {
+                goal = intent.goal;
+                since.clear();
+            }
+            since.push(prompt);
+        }
+        goal
+    }
+
     /// Whether the newest prompt turns to something that has nothing in common with what was wanted so far.
     fn turns(&self, newest: &Intent, base: &str) -> bool {
         let before = self
             .instructions
             .split_last()
             .map_or(&[][..], |(_, before)| before);
-        let telling: HashSet<String> = newest
-            .keywords
-            .iter()
-            .chain(&newest.scope)
-            .flat_map(|text| words(text, MOST_WORDS))
-            .collect();
-        if newest.goal.is_empty() || telling.len() < WORDS_OF_A_TURN {
-            return false;
-        }
         let task = self.task.scope.iter().chain(&self.task.keywords);
-        let texts = before.iter().chain(task).map(String::as_str);
-        let mut known = std::iter::once(base)
-            .chain(texts)
-            .flat_map(|text| words(text, MOST_WORDS));
-        !known.any(|word| telling.contains(&word))
+        turns(newest, base, before.iter().chain(task).map(String::as_str))
     }
+}
+
+/// Whether a prompt has nothing in common with a goal and what was said for it.
+fn turns<'a>(newest: &Intent, base: &'a str, said: impl Iterator<Item = &'a str>) -> bool {
+    let telling: HashSet<String> = newest
+        .keywords
+        .iter()
+        .chain(&newest.scope)
+        .flat_map(|text| words(text, MOST_WORDS))
+        .collect();
+    if newest.goal.is_empty() || telling.len() < WORDS_OF_A_TURN {
+        return false;
+    }
+    let mut known = std::iter::once(base)
+        .chain(said)
+        .flat_map(|text| words(text, MOST_WORDS));
+    !known.any(|word| telling.contains(&word))
 }
 
 /// Of prompts, oldest first, those that say something, as they are kept in a contract.
@@ -431,6 +448,15 @@ mod tests {
         let mut agreement = agreement();
         agreement.prompted("Fix the token refresh in src/auth/token.ts");
         agreement.prompted("Translate README.md into French");
+        assert_eq!(agreement.contract().goal, "Translate README.md into French");
+    }
+
+    #[test]
+    fn what_follows_a_turn_is_not_held_to_the_goal_before_it() {
+        let mut agreement = agreement();
+        agreement.prompted("Fix the token refresh in src/auth/token.ts");
+        agreement.prompted("Translate README.md into French");
+        agreement.prompted("and keep the French headings in README.md short");
         assert_eq!(agreement.contract().goal, "Translate README.md into French");
     }
 

@@ -5,15 +5,15 @@ use crate::sqlite::copy_without_log;
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, CallFilter, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore,
-    DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord, ExchangeStore,
-    FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck, HookProgress,
-    HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse,
-    Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats, MemoryStore,
-    MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, RelatedSteps, Reservation,
-    Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepId,
-    StepRow, StepVerdict, StoreError, StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore,
-    TaskTransition, TermMatches, Unembedded,
+    Applied, AskedCall, CallFilter, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter,
+    DriftLogStore, DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord,
+    ExchangeStore, FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck,
+    HookProgress, HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
+    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats,
+    MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, RelatedSteps,
+    Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary,
+    SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope, SwitchStore, Task,
+    TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -554,6 +554,10 @@ impl GoalStore for ReopeningStore {
 
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
         delegate!(self.goal_edits(session))
+    }
+
+    async fn asked_calls(&self, session: &ClientSessionId) -> Result<Vec<AskedCall>, StoreError> {
+        delegate!(self.asked_calls(session))
     }
 }
 

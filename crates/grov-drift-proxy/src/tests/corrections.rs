@@ -116,6 +116,66 @@ async fn of_a_change_that_was_denied_nothing_is_said() {
     assert_eq!(bench.next_request("", &calls).await, None);
 }
 
+/// A goal that forbids a file.
+const FORBIDS: &str = "Fix the token refresh in src/auth/token.ts and do not touch src/db/pool.ts";
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_in_the_guards_dialog_is_consent_and_nothing_is_said() {
+    let bench = Bench::new();
+    bench.begin(FORBIDS).await;
+    let (calls, watched) = bench.change("src/db/pool.ts", "export const size = 50;");
+    assert!(level(&watched).is_some());
+    bench.store.asks_about(&calls[0]);
+    assert_eq!(bench.next_request("", &calls).await, None);
+    let state = bench.state();
+    assert_eq!(
+        (state.mode, state.correction, state.escalation),
+        (SessionMode::Normal, None, 0)
+    );
+    // It is no drift in the log either, and the same file is not spoken of again.
+    until(|| {
+        bench
+            .store
+            .judged()
+            .iter()
+            .any(|(_, verdict)| verdict.score == 10)
+    })
+    .await;
+    let (calls, watched) = bench.change("src/db/pool.ts", "export const size = 60;");
+    assert_eq!(level(&watched), None);
+    assert_eq!(bench.next_request("", &calls).await, None);
+    let (calls, watched) = bench.change("src/db/pool.ts", "export const other = 60;");
+    assert_eq!(level(&watched), None);
+    assert_eq!(bench.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_was_asked_about_and_a_no_in_the_dialog_are_no_consent() {
+    for is_asked in [false, true] {
+        let bench = Bench::new();
+        bench.begin(FORBIDS).await;
+        let (calls, _) = bench.change("src/db/pool.ts", "export const size = 50;");
+        if is_asked {
+            bench.store.asks_about(&calls[0]);
+            let mut occasion = bench.occasion("", &calls);
+            occasion.answered[0].failed = true;
+            assert!(bench.drift.words(&occasion).await.is_none());
+            bench.exchange(Response {
+                answered: &calls,
+                failed: &calls,
+                ..Response::default()
+            });
+        } else {
+            assert!(bench.next_request("", &calls).await.is_some());
+        }
+        let (_, watched) = bench.change(
+            "src/db/pool.ts",
+            "export const size = 50;\nexport const more = 1;",
+        );
+        assert!(level(&watched).is_some());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_another_history_of_the_session_did_is_not_said() {
     let bench = Bench::new();

@@ -2,13 +2,13 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, ClientSessionId, Clock, Correction, CorrectionId, CorrectionOutcome, DriftEvent, DriftEventId,
-    DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict, ExchangeRecord,
-    ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion, Judge, Judged,
-    JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep, RelatedSteps,
-    SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore, SessionSummary,
-    StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore, TaskAction,
-    TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
+    Applied, AskedCall, ClientSessionId, Clock, Correction, CorrectionId, CorrectionOutcome, DriftEvent,
+    DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
+    ExchangeRecord, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion,
+    Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep,
+    RelatedSteps, SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
+    SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore,
+    TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
 use grov_proxy_core::Watched;
 use std::collections::HashMap;
@@ -56,6 +56,9 @@ struct Rows {
     corrections: HashMap<CorrectionId, Correction>,
     judged: Vec<(StepId, StepVerdict)>,
     edits: Vec<GoalEdit>,
+    asked: Vec<AskedCall>,
+    /// Steps that are in the drift log.
+    logged: Vec<StepId>,
     prompts: Vec<(SessionId, Prompt)>,
     /// Of a session that has more than one.
     tasks: Vec<SessionSummary>,
@@ -77,6 +80,14 @@ impl Kept {
     }
 
     /// A person has the words of the newest correction forgotten.
+    /// The guard's dialog asks the user about a call.
+    pub(super) fn asks_about(&self, call: &str) {
+        self.rows().asked.push(AskedCall {
+            tool_use_id: call.to_owned(),
+            ran: false,
+        });
+    }
+
     pub(super) fn forget_words(&self) {
         let mut rows = self.rows();
         rows.revision += 1;
@@ -144,6 +155,7 @@ impl Kept {
         rows.prompts.extend(prompts.map(|prompt| (task.clone(), prompt)));
         for (step, verdict) in record.steps.into_iter().zip(&watched.verdicts) {
             if verdict.as_ref().is_some_and(StepVerdict::is_off_goal) {
+                rows.logged.push(step.id);
                 continue;
             }
             rows.steps.push(StepRow {
@@ -223,7 +235,7 @@ impl DriftStore for Kept {
         let mut rows = self.rows();
         let known: Vec<_> = verdicts
             .iter()
-            .filter(|(id, _)| rows.steps.iter().any(|step| step.id == *id))
+            .filter(|(id, _)| rows.steps.iter().any(|step| step.id == *id) || rows.logged.contains(id))
             .cloned()
             .collect();
         rows.judged.extend(known.iter().cloned());
@@ -245,6 +257,9 @@ impl GoalStore for Kept {
     }
     async fn goal_edits(&self, _: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
         Ok(self.rows().edits.clone())
+    }
+    async fn asked_calls(&self, _: &ClientSessionId) -> Result<Vec<AskedCall>, StoreError> {
+        Ok(self.rows().asked.clone())
     }
 }
 

@@ -177,6 +177,11 @@ impl Rules {
         self.breaches.note(deed, call, findings, makes);
     }
 
+    /// The agent was told to take back what it changed against a constraint.
+    pub fn told_to_undo(&mut self) {
+        self.breaches.told();
+    }
+
     /// The files that the newest action put back: what was changed there against a constraint stands no more.
     pub fn put_back(&self) -> &[String] {
         &self.put_back

@@ -567,13 +567,19 @@ fn taking_back_what_was_changed_against_a_constraint_breaks_nothing() {
     ] {
         let mut rules = without_the_database();
         assert!(is_fact(&rules.assess(breach, Some("1"))));
+        rules.told_to_undo();
         let undone = rules.assess(&undoing, Some("2"));
         assert!(!is_fact(&undone), "{undoing:?}: {undone:?}");
         // Both ways of asking say the same.
         let mut rules = without_the_database();
         rules.assess_delegated(breach);
+        rules.told_to_undo();
         assert!(!is_fact(&rules.assess_delegated(&undoing)), "{undoing:?}");
     }
+}
+
+fn changed_back() -> ActionSketch {
+    edit("/home/me/p/src/db/pool.rs", "const MAX: usize = 5;")
 }
 
 #[test]
@@ -594,14 +600,17 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
     ] {
         let mut rules = without_the_database();
         rules.assess(breach, Some("1"));
+        rules.told_to_undo();
         assert!(is_fact(&rules.assess(&action, Some("2"))), "{action:?}");
     }
-    // Once for each change, and not where the change failed.
+    // Of an edit nobody can tell without having said so, and then once for each change. What failed changed nothing.
     let mut rules = without_the_database();
     let back = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 5;");
     rules.assess(&changed, Some("1"));
-    rules.assess(&back, Some("2"));
-    assert!(is_fact(&rules.assess(&back, Some("3"))));
+    assert!(is_fact(&rules.assess(&back, Some("2"))));
+    rules.told_to_undo();
+    assert!(!is_fact(&rules.assess(&changed_back(), Some("3"))));
+    assert!(is_fact(&rules.assess(&changed_back(), Some("4"))));
     let mut rules = without_the_database();
     rules.assess(&made, Some("1"));
     rules.ended("1", true);

@@ -26,6 +26,8 @@ struct Breach {
     is_made: bool,
     /// The beginning of what was written, where that was seen.
     written: Option<String>,
+    /// The agent was told to take it back.
+    is_told: bool,
 }
 
 impl Breaches {
@@ -55,9 +57,17 @@ impl Breaches {
                 place: place.as_str().to_owned(),
                 call: call.map(call_hash),
                 is_made: was_made || creates(deed) && makes(place),
+                is_told: false,
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MOST_WRITTEN)).to_owned()),
             });
+        }
+    }
+
+    /// The agent was told to take back what stands.
+    pub(super) fn told(&mut self) {
+        for breach in &mut self.0 {
+            breach.is_told = true;
         }
     }
 
@@ -126,14 +136,15 @@ impl Breach {
         restores && (is_it || below()) || is_it && self.is_made && is_removed(deed)
     }
 
-    /// What stood there before is not known: an edit that leaves out what was written, and writes no more than that, is
-    /// believed, once for each change.
+    /// What stood there before is not known: of an agent that was told so, an edit that leaves out what was written, and
+    /// writes no more than that, is believed, once for each change.
     fn may_go_back_by(&self, deed: &Deed<'_>) -> bool {
         let Some(new) = deed.action.content.as_deref().map(str::trim) else {
             return false;
         };
         match self.written.as_deref() {
             _ if new.is_empty() => true,
+            _ if !self.is_told => false,
             Some(written) if !written.is_empty() => {
                 !new.contains(written) && new.len() <= 2 * written.len() + MORE_THAN_BACK
             }

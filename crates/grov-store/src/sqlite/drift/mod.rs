@@ -15,8 +15,9 @@ pub(super) use verdicts::{NewVerdict, take_out};
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore, DriftState,
-    DriftStore, GoalEdit, GoalStore, JudgedBy, RelatedSteps, SessionId, StepId, StepRow, StepVerdict,
+    AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore, DriftState,
+    DriftStore, GoalEdit, GoalStore, GuardVerdict, JudgedBy, RelatedSteps, SessionId, StepId, StepRow,
+    StepVerdict,
 };
 
 #[async_trait]
@@ -81,6 +82,17 @@ impl GoalStore for SqliteStore {
 
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError> {
         self.edits_of(session).await
+    }
+
+    async fn asked_calls(&self, session: &ClientSessionId) -> Result<Vec<AskedCall>, StoreError> {
+        let log = self.guards_of(session).await?.into_iter();
+        let asked = log.filter(|one| one.ran || one.verdict == GuardVerdict::Ask);
+        Ok(asked
+            .map(|one| AskedCall {
+                tool_use_id: one.tool_use_id,
+                ran: one.ran,
+            })
+            .collect())
     }
 }
 

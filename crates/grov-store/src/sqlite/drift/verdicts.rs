@@ -6,7 +6,7 @@ use crate::door;
 use crate::sqlite::transitions::recount_steps;
 use crate::sqlite::values::{list, list_value};
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ClientSessionId, CorrectionLevel, Finding, RecoveryStep, StepId, StepVerdict};
+use grov_domain::{ClientSessionId, CorrectionLevel, Finding, JudgedBy, RecoveryStep, StepId, StepVerdict};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
@@ -24,6 +24,8 @@ pub(in crate::sqlite) struct NewVerdict {
     reason: Option<String>,
     is_off_goal: bool,
     has_hard: bool,
+    /// Rules found nothing after all: the user had allowed it.
+    is_acquittal: bool,
 }
 
 impl NewVerdict {
@@ -39,6 +41,9 @@ impl NewVerdict {
             plan: list(&plan)?,
             is_off_goal: verdict.is_off_goal(),
             has_hard: has_hard(&verdict.findings),
+            is_acquittal: verdict.by == JudgedBy::Rules
+                && verdict.findings.is_empty()
+                && !verdict.is_off_goal(),
             correction: verdict.correction.take(),
             reason: verdict.findings.into_iter().next().map(|finding| finding.reason),
         })
@@ -101,7 +106,8 @@ async fn judge(
         };
         let session = place.session.as_str();
         let rows = if place.is_logged {
-            if verdict.is_off_goal || verdict.has_hard || place.has_hard {
+            let stands = place.has_hard && !verdict.is_acquittal;
+            if verdict.is_off_goal || verdict.has_hard || stands {
                 continue;
             }
             bring_back(connection, id, verdict).await?

@@ -56,7 +56,10 @@ impl SqliteStore {
         Ok(true)
     }
 
-    pub(super) async fn guards_of(&self, session: &ClientSessionId) -> Result<Vec<Guarded>, StoreError> {
+    pub(in crate::sqlite) async fn guards_of(
+        &self,
+        session: &ClientSessionId,
+    ) -> Result<Vec<Guarded>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM hook_guards WHERE client_session_id = ? ORDER BY at, tool_use_id");
         let rows = self
