@@ -119,7 +119,15 @@ impl ClientSessionId {
     /// The id under which is remembered what hooks saw of this client session. It is none of the proxy's tasks: a session that
     /// goes through the proxy for a while is seen by both, each a part of it.
     pub fn seen_by_hooks(&self) -> SessionId {
-        SessionId::new(format!("{self}/hooks"))
+        self.seen_by_hooks_after(0)
+    }
+
+    /// The same of the task that came after so many others of this client session.
+    pub fn seen_by_hooks_after(&self, others: usize) -> SessionId {
+        match others {
+            0 => SessionId::new(format!("{self}/hooks")),
+            others => SessionId::new(format!("{self}/hooks/{others}")),
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod cut;
 mod drift;
 mod embedder;
 mod exchange;
+mod goal;
 mod hook_session;
 mod ids;
 mod judge;
@@ -37,6 +38,7 @@ pub use embedder::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
+pub use goal::prompt_of_goal;
 pub use hook_session::{
     GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore, PUT_BACK,
     WaitingPrompt,

@@ -326,7 +326,10 @@ impl AfterTurn<'_> {
         if material.is_empty() {
             return Ok(true);
         }
-        let known = self.known(store).await?;
+        let mut others = self.known(store).await?;
+        let is_other = others.first().is_none_or(|newest| material.turned_from(newest));
+        let known = (!is_other).then(|| others.remove(0));
+        let material = material.beside(&others, &steps);
         let is_end = self.work.event == event::SESSION_END;
         if !news.is_new && known.as_ref().is_some_and(|task| task.created_at >= news.before) {
             return Ok(true);
@@ -402,15 +405,17 @@ impl AfterTurn<'_> {
         Ok(true)
     }
 
-    /// What was kept of the session before.
-    async fn known(&self, store: &SqliteStore) -> Result<Option<Task>, StoreError> {
+    /// What was kept of the session before, the newest first.
+    async fn known(&self, store: &SqliteStore) -> Result<Vec<Task>, StoreError> {
         let id = self.work.whose.id();
         let project = Place::locate(&self.work.whose.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
         let own = |task: &Task| {
-            task.client_session_id.as_ref() == Some(&id) && task.session_id == Some(id.seen_by_hooks())
+            let session = task.session_id.as_ref();
+            let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.seen_by_hooks().as_str()));
+            task.client_session_id.as_ref() == Some(&id) && is_hooks
         };
-        Ok(tasks.into_iter().find(own))
+        Ok(tasks.into_iter().filter(own).collect())
     }
 
     fn judge(&self) -> Result<ModelJudge, StoreError> {

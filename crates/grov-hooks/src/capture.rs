@@ -1,11 +1,12 @@
 //! What of a session goes to team memory. Pure.
 //!
-//! A session is one task: it is saved after each of its turns, over what was saved before.
+//! What a session works on is saved after each of its turns, over what was saved before. A prompt that turns to something else
+//! begins another task, which is saved beside it.
 
 use grov_domain::{
     ActionSketch, EffectKind, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, Reasoning,
     ReasoningQuestion, SummaryQuestion, Task, TaskContextQuestion, TaskId, TaskSketch, TaskStatus, TaskType,
-    TriggerReason, without_own_text,
+    TriggerReason, prompt_of_goal, without_own_text,
 };
 use grov_project::GrovIgnore;
 use std::path::Path;
@@ -29,6 +30,8 @@ pub struct Material<'a> {
     prompts: Vec<String>,
     /// In order, those judged off goal left out, files relative to the working tree; each with the number of its prompt.
     actions: Vec<(u64, ActionSketch)>,
+    /// Tasks of the session that were kept before this one.
+    before: usize,
 }
 
 /// Where and by whom the work is done.
@@ -73,7 +76,37 @@ impl<'a> Material<'a> {
             contract,
             prompts: prompts.filter(|prompt| !prompt.is_empty()).collect(),
             actions: actions.collect(),
+            before: 0,
         }
+    }
+
+    /// Leaves out what was done for other tasks of the session: they were kept already, the newest first.
+    #[must_use]
+    pub fn beside(mut self, others: &[Task], steps: &[HookStep]) -> Self {
+        self.before = others.len();
+        if let Some(since) = others.first().map(|task| task.created_at) {
+            let before = steps.iter().filter(|step| step.timestamp <= since);
+            let last = before.map(|step| step.prompt).max().unwrap_or(0);
+            self.actions.retain(|(prompt, _)| *prompt > last);
+        }
+        self
+    }
+
+    /// The prompts from the one on that the goal was taken from: what came before it was about something else.
+    fn prompts_of_goal(&self) -> &[String] {
+        let from = prompt_of_goal(&self.contract.goal, &self.prompts);
+        self.prompts.get(from..).unwrap_or_default()
+    }
+
+    /// Whether the newest prompt turned to another task than the one that was kept.
+    pub fn turned_from(&self, known: &Task) -> bool {
+        let newest = self.prompts.len().saturating_sub(1);
+        let goal = known.goal.as_deref().unwrap_or_default();
+        newest > 0
+            && !goal.is_empty()
+            && goal != self.contract.goal
+            && prompt_of_goal(&self.contract.goal, &self.prompts) == newest
+            && self.prompts[newest].contains(self.contract.goal.trim_end_matches(['.', '…']))
     }
 
     /// Whether there is nothing to remember. Of what was forgotten actions without a word are left.
@@ -140,7 +173,7 @@ impl<'a> Material<'a> {
     pub fn reasoning_question(&self, answer: &str) -> ReasoningQuestion {
         ReasoningQuestion {
             goal: self.contract.goal.clone(),
-            prompts: self.prompts.clone(),
+            prompts: self.prompts_of_goal().to_vec(),
             constraints: self.contract.constraints.clone(),
             actions: self.sketches(),
             answer: answer.to_owned(),
@@ -186,11 +219,14 @@ impl<'a> Material<'a> {
             project_remote: circumstances.remote,
             user: circumstances.user,
             client_session_id: Some(self.session.client_session_id.clone()),
-            session_id: Some(self.session.client_session_id.seen_by_hooks()),
+            session_id: known
+                .and_then(|task| task.session_id.clone())
+                .or_else(|| Some(self.session.client_session_id.seen_by_hooks_after(self.before))),
             original_query: known
+                .filter(|task| task.goal == goal)
                 .map(|task| task.original_query.clone())
                 .filter(|query| !query.is_empty())
-                .or_else(|| self.prompts.first().cloned())
+                .or_else(|| self.prompts_of_goal().first().cloned())
                 .or_else(|| goal.clone())
                 .unwrap_or_default(),
             goal,
@@ -364,6 +400,38 @@ mod tests {
         let material = Material::new(&session, &later, &steps, Path::new("/p"), &ignore);
         let again = saved(&material, Some(&task));
         assert_eq!((again.id, again.original_query), (task.id, "go".to_owned()));
+    }
+
+    #[test]
+    fn a_prompt_that_turns_elsewhere_is_another_memory_and_mixes_nothing_of_the_first() {
+        let mut session = session();
+        let mut contract = contract(&["Add a greeting"]);
+        let mut steps = vec![step("greeting", 1, None)];
+        let ignore = GrovIgnore::default();
+        let material = Material::new(&session, &contract, &steps, Path::new("/p"), &ignore);
+        let first = saved(&material, None);
+        assert!(!material.turned_from(&first));
+
+        session.prompts = 2;
+        contract
+            .instructions
+            .push("Translate the readme into French".to_owned());
+        contract.goal = "Translate the readme into French".to_owned();
+        let mut later = step("readme", 2, None);
+        later.timestamp += time::Duration::seconds(1);
+        steps.push(later);
+        let material = Material::new(&session, &contract, &steps, Path::new("/p"), &ignore);
+        assert!(material.turned_from(&first));
+        let material = material.beside(std::slice::from_ref(&first), &steps);
+        let second = saved(&material, None);
+        assert_eq!(second.original_query, "Translate the readme into French");
+        assert_eq!(second.goal.as_deref(), Some("Translate the readme into French"));
+        assert_eq!(second.files_touched, ["readme"]);
+        assert_eq!(
+            material.reasoning_question("").prompts,
+            ["Translate the readme into French"]
+        );
+        assert_ne!((&second.id, &second.session_id), (&first.id, &first.session_id));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::exchange::both_ends;
 use super::turn::changes;
 use grov_domain::{
     ActionSketch, Prompt, Reasoning, ReasoningQuestion, SessionState, SessionStatus, StepRow, Task, TaskId,
-    TaskStatus, TriggerReason, without_own_text,
+    TaskStatus, TriggerReason, prompt_of_goal, without_own_text,
 };
 use grov_project::GrovIgnore;
 use std::path::Path;
@@ -94,7 +94,7 @@ impl Material {
     pub(super) fn question(&self, state: &SessionState, answer: &str) -> ReasoningQuestion {
         ReasoningQuestion {
             goal: state.original_goal.clone().unwrap_or_default(),
-            prompts: self.prompts.clone(),
+            prompts: self.prompts_of(state).to_vec(),
             constraints: state.constraints.clone(),
             actions: self.actions.clone(),
             answer: answer.to_owned(),
@@ -130,7 +130,7 @@ impl Material {
             client_session_id: Some(state.client_session_id.clone()),
             session_id: Some(state.session_id.clone()),
             original_query: self
-                .prompts
+                .prompts_of(state)
                 .first()
                 .cloned()
                 .or_else(|| state.original_goal.clone())
@@ -150,6 +150,12 @@ impl Material {
             superseded_by: None,
             created_at: now,
         }
+    }
+
+    /// The prompts from the one on that the goal was taken from: what came before it was about something else.
+    fn prompts_of(&self, state: &SessionState) -> &[String] {
+        let from = prompt_of_goal(state.original_goal.as_deref().unwrap_or_default(), &self.prompts);
+        self.prompts.get(from..).unwrap_or_default()
     }
 
     /// The files that were changed; of work that changed none, those it was about.
@@ -232,6 +238,30 @@ mod tests {
             None,
             OffsetDateTime::UNIX_EPOCH,
         )
+    }
+
+    #[test]
+    fn goal_and_text_of_a_memory_come_from_one_prompt() {
+        let prompts = [
+            prompt("How does the login work?"),
+            prompt("Translate the readme into French"),
+        ];
+        let material = Material::new(&prompts, &[], None, &GrovIgnore::default(), |_| None);
+        let mut state = task("s1", None);
+        state.original_goal = Some("Translate the readme into French".to_owned());
+        let task = material.task(
+            &state,
+            None,
+            Reasoning::default(),
+            Ending::Complete,
+            None,
+            OffsetDateTime::UNIX_EPOCH,
+        );
+        assert_eq!(task.original_query, "Translate the readme into French");
+        assert_eq!(
+            material.question(&state, "").prompts,
+            ["Translate the readme into French"]
+        );
     }
 
     #[test]

@@ -1,0 +1,56 @@
+//! Which prompt a goal comes from.
+
+use crate::words;
+use std::collections::HashSet;
+
+/// Words of a text that are compared.
+const MOST_WORDS: usize = 400;
+
+/// The place of the prompt that a goal was taken from, oldest first: what is kept of a task must come from one task. Of a
+/// goal in a model's words the prompt that shares the most of them; the first one where none shares any.
+pub fn prompt_of_goal(goal: &str, prompts: &[String]) -> usize {
+    let goal = goal.trim().trim_end_matches(['.', '…']).trim_end();
+    if goal.is_empty() {
+        return 0;
+    }
+    if let Some(place) = prompts.iter().position(|prompt| prompt.contains(goal)) {
+        return place;
+    }
+    let wanted: HashSet<String> = words(goal, MOST_WORDS).into_iter().collect();
+    let shared = |prompt: &String| {
+        let said: HashSet<String> = words(prompt, MOST_WORDS).into_iter().collect();
+        wanted.intersection(&said).count()
+    };
+    let mut best = (0, 0);
+    for (place, prompt) in prompts.iter().enumerate() {
+        let shared = shared(prompt);
+        if shared > best.1 {
+            best = (place, shared);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_goal_belongs_to_the_prompt_it_was_taken_from() {
+        let prompts = [
+            "How does the login work?".to_owned(),
+            "Translate README.md into French. Keep it short.".to_owned(),
+            "and the headings".to_owned(),
+        ];
+        for (goal, expected) in [
+            ("Translate README.md into French.", 1),
+            ("French translation of README.md", 1),
+            ("How does the login work?", 0),
+            ("Something else entirely", 0),
+            ("", 0),
+        ] {
+            assert_eq!(prompt_of_goal(goal, &prompts), expected, "{goal}");
+        }
+        assert_eq!(prompt_of_goal("x", &[]), 0);
+    }
+}
