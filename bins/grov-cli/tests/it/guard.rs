@@ -517,3 +517,92 @@ fn a_home_that_is_named_behind_the_event_is_the_home() {
     let other = other.to_str().unwrap();
     assert_eq!(asked(&["hook", "PreToolUse", "--home", other]), None);
 }
+
+/// A session that was told something else.
+fn told(prompt: &str) -> Scene {
+    let scene = Scene::new();
+    scene.repository("work", "https://example.org/shop.git");
+    scene.write("work/transcript.jsonl", "");
+    prompted(&scene, prompt);
+    scene
+}
+
+fn prompted(scene: &Scene, prompt: &str) -> Ended {
+    let ended = hook(scene, "UserPromptSubmit", object!({ "prompt": prompt }));
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{ended:?}");
+    ended
+}
+
+#[test]
+fn where_nothing_is_to_be_changed_every_change_is_asked_about_until_one_is_asked_for() {
+    let scene = told("Explain how the login works. Don't change anything.");
+    assert_eq!(
+        said(&change(&scene, "t1", "src/login.rs")).as_deref(),
+        Some("ask")
+    );
+    for (id, command) in [
+        ("t2", "rm src/login.rs"),
+        ("t3", "git commit -am x"),
+        ("t4", "sed -i s/a/b/ src/login.rs"),
+    ] {
+        assert_eq!(
+            said(&run(&scene, id, command)).as_deref(),
+            Some("ask"),
+            "{command}"
+        );
+    }
+    for (id, command) in [
+        ("t5", "grep -rn login src"),
+        ("t6", "cargo test"),
+        ("t7", "git log -3"),
+        ("t8", "echo notes > /tmp/notes.md"),
+    ] {
+        assert_eq!(said(&run(&scene, id, command)), None, "{command}");
+    }
+    prompted(&scene, "And how does the logout work?");
+    assert_eq!(
+        said(&change(&scene, "t9", "src/login.rs")).as_deref(),
+        Some("ask")
+    );
+    prompted(&scene, "Now fix the timeout of the login");
+    assert_eq!(said(&change(&scene, "t10", "src/login.rs")), None);
+}
+
+#[test]
+fn the_dialog_quotes_the_instruction_in_force() {
+    let scene = begun(Scene::new());
+    prompted(&scene, "Also make the login page faster");
+    let ended = change(&scene, "t1", "src/db/pool.rs");
+    assert_eq!(said(&ended).as_deref(), Some("ask"));
+    assert!(
+        ended.stdout.contains("Also make the login page faster"),
+        "{ended:?}"
+    );
+    assert!(!ended.stdout.contains("Fix the login in"), "{ended:?}");
+}
+
+#[test]
+fn to_undo_what_was_forbidden_is_not_asked_about() {
+    let scene = begun(Scene::new());
+    in_transcript(&scene, "w1", "echo x > src/db/new.rs", false);
+    assert_eq!(said(&run(&scene, "t1", "rm src/db/new.rs")), None);
+    assert_eq!(said(&run(&scene, "t2", "git checkout -- src/db/new.rs")), None);
+    assert_eq!(said(&run(&scene, "t3", "rm -rf src/db")).as_deref(), Some("ask"));
+    assert_eq!(
+        said(&run(&scene, "t4", "rm src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+}
+
+#[test]
+fn after_a_yes_in_the_dialog_nothing_is_said_and_the_action_is_no_drift() {
+    let scene = begun(Scene::new());
+    let command = "echo x >> src/db/pool.rs";
+    assert_eq!(said(&run(&scene, "t1", command)).as_deref(), Some("ask"));
+    in_transcript(&scene, "t1", command, false);
+    let done = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", "tool_response": {}});
+    hook(&scene, "PostToolUse", done);
+    assert_eq!(prompted(&scene, "go on").stdout, "");
+    let log = scene.run(&["drift", "log", "--session", SESSION]);
+    assert!(!log.stdout.contains("src/db/pool.rs"), "{log:?}");
+}

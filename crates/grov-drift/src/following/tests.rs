@@ -39,6 +39,7 @@ struct Session {
     checks: Vec<HookCheck>,
     steps: Vec<HookStep>,
     ended: Vec<HookEnded>,
+    guard: Vec<Guarded>,
 }
 
 impl Session {
@@ -51,7 +52,21 @@ impl Session {
             checks: Vec::new(),
             steps: Vec::new(),
             ended: Vec::new(),
+            guard: Vec::new(),
         }
+    }
+
+    /// The guard asks about the next call.
+    fn asks(&mut self, ran: bool) {
+        self.guard.push(Guarded {
+            client_session_id: ClientSessionId::new("s"),
+            tool_use_id: format!("toolu_{}", self.calls + 1),
+            verdict: GuardVerdict::Ask,
+            subject: String::new(),
+            reason: String::new(),
+            ran,
+            at: self.now,
+        });
     }
 
     fn line(&mut self, mut line: Value) {
@@ -94,6 +109,7 @@ impl Session {
     /// A process that takes up the session.
     fn hook(&mut self, then: impl FnOnce(&mut Following)) {
         let mut following = resume(self.stored.clone());
+        following.guarded(&self.guard);
         let from = following.offset(self.transcript.len() as u64);
         following.read(&self.transcript.as_bytes()[usize::try_from(from).unwrap()..]);
         then(&mut following);
@@ -904,4 +920,137 @@ fn what_was_forgotten_is_not_read_again() {
     session.stop();
     assert_eq!(session.stored.contract.instructions, ["Write docs/auth.md."]);
     assert_eq!((session.stored.prompts, session.stored.actions), (2, 2));
+}
+
+/// A session in which something was changed that is ruled out, and the agent was told so.
+fn told_to_undo(is_made: bool) -> Session {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    if is_made {
+        let input =
+            json!({"file_path": format!("{ROOT}/src/billing/new.ts"), "content": "export const total = 1;"});
+        let id = session.call("Write", input);
+        session.result(&id, false);
+    } else {
+        session.edit("src/billing/invoice.ts", "total(lines)");
+    }
+    let check = session.prompt("go on").unwrap();
+    assert_eq!(check.level, Some(CorrectionLevel::Intervene));
+    session
+}
+
+#[test]
+fn to_undo_what_was_ruled_out_is_followed_and_never_a_halt() {
+    for (is_made, command) in [
+        (true, "rm src/billing/new.ts"),
+        (true, "cd src/billing && rm new.ts"),
+        (false, "git checkout -- src/billing/invoice.ts"),
+        (false, "git restore src/billing/invoice.ts"),
+        (false, "git stash"),
+    ] {
+        let mut session = told_to_undo(is_made);
+        session.run(command);
+        let check = session.prompt("go on").unwrap();
+        assert_eq!((check.score, check.level), (10, None), "{command}: {check:?}");
+        let step = session.steps.last().unwrap();
+        assert_eq!((step.score, step.findings.len()), (Some(10), 0), "{command}");
+        assert!(command == "git stash" || check.has_put_back(), "{check:?}");
+    }
+    let mut session = told_to_undo(false);
+    session.edit("src/billing/invoice.ts", "sum(lines)");
+    let check = session.prompt("go on").unwrap();
+    assert!(check.level.is_none() && check.has_put_back(), "{check:?}");
+}
+
+#[test]
+fn to_remove_what_was_there_before_is_no_undoing() {
+    let mut session = told_to_undo(true);
+    session.run("rm -rf src/billing");
+    let check = session.prompt("go on").unwrap();
+    assert!(check.level >= Some(CorrectionLevel::Intervene), "{check:?}");
+}
+
+#[test]
+fn what_was_put_back_before_anybody_spoke_is_not_spoken_of() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    session.run("git checkout -- src/billing/invoice.ts");
+    assert_eq!(session.prompt("go on").unwrap().level, None);
+}
+
+#[test]
+fn a_yes_in_the_guards_dialog_is_consent() {
+    for ran in [false, true] {
+        let mut session = Session::new();
+        session.prompt(GOAL);
+        session.asks(ran);
+        session.edit("src/billing/invoice.ts", "total(lines)");
+        let check = session.prompt("go on").unwrap();
+        assert_eq!((check.score, check.level), (10, None), "{check:?}");
+        assert_eq!(session.steps[0].score, Some(10));
+        // The same file is not asked about again, and not spoken of either.
+        session.edit("src/billing/invoice.ts", "sum(lines)");
+        assert_eq!(session.prompt("go on").unwrap().level, None);
+        session.edit("src/billing/other.ts", "sum(lines)");
+        assert!(session.prompt("go on").unwrap().level.is_some());
+    }
+}
+
+#[test]
+fn a_no_in_the_guards_dialog_allows_nothing() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.asks(false);
+    let file = format!("{ROOT}/src/billing/invoice.ts");
+    let id = session.call(
+        "Edit",
+        json!({"file_path": file, "old_string": "a", "new_string": "b"}),
+    );
+    session.result(&id, true);
+    assert_eq!(session.prompt("go on").unwrap().level, None);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    assert_eq!(
+        session.prompt("go on").unwrap().level,
+        Some(CorrectionLevel::Intervene)
+    );
+}
+
+#[test]
+fn one_doubt_is_recorded_and_not_told() {
+    let mut session = Session::new();
+    session.prompt("Fix the overflow in billing/invoice.py");
+    session.edit("billing/invoice.py", "total = sum(line.amount for line in lines)");
+    session.edit(
+        "mobile/ios/Login.swift",
+        "    let controller = UIHostingController(rootView: PinPad())",
+    );
+    let check = session.prompt("go on").unwrap();
+    assert!(check.score < 8 && check.reason.is_some(), "{check:?}");
+    assert_eq!((check.level, check.correction), (None, None));
+    assert!(session.steps[1].score < Some(OFF_GOAL_BELOW));
+}
+
+#[test]
+fn doubts_make_a_fact_no_graver() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit("src/billing/invoice.ts", "total(lines)");
+    stray(&mut session, 0);
+    let check = session.prompt("go on").unwrap();
+    assert_eq!(check.level, Some(CorrectionLevel::Intervene), "{check:?}");
+    assert!(check.correction.unwrap().contains("src/billing/invoice.ts"));
+}
+
+#[test]
+fn whoever_wants_an_explanation_hears_of_every_change() {
+    let mut session = Session::new();
+    session.prompt("Explain how the login works. Don't change anything.");
+    session.run("rm src/login.ts");
+    let check = session.prompt("go on").unwrap();
+    assert_eq!(check.level, Some(CorrectionLevel::Intervene), "{check:?}");
+    assert!(check.correction.unwrap().contains("Don't change anything"));
+    session.prompt("Now fix the timeout in src/login.ts");
+    session.edit("src/login.ts", "timeout(30)");
+    assert_eq!(session.prompt("go on").unwrap().level, None);
 }

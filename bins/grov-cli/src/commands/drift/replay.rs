@@ -126,6 +126,7 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
             action,
             past: Some(&[]),
             allowed: &[],
+            is_released: false,
             verdict: GuardVerdict::Ask,
         };
         // The past lifts what stands against an action, and brings nothing up; most have nothing against them.
