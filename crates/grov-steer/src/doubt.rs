@@ -6,7 +6,7 @@
 //! judges confirms it.
 
 use crate::level::ON_GOAL_FROM;
-use crate::way_back::{changes, is_soft};
+use crate::way_back::{is_same_file, is_soft};
 use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -15,6 +15,8 @@ use std::collections::VecDeque;
 pub const DOUBTS_TO_TELL: usize = 3;
 /// Within so many actions.
 pub const DOUBTS_WITHIN: u64 = 20;
+/// Files of one doubt that are kept in mind.
+const MOST_FILES: usize = 4;
 
 /// The doubts that stand unanswered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,8 @@ struct Doubt {
     at: u64,
     /// Its tool call.
     call: Option<String>,
+    /// What it changed, the first files.
+    files: Vec<String>,
 }
 
 impl OpenDoubts {
@@ -42,13 +46,25 @@ impl OpenDoubts {
             self.open.push_back(Doubt {
                 at: self.actions,
                 call: call.map(str::to_owned),
+                files: action.files.iter().take(MOST_FILES).cloned().collect(),
             });
             if self.open.len() > DOUBTS_TO_TELL {
                 self.open.pop_front();
             }
-        } else if changes(action) && assessment.score >= ON_GOAL_FROM {
+        } else if assessment.score >= ON_GOAL_FROM && self.is_elsewhere(action) {
             self.open.clear();
         }
+    }
+
+    /// Whether an action changes a file that is not doubted: to go on with one that is ties nothing to the goal.
+    fn is_elsewhere(&self, action: &ActionSketch) -> bool {
+        let is_doubted = |file: &String| {
+            let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
+            doubted.any(|doubted| is_same_file(doubted, file))
+        };
+        let changes_files =
+            action.action_type.modifies_files() || action.effects.iter().any(|effect| effect.changes_files());
+        changes_files && !action.files.iter().all(is_doubted)
     }
 
     /// A call failed: it changed nothing.
@@ -84,9 +100,13 @@ mod tests {
     use grov_domain::{ActionType, Finding, Rule};
 
     fn action(kind: ActionType) -> ActionSketch {
+        on(kind, "a.rs")
+    }
+
+    fn on(kind: ActionType, file: &str) -> ActionSketch {
         ActionSketch {
             action_type: kind,
-            files: vec!["a.rs".to_owned()],
+            files: vec![file.to_owned()],
             command: None,
             effects: Vec::new(),
             reasoning: None,
@@ -97,7 +117,7 @@ mod tests {
     }
 
     /// Plays one letter an action: `d` a doubt, `t` a change tied to the goal, `l` a look, `f` a fact, `g` a doubt in the
-    /// grey band. Whether something is to be told at the end.
+    /// grey band, `a` another change of what was doubted. Whether something is to be told at the end.
     fn are_due(course: &str) -> bool {
         let mut doubts = OpenDoubts::default();
         for (place, step) in course.chars().enumerate() {
@@ -105,7 +125,7 @@ mod tests {
                 'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
                 'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
                 'f' => (ActionType::Edit, Some(Rule::Constraint), 3),
-                't' => (ActionType::Edit, None, 10),
+                't' | 'a' => (ActionType::Edit, None, 10),
                 _ => (ActionType::Read, None, 10),
             };
             let findings = rule.map(|rule| Finding {
@@ -118,7 +138,12 @@ mod tests {
                 score,
                 findings: findings.into_iter().collect(),
             };
-            doubts.acted(&action(kind), &assessment, Some(&format!("c{place}")));
+            let file = if matches!(step, 'd' | 'a') {
+                "web/far.css"
+            } else {
+                "a.rs"
+            };
+            doubts.acted(&on(kind, file), &assessment, Some(&format!("c{place}")));
         }
         doubts.are_due()
     }
@@ -132,6 +157,7 @@ mod tests {
             ("dllldlld", true),
             ("dfdgd", true),
             ("ddtd", false),
+            ("dadad", true),
             ("ddtddd", true),
             ("tddd", true),
             ("dddt", false),

@@ -596,13 +596,18 @@ fn to_undo_what_was_forbidden_is_not_asked_about() {
 
 #[test]
 fn after_a_yes_in_the_dialog_nothing_is_said_and_the_action_is_no_drift() {
-    let scene = begun(Scene::new());
-    let command = "echo x >> src/db/pool.rs";
-    assert_eq!(said(&run(&scene, "t1", command)).as_deref(), Some("ask"));
-    in_transcript(&scene, "t1", command, false);
-    let done = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", "tool_response": {}});
-    hook(&scene, "PostToolUse", done);
-    assert_eq!(prompted(&scene, "go on").stdout, "");
-    let log = scene.run(&["drift", "log", "--session", SESSION]);
-    assert!(!log.stdout.contains("src/db/pool.rs"), "{log:?}");
+    for is_asked in [true, false] {
+        let scene = begun(Scene::new());
+        let command = "echo x >> src/db/pool.rs";
+        if is_asked {
+            assert_eq!(said(&run(&scene, "t1", command)).as_deref(), Some("ask"));
+        }
+        in_transcript(&scene, "t1", command, false);
+        let done = object!({"tool_name": "Bash", "tool_input": {"command": command}, "tool_use_id": "t1", "tool_response": {}});
+        hook(&scene, "PostToolUse", done);
+        let told = prompted(&scene, "go on").stdout;
+        assert_eq!(told.is_empty(), is_asked, "{told}");
+        let log = scene.run(&["drift", "log", "--session", SESSION]);
+        assert_eq!(log.stdout.contains("src/db/pool.rs"), !is_asked, "{log:?}");
+    }
 }

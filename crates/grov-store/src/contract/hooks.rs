@@ -4,8 +4,8 @@ use super::sample::{
     at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
 };
 use grov_domain::{
-    CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookEnded, HookProgress, HookSession, HookStep,
-    MemoryStore, Retention, SessionStatus, StepId, Store, Task,
+    AskedCall, CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookEnded, HookProgress, HookSession,
+    HookStep, MemoryStore, Retention, SessionStatus, StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -353,6 +353,12 @@ pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
     assert!(ran("a", "t9").await, "also when it was noted before");
     asked.ran = true;
     assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
+    // What was denied was put to nobody.
+    let call = AskedCall {
+        tool_use_id: "t9".to_owned(),
+        ran: true,
+    };
+    assert_eq!(store.asked_calls(&client("a")).await.unwrap(), [call]);
     assert_eq!(log("b").await, [guarded("b", "t9", 3)]);
     // The same call is looked at once more.
     let again = Guarded {
