@@ -152,14 +152,14 @@ fn forbids_all(sentence: &str) -> bool {
             continue;
         }
         let (before, rest) = (&words[..start], &words[end..]);
-        let is_whole = || {
-            !rest.iter().any(|word| word.is_any(EXCEPTIONS))
-                && !(rest.iter().any(|word| word.is_any(&["only", "nur", "doar"]))
-                    && !rest.iter().any(|word| word.is_any(LOOKING)))
-                && !asks_in(before)
-                && !asks_in(rest)
+        let holds = |list: &[&str]| rest.iter().any(|word| word.is_any(list));
+        let is_narrowed = || {
+            holds(EXCEPTIONS)
+                || holds(&["only", "nur", "doar"]) && !holds(LOOKING)
+                || asks_in(before)
+                || asks_in(rest)
         };
-        if clause_forbids_all(&words[start..end]) && is_whole() {
+        if clause_forbids_all(&words[start..end]) && !is_narrowed() {
             return true;
         }
         start = end;
