@@ -7,6 +7,7 @@
 )]
 
 mod command_line;
+mod consent;
 mod guard;
 mod guard_under_load;
 mod hooks;

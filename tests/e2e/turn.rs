@@ -18,6 +18,11 @@ pub fn prompt(session: &str, text: &str) -> Request {
 
 /// A request of a session with these messages.
 pub fn request(session: &str, messages: &[Value]) -> Request {
+    request_in("/home/dev/project", session, messages)
+}
+
+/// The same of a client that works in this directory.
+pub fn request_in(directory: &str, session: &str, messages: &[Value]) -> Request {
     let tool = |name: &str| json!({"name": name, "description": name, "input_schema": {"type": "object"}});
     let user = json!({"device_id": "0".repeat(64), "account_uuid": "", "session_id": session}).to_string();
     let body = json!({
@@ -26,7 +31,7 @@ pub fn request(session: &str, messages: &[Value]) -> Request {
         "system": [
             {"type": "text", "text": "x-anthropic-billing-header: cc_version=2.1.197.05b; cc_entrypoint=sdk-cli;"},
             {"type": "text", "text": "You are a Claude agent.", "cache_control": {"type": "ephemeral"}},
-            {"type": "text", "text": "Working directory: /home/dev/project", "cache_control": {"type": "ephemeral"}},
+            {"type": "text", "text": format!("Working directory: {directory}"), "cache_control": {"type": "ephemeral"}},
         ],
         "tools": [tool("Bash"), tool("Edit"), tool("Read"), tool("Write")],
         "metadata": {"user_id": user},
