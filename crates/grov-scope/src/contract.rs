@@ -49,6 +49,10 @@ impl Compiled {
             .collect();
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
+        let mut limits = Limits::new(root, &contract.constraints, &contract.instructions, since);
+        if contract.instructions.is_empty() {
+            limits.read_whole(&contract.goal);
+        }
         names.extend(agreed.iter().cloned());
         Self {
             allowed: patterns(&contract.allowed),
@@ -56,7 +60,7 @@ impl Compiled {
             scope: patterns(&contract.scope),
             named: names,
             agreed,
-            limits: Limits::new(root, &contract.constraints, &contract.instructions, since),
+            limits,
             asked: Asked::new(texts.into_iter().chain(consents.iter().map(String::as_str))),
         }
     }

@@ -164,6 +164,16 @@ impl Limits {
         self.look_only.as_ref().map(LookOnly::text)
     }
 
+    /// Where nothing that was typed is known but the goal: what stands beside that wish in it may ask for a change.
+    pub(crate) fn read_whole(&mut self, goal: &str) {
+        if self
+            .look_only()
+            .is_some_and(|text| goal.contains(text.trim_end_matches('.')))
+        {
+            self.look_only = LookOnly::of(&[goal.to_owned()]);
+        }
+    }
+
     /// The user let go of that.
     pub(crate) fn release(&mut self) {
         self.look_only = None;

@@ -574,11 +574,33 @@ fn a_narrower_limit_does_not_forbid_every_change() {
         "Don't change anything unless the tests fail",
         "Don't change anything but the README",
         "Don't change anything, only the docs",
+        "can you check whether these tests could be joined? don't change anything, just let me know\nNow: I'd like to integrate 1.+2. and for 3 I'd like to create a general test",
     ] {
         assert!(
             !forbidden_after(&[prompt], &edit("src/login.rs", "x")),
             "{prompt}"
         );
+    }
+}
+
+#[test]
+fn what_the_goal_asks_for_beside_it_counts_where_no_instruction_is_known() {
+    let root = Root::new(Some("/home/me/p"));
+    let contract = |goal: &str| GoalContract {
+        goal: goal.to_owned(),
+        constraints: vec!["don't change anything".to_owned()],
+        ..GoalContract::default()
+    };
+    for (goal, expected) in [
+        (
+            "Can these tests be joined? don't change anything\nNow: I'd like to create a general test.",
+            false,
+        ),
+        ("Can these tests be joined? don't change anything", true),
+        ("Look at the tests", true),
+    ] {
+        let compiled = Compiled::new(&root, &contract(goal), &[], &Since::default());
+        assert_eq!(compiled.limits.look_only().is_some(), expected, "{goal}");
     }
 }
 
