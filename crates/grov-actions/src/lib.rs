@@ -1,8 +1,9 @@
 //! What the agent did: tool calls of a turn or a transcript become actions.
 //!
 //! Entry points: [`understand`] turns one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`transcript`] reads the
-//! client's own record of a session.
+//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`kept`] is the same
+//! without secrets: what is recorded, judged or said is made of that. [`transcript`] reads the client's own record of a
+//! session, without secrets too.
 //!
 //! This crate does not know who asked, where actions are stored or how they came over the wire. It never looks at a
 //! file system: what it tells is what the call itself shows.
@@ -13,6 +14,7 @@ mod call;
 mod content;
 pub mod inline;
 mod input;
+mod kept;
 mod path;
 pub mod prefix;
 mod shell;
@@ -23,6 +25,7 @@ mod typed;
 
 pub use call::{ToolCall, ToolInput};
 pub use content::content;
+pub use kept::{Kept, kept, redacted_end};
 pub use telling::{is_key_decision, keywords};
 pub use typed::{CONTINUED, typed};
 

@@ -8,7 +8,6 @@ use grov_domain::{
     ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, GuardVerdict, Guarded, HookCheck, HookEnded,
     HookProgress, HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
 };
-use grov_redact::Redactor;
 use grov_scope::Rules;
 use grov_steer::level::ON_GOAL_FROM;
 use grov_steer::objection::{agreed, objects};
@@ -259,7 +258,7 @@ impl Following {
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
-                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(masked(text)),
+                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(text.clone()),
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
         }
@@ -374,7 +373,7 @@ impl Following {
         }
         if entry.agent.is_none() {
             if let Some(output) = &ended.output {
-                self.rules.heard(&masked(output));
+                self.rules.heard(output);
             }
             if let Some(question) = self.course.answered(call) {
                 let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
@@ -484,18 +483,13 @@ fn sketch(call: &Call) -> ActionSketch {
     ActionSketch {
         action_type: action.action_type,
         files: action.files.clone(),
-        command: action.command.as_deref().map(masked),
+        command: action.command.clone(),
         effects: action.effects.iter().map(|effect| effect.kind).collect(),
-        reasoning: call.said.as_deref().map(masked),
+        reasoning: call.said.clone(),
         failed: None,
         output: None,
-        content: call.content.as_deref().map(masked),
+        content: call.content.clone(),
     }
-}
-
-/// A text without secrets and private parts. Rules keep single words of it, in which nobody would know them again.
-fn masked(text: &str) -> String {
-    Redactor::shared().redact(text).into_owned()
 }
 
 #[cfg(test)]

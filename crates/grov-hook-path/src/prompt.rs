@@ -13,6 +13,7 @@ use grov_hooks::{Answers, event};
 use grov_llm::offline::IntentMemo;
 use grov_memory::Budget;
 use grov_project::Place;
+use grov_redact::Redactor;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
 use grov_steer::kept_of;
 use grov_store::{OpenOptions, SqliteStore};
@@ -46,6 +47,8 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
     let prompt = call.input.prompt.as_deref().unwrap_or_default();
     // The client sends texts of its own too, such as that a subagent is done.
     let prompt = typed(&[Cow::Borrowed(prompt)], false);
+    // Before anything is made of it: words that are cut out no longer show that they are secret.
+    let prompt = Redactor::shared().redact(&prompt);
     // Without a place in the file system nobody knows whose memory it is, without a session nobody what was said.
     let (false, Some(whose)) = (prompt.is_empty(), call.whose()) else {
         return Ok(None);

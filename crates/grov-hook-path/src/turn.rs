@@ -6,6 +6,7 @@ use crate::worker::Work;
 use crate::{proxy, runtime};
 use grov_domain::{ClientSessionId, HookStore, StoreError};
 use grov_hooks::event;
+use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub(crate) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
         return Ok(None);
     }
     let answer = call.input.last_assistant_message.as_deref().unwrap_or_default();
+    let answer = Redactor::shared().redact(answer);
     let work = Work {
         answer: answer.chars().take(LONGEST_ANSWER).collect(),
         event: event.to_owned(),

@@ -7,6 +7,7 @@ use crate::candidates::{Candidates, Found};
 use crate::search::candidates;
 use crate::{Query, Ranking, Signal, search};
 use grov_domain::{EmbedError, Embedder, Embedding, EmbeddingStore, MemoryStore, StoreError};
+use grov_redact::Redactor;
 
 /// What was found with a model's help, or without it.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +38,8 @@ pub async fn search_by_meaning<S: MemoryStore + EmbeddingStore + ?Sized>(
     if query.text.trim().is_empty() || store.embedding_progress(model).await?.done == 0 {
         return without(None).await;
     }
-    let question = match embedder.embed(std::slice::from_ref(&query.text)).await {
+    let text = Redactor::shared().redact(&query.text).into_owned();
+    let question = match embedder.embed(&[text]).await {
         Ok(mut embeddings) => embeddings.pop(),
         Err(error) => return without(Some(error)).await,
     };

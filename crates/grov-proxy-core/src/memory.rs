@@ -10,7 +10,6 @@ use grov_memory::{
     Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
 };
 use grov_project::{GrovIgnore, Place, pins};
-use grov_redact::Redactor;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -61,11 +60,10 @@ impl MemorySource {
             project_path: location.project.key().to_owned(),
             project_remote: None,
         };
-        let prompt = Redactor::shared().redact(&occasion.prompt);
-        let files = files_named(&prompt);
+        let files = files_named(&occasion.prompt);
         let query = Query {
             scope,
-            text: prompt.into_owned(),
+            text: occasion.prompt.clone(),
             files: files.clone(),
             before: Some(SystemClock.now()),
             limit: MOST_RECALLED,

@@ -3,13 +3,15 @@
 use crate::request::MessagesRequest;
 pub(crate) use grov_actions::CONTINUED;
 use grov_actions::typed;
+use grov_redact::Redactor;
 use grov_wire::{BlockKind, RequestIndex, Role};
+use std::borrow::Cow;
 use xxhash_rust::xxh3::Xxh3;
 
 /// A prompt found in the newest part of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FoundPrompt {
-    /// The text without reminders and other text of the client.
+    /// The text without reminders, other text of the client, and secrets.
     pub(crate) text: String,
     /// Typed while a turn was running.
     pub(crate) queued: bool,
@@ -31,7 +33,7 @@ pub(crate) fn begins(index: &RequestIndex) -> bool {
     })
 }
 
-/// What the user typed before the newest answer of the assistant, oldest first; nothing where the beginning was summed up.
+/// What the user typed before the newest answer of the assistant, without secrets, oldest first; nothing where the beginning was summed up.
 pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
     let messages: Vec<_> = index.messages().collect();
     let end = messages
@@ -53,7 +55,7 @@ pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
             found.push(text);
         }
     }
-    found
+    found.into_iter().map(without_secrets).collect()
 }
 
 /// The prompts that lie behind the newest answer of the assistant, oldest first.
@@ -71,7 +73,11 @@ pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
         // The history is hashed only where there is a prompt: most requests are steps of a tool loop.
         let prompt = |text: String, queued| {
             let key = key(place_of(request, message.number()), &text);
-            FoundPrompt { text, queued, key }
+            FoundPrompt {
+                text: without_secrets(text),
+                queued,
+                key,
+            }
         };
         match message.role() {
             Role::User => {
@@ -123,6 +129,14 @@ fn queued(text: &str) -> Option<String> {
         .rfind(QUEUED_END)
         .unwrap_or_else(|| rest.rfind("</system-reminder>").unwrap_or(rest.len()));
     Some(rest[..end].trim().to_owned()).filter(|prompt| !prompt.is_empty())
+}
+
+/// Secrets are masked before anything is made of a prompt: words that are cut out no longer show that they are secret.
+fn without_secrets(text: String) -> String {
+    match Redactor::shared().redact(&text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(redacted) => redacted,
+    }
 }
 
 fn key(place: u128, text: &str) -> u128 {

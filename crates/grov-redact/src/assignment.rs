@@ -173,7 +173,12 @@ fn is_quote(byte: u8) -> bool {
 /// The name that ends before `end`, possibly in quotes (escaped ones too) or in brackets (`config["password"] =`).
 fn name_before<'t>(scan: &Scan<'t>, end: usize) -> Option<Name<'t>> {
     let bytes = scan.bytes;
-    let unspaced = BLANK.run_back(bytes, end, 16);
+    let mut unspaced = BLANK.run_back(bytes, end, 16);
+    // In JSON the sign may stand on the next line.
+    let line = Class::of(" \t\r\n").run_back(bytes, end, 32);
+    if line < unspaced && line > 0 && is_quote(bytes[line - 1]) {
+        unspaced = line;
+    }
     let mut at = unspaced;
     if at > 1 && bytes[at - 1] == b']' && is_quote(bytes[at - 2]) {
         at -= 1;
@@ -240,6 +245,11 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     let start = BLANK.run(bytes, from, 16);
     let spaced = name.spaced || start > from || bytes[at] == b':';
     if let Some(quote) = opening_quote(bytes, start) {
+        // `"Password: "` ends there.
+        let before = name.start.checked_sub(1).map(|at| bytes[at]);
+        if !name.quoted && before == Some(bytes[quote]) {
+            return None;
+        }
         return quoted_value(scan, quote, spaced);
     }
     if bytes[at] == b':'
@@ -295,9 +305,11 @@ fn value_after<'t>(scan: &Scan<'t>, name: &Name<'t>, at: usize, from: usize) -> 
     })
 }
 
-/// The first `&` behind which the next `name=` of a query string follows.
+/// The first `&` behind which the next `name=` of a query string, or another command, follows.
 fn next_pair(value: &[u8]) -> Option<usize> {
-    let follows = |at: usize| value.get(NAME.run(value, at + 1, MAX_NAME)) == Some(&b'=');
+    let follows = |at: usize| {
+        value.get(at + 1) == Some(&b'&') || value.get(NAME.run(value, at + 1, MAX_NAME)) == Some(&b'=')
+    };
     value
         .iter()
         .enumerate()

@@ -12,8 +12,8 @@ enum Form {
     Password,
     /// Only attached, because a lone `-p` asks: `-px`.
     Attached,
-    /// `user:password` in the next word, or attached.
-    UserAndPassword,
+    /// `user:password` in the next word, or attached, with this sign between.
+    UserAndPassword(u8),
     /// In the next word behind a tag: `-passin pass:x`.
     Tagged(&'static str),
 }
@@ -43,7 +43,14 @@ impl Program {
     pub(crate) const fn user_and_password(options: &'static [&'static str]) -> Self {
         Self {
             options,
-            form: Form::UserAndPassword,
+            form: Form::UserAndPassword(b':'),
+        }
+    }
+
+    pub(crate) const fn user_percent_password(options: &'static [&'static str]) -> Self {
+        Self {
+            options,
+            form: Form::UserAndPassword(b'%'),
         }
     }
 
@@ -65,12 +72,21 @@ pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>)
     }
     let program = crate::context::COMMANDS[number];
     let bytes = scan.bytes;
+    // `mysqldump` is one of the family, `mysqld` and `mysql-client` are not.
+    let name_end = Class::of("a-z").run(bytes, keyword.end, 16);
+    let whole = bytes[keyword.end - 1].is_ascii_whitespace()
+        || bytes.get(name_end).is_none_or(|byte| byte.is_ascii_whitespace())
+            && &bytes[keyword.end..name_end] != b"d";
+    if !whole {
+        return;
+    }
     let limit = bytes.len().min(keyword.end + MAX_COMMAND);
     let mut at = keyword.end - 1;
     while at < limit {
         match bytes[at] {
             b'\n' if bytes[at - 1] != b'\\' => break,
             b'|' | b';' => break,
+            b'&' if bytes[at..].starts_with(b"&&") => break,
             b'-' if bytes[at - 1].is_ascii_whitespace() => {
                 if let Some(range) = option_value(scan, program, at) {
                     let text = &scan.text[range.clone()];
@@ -113,8 +129,8 @@ fn option_value(scan: &Scan<'_>, program: Program, at: usize) -> Option<Range<us
     }
     match program.form {
         Form::Password | Form::Attached => Some(word),
-        Form::UserAndPassword => {
-            let colon = bytes[word.clone()].iter().position(|byte| *byte == b':')?;
+        Form::UserAndPassword(sign) => {
+            let colon = bytes[word.clone()].iter().position(|byte| *byte == sign)?;
             (word.start + colon + 1 < word.end).then_some(word.start + colon + 1..word.end)
         }
         Form::Tagged(tag) => bytes[word.clone()]
@@ -187,6 +203,33 @@ pub(crate) fn flag(scan: &mut Scan<'_>, keyword: Range<usize>) {
     };
     if !ordinary {
         scan.found("command-password", Certainty::Place, value);
+    }
+}
+
+/// `echo 'hunter2' | sudo -S ls`: the word before the pipe.
+pub(crate) fn piped(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const WORD: Class = Class::of("A-Za-z0-9_.!@#%^&*+~/:=-");
+    let bytes = scan.bytes;
+    let pipe = Class::of(" \t|").run_back(bytes, keyword.start, 8);
+    if !bytes[pipe..keyword.start].contains(&b'|') || pipe == 0 {
+        return;
+    }
+    let quote = Some(bytes[pipe - 1]).filter(|byte| matches!(byte, b'"' | b'\''));
+    let (start, end) = match quote {
+        Some(quote) => {
+            let before = &bytes[pipe.saturating_sub(256)..pipe - 1];
+            let Some(open) = before.iter().rposition(|byte| *byte == quote) else {
+                return;
+            };
+            (pipe - 1 - before.len() + open + 1, pipe - 1)
+        }
+        None => (WORD.run_back(bytes, pipe, 256), pipe),
+    };
+    let Some(text) = scan.text.get(start..end) else {
+        return;
+    };
+    if text.len() >= 3 && !is_stand_in(text) && !text.contains(".txt") {
+        scan.found("command-password", Certainty::Place, start..end);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::pattern::Class;
 use crate::private;
 use crate::scan::{Certainty, Scan};
 use crate::token::{continues_a_word, start_of_run};
-use crate::value::{is_name, is_stand_in, is_words, looks_random};
+use crate::value::{is_hex, is_name, is_public_identifier, is_stand_in, is_uuid, is_words, looks_random};
 use std::ops::Range;
 
 /// What a contextual keyword leads to.
@@ -23,6 +23,16 @@ pub(crate) enum Context {
     PuttyLines,
     /// A bearer credential.
     Bearer,
+    /// A basic credential: `user:password`, also in base 64.
+    Basic,
+    /// The lines of a private key, known by how its bytes begin.
+    KeyBody,
+    /// A word for a secret, right before one that looks made to be one.
+    Said,
+    /// A word for a password in some language, close before one in quotes.
+    Quoted,
+    /// A program that reads a password from a pipe.
+    Piped,
     /// A command-line flag whose value is the next word.
     Flag,
     /// A program that takes a password on its command line, by number in [`COMMANDS`].
@@ -50,6 +60,11 @@ impl Context {
             Self::KeyTail => private::key_tail(scan, keyword),
             Self::PuttyLines => private::putty_lines(scan, keyword),
             Self::Bearer => header::bearer(scan, keyword),
+            Self::Basic => header::basic(scan, keyword),
+            Self::KeyBody => private::key_body(scan, keyword),
+            Self::Said => said(scan, keyword),
+            Self::Quoted => quoted(scan, keyword),
+            Self::Piped => command::piped(scan, keyword),
             Self::Flag => command::flag(scan, keyword),
             Self::Command(number) => command::options(scan, number, keyword),
             Self::Element => assignment::element(scan, keyword),
@@ -70,10 +85,39 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("-----END ", Context::KeyTail),
     ("Private-Lines:", Context::PuttyLines),
     ("bearer ", Context::Bearer),
+    ("bearer: ", Context::Bearer),
+    ("basic ", Context::Basic),
+    ("MII", Context::KeyBody),
+    ("MHcCAQEEI", Context::KeyBody),
+    ("MIGHAgEAM", Context::KeyBody),
+    ("MC4CAQAwBQYDK2Vw", Context::KeyBody),
+    ("b3BlbnNzaC1rZXktdjEA", Context::KeyBody),
+    ("password ", Context::Said),
+    ("passwort ", Context::Said),
+    ("passphrase ", Context::Said),
+    ("secret ", Context::Said),
+    ("token ", Context::Said),
+    ("_authToken ", Context::Said),
+    ("password", Context::Quoted),
+    ("passwort", Context::Quoted),
+    ("kennwort", Context::Quoted),
+    ("contrase", Context::Quoted),
+    ("mot de passe", Context::Quoted),
+    ("senha", Context::Quoted),
+    ("пароль", Context::Quoted),
+    ("Пароль", Context::Quoted),
+    ("şifre", Context::Quoted),
+    ("hasło", Context::Quoted),
+    ("Hasło", Context::Quoted),
+    ("密码", Context::Quoted),
+    ("パスワード", Context::Quoted),
+    ("sudo -s ", Context::Piped),
     ("-password", Context::Flag),
     ("-passwd", Context::Flag),
     ("-passphrase", Context::Flag),
     ("-pass", Context::Flag),
+    ("-keypass", Context::Flag),
+    ("-storepass", Context::Flag),
     ("-token", Context::Flag),
     ("-secret", Context::Flag),
     ("-secret-key", Context::Flag),
@@ -94,6 +138,8 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("api-key>", Context::Element),
     ("password is ", Context::Sentence),
     ("passphrase is ", Context::Sentence),
+    ("password is:", Context::Sentence),
+    ("seed is ", Context::Sentence),
     ("token is ", Context::Sentence),
     ("secret is ", Context::Sentence),
     ("api key is ", Context::Sentence),
@@ -114,6 +160,15 @@ pub(crate) static CONTEXTS: &[(&str, Context)] = &[
     ("openssl ", Context::Command(OPENSSL)),
     ("sqlcmd ", Context::Command(SQLCMD)),
     ("http ", Context::Command(HTTPIE)),
+    ("mongosh ", Context::Command(MONGO)),
+    ("mongo ", Context::Command(MONGO)),
+    ("mongodump ", Context::Command(MONGO)),
+    ("mongorestore ", Context::Command(MONGO)),
+    ("smbclient ", Context::Command(SMB)),
+    ("zip ", Context::Command(ZIP)),
+    ("ldapsearch ", Context::Command(LDAP)),
+    ("ldapmodify ", Context::Command(LDAP)),
+    ("ldapadd ", Context::Command(LDAP)),
 ];
 
 const CURL: usize = 0;
@@ -124,9 +179,13 @@ const REDIS: usize = 4;
 const OPENSSL: usize = 5;
 const SQLCMD: usize = 6;
 const HTTPIE: usize = 7;
+const MONGO: usize = 8;
+const LDAP: usize = 9;
+const SMB: usize = 10;
+const ZIP: usize = 11;
 
 /// The programs of [`Context::Command`], in the order of their numbers.
-pub(crate) static COMMANDS: [command::Program; 8] = [
+pub(crate) static COMMANDS: [command::Program; 12] = [
     command::Program::user_and_password(&["-u", "--user", "-U", "--proxy-user"]),
     command::Program::password(&["-p"]),
     command::Program::attached_password(&["-p"]),
@@ -135,6 +194,10 @@ pub(crate) static COMMANDS: [command::Program; 8] = [
     command::Program::tagged_password(&["-passin", "-passout", "-pass", "-k"], "pass:"),
     command::Program::password(&["-P"]),
     command::Program::user_and_password(&["-a"]),
+    command::Program::password(&["-p"]),
+    command::Program::password(&["-w"]),
+    command::Program::user_percent_password(&["-U"]),
+    command::Program::password(&["-P"]),
 ];
 
 /// The kinds that are found by their surroundings.
@@ -190,12 +253,21 @@ pub(crate) fn discord_token(scan: &mut Scan<'_>, at: usize) {
     }
 }
 
-/// The secret that stands behind an AWS access key id, as in the file that the console hands out: 40 signs of base 64.
+/// The secret of an AWS access key id, which stands close behind it, as in the file that the console hands out: 40 signs
+/// of base 64.
 pub(crate) fn secret_of_access_key(scan: &mut Scan<'_>, access_key_end: usize) {
-    let start = Class::of(" ,;:|\t\r\n\"'").run(scan.bytes, access_key_end, 4);
-    let end = Class::of("A-Za-z0-9+/").run(scan.bytes, start, 41);
-    if end - start == 40 && start > access_key_end && looks_random(&scan.text[start..end]) {
-        scan.found("aws-secret-access-key", Certainty::Place, start..end);
+    const NEAR: usize = 64;
+    const SECRET: Class = Class::of("A-Za-z0-9+/");
+    let bytes = scan.bytes;
+    let mut start = access_key_end;
+    while start < bytes.len().min(access_key_end + NEAR) {
+        let end = SECRET.run(bytes, start, 41);
+        let text = &scan.text[start..end];
+        if end - start == 40 && start > access_key_end && !is_hex(text) && looks_random(text) {
+            scan.found("aws-secret-access-key", Certainty::Place, start..end);
+            return;
+        }
+        start = scan.text.ceil_char_boundary(end + 1);
     }
 }
 
@@ -219,7 +291,7 @@ fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .to_ascii_lowercase()
         .starts_with("pass");
     let telling = if password {
-        word.len() >= 5 && digit && letter
+        word.len() >= 5 && digit && letter || word.len() >= 10 && letter && looks_mixed(word)
     } else {
         word.len() >= 12 && digit && letter
     };
@@ -234,6 +306,108 @@ fn sentence(scan: &mut Scan<'_>, keyword: Range<usize>) {
             Certainty::Place,
             start..end,
         );
+    }
+}
+
+/// `log in with the password tr0ub4dor-and-3`: the next word, if nobody would write it for another reason.
+fn said(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    let bytes = scan.bytes;
+    let start = Class::of("\"'`*").run(bytes, keyword.end, 3);
+    let stop =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
+    let rest = &bytes[start..];
+    let mut end = start
+        + rest
+            .iter()
+            .take(256)
+            .position(stop)
+            .unwrap_or(rest.len().min(256));
+    while end > start && matches!(bytes[end - 1], b'.' | b'!' | b'?' | b'*' | b':') {
+        end -= 1;
+    }
+    let Some(word) = scan.text.get(start..end) else {
+        return;
+    };
+    let password = scan.text[keyword.clone()]
+        .to_ascii_lowercase()
+        .starts_with("pass");
+    let made = looks_random(word) && !is_hex(word) && !is_uuid(word);
+    let chosen = || {
+        let digits = word
+            .as_bytes()
+            .chunk_by(|a, b| a.is_ascii_digit() == b.is_ascii_digit());
+        let digits = digits.filter(|part| part[0].is_ascii_digit()).count();
+        let letter = word.bytes().any(|byte| byte.is_ascii_alphabetic());
+        let plain = Class::of("A-Za-z0-9_.!@$%^*+~-");
+        word.len() >= 10 && digits >= 2 && letter && word.bytes().all(|byte| plain.has(byte))
+    };
+    let named = keyword.len() > "_authToken".len() && bytes[keyword.start] == b'_' && word.len() >= 16;
+    let telling = made || named || password && chosen();
+    if telling && !is_public_identifier(word) && !is_stand_in(word) && !word.contains(['(', '=', '/', '\\']) {
+        let rule = if password { "password" } else { "secret" };
+        scan.found(rule, Certainty::Place, start..end);
+    }
+}
+
+/// Letters alone, of which upper case stands where no word begins: `FVxQuaUiO`.
+fn looks_mixed(word: &str) -> bool {
+    let letters = word.bytes().all(|byte| byte.is_ascii_alphabetic());
+    letters && !is_name(word) && !is_words(word)
+}
+
+/// `El password es 'Hunter-22'`: close behind the word, in quotes of any kind.
+fn quoted(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const NEAR: usize = 48;
+    const LONGEST: usize = 128;
+    const QUOTES: &[(char, char)] = &[
+        ('"', '"'),
+        ('\'', '\''),
+        ('`', '`'),
+        ('«', '»'),
+        ('“', '”'),
+        ('„', '“'),
+        ('「', '」'),
+        ('‘', '’'),
+    ];
+    let near = scan.text.floor_char_boundary(keyword.end + NEAR);
+    let Some(between) = scan.text.get(keyword.end..near) else {
+        return;
+    };
+    let joins = |at: usize| {
+        between[at + 1..].starts_with(char::is_alphabetic) && between[..at].ends_with(char::is_alphabetic)
+    };
+    let open = between.char_indices().find_map(|(at, letter)| {
+        // The apostrophe of a word opens nothing.
+        if letter == '\'' && joins(at) {
+            return None;
+        }
+        let quotes = QUOTES.iter().find(|(open, _)| *open == letter)?;
+        Some((at, quotes.1, letter.len_utf8()))
+    });
+    let Some((at, closing, length)) = open else { return };
+    // A sentence, not code: nothing but words stands between.
+    let is_sentence = between[..at].starts_with(|c: char| c.is_alphabetic() || c == ' ')
+        && between[..at]
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, ' ' | '\'' | ':' | '「' | '，'));
+    let start = keyword.end + at + length;
+    let end = scan.text.floor_char_boundary(start + LONGEST);
+    let Some(end) = scan
+        .text
+        .get(start..end)
+        .and_then(|rest| rest.find(closing))
+        .map(|end| start + end)
+    else {
+        return;
+    };
+    let inner = &scan.text[start..end];
+    let word = inner.trim();
+    let digit = word.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = word.chars().any(char::is_alphabetic);
+    let fits = word.chars().count() >= 6 && digit && letter && !word.contains(char::is_whitespace);
+    if is_sentence && fits && !is_stand_in(word) && !word.contains(['(', '=', '/', '{', '<']) {
+        let start = start + inner.len() - inner.trim_start().len();
+        scan.found("password", Certainty::Place, start..start + word.len());
     }
 }
 
@@ -275,11 +449,17 @@ fn netrc_password(scan: &mut Scan<'_>, keyword: Range<usize>) {
         .filter(|word| !word.is_empty())
         .rev();
     let _user = words.next();
-    if words.next() != Some(b"login") || continues_a_word(bytes, keyword.start) {
+    let before = words.next();
+    if continues_a_word(bytes, keyword.start) {
         return;
     }
     let length = bytes[keyword.end..].iter().position(u8::is_ascii_whitespace);
     let end = length.map_or(bytes.len(), |length| keyword.end + length);
+    // `machine example.com password hunter2 login me`, too.
+    let next = || bytes[end..].trim_ascii_start().starts_with(b"login ");
+    if before != Some(b"login") && !(before == Some(b"machine") && next()) {
+        return;
+    }
     let password = &scan.text[keyword.end..end];
     if password.len() >= 3 && !is_stand_in(password) {
         scan.found("password", Certainty::Place, keyword.end..end);

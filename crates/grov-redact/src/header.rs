@@ -77,6 +77,79 @@ pub(crate) fn bearer(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
+/// Looks at what follows a `Basic `, wherever it stands: `user:password`, plain or in base 64.
+pub(crate) fn basic(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const USER: Class = Class::of("A-Za-z0-9_.@+-");
+    let bytes = scan.bytes;
+    if continues_a_word(bytes, keyword.start) {
+        return;
+    }
+    let mut at = Class::of(" ").run(bytes, keyword.end, 4);
+    for word in [&b"auth "[..], b"authentication ", b"credentials ", b"with "] {
+        if bytes[at..].len() > word.len() && bytes[at..at + word.len()].eq_ignore_ascii_case(word) {
+            at += word.len();
+        }
+    }
+    let encoded = credential(bytes, at, MAX_JUDGED);
+    if is_encoded_login(&bytes[encoded.clone()]) {
+        scan.found("authorization-header", Certainty::Place, encoded);
+        return;
+    }
+    let colon = USER.run(bytes, at, 64);
+    if colon == at || bytes.get(colon) != Some(&b':') {
+        return;
+    }
+    let rest = &bytes[colon + 1..];
+    let ends =
+        |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b')');
+    let length = rest
+        .iter()
+        .take(256)
+        .position(ends)
+        .unwrap_or(rest.len().min(256));
+    let Some(password) = scan.text.get(colon + 1..colon + 1 + length) else {
+        return;
+    };
+    let digit = password.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = password.bytes().any(|byte| byte.is_ascii_alphabetic());
+    if password.len() >= 6 && digit && letter && !is_stand_in(password) {
+        scan.found("password", Certainty::Place, colon + 1..colon + 1 + length);
+    }
+}
+
+/// Whether base 64 stands for `user:password` in printable ASCII.
+fn is_encoded_login(text: &[u8]) -> bool {
+    let digits = text.trim_ascii_end();
+    let padding = digits.iter().rev().take_while(|byte| **byte == b'=').count();
+    let digits = &digits[..digits.len() - padding];
+    if digits.len() < 8 || padding > 2 || !(digits.len() + padding).is_multiple_of(4) && padding > 0 {
+        return false;
+    }
+    let (mut bits, mut count, mut colons, mut before) = (0_u32, 0, 0, 0);
+    for byte in digits {
+        let six = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return false,
+        };
+        bits = bits << 6 | u32::from(six);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let decoded = (bits >> count & 0xFF) as u8;
+            if !(b' '..=b'~').contains(&decoded) {
+                return false;
+            }
+            colons += usize::from(decoded == b':');
+            before += usize::from(colons == 0);
+        }
+    }
+    colons > 0 && before > 0
+}
+
 /// The credential that starts at `at`, without punctuation that ends a sentence.
 fn credential(bytes: &[u8], at: usize, limit: usize) -> Range<usize> {
     let mut end = CREDENTIAL.run(bytes, at, limit);

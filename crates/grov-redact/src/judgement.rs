@@ -30,11 +30,42 @@ pub(crate) fn is_secret(scan: &Scan<'_>, meaning: Meaning, name: &Name<'_>, valu
     if !spaces && looks_random(text) && !is_code(text) {
         return true;
     }
+    if is_header(scan, name) && is_header_value(scan, name, value) {
+        return true;
+    }
     if meaning == Meaning::Password {
         is_password(scan, name, value)
     } else {
         !spaces && is_made_secret(meaning, scan, name, value)
     }
+}
+
+/// Whether an assignment is an argument of a command line by itself: `--password=x1.y`, `'password=x1.y'`.
+fn is_argument(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
+    let behind = scan.bytes.get(value.range.end).copied();
+    name.text.starts_with('-') || matches!(before, Some(b'"' | b'\'')) && before == behind
+}
+
+/// Whether the name is one of a header: `X-Api-Key:`.
+fn is_header(scan: &Scan<'_>, name: &Name<'_>) -> bool {
+    let colon = scan.bytes.get(name.start + name.text.len()) == Some(&b':');
+    colon
+        && name
+            .text
+            .get(..2)
+            .is_some_and(|start| start.eq_ignore_ascii_case("x-"))
+}
+
+/// Whether the value of a header is one that was given, and no word about it.
+fn is_header_value(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
+    let text = value.text;
+    let one_word = !text.bytes().any(|byte| byte.is_ascii_whitespace());
+    let digit = text.bytes().any(|byte| byte.is_ascii_digit());
+    let letter = text.bytes().any(|byte| byte.is_ascii_alphabetic());
+    let before = name.start.checked_sub(1).map(|at| scan.bytes[at]);
+    let whole = matches!(before, Some(b'"' | b'\'')) || starts_line(scan, name);
+    one_word && text.len() >= 6 && letter && (digit || whole && value.ends_line)
 }
 
 /// Whether a value is a password that a person might have chosen.
@@ -59,6 +90,9 @@ fn is_password(scan: &Scan<'_>, name: &Name<'_>, value: &Value<'_>) -> bool {
     }
     let digit = text.bytes().any(|byte| byte.is_ascii_digit());
     let tight = !value.spaced;
+    if digit && tight && is_argument(scan, name, value) {
+        return text.len() >= 4;
+    }
     if digit {
         let upper_name = is_constant(name.text);
         let name_of_something = text.contains(['.', '_']);

@@ -96,6 +96,7 @@ const TAILS: &[&[u8]] = &[
 const PASSWORDS: &[&[u8]] = &[
     b"password", b"passwd", b"passphrase", b"passcode", b"passwort", b"motdepasse", b"contrasena",
     b"mysqlpwd", b"rediscliauth", b"userpwd", b"dbpwd", b"userpass", b"dbpass", b"mypass", b"rootpass",
+    b"sshpass",
 ];
 
 #[rustfmt::skip]
@@ -103,7 +104,8 @@ const SECRETS: &[&[u8]] = &[
     b"secret", b"secretkey", b"secretaccesskey", b"privatekey", b"encryptionkey", b"signingkey", b"masterkey",
     b"sharedkey", b"sharedaccesskey", b"accountkey", b"storagekey", b"sessionkey", b"hmackey", b"credential",
     b"credentials", b"accesskey", b"licensekey", b"deploykey", b"encryptkey", b"decryptkey", b"cipherkey",
-    b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid",
+    b"rootkey", b"presharedkey", b"cryptkey", b"cookiekey", b"hostkey", b"secretid", b"jsessionid",
+    b"phpsessid",
 ];
 
 #[rustfmt::skip]
@@ -128,7 +130,7 @@ fn may_mean_secret(name: &[u8]) -> bool {
             (b'p', b'a', b's')
                 | (b'p', b'w', _)
                 | (b'p', b's', b'w')
-                | (b's', b'e', b'c')
+                | (b's', b'e', b'c' | b's')
                 | (b't', b'o', b'k')
                 | (b'k', b'e', b'y')
                 | (b'c', b'r', b'e')

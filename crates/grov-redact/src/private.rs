@@ -114,6 +114,50 @@ pub(crate) fn key_tail(scan: &mut Scan<'_>, keyword: Range<usize>) {
     }
 }
 
+/// Looks at base 64 that begins as the bytes of a private key do: its lines go, also without a label. A sequence whose
+/// first member is the number 0 is one (PKCS #1, PKCS #8); a certificate or a public key begins otherwise.
+pub(crate) fn key_body(scan: &mut Scan<'_>, keyword: Range<usize>) {
+    const LEAST: usize = 32;
+    let bytes = scan.bytes;
+    let start = keyword.start;
+    if start < scan.blocks_until || start > 0 && BODY.has(bytes[start - 1]) {
+        return;
+    }
+    // Base 64 has two cases, keywords are found in any.
+    let known = [
+        &b"MHcCAQEEI"[..],
+        b"MIGHAgEAM",
+        b"MC4CAQAwBQYDK2Vw",
+        b"b3BlbnNzaC1rZXktdjEA",
+    ];
+    let begins = known.iter().any(|known| bytes[start..].starts_with(known))
+        || matches!(
+            &bytes[start..],
+            [
+                b'M',
+                b'I',
+                b'I',
+                _,
+                _,
+                b'A' | b'Q' | b'g' | b'w',
+                b'I',
+                b'B',
+                b'A',
+                ..
+            ]
+        );
+    if !begins || BODY.run(bytes, start, LEAST) - start < LEAST {
+        return;
+    }
+    if let Some(end) = body_end(bytes, start) {
+        let behind = Class::of(" \t\r\n").run(bytes, end, 8);
+        let labelled = bytes[behind..].starts_with(b"----") && is_end_label(bytes, behind);
+        let end = if labelled { label_end(bytes, behind) } else { end };
+        scan.blocks_until = end;
+        scan.found("private-key", Certainty::Form, start..end);
+    }
+}
+
 /// Looks at the `Private-Lines: n` of a PuTTY key: the lines below it go.
 pub(crate) fn putty_lines(scan: &mut Scan<'_>, keyword: Range<usize>) {
     let count = Class::of("0-9 \t").run(scan.bytes, keyword.end, 8);

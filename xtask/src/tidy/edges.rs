@@ -51,7 +51,7 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-actions",
         floor: Floor::Pure,
-        blind_to: &["grov-redact"],
+        blind_to: &[],
     },
     Crate {
         name: "grov-scope",

@@ -2,6 +2,7 @@
 
 use super::line::{Line, Message};
 use super::{MOST_SAID, speaker};
+use crate::kept::redacted;
 use grov_domain::{AgentId, end_of};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -85,7 +86,7 @@ fn last_text(message: &Message<'_>) -> Option<String> {
     let blocks = message.blocks();
     let mut texts = blocks.iter().rev().filter_map(|block| block.text());
     let text = texts.find(|text| !text.trim().is_empty())?;
-    Some(end_of(text.trim(), MOST_SAID).to_owned())
+    Some(end_of(&redacted(text.trim()), MOST_SAID).to_owned())
 }
 
 fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<Edited> {
@@ -108,7 +109,7 @@ fn of_line(line: &Line<'_>, message: &Message<'_>, said: Option<String>) -> Vec<
     let whole = Edited {
         tool_use_id: result.tool_use_id().map(Cow::into_owned),
         agent: line.agent(),
-        file: written.file_path.clone().into_owned(),
+        file: redacted(&written.file_path).into_owned(),
         is_new: original.is_none() && written.content.is_some(),
         lines: None,
         symbol: None,
@@ -263,7 +264,7 @@ fn symbol(line: &str) -> Option<String> {
         let heading = heading.trim_start_matches('#');
         let is_heading = heading.starts_with(' ') && line.starts_with('#');
         return is_heading
-            .then(|| bounded(heading.trim()))
+            .then(|| bounded(&redacted(heading.trim())))
             .filter(|text| !text.is_empty());
     }
     let mut words = trimmed.split_whitespace();

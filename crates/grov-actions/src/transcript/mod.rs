@@ -4,6 +4,8 @@
 //! [`Reader`] takes the bytes that came since the last time and tells what they say. It takes whole lines only and says how
 //! many bytes that were; a line that is still being written is left for the next time. What a reader has to keep in mind
 //! between two times is small and can be stored.
+//!
+//! Secrets are masked in all that is told: a text is redacted before anything is cut out of it.
 
 mod edits;
 mod line;
@@ -13,7 +15,8 @@ pub use crate::typed::typed;
 pub use edits::{Edited, edits};
 pub use tail::newest_usage;
 
-use crate::{ToolCall, ToolInput, content, understand};
+use crate::kept::{Kept, kept, redacted, redacted_end};
+use crate::{ToolCall, ToolInput};
 use grov_domain::{Action, AgentId, TokenUsage, end_of};
 use line::{Block, Line, Message, blocks};
 use serde::{Deserialize, Serialize};
@@ -208,10 +211,10 @@ impl Reader {
             match block.kind().as_deref() {
                 Some("text") => {
                     let text = block.text().unwrap_or_default();
-                    let text = text.trim();
+                    let text = redacted(text.trim());
                     if !text.is_empty() {
-                        self.remember(&speaker, end_of(text, MOST_SAID).to_owned());
-                        events.push(Event::Said(end_of(text, MOST_ANSWER).to_owned()));
+                        self.remember(&speaker, end_of(&text, MOST_SAID).to_owned());
+                        events.push(Event::Said(end_of(&text, MOST_ANSWER).to_owned()));
                     }
                 }
                 Some("tool_use") => {
@@ -264,18 +267,17 @@ fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Ev
         input: ToolInput::Json(&input),
         working_directory: cwd,
     };
+    let Kept {
+        action,
+        content,
+        plan,
+    } = kept(&call);
+    let plan = plan.filter(|_| name == PLANNING);
     Some(Event::Call(Box::new(Call {
-        action: understand(&call),
-        content: content(&call),
+        action,
+        content,
         said,
-        plan: (name == PLANNING)
-            .then(|| {
-                input
-                    .get("plan")?
-                    .as_str()
-                    .map(|plan| end_of(plan, MOST_ANSWER).to_owned())
-            })
-            .flatten(),
+        plan: plan.map(|plan| end_of(&plan, MOST_ANSWER).to_owned()),
     })))
 }
 
@@ -305,7 +307,7 @@ fn user(line: &Line<'_>) -> Vec<Event> {
         let text = typed(&texts, answers_tools);
         if !text.is_empty() {
             events.push(Event::Prompt {
-                text,
+                text: redacted(&text).into_owned(),
                 is_queued: false,
             });
         }
@@ -319,7 +321,7 @@ fn ended(block: &Block<'_>) -> Option<Event> {
         failed: block.is_error(),
         output: block
             .output()
-            .map(|output| end_of(output.trim_end(), MOST_OUTPUT).to_owned()),
+            .map(|output| redacted_end(output.trim_end(), MOST_OUTPUT)),
     }))
 }
 
@@ -346,7 +348,7 @@ fn queued(line: &Line<'_>) -> Vec<Event> {
         return Vec::new();
     }
     vec![Event::Prompt {
-        text,
+        text: redacted(&text).into_owned(),
         is_queued: true,
     }]
 }

@@ -357,6 +357,21 @@ fn of_what_is_private_no_word_is_kept() {
 }
 
 #[test]
+fn names_of_files_that_hold_a_secret_are_in_no_course_and_in_no_step() {
+    let token = ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat();
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    session.edit(&format!("src/billing/{token}.ts"), "x");
+    session.run("curl -u deploy:tr0ub4dor/and/3-staples -o out.tgz https://example.org/a");
+    session.hook(|_| {});
+    let kept = format!("{:?} {:?}", session.stored, session.steps);
+    for part in [&token[4..], "tr0ub4dor", "staples"] {
+        assert!(!kept.contains(part), "{part}: {kept}");
+    }
+    assert!(kept.contains("src/billing/[redacted:github-token].ts"), "{kept}");
+}
+
+#[test]
 fn a_subagent_is_judged_by_facts_and_followed_by_its_own_transcript() {
     let mut session = Session::new();
     session.prompt(GOAL);

@@ -39,7 +39,7 @@ pub struct Occasion {
     pub lineage: Lineage,
     /// The project it is about.
     pub location: Arc<Location>,
-    /// What the user typed since the agent last spoke; empty inside a tool loop.
+    /// What the user typed since the agent last spoke, without secrets; empty inside a tool loop.
     pub prompt: String,
     /// Tool calls whose results stand here; empty outside a tool loop.
     pub answered: Vec<Answered>,

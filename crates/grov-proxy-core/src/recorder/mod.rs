@@ -13,6 +13,7 @@ use grov_domain::{
     without_own_text,
 };
 use grov_project::{Place, hash_user};
+use grov_redact::Redactor;
 use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
 use sessions::{SessionMemory, Sessions};
@@ -253,6 +254,7 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
         })
         .find(|text| !text.is_empty())?;
     let text = without_own_text(text);
+    let text = Redactor::shared().redact(&text);
     let start = text
         .char_indices()
         .rev()
@@ -289,7 +291,8 @@ fn questions(turn: &Turn) -> Vec<Question> {
 fn plan(input: &str) -> String {
     let input: serde_json::Value = serde_json::from_str(input).unwrap_or_default();
     let plan = input["plan"].as_str().unwrap_or_default();
-    without_own_text(plan).chars().take(MAX_PLAN).collect()
+    let plan = without_own_text(plan);
+    Redactor::shared().redact(&plan).chars().take(MAX_PLAN).collect()
 }
 
 /// Prompts that no earlier request of the session carried: a repeated body is no new turn.

@@ -1,7 +1,7 @@
 //! The actions of an answer.
 
-use grov_actions::{ToolCall, ToolInput, content, is_key_decision, keywords, understand};
-use grov_domain::{Action, ExchangeId, Step, StepId, without_own_text};
+use grov_actions::{Kept, ToolCall, ToolInput, is_key_decision, kept, keywords};
+use grov_domain::{ExchangeId, Step, StepId, without_own_text};
 use grov_redact::Redactor;
 use grov_wire::response::{Block, Turn};
 use time::OffsetDateTime;
@@ -46,20 +46,17 @@ pub(super) fn of_turn(
                     input: ToolInput::Json(&arguments),
                     working_directory,
                 };
-                let action = understand(&call);
+                let Kept { action, content, .. } = kept(&call);
                 let step = Step {
                     id: StepId::of(exchange, steps.len()),
-                    keywords: keywords(&without_secrets(&action)),
+                    keywords: keywords(&action),
                     is_key_decision: is_key_decision(&action, nearest_reasoning.as_deref()),
                     reasoning: nearest_reasoning.clone(),
                     action,
                     timestamp,
                     verdict: None,
                 };
-                steps.push(Performed {
-                    step,
-                    content: content(&call),
-                });
+                steps.push(Performed { step, content });
             }
             _ => {}
         }
@@ -73,17 +70,6 @@ fn reasoning(text: &str) -> String {
     // Half a secret is none to the redactor at the store's door.
     let text = Redactor::shared().redact(text.trim());
     first_characters(&text, MAX_REASONING).to_owned()
-}
-
-/// The action as words may be taken from it: in parts and in lower case no secret is known any more.
-fn without_secrets(action: &Action) -> Action {
-    let redact = |text: &String| Redactor::shared().redact(text).into_owned();
-    Action {
-        command: action.command.as_ref().map(redact),
-        files: action.files.iter().map(redact).collect(),
-        folders: action.folders.iter().map(redact).collect(),
-        ..action.clone()
-    }
 }
 
 fn first_characters(text: &str, count: usize) -> &str {

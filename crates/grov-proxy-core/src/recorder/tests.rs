@@ -267,3 +267,24 @@ fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
         assert_eq!(*shown.0.lock().unwrap(), [(task.to_owned(), is_known)]);
     }
 }
+
+#[test]
+fn what_is_judged_and_recorded_was_redacted_before_anything_was_cut_out_of_it() {
+    let password = "tr0ub4dor/and/3-staples";
+    let mut session = Session::new();
+    session.says(
+        "user",
+        json!(format!("Run mysql -u root -p{password} and read out.txt")),
+    );
+    let command = json!({"command": format!("curl -u deploy:{password} -o out.txt https://example.org")});
+    let record = session.answered(vec![call("t", "Bash", command)], Outcome::Complete);
+    assert_eq!(
+        record.prompts[0].text,
+        "Run mysql -u root -p[redacted:command-password] and read out.txt"
+    );
+    let told = format!("{record:?}");
+    for part in ["tr0ub4dor", "staples"] {
+        assert!(!told.contains(part), "{told}");
+    }
+    assert!(told.contains("/nowhere/project/out.txt"), "{told}");
+}

@@ -1,9 +1,8 @@
 //! What the recorder tells about an exchange that it recorded.
 
 use crate::watch::ToolOutcome;
-use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step, end_of,
-};
+use grov_actions::redacted_end;
+use grov_domain::{ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step};
 use grov_wire::RequestIndex;
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -12,7 +11,7 @@ use time::OffsetDateTime;
 const MAX_OUTPUT: usize = 400;
 
 /// Bytes of a long result that its end is taken from. More characters than are kept, whatever they are.
-const LOOKED_AT: usize = 16 * MAX_OUTPUT;
+const LOOKED_AT: usize = 40 * MAX_OUTPUT;
 
 /// Bytes kept of each end of a long prompt.
 const MAX_PROMPT_END: usize = 16 * 1024;
@@ -114,7 +113,7 @@ pub(crate) fn outcomes(index: &RequestIndex) -> Vec<ToolOutcome> {
 fn output_end(raw: &str) -> String {
     if raw.len() > MAX_DECODED {
         let start = raw.ceil_char_boundary(raw.len() - LOOKED_AT);
-        return end_of(&raw[start..].replace("\\n", "\n"), MAX_OUTPUT).to_owned();
+        return redacted_end(&raw[start..].replace("\\n", "\n"), MAX_OUTPUT);
     }
     let text = match serde_json::from_str(raw) {
         Ok(Value::String(text)) => text,
@@ -124,11 +123,8 @@ fn output_end(raw: &str) -> String {
         }
         _ => String::new(),
     };
-    end_of(
-        grov_wire::without_system_reminders(text.into()).trim(),
-        MAX_OUTPUT,
-    )
-    .to_owned()
+    let text = grov_wire::without_system_reminders(text.into());
+    redacted_end(text.trim(), MAX_OUTPUT)
 }
 
 #[cfg(test)]

@@ -1,0 +1,304 @@
+//! Tool calls as they may be kept: what is told of them is read from their texts without secrets.
+//!
+//! A path or a word that is cut out of a command no longer shows that it is a secret: the `-p` before it is gone. So
+//! secrets are masked in the call's texts first, and everything else is read from what is left.
+
+use crate::{ToolCall, ToolInput, content, tools, understand};
+use grov_domain::{Action, ActionType, Effect, end_of};
+use grov_redact::Redactor;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+/// Of a longer text that a call writes only the beginning is looked at, in bytes: [`content`] keeps less.
+const MAX_WRITTEN: usize = 64 * 1024;
+
+/// Bytes of a long text that its end is taken from: with the words in front of a secret that tell what it is.
+const LOOKED_AT: usize = 16 * 1024;
+
+/// A tool call without secrets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// What it does. The kinds of its effects are those of the call itself, whatever a mask does to a command.
+    pub action: Action,
+    /// The beginning of what it writes: see [`content`].
+    pub content: Option<String>,
+    /// The plan that the user is asked to approve by it.
+    pub plan: Option<String>,
+}
+
+/// Understands a tool call as [`understand`] does, with secrets masked in all texts that are told of it.
+pub fn kept(call: &ToolCall<'_>) -> Kept {
+    let input = call.input.value();
+    let folder = call.working_directory.map(redacted);
+    let parsed = |input| ToolCall {
+        input: ToolInput::Json(input),
+        ..*call
+    };
+    let masked = masked(call.name, &input);
+    let safe = ToolCall {
+        working_directory: folder.as_deref(),
+        ..parsed(masked.as_ref().unwrap_or(&input))
+    };
+    let mut action = understand(&safe);
+    if masked.is_some() {
+        action.effects = effects(understand(&parsed(&input)).effects, action.effects);
+    }
+    let plan = safe
+        .input
+        .value()
+        .get("plan")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    Kept {
+        action,
+        content: content(&safe),
+        plan,
+    }
+}
+
+/// The text with its secrets masked.
+pub(crate) fn redacted(text: &str) -> Cow<'_, str> {
+    Redactor::shared().redact(text)
+}
+
+/// At most so many characters from the end of a text, its secrets masked.
+pub fn redacted_end(text: &str, most: usize) -> String {
+    let start = text.ceil_char_boundary(text.len().saturating_sub(LOOKED_AT.max(8 * most)));
+    end_of(&redacted(&text[start..]), most).to_owned()
+}
+
+/// The arguments with secrets masked; `None` where there are none.
+fn masked(tool: &str, input: &Value) -> Option<Value> {
+    let action_type = tools::action_type(tool);
+    let masking = Masking {
+        most: if action_type.modifies_files() {
+            MAX_WRITTEN
+        } else {
+            usize::MAX
+        },
+        names_tell: matches!(action_type, ActionType::Mcp | ActionType::Other),
+    };
+    masking.of(None, input)
+}
+
+struct Masking {
+    /// Longer texts are cut, in bytes.
+    most: usize,
+    /// The name of an argument may tell that it is a secret.
+    names_tell: bool,
+}
+
+impl Masking {
+    /// The value with secrets masked, `None` where it may stay as it is.
+    fn of(&self, name: Option<&str>, value: &Value) -> Option<Value> {
+        match value {
+            Value::String(text) => self.text(name, text).map(Value::String),
+            Value::Array(values) => {
+                let found: Vec<Option<Value>> = values.iter().map(|value| self.of(name, value)).collect();
+                found.iter().any(Option::is_some).then(|| {
+                    let pairs = found.into_iter().zip(values);
+                    pairs
+                        .map(|(masked, value)| masked.unwrap_or_else(|| value.clone()))
+                        .collect()
+                })
+            }
+            Value::Object(fields) => {
+                let found: Vec<Option<Value>> = fields
+                    .iter()
+                    .map(|(name, value)| self.of(Some(name), value))
+                    .collect();
+                found.iter().any(Option::is_some).then(|| {
+                    let pairs = found.into_iter().zip(fields);
+                    let fields: Map<String, Value> = pairs
+                        .map(|(masked, (name, value))| {
+                            (name.clone(), masked.unwrap_or_else(|| value.clone()))
+                        })
+                        .collect();
+                    Value::Object(fields)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn text(&self, name: Option<&str>, text: &str) -> Option<String> {
+        const MAX_NAMED: usize = 1024;
+        let part = &text[..text.floor_char_boundary(self.most.min(text.len()))];
+        if let Cow::Owned(masked) = redacted(part) {
+            return Some(masked);
+        }
+        let name = name.filter(|_| self.names_tell && text.len() <= MAX_NAMED);
+        if let Some(rule) = name.and_then(|name| told_by_name(name, text)) {
+            return Some(format!("[redacted:{rule}]"));
+        }
+        (part.len() < text.len()).then(|| part.to_owned())
+    }
+}
+
+/// The kind of secret that an argument of this name and value is: `"password": "…"`.
+fn told_by_name(name: &str, text: &str) -> Option<&'static str> {
+    let member = format!("\"{name}\": \"{text}\"");
+    let value = name.len() + "\"\": \"".len();
+    let found = Redactor::shared().findings(&member);
+    let found = found.into_iter().find(|finding| finding.range.end > value);
+    found.map(|finding| finding.rule)
+}
+
+/// The effects of a call with the paths that its masked texts show.
+fn effects(raw: Vec<Effect>, masked: Vec<Effect>) -> Vec<Effect> {
+    let same = raw.len() == masked.len()
+        && raw
+            .iter()
+            .zip(&masked)
+            .all(|(raw, masked)| raw.kind == masked.kind);
+    if same {
+        return masked;
+    }
+    // The paths of one kind cannot be told apart then: each effect of the kind has all of them.
+    let of_kind = |effect: &Effect| {
+        let same_kind = masked.iter().filter(|masked| masked.kind == effect.kind);
+        same_kind
+            .flat_map(|masked| masked.paths.iter().cloned())
+            .collect()
+    };
+    raw.iter()
+        .map(|effect| Effect {
+            kind: effect.kind,
+            paths: of_kind(effect),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use grov_domain::EffectKind;
+    use serde_json::json;
+
+    /// In pieces, so that this file holds no such thing itself.
+    fn token() -> String {
+        ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat()
+    }
+
+    fn of(name: &str, input: &Value) -> Kept {
+        kept(&ToolCall {
+            name,
+            id: Some("t"),
+            input: input.into(),
+            working_directory: Some("/p"),
+        })
+    }
+
+    #[test]
+    fn a_password_of_a_command_is_in_no_file_name_and_in_no_effect() {
+        for command in [
+            "curl -u deploy:tr0ub4dor/and/3-staples -o out.tgz https://example.org/a",
+            "mysql -u root -ptr0ub4dor/and/3-staples < dump.sql",
+            "sshpass -p 'tr0ub4dor/and/3-staples' scp a.txt me@host.example.org:/srv/a.txt",
+            "API_TOKEN=tr0ub4dor/and/3-staples rm -rf build/",
+        ] {
+            let kept = of("Bash", &json!({ "command": command }));
+            let told = format!("{kept:?}");
+            assert!(
+                !told.contains("tr0ub4dor") && !told.contains("staples"),
+                "{command}: {told}"
+            );
+            let raw = json!({ "command": command });
+            let raw = understand(&ToolCall {
+                name: "Bash",
+                id: None,
+                input: (&raw).into(),
+                working_directory: Some("/p"),
+            });
+            let kinds = |effects: &[Effect]| effects.iter().map(|effect| effect.kind).collect::<Vec<_>>();
+            assert_eq!(kinds(&kept.action.effects), kinds(&raw.effects), "{command}");
+        }
+    }
+
+    #[test]
+    fn what_a_command_does_is_told_by_its_own_words() {
+        let command = format!("cat > .env <<'EOF'\nTOKEN={}\nEOF\nrm -r old", token());
+        let kept = of("Bash", &json!({ "command": command }));
+        assert!(kept.action.files.contains(&"/p/.env".to_owned()), "{kept:?}");
+        assert!(
+            kept.action
+                .effects
+                .iter()
+                .any(|effect| effect.kind == EffectKind::Delete)
+        );
+    }
+
+    #[test]
+    fn names_of_files_and_folders_hold_no_secret() {
+        let path = format!("/tmp/{}.txt", token());
+        let kept = of("Read", &json!({ "file_path": path }));
+        assert_eq!(kept.action.files, ["/tmp/[redacted:github-token].txt"]);
+        let folder = format!("/tmp/{}", token());
+        let call = json!({"file_path": "a.txt"});
+        let kept = super::kept(&ToolCall {
+            name: "Write",
+            id: None,
+            input: (&call).into(),
+            working_directory: Some(&folder),
+        });
+        assert_eq!(kept.action.files, ["/tmp/[redacted:github-token]/a.txt"]);
+    }
+
+    #[test]
+    fn an_argument_is_a_secret_by_its_name() {
+        let call = json!({"path": "a.txt", "auth": {"password": "hunter2/or/so"}, "query": "SELECT 1"});
+        let input = masked("mcp__db__query", &call).unwrap();
+        assert_eq!(input["auth"]["password"], "[redacted:password]");
+        assert_eq!(input["path"], "a.txt");
+        let call = json!({"password": "the password field", "command": "ls"});
+        assert_eq!(masked("mcp__x__y", &call), None);
+    }
+
+    #[test]
+    fn a_call_without_secrets_is_understood_as_it_stands() {
+        for (name, input) in [
+            (
+                "Bash",
+                json!({"command": "mkdir -p src/a && git show 9f86d081884c7d659a2feaa0c55ad0159f86d081"}),
+            ),
+            (
+                "Edit",
+                json!({"file_path": "src/a.rs", "old_string": "a", "new_string": "b"}),
+            ),
+            (
+                "mcp__x__y",
+                json!({"path": "a", "n": 1, "list": ["b", {"c": null}]}),
+            ),
+        ] {
+            let call = ToolCall {
+                name,
+                id: None,
+                input: (&input).into(),
+                working_directory: Some("/p"),
+            };
+            let kept = kept(&call);
+            assert_eq!((kept.action, kept.content), (understand(&call), content(&call)));
+        }
+    }
+
+    #[test]
+    fn of_a_secret_in_front_of_the_end_nothing_is_left() {
+        let long = "x ".repeat(40_000);
+        let text = format!("{long}password: hunter2staple\n{}", "y ".repeat(195));
+        let end = redacted_end(&text, 400);
+        assert!(!end.contains("hunter2"), "{end}");
+    }
+
+    #[test]
+    fn of_what_is_written_the_beginning_is_kept_without_secrets() {
+        let text = format!("TOKEN={}\n{}", token(), "x ".repeat(1 << 20));
+        let kept = of("Write", &json!({"file_path": "a", "content": text}));
+        let content = kept.content.unwrap();
+        assert!(
+            content.starts_with("TOKEN=[redacted:github-token]"),
+            "{}",
+            &content[..80]
+        );
+        assert!(content.chars().count() <= 4000);
+    }
+}
