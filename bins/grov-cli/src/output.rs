@@ -3,6 +3,7 @@
 use crate::arguments::Common;
 use crate::failure::{EXIT_NEGATIVE, Failure};
 use clap::ColorChoice;
+use grov_runtime::printable;
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
@@ -76,7 +77,7 @@ impl Terminal {
         let printed = if self.json {
             json(&answer)?
         } else {
-            text(&answer, Style { color: self.color })
+            printable_styled(&text(&answer, Style { color: self.color }), self.color)
         };
         write_out(printed.as_bytes())
     }
@@ -158,7 +159,27 @@ pub(crate) fn print(text: &str) -> Outcome {
 /// Says something to the person who runs the command.
 pub(crate) fn say(text: &str) {
     // Nobody can be told that telling failed.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
+}
+
+/// The text with everything escaped that a terminal would obey, but for the emphasis of [`Style`].
+fn printable_styled(text: &str, color: bool) -> String {
+    const EMPHASIS: [&str; 5] = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"];
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        let (before, escape) = rest.split_at(at);
+        shown.push_str(&printable(before));
+        let emphasis = EMPHASIS.iter().find(|code| color && escape.starts_with(**code));
+        let length = emphasis.map_or(1, |code| code.len());
+        match emphasis {
+            Some(code) => shown.push_str(code),
+            None => shown.push_str(&printable(&escape[..length])),
+        }
+        rest = &escape[length..];
+    }
+    shown.push_str(&printable(rest));
+    shown
 }
 
 /// Asks the person at the terminal; `None` when nobody sits there.
@@ -167,7 +188,7 @@ pub(crate) fn ask(question: &str) -> Option<bool> {
     if !stdin.is_terminal() || !stderr.is_terminal() {
         return None;
     }
-    let _ = write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush());
+    let _ = write!(stderr, "{} [y/N] ", printable(question)).and_then(|()| stderr.flush());
     let mut answer = String::new();
     // No answer is no.
     let _ = stdin.read_line(&mut answer);

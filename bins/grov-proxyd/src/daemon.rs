@@ -325,7 +325,7 @@ fn workers() -> usize {
 /// One line for the person who started the daemon.
 fn say(line: &str) {
     // Nobody may be reading; the daemon goes on.
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", grov_runtime::printable(line));
 }
 
 fn user_naming(mode: UserMode) -> UserNaming {

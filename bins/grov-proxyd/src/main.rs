@@ -17,6 +17,7 @@ mod watching;
 
 use arguments::Arguments;
 use clap::Parser;
+use grov_runtime::printable;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -38,9 +39,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(stop) => {
             let mut stderr = std::io::stderr();
-            let _ = writeln!(stderr, "grov-proxyd: {:#}", stop.error);
+            let fault = format!("{:#}", stop.error);
+            let _ = writeln!(stderr, "grov-proxyd: {}", printable(&fault));
             if let Some(hint) = stop.hint {
-                let _ = writeln!(stderr, "hint: {hint}");
+                let _ = writeln!(stderr, "hint: {}", printable(&hint));
             }
             ExitCode::from(stop.code)
         }

@@ -2,7 +2,7 @@
 
 use crate::home::{create_private, write_private};
 use crate::settings::PROXY_VARIABLES;
-use crate::{Environment, Home, Settings};
+use crate::{Environment, Home, KEYS, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
@@ -78,16 +78,48 @@ pub fn is_stopped(pid: u32) -> bool {
     state.is_some_and(|state| state.starts_with(['T', 't']))
 }
 
-/// The environment for a daemon that is started from within somebody's session: without the session's keys, tokens and
-/// base address, which are its client's and not ours, and without an HTTP proxy that is the daemon itself. The one key
-/// that stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov.
+/// What every program may need of the system: where programs, files and certificates are, and how people write.
+const SYSTEM_VARIABLES: &[&str] = &[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "TERM",
+    "NO_COLOR",
+    "TMPDIR",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NO_PROXY",
+    "no_proxy",
+    // Where the loader finds what a program is linked with.
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "DYLD_FALLBACK_LIBRARY_PATH",
+    // Faults of ours and of the allocator.
+    "RUST_BACKTRACE",
+    "MALLOC_ARENA_MAX",
+];
+
+/// The same by how names begin: Grov's own settings, languages, base directories.
+const SYSTEM_PREFIXES: &[&str] = &["GROV_", "LC_", "XDG_"];
+
+/// The environment of a process that outlives the command that starts it: the variables that it needs, by name, and no
+/// others. A shell and a client hold keys, tokens and addresses that are none of ours. Of the client's, the one key that
+/// stays is `ANTHROPIC_API_KEY` where `llm.use_anthropic_key` gives it to Grov. An HTTP proxy that is the daemon itself is
+/// left out.
 pub fn scrubbed(environment: &Environment, settings: &Settings) -> Environment {
+    let is_setting = |name: &str| KEYS.iter().any(|key| key.environment.contains(&name));
     environment.filtered(|name, value| {
-        let is_ours =
-            name == "ANTHROPIC_TARGET" || (name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key);
-        let is_clients = name.starts_with("CLAUDE") || (name.starts_with("ANTHROPIC_") && !is_ours);
-        let is_loop = PROXY_VARIABLES.contains(&name) && settings.is_own_listener_text(value);
-        !is_clients && !is_loop
+        let is_needed = SYSTEM_VARIABLES.contains(&name)
+            || SYSTEM_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || is_setting(name);
+        let is_own_key = name == "ANTHROPIC_API_KEY" && settings.llm().use_anthropic_key;
+        let is_proxy = PROXY_VARIABLES.contains(&name) && !settings.is_own_listener_text(value);
+        is_needed || is_own_key || is_proxy
     })
 }
 
@@ -276,8 +308,21 @@ mod tests {
             ("HTTPS_PROXY", "http://127.0.0.1:3128"),
             ("PROXY_PORT", "8080"),
             ("GROV_LLM_API_KEY", "own"),
+            ("PATH", "/bin"),
+            ("LC_ALL", "de_DE.UTF-8"),
+            ("XDG_RUNTIME_DIR", "/run/user/1"),
+            ("SSL_CERT_FILE", "/etc/ca.pem"),
+            ("NO_PROXY", "localhost"),
+            ("DRIFT_CHECK_INTERVAL", "5"),
+            ("TOKEN_CLEAR_THRESHOLD", "180000"),
         ];
         let dropped = [
+            ("AWS_SECRET_ACCESS_KEY", "k"),
+            ("GITHUB_TOKEN", "k"),
+            ("OPENAI_API_KEY", "k"),
+            ("SSH_AUTH_SOCK", "/s"),
+            ("DATABASE_URL", "postgres://u:p@h/d"),
+            ("LD_PRELOAD", "/x.so"),
             ("ANTHROPIC_API_KEY", "k"),
             ("ANTHROPIC_AUTH_TOKEN", "k"),
             ("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080"),

@@ -14,12 +14,14 @@ mod environment;
 mod home;
 pub mod logging;
 pub mod port;
+mod printable;
 mod settings;
 mod tasks;
 mod url;
 
 pub use environment::Environment;
 pub use home::{Home, HomeError, write_private};
+pub use printable::printable;
 pub use settings::{
     Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode,
     GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings,

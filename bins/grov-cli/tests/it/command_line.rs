@@ -1,6 +1,6 @@
 //! The real binary, in a home of its own.
 
-use crate::scene::{Scene, json};
+use crate::scene::{Ended, Scene, json};
 use serde_json::Value;
 
 #[test]
@@ -426,4 +426,46 @@ fn odd_words_are_refused_and_break_nothing() {
     );
     assert_eq!(scene.run(&["steps", ""]).code, 1);
     assert_eq!(scene.run(&["steps", "--", "--json"]).code, 1);
+}
+
+#[test]
+fn a_name_of_a_directory_cannot_steer_the_terminal() {
+    let scene = Scene::new();
+    let name = "work/a\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}gro\u{9b}b";
+    scene.repository(name, "https://example.org/a.git");
+    scene.write(&format!("{name}/.grov/config.toml"), "this is no = = toml\n");
+    let inside = scene.path(name);
+    for words in [
+        &["status"][..],
+        &["proxy-status"],
+        &["config", "explain", "guard.mode"],
+        &["doctor"],
+        &["goal"],
+        &["drift", "status"],
+        &["store", "stats"],
+        &["memory", "list"],
+        &["init", "--scope", "project"],
+        &["off"],
+        &["status", "--color", "always"],
+    ] {
+        let ended = Ended::of(&scene.command().current_dir(&inside).args(words).output().unwrap());
+        for (stream, text) in [("stdout", &ended.stdout), ("stderr", &ended.stderr)] {
+            let emphasis = ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m"];
+            let text = emphasis
+                .iter()
+                .fold(text.clone(), |text, code| text.replace(code, ""));
+            let raw = text.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']);
+            assert!(!raw, "{words:?} on {stream}: {text:?}");
+        }
+    }
+    let ended = Ended::of(
+        &scene
+            .command()
+            .current_dir(&inside)
+            .args(["status"])
+            .output()
+            .unwrap(),
+    );
+    let told = format!("{}{}", ended.stdout, ended.stderr);
+    assert!(told.contains(r"\u{202e}"), "the name is shown with codes: {told}");
 }

@@ -550,3 +550,62 @@ fn what_writes_for_long_leaves_no_log_in_front_of_the_database() {
     followed(&scene, "s");
     eventually(&scene, "the worker left a log", || is_folded().then_some(()));
 }
+
+/// The names and values in the environment of a process with these words on its command line.
+#[cfg(target_os = "linux")]
+fn environment_of(words: &[&str]) -> Option<String> {
+    let text = |path: std::path::PathBuf| {
+        let bytes = std::fs::read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).replace('\0', "\n"))
+    };
+    std::fs::read_dir("/proc").ok()?.flatten().find_map(|process| {
+        let command = text(process.path().join("cmdline"))?;
+        words
+            .iter()
+            .all(|word| command.lines().any(|line| line == *word))
+            .then(|| text(process.path().join("environ")))?
+    })
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_works_after_a_turn_has_no_keys_of_the_shell_in_its_environment() {
+    let scene = Scene::new()
+        .env("AWS_SECRET_ACCESS_KEY", "not-for-us-1")
+        .env("GITHUB_TOKEN", "not-for-us-2")
+        .env("ANTHROPIC_API_KEY", "not-for-us-3")
+        .env("DATABASE_URL", "postgres://u:not-for-us-4@h/d")
+        .env("GROV_LLM_API_KEY", "own")
+        .env("LC_ALL", "C.UTF-8");
+    // A worker waits while another one works on the session: here for as long as this test holds its locks.
+    let folder = scene.folder("home/.grov/hooks/working");
+    let locks: Vec<std::fs::File> = (0..64)
+        .map(|place| {
+            let lock = std::fs::File::create(folder.join(format!("{place}.lock"))).unwrap();
+            lock.lock().unwrap();
+            lock
+        })
+        .collect();
+    let session = format!("env-{}", std::process::id());
+    let input = object!({
+        "session_id": session, "transcript_path": "/nowhere.jsonl", "cwd": scene.path("work"),
+        "hook_event_name": "Stop", "last_assistant_message": "Done.",
+    });
+    hook(&scene, &["hook", "Stop"], input.to_string().as_bytes());
+    let until = Instant::now() + Duration::from_secs(30);
+    let environment = loop {
+        if let Some(found) = environment_of(&["hook-worker", &session]).filter(|found| !found.is_empty()) {
+            break found;
+        }
+        assert!(Instant::now() < until, "there is no worker");
+        std::thread::yield_now();
+    };
+    drop(locks);
+    assert!(!environment.contains("not-for-us"), "{environment}");
+    for kept in ["GROV_LLM_API_KEY=own", "LC_ALL=C.UTF-8", "PATH=/usr/bin:/bin"] {
+        assert!(
+            environment.lines().any(|line| line == kept),
+            "{kept}: {environment}"
+        );
+    }
+}

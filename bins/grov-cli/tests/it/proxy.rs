@@ -32,7 +32,7 @@ impl Installed {
         Self {
             scene,
             folder,
-            variables: vec![("FAKE_NOTES".to_owned(), notes)],
+            variables: vec![("GROV_FAKE_NOTES".to_owned(), notes)],
         }
     }
 
@@ -150,8 +150,8 @@ fn in_the_foreground_it_becomes_the_daemon_beside_it() {
 #[test]
 fn its_exit_code_is_the_daemons() {
     let installed = Installed::new()
-        .env("FAKE_REFUSAL", "grov-proxyd: no")
-        .env("FAKE_CODE", "7");
+        .env("GROV_FAKE_REFUSAL", "grov-proxyd: no")
+        .env("GROV_FAKE_CODE", "7");
     let ended = installed.run(&["proxy"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (7, "grov-proxyd: no\n"));
 }
@@ -223,7 +223,7 @@ fn the_project_has_no_say_in_the_daemons_settings() {
 fn detached_it_listens_in_a_session_of_its_own_without_the_clients_secrets() {
     let url = healthy();
     let installed = Installed::new()
-        .env("FAKE_URL", &url)
+        .env("GROV_FAKE_URL", &url)
         .env("ANTHROPIC_API_KEY", "secret")
         .env("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080")
         .env("CLAUDE_CODE_OAUTH_TOKEN", "secret")
@@ -297,7 +297,7 @@ fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
     ] {
         let url = healthy();
         let installed = Installed::new()
-            .env("FAKE_URL", &url)
+            .env("GROV_FAKE_URL", &url)
             .env("ANTHROPIC_API_KEY", "shared")
             .env("ANTHROPIC_AUTH_TOKEN", "the-clients")
             .env("GROV_LLM_API_KEY", "own");
@@ -322,18 +322,18 @@ fn a_detached_daemon_gets_the_keys_that_the_user_gave_to_grov_and_no_others() {
 fn a_detached_daemon_that_refuses_is_quoted() {
     let installed = Installed::new()
         .env(
-            "FAKE_REFUSAL",
+            "GROV_FAKE_REFUSAL",
             "grov-proxyd: port 8080 is in use\nhint: choose another with --port",
         )
-        .env("FAKE_CODE", "2");
+        .env("GROV_FAKE_CODE", "2");
     let ended = installed.run(&["proxy", "--detach", "--json"]);
     assert_eq!(ended.code, 2);
     let error = json(&ended)["error"].clone();
     assert_eq!(error["message"], "grov-proxyd did not start: port 8080 is in use");
     assert_eq!(error["hint"], "choose another with --port");
-    let installed = installed.env("FAKE_CODE", "64");
+    let installed = installed.env("GROV_FAKE_CODE", "64");
     assert_eq!(installed.run(&["proxy", "--detach"]).code, 64);
-    let installed = installed.env("FAKE_REFUSAL", "");
+    let installed = installed.env("GROV_FAKE_REFUSAL", "");
     let ended = installed.run(&["proxy", "--detach"]);
     assert!(
         ended.code == 2 && ended.stderr.contains("said nothing"),

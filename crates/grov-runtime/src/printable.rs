@@ -1,0 +1,59 @@
+//! Text from outside on a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The text with characters escaped that a terminal would obey instead of showing, or that show a text in another order
+/// than it has: control characters but line breaks and tabs, marks of direction, invisible characters.
+///
+/// Names of directories, files and branches, and whatever an agent wrote, may hold such characters.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        if is_escaped(character) {
+            // Writing to a text cannot fail.
+            let _ = write!(shown, "{}", character.escape_unicode());
+        } else {
+            shown.push(character);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Zero-width joiners are not among them: words and pictures are made with them.
+fn is_escaped(character: char) -> bool {
+    (character.is_control() && !matches!(character, '\n' | '\t'))
+        || matches!(
+            character,
+            '\u{61c}'
+                | '\u{200b}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_as_a_code() {
+        let text = "a\u{1b}[2Jb\u{202e}c\u{7}\r\u{9b}d\u{feff}";
+        assert_eq!(printable(text), r"a\u{1b}[2Jb\u{202e}c\u{7}\u{d}\u{9b}d\u{feff}");
+    }
+
+    #[test]
+    fn ordinary_text_of_any_language_stays() {
+        for text in ["", "one\n\ttwo", "Größe, 大小, حجم, می‌روم, 👩‍💻"] {
+            assert!(matches!(printable(text), Cow::Borrowed(_)), "{text}");
+        }
+    }
+}
