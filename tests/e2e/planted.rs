@@ -1,5 +1,7 @@
 //! Secrets of every kind, planted wherever text reaches Grov: none is written, kept, told or asked about.
 
+mod embedder;
+mod hooked;
 mod kinds;
 mod ordinary;
 mod random;
@@ -7,6 +9,7 @@ mod traces;
 
 use crate::judge::{Court, answer};
 use anyhow::{Context, Result, ensure};
+use embedder::Embedder;
 use grov_domain::{OWN_TEXT_OPENING, Purpose};
 use grov_sim::JudgeScript;
 use grov_tests::{Daemon, Request, eventually, exchange};
@@ -96,6 +99,12 @@ fn scenario(kind: usize, project: &Path, gardener: &mut Gardener) -> Result<Valu
     let secret = &mut |place| gardener.plant(kind, place);
     let here = |file: &str| format!("{{cwd}}/k{kind}/{file}");
     let command = format!("cat > k{kind}/.env <<'EOF'\n{}\nEOF", secret("a command"));
+    // Lines that a shell runs one by one would show up in its complaints, with nothing around that tells what they are.
+    let alone = match secret("a command of its own") {
+        lines if lines.trim_end().contains('\n') => "true".to_owned(),
+        line => format!("false && {line}"),
+    };
+    let named = format!("{}.txt", secret("the name of a file"));
     let talk = |text: String| json!({"type": "text", "text": text});
     let call = |name: &str, input: Value| json!({"type": "tool_use", "name": name, "input": input});
     Ok(json!({"steps": [
@@ -104,7 +113,9 @@ fn scenario(kind: usize, project: &Path, gardener: &mut Gardener) -> Result<Valu
             talk(format!("I decided to set up the gateway because it is needed: {}", secret("words before an action"))),
             call("Bash", json!({"command": command})),
             call("Bash", json!({"command": format!("cat k{kind}/log.txt")})),
+            call("Bash", json!({"command": alone})),
             call("Read", json!({"file_path": here("notes.txt")})),
+            call("Read", json!({"file_path": here(&named)})),
             call("Write", json!({"file_path": here("config"), "content": secret("a file that is written")})),
         ]},
         {"blocks": [
@@ -197,6 +208,12 @@ impl Leaks {
         }
     }
 
+    /// Fails if there are any.
+    fn none(&self, traces: &Traces) -> Result<()> {
+        ensure!(self.0.is_empty(), "{:#?}\nof {} secrets", self.0, traces.count());
+        Ok(())
+    }
+
     /// Looks through every file of a folder.
     fn look_through(&mut self, traces: &Traces, folder: &Path) -> Result<()> {
         for entry in fs::read_dir(folder)? {
@@ -246,6 +263,29 @@ fn planted_court(gardener: &mut Gardener) -> Result<Court> {
         .set_script(grov_sim::ScenarioSet::default().with_json(script.as_bytes())?);
     court.script(judgements(gardener)?);
     Ok(court)
+}
+
+/// Kinds for a test that takes long: those that are told by the words before them, and some of the others.
+fn chosen() -> impl Iterator<Item = usize> {
+    const TOLD_BY_WORDS: &[&str] = &[
+        "AWS access key",
+        "bearer header",
+        "basic header",
+        "API key header",
+        "password of mysql",
+        "password of sshpass",
+        "password of curl",
+        "RSA private key",
+        "netrc entry",
+        "password in JSON",
+        "password in .env",
+        "token in a query string",
+        "basic auth in a URL",
+        "GitHub personal token",
+        "private words",
+    ];
+    let is_chosen = |kind: &usize| kind % 7 == 0 || TOLD_BY_WORDS.contains(&KINDS[*kind].0);
+    (0..KINDS.len()).filter(is_chosen)
 }
 
 /// Has every kind worked on in a session of its own, until each is a memory.
@@ -406,6 +446,77 @@ fn no_planted_secret_is_found_anywhere() -> Result<()> {
         health.text()
     );
     Ok(())
+}
+
+/// Rules alone understand the prompts, name files, and judge what is done: a model's answers do not cover up what they cut
+/// out. A model that embeds hears of it too.
+#[test]
+fn no_planted_secret_is_found_where_rules_understand_the_prompts() -> Result<()> {
+    let mut gardener = Gardener::new();
+    let court = planted_court(&mut gardener)?;
+    let embedder = Embedder::start()?;
+    let daemon = court
+        .with_rules()
+        .env("GROV_DRIFT_ENABLED", "true")
+        .env("GROV_EMBEDDER_PROVIDER", "openai")
+        .env("GROV_EMBEDDER_BASE_URL", embedder.url())
+        .env("GROV_EMBEDDER_MODEL", "simulated")
+        .arg("--log-level")
+        .arg("trace")
+        .start()?;
+    let mut leaks = Leaks::default();
+    for kind in chosen() {
+        let prompt = gardener.plant(kind, "a prompt");
+        let mut person = court.person(&daemon)?;
+        person.types(&format!(
+            "Set up the {}: {prompt}\n[[scenario:k{kind}]]",
+            topic(kind)
+        ))?;
+        court.judged(&person.session, 1)?;
+    }
+    let heard = eventually("memories to be embedded", || {
+        Some(embedder.heard()).filter(|heard| !heard.is_empty())
+    })?;
+    leaks.look_through(&gardener.traces, &court.home())?;
+    let log = daemon.stop()?.stderr;
+    leaks.look(&gardener.traces, "the log", log.as_bytes());
+    leaks.look_through(&gardener.traces, &court.home())?;
+    leaks.look(&gardener.traces, "what is embedded", &heard);
+    leaks.look(&gardener.traces, "what is embedded later", &embedder.heard());
+    leaks.none(&gardener.traces)
+}
+
+/// The model judges every action and every prompt while rules find what it is asked about.
+#[test]
+fn no_planted_secret_is_in_a_question_about_what_the_agent_did() -> Result<()> {
+    let mut gardener = Gardener::new();
+    let court = planted_court(&mut gardener)?;
+    court.script(JudgeScript::default());
+    let mut daemon = court.with_model().env("GROV_LLM_DAILY_BUDGET_USD", "1000");
+    for (name, value) in [("GROV_DRIFT_ENABLED", "true"), ("GROV_DRIFT_CHECK_INTERVAL", "1")] {
+        daemon = daemon.env(name, value);
+    }
+    let daemon = daemon.start()?;
+    for kind in chosen() {
+        let prompt = gardener.plant(kind, "a prompt");
+        let mut person = court.person(&daemon)?;
+        // The secret is the first that is said: the goal, its scope and its words are made of it.
+        person.types(&format!(
+            "{prompt}\nSet up the {}. [[scenario:k{kind}]]",
+            topic(kind)
+        ))?;
+    }
+    let questions = || court.judge.sim().requests();
+    eventually("the judge to be asked", || {
+        (questions().len() >= chosen().count()).then_some(())
+    })?;
+    daemon.stop()?;
+    let mut leaks = Leaks::default();
+    for request in questions() {
+        leaks.look(&gardener.traces, "the questions to the judge", &request.body);
+    }
+    leaks.look_through(&gardener.traces, &court.home())?;
+    leaks.none(&gardener.traces)
 }
 
 /// Requests that are no conversation: a body that is no JSON, an address with secrets.

@@ -1,6 +1,7 @@
 //! The daemon's life: configuration before sockets, recording beside serving, an orderly end.
 
 use crate::arguments::Arguments;
+use crate::cleaning;
 use crate::embedding;
 use crate::home_watch::HomeWatch;
 use crate::hooks::{self, HookPage};
@@ -162,6 +163,7 @@ async fn serve(
         Recording::start(home, home_watch, settings.store()).map_err(|error| Stop::fault(error, None))?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn("home", Arc::clone(home_watch).run(tasks.shutdown()));
+    cleaning::clean(home, &tasks).await;
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod cleaning;
 mod daemon;
 mod embedding;
 mod home_watch;

@@ -43,6 +43,12 @@ pub fn kept(call: &ToolCall<'_>) -> Kept {
     if masked.is_some() {
         action.effects = effects(understand(&parsed(&input)).effects, action.effects);
     }
+    let places = action.files.iter_mut().chain(&mut action.folders);
+    for path in places.chain(action.effects.iter_mut().flat_map(|effect| &mut effect.paths)) {
+        if let Some(masked) = named(path) {
+            *path = masked;
+        }
+    }
     let plan = safe
         .input
         .value()
@@ -54,6 +60,24 @@ pub fn kept(call: &ToolCall<'_>) -> Kept {
         content: content(&safe),
         plan,
     }
+}
+
+/// A path in which a name, without its extension, is an assignment of a secret: `logs/DB_PASSWORD=x1y2z3.txt`. `None` where
+/// there is none.
+fn named(path: &str) -> Option<String> {
+    if !path.contains('=') {
+        return None;
+    }
+    let masked = |name: &str| {
+        let (stem, extension) = match name.rsplit_once('.') {
+            Some((stem, extension)) if extension.len() <= 5 => (stem, &name[stem.len()..]),
+            _ => (name, ""),
+        };
+        format!("{}{extension}", redacted(stem))
+    };
+    let names: Vec<String> = path.split('/').map(masked).collect();
+    let masked = names.join("/");
+    (masked != path).then_some(masked)
 }
 
 /// The text with its secrets masked.
@@ -242,6 +266,18 @@ mod tests {
             working_directory: Some(&folder),
         });
         assert_eq!(kept.action.files, ["/tmp/[redacted:github-token]/a.txt"]);
+    }
+
+    #[test]
+    fn a_name_that_is_an_assignment_is_masked_without_its_extension() {
+        let path = json!({"file_path": "docs/spring.datasource.password=Hunter22.md"});
+        let kept = of("Read", &path);
+        assert_eq!(
+            kept.action.files,
+            ["/p/docs/spring.datasource.password=[redacted:password].md"]
+        );
+        let path = json!({"file_path": "out/a=b/c=1.txt"});
+        assert_eq!(of("Read", &path).action.files, ["/p/out/a=b/c=1.txt"]);
     }
 
     #[test]

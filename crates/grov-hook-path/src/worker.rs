@@ -230,6 +230,10 @@ impl AfterTurn<'_> {
     async fn done(&self) -> Result<(), StoreError> {
         let store = SqliteStore::open(&self.home.database(), &OpenOptions::default()).await?;
         let done = self.done_with(&store).await;
+        // What an older version wrote: here no hook waits for it. The next worker tries again.
+        if let Err(error) = store.clean(&extract_intent).await {
+            note(Some(self.home), &format!("cleaning old rows: {error}"));
+        }
         // In order, also after a fault, so that no hook finds much to be read in front of the database.
         let closed = store.close().await;
         done.and(closed)

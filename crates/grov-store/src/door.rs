@@ -29,6 +29,11 @@ pub(crate) fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// The same for each text of JSON.
+pub(crate) fn json(text: &str) -> Cow<'_, str> {
+    json::texts(text)
+}
+
 /// The same for a text that may be missing.
 pub(crate) fn optional(text: &Option<String>) -> Option<Cow<'_, str>> {
     text.as_deref().map(self::text)

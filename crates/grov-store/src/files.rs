@@ -206,6 +206,38 @@ pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
     rename_aside(path)
 }
 
+/// What stands between the name of a database that was set aside and the time when it was.
+const SET_ASIDE: &str = ".corrupt-";
+
+/// Whether a database was set aside, by its name.
+pub(crate) fn is_set_aside(path: &Path) -> bool {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .is_some_and(|name| name.contains(SET_ASIDE))
+}
+
+/// The databases that were set aside beside this one, in order of their names.
+pub fn set_aside_databases(path: &Path) -> Vec<PathBuf> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let beginning = format!("{name}{SET_ASIDE}");
+    let is_database = |path: &PathBuf| {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
+        let side = ["-wal", "-shm", "-journal", ".lock"]
+            .iter()
+            .any(|suffix| name.ends_with(suffix));
+        name.starts_with(&beginning) && !side
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_database).collect();
+    found.sort();
+    found
+}
+
 /// See [`set_aside`]; to be called under [`lock_database`].
 pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
     let stamp = SystemClock
@@ -214,7 +246,7 @@ pub(crate) fn rename_aside(path: &Path) -> io::Result<PathBuf> {
             "[year][month][day]T[hour][minute][second].[subsecond digits:6]Z"
         ))
         .map_err(io::Error::other)?;
-    let target = beside(path, &format!(".corrupt-{stamp}"));
+    let target = beside(path, &format!("{SET_ASIDE}{stamp}"));
     // The database goes last: a new one must never meet the old one's write-ahead log.
     for suffix in ["-wal", "-shm", "-journal", ""] {
         match fs::rename(beside(path, suffix), beside(&target, suffix)) {

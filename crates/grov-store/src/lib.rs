@@ -18,8 +18,8 @@ mod writer;
 #[cfg(feature = "contract")]
 pub mod contract;
 
-pub use files::set_aside;
+pub use files::{set_aside, set_aside_databases};
 pub use reopening::{OnCorruption, ReopeningStore};
 pub use spool::{DrainReport, Spool, SpoolError, drain_spool, spool_append};
-pub use sqlite::{Examination, OpenOptions, SqliteStore};
+pub use sqlite::{Examination, OpenOptions, ReadIntent, SqliteStore};
 pub use writer::{BatchWriter, WriterOptions};

@@ -144,6 +144,31 @@ impl Spool {
         files::beside(&self.path, ".draining")
     }
 
+    /// Takes secrets out of the lines that are no records.
+    pub(crate) fn redact_rejected(&self) -> Result<(), SpoolError> {
+        let path = self.rejected_path();
+        let _lock = self.lock()?;
+        let Ok(bytes) = fs::read(&path) else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let redacted: String = text
+            .split_inclusive('\n')
+            .map(|line| door::json(line).into_owned())
+            .collect();
+        if redacted == text {
+            return Ok(());
+        }
+        let new = files::beside(&path, ".new");
+        let replaced = files::open_private(&new, Mode::ReadWrite)
+            .and_then(|mut file| {
+                file.set_len(0)?;
+                file.write_all(redacted.as_bytes())
+            })
+            .and_then(|()| fs::rename(&new, &path));
+        replaced.map_err(|error| self.fault(error))
+    }
+
     fn rejected_path(&self) -> PathBuf {
         files::beside(&self.path, ".rejected")
     }

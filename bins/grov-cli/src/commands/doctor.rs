@@ -41,6 +41,8 @@ enum Remedy {
     StartProxy,
     /// The same, at this port.
     StartProxyAt(u16),
+    /// Take secrets out of what an older version wrote into these databases.
+    Clean(Vec<std::path::PathBuf>),
     /// Register again, as `grov init` does.
     Register {
         scope: &'static str,
@@ -73,7 +75,7 @@ impl Remedy {
     /// The command that does it; empty where it takes more than one.
     fn words(&self) -> String {
         match self {
-            Self::MakePrivate(_) => String::new(),
+            Self::MakePrivate(_) | Self::Clean(_) => String::new(),
             Self::StartProxy => "grov proxy --detach".to_owned(),
             Self::StartProxyAt(port) => format!("grov proxy --detach --port {port}"),
             Self::Register { .. } => format!("grov {}", self.init().join(" ")),
@@ -168,6 +170,7 @@ fn all(common: &Common) -> Result<Vec<Check>, Failure> {
 fn mend(common: &Common, remedy: &Remedy) -> Result<(), String> {
     match remedy {
         Remedy::MakePrivate(paths) => home::make_private(paths),
+        Remedy::Clean(databases) => store::clean(databases),
         Remedy::StartProxy => again(common, &["proxy", "--detach"]),
         Remedy::StartProxyAt(port) => again(common, &["proxy", "--detach", "--port", &port.to_string()]),
         Remedy::Register { .. } => again(common, &remedy.init()),

@@ -14,6 +14,8 @@ pub struct Examination {
     pub faults: Vec<String>,
     /// The newest time that a record bears; `None` without records.
     pub newest: Option<OffsetDateTime>,
+    /// Rows of an older version may hold secrets: see [`SqliteStore::clean`].
+    pub needs_cleaning: bool,
     /// Histories to which nothing is added any more, because the API refused a request with an addition and took it
     /// without.
     pub barred: u64,
@@ -42,6 +44,7 @@ impl SqliteStore {
             schema_version,
             faults,
             newest: None,
+            needs_cleaning: self.needs_cleaning().await?,
             barred: 0,
         };
         for row in &self.reader().await?.rows(self, sqlx::query(NEWEST)).await? {

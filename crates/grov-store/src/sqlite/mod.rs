@@ -2,6 +2,7 @@
 
 mod append;
 mod changes;
+mod clean;
 mod drift;
 mod error;
 mod examine;
@@ -21,6 +22,7 @@ mod tasks;
 mod transitions;
 mod values;
 
+pub use clean::ReadIntent;
 pub use examine::Examination;
 pub use open::OpenOptions;
 pub(crate) use rescue::copy_without_log;

@@ -119,6 +119,25 @@ impl SqliteStore {
         }
     }
 
+    /// Whether a database that is there is known to hold nothing that is [to be cleaned](Self::clean). Nothing is changed
+    /// in it: one of an older version is not known to be.
+    ///
+    /// # Errors
+    /// As [`SqliteStore::open_existing`].
+    pub async fn is_clean(path: &Path, options: &OpenOptions) -> Result<bool, StoreError> {
+        let opening = opening(path, options).await?;
+        let connect = options.connect(path).read_only(true);
+        let mut connection = connected(&connect, path).await?;
+        let identity = Identity::of(path);
+        let version = checked_version(&mut connection, path).await?;
+        drop(opening);
+        if version != schema::KNOWN {
+            return Ok(false);
+        }
+        let store = Self::over(path, connect, options, identity, connection);
+        Ok(!store.needs_cleaning().await?)
+    }
+
     fn over(
         path: &Path,
         connect: SqliteConnectOptions,

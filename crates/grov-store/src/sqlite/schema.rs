@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Migration N stands at index N - 1.
-const MIGRATIONS: [&str; 9] = [
+const MIGRATIONS: [&str; 10] = [
     include_str!("../../../../migrations/sqlite/0001_records.sql"),
     include_str!("../../../../migrations/sqlite/0002_understanding.sql"),
     include_str!("../../../../migrations/sqlite/0003_memory.sql"),
@@ -19,10 +19,14 @@ const MIGRATIONS: [&str; 9] = [
     include_str!("../../../../migrations/sqlite/0007_drift.sql"),
     include_str!("../../../../migrations/sqlite/0008_hooks.sql"),
     include_str!("../../../../migrations/sqlite/0009_courses.sql"),
+    include_str!("../../../../migrations/sqlite/0010_cleaning.sql"),
 ];
 
 /// The migration after which the index of memory has to be filled from the tasks that are there.
 const MEMORY_INDEX: i64 = 5;
+
+/// The migration before which words were cut out of texts that still had their secrets.
+const REDACTED_FIRST: i64 = 10;
 
 /// The newest schema this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
@@ -82,6 +86,12 @@ async fn apply(connection: &mut SqliteConnection, found: i64) -> Result<(), sqlx
     // Not before the last one: tasks are read as they are stored now.
     if found < MEMORY_INDEX {
         memory::fill(connection).await?;
+    }
+    if (1..REDACTED_FIRST).contains(&found) {
+        // Done later, by who has the time: see `clean`.
+        connection
+            .execute("INSERT INTO cleaning (what) VALUES ('rows')")
+            .await?;
     }
     // A pragma takes no bound value; the number is ours.
     let mut record = sqlx::QueryBuilder::<sqlx::Sqlite>::new("PRAGMA user_version = ");

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod clean;
 mod contract;
 mod drift;
 mod faults;

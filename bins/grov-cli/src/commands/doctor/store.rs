@@ -1,11 +1,12 @@
 //! The database.
 
-use super::Check;
+use super::{Check, Remedy};
 use crate::context::Context;
 use crate::failure::Failure;
-use grov_domain::{Clock, MaintenanceStore, SystemClock};
-use grov_store::Examination;
-use std::path::Path;
+use grov_domain::{Clock, MaintenanceStore, StoreError, SystemClock};
+use grov_llm::offline::extract_intent;
+use grov_store::{Examination, OpenOptions, SqliteStore, set_aside_databases};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use time::OffsetDateTime;
 
@@ -13,6 +14,10 @@ const DATABASE: &str = "database";
 const CLOCK: &str = "clock";
 const SPOOL: &str = "spool";
 const REFUSED: &str = "refused additions";
+const OLD_ROWS: &str = "old rows";
+const ASIDE: &str = "databases set aside";
+const MAY_HOLD: &str =
+    "older versions kept words of secrets among scopes, keywords and names of files; they may still be there";
 /// Clocks of machines that share a home may differ so much.
 const TOLERATED: Duration = Duration::from_secs(5 * 60);
 
@@ -29,10 +34,15 @@ pub(super) fn checks(context: &Context) -> Vec<Check> {
             ];
             checks.extend(spool(spooled));
             checks.extend(refused(&found));
+            checks.extend(uncleaned(&found, context.database()));
             checks.extend(set_aside(&context.database()));
             checks
         }
-        Ok(None) => vec![Check::well(DATABASE, format!("{path} is not there yet"))],
+        Ok(None) => {
+            let mut checks = vec![Check::well(DATABASE, format!("{path} is not there yet"))];
+            checks.extend(set_aside(&context.database()));
+            checks
+        }
         Err(Failure::Told(told)) => {
             let consequence =
                 "nothing is remembered, and what is recorded waits in a file; requests pass all the same";
@@ -83,35 +93,72 @@ fn spool(waiting: u64) -> Option<Check> {
     ))
 }
 
+/// Rows that an older version wrote.
+fn uncleaned(found: &Examination, database: PathBuf) -> Option<Check> {
+    let check = || {
+        let evidence = format!(
+            "{} holds rows of an older version that were not cleaned",
+            database.display()
+        );
+        Check::ill(
+            OLD_ROWS,
+            evidence,
+            MAY_HOLD,
+            "grov doctor --fix; a running proxy cleans them when it starts",
+        )
+        .with(Remedy::Clean(vec![database.clone()]))
+    };
+    found.needs_cleaning.then(check)
+}
+
 /// Databases that were damaged, or whose log was deleted or overwritten, and were kept.
 fn set_aside(database: &Path) -> Option<Check> {
-    let (folder, name) = (database.parent()?, database.file_name()?.to_str()?);
-    let prefix = format!("{name}.corrupt-");
-    let names = std::fs::read_dir(folder).ok()?.flatten();
-    let mut kept: Vec<String> = names
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.starts_with(&prefix))
-        .filter(|name| {
-            ["-wal", "-shm", "-journal"]
-                .iter()
-                .all(|end| !name.ends_with(end))
-        })
-        .collect();
-    kept.sort();
-    let newest = folder.join(kept.last()?);
+    let kept = set_aside_databases(database);
+    let newest = kept.last()?.display();
     let what = match kept.len() {
-        1 => format!("a database was set aside: {}", newest.display()),
-        count => format!(
-            "{count} databases were set aside, the newest: {}",
-            newest.display()
-        ),
+        1 => format!("a database was set aside: {newest}"),
+        count => format!("{count} databases were set aside, the newest: {newest}"),
     };
-    Some(Check::ill(
-        "set aside",
-        what,
-        "what was recorded last before that may be only in there",
-        "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it",
-    ))
+    let reason = "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it";
+    let unclean: Vec<PathBuf> = kept.iter().filter(|path| may_hold_secrets(path)).cloned().collect();
+    if unclean.is_empty() {
+        let lost = "what was recorded last before that may be only in there";
+        return Some(Check::ill(ASIDE, what, lost, reason));
+    }
+    let fix = format!("grov doctor --fix cleans those that can be read; {reason}");
+    Some(Check::ill(ASIDE, what, MAY_HOLD, fix).with(Remedy::Clean(unclean)))
+}
+
+/// Whether it is not known to be clean.
+fn may_hold_secrets(database: &Path) -> bool {
+    let is_clean = with_runtime(SqliteStore::is_clean(database, &OpenOptions::brief()));
+    !is_clean.unwrap_or(false)
+}
+
+/// Takes secrets out of what an older version wrote.
+pub(super) fn clean(databases: &[PathBuf]) -> Result<(), String> {
+    let mut faults = Vec::new();
+    for path in databases {
+        let cleaned = with_runtime(async {
+            let store = SqliteStore::open(path, &OpenOptions::default()).await?;
+            let cleaned = store.clean(&extract_intent).await;
+            store.close().await.and(cleaned)
+        });
+        if let Err(error) = cleaned {
+            faults.push(format!("{}: {error}", path.display()));
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults.join("; "))
+    }
+}
+
+fn with_runtime<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(work).map_err(|error| error.to_string())
 }
 
 /// Histories in which the API did not take what was added.
@@ -141,6 +188,7 @@ mod tests {
             schema_version: 8,
             faults: Vec::new(),
             newest,
+            needs_cleaning: false,
             barred: 0,
         }
     }

@@ -180,28 +180,30 @@ impl SqliteStore {
         take_out(connection, &ids).await.map_err(fault)?;
         let gone = erase(connection, &listed).await.map_err(fault)?;
         writer.commit().await.map_err(fault)?;
-        self.scrub().await?;
+        self.scrub("what was forgotten is deleted", "forget it again")
+            .await?;
         Ok(gone)
     }
 
     /// Leaves nothing of what was deleted in the files. SQLite clears a row's place, but not the copies that stay
-    /// behind in pages when rows move between them: only writing the database anew is sure to leave none.
-    async fn scrub(&self) -> Result<(), StoreError> {
+    /// behind in pages when rows move between them: only writing the database anew is sure to leave none. `done` and
+    /// `again` tell a person what is done all the same, and how to try again.
+    pub(in crate::sqlite) async fn scrub(&self, done: &str, again: &str) -> Result<(), StoreError> {
         let mut reader = self.reader().await?;
         // The copy is as large as the database: not in memory.
         let written = sqlx::query("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
             .execute(reader.connection()?)
             .await;
-        written.map_err(|error| self.traces_left(error))?;
+        written.map_err(|error| self.traces_left(done, again, error))?;
         let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
             .fetch_one(reader.connection()?)
             .await
-            .map_err(|error| self.traces_left(error))?;
+            .map_err(|error| self.traces_left(done, again, error))?;
         let busy: i64 = row.try_get(0).map_err(|error| self.error(error))?;
         if busy != 0 {
             return Err(StoreError::Busy(format!(
-                "{}: what was forgotten is deleted, but another process still reads the old state, so a copy stays in \
-                 the write-ahead log until it ends; forget it again then to be sure",
+                "{}: {done}, but another process still reads the old state, so a copy stays in \
+                 the write-ahead log until it ends; {again} then to be sure",
                 self.path.display()
             )));
         }
@@ -209,12 +211,9 @@ impl SqliteStore {
     }
 
     /// Deleting succeeded, clearing the files did not.
-    fn traces_left(&self, error: sqlx::Error) -> StoreError {
-        let traces = |reason: String| {
-            format!(
-                "what was forgotten is deleted, but traces may be left in the file, forget it again: {reason}"
-            )
-        };
+    fn traces_left(&self, done: &str, again: &str, error: sqlx::Error) -> StoreError {
+        let traces =
+            |reason: String| format!("{done}, but traces may be left in the file, {again}: {reason}");
         match self.error(error) {
             StoreError::Busy(reason) => StoreError::Busy(traces(reason)),
             StoreError::NotWritable(reason) => StoreError::NotWritable(traces(reason)),

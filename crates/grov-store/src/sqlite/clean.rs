@@ -1,0 +1,404 @@
+//! Cleaning what an older version wrote.
+//!
+//! It cut words out of texts and masked the secrets of each word afterwards, when nothing showed any more that it was one. So
+//! goals, scopes, constraints and keywords are made anew from the texts, which were stored without secrets. All texts go
+//! through the redactor once more, which knows more kinds of secrets than it did then. In the end the database is written
+//! anew, so that no copy is left in a page or in the write-ahead log.
+//!
+//! Rows are replaced in small transactions, and only where they are as they were read.
+
+use super::{SqliteStore, StoreError, Writer, memory};
+use crate::door;
+use crate::files::is_set_aside;
+use crate::spool::{Spool, drain_spool};
+use futures_util::TryStreamExt;
+use grov_domain::{GoalContract, Intent, IntentQuestion, both_ends};
+use sqlx::{AssertSqlSafe, Row};
+
+/// Tells what prompts ask for.
+pub type ReadIntent<'a> = &'a (dyn Fn(&IntentQuestion) -> Intent + Send + Sync);
+
+/// Of a long prompt so much of each end is read, in bytes.
+const MOST_OF_A_PROMPT: usize = 16 * 1024;
+/// So many prompts of a task are read, the newest.
+const MOST_PROMPTS: i64 = 64;
+
+/// How a row is found again.
+#[derive(Clone, Copy)]
+enum Key {
+    Rowid,
+    One(&'static str),
+    Two(&'static str, &'static str),
+}
+
+/// Columns with free text: of a table, its key, and the names; those of JSON begin with `{`.
+#[rustfmt::skip]
+const TEXTS: &[(&str, Key, &[&str])] = &[
+    ("prompts", Key::Rowid, &["text"]),
+    ("session_states", Key::One("session_id"),
+        &["user_id", "project_remote", "working_directory", "original_goal", "{constraints"]),
+    ("steps", Key::Rowid, &["{files", "{folders", "command", "{effects", "reasoning", "correction_given", "{keywords",
+        "{findings"]),
+    ("tasks", Key::Rowid, &["project_remote", "user", "original_query", "goal", "{reasoning_trace", "{files_touched",
+        "{decisions", "{constraints", "{tags", "{file_pins"]),
+    ("drift_log", Key::Rowid, &["{files", "reason", "correction_given", "{recovery_plan", "command", "{findings",
+        "{folders", "{effects", "reasoning", "{keywords"]),
+    ("file_reasoning", Key::Rowid, &["file_path", "anchor", "reasoning"]),
+    ("drift_states", Key::One("client_session_id"), &["{state"]),
+    ("corrections", Key::Two("client_session_id", "id"), &["reason", "text", "{recovery_plan"]),
+    ("goal_edits", Key::Two("client_session_id", "id"), &["text"]),
+    ("hook_sessions", Key::Rowid, &["working_directory", "transcript_path", "{contract", "{waiting"]),
+    ("hook_steps", Key::Rowid, &["{files", "command", "reasoning", "output", "content", "{findings"]),
+    ("hook_checks", Key::Two("client_session_id", "id"), &["reason", "{files", "{recovery_plan", "correction"]),
+    ("hook_guards", Key::Two("client_session_id", "tool_use_id"), &["subject", "reason"]),
+];
+
+/// What is let go of, as it is made anew or of little use: the rules' memory, which is followed anew from the transcript;
+/// files and words that were cut out of a command in which a secret stood.
+#[rustfmt::skip]
+const LET_GO: &[&str] = &[
+    "UPDATE hook_courses SET course = '' WHERE course <> ''",
+    "DELETE FROM step_files WHERE (session_id, step_id) IN \
+     (SELECT session_id, id FROM steps WHERE command LIKE '%[redacted:%')",
+    "UPDATE steps SET files = NULL, folders = NULL, keywords = NULL, effects = (SELECT json_group_array( \
+      json_object('kind', json_extract(value, '$.kind'))) FROM json_each(effects)) \
+     WHERE command LIKE '%[redacted:%' AND json_valid(coalesce(effects, '[]'))",
+    "UPDATE drift_log SET files = NULL, folders = NULL, keywords = NULL, effects = (SELECT json_group_array( \
+      json_object('kind', json_extract(value, '$.kind'))) FROM json_each(effects)) \
+     WHERE command LIKE '%[redacted:%' AND json_valid(coalesce(effects, '[]'))",
+    "UPDATE hook_steps SET files = NULL WHERE command LIKE '%[redacted:%'",
+    "DELETE FROM step_files WHERE NOT EXISTS (SELECT 1 FROM steps s, json_each(s.files) f \
+     WHERE s.session_id = step_files.session_id AND s.id = step_files.step_id AND f.value = step_files.path)",
+    "DELETE FROM task_files WHERE NOT EXISTS (SELECT 1 FROM tasks t, json_each(t.files_touched) f \
+     WHERE t.id = task_files.task_id AND f.value = task_files.path)",
+];
+
+impl SqliteStore {
+    /// Whether rows of an older version may hold secrets.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn needs_cleaning(&self) -> Result<bool, StoreError> {
+        Ok(self.left_to_clean().await?.is_some())
+    }
+
+    async fn left_to_clean(&self) -> Result<Option<String>, StoreError> {
+        let query = sqlx::query("SELECT what FROM cleaning LIMIT 1");
+        let rows = self.reader().await?.rows(self, query).await?;
+        let what = rows.first().map(|row| row.try_get(0));
+        what.transpose().map_err(|error| self.error(error))
+    }
+
+    /// Cleans what an older version wrote, if that is still to be done: [rows](Self::clean_rows), then what is left of them
+    /// in the files. Takes seconds for a large database, and others cannot write for a part of it. What fails, such as
+    /// while another process reads, is done the next time.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        self.clean_rows(read).await?;
+        if self.left_to_clean().await?.is_none() {
+            return Ok(());
+        }
+        self.scrub("secrets are taken out of old rows", "clean it again")
+            .await?;
+        self.execute("DELETE FROM cleaning").await
+    }
+
+    /// The first part: afterwards nothing that is read holds what was cut out of a text before it was redacted.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub async fn clean_rows(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        if self.left_to_clean().await?.as_deref() != Some("rows") {
+            return Ok(());
+        }
+        // The spool beside a database that was set aside belongs to the one that took its place.
+        if !is_set_aside(&self.path) {
+            self.clean_spool().await?;
+        }
+        for (table, key, columns) in TEXTS {
+            for column in *columns {
+                self.redact_column(table, *key, column).await?;
+            }
+        }
+        for statement in LET_GO {
+            self.execute(statement).await?;
+        }
+        self.derive_tasks_in_work(read).await?;
+        self.derive_contracts(read).await?;
+        self.derive_memories(read).await?;
+        self.index_anew().await?;
+        self.execute("UPDATE cleaning SET what = 'traces'").await
+    }
+
+    async fn clean_spool(&self) -> Result<(), StoreError> {
+        let spool = Spool::beside(&self.path);
+        drain_spool(self, &spool).await?;
+        let redacted = spool.redact_rejected();
+        redacted.map_err(|error| StoreError::Other(error.to_string()))
+    }
+
+    async fn execute(&self, statement: &'static str) -> Result<(), StoreError> {
+        let mut writer = self.writer().await?;
+        let done = sqlx::query(statement).execute(writer.connection()?).await;
+        done.map_err(|error| self.error(error))?;
+        writer.commit().await.map_err(|error| self.error(error))
+    }
+
+    /// Redacts one column of a table.
+    async fn redact_column(&self, table: &str, key: Key, column: &str) -> Result<(), StoreError> {
+        let is_json = column.starts_with('{');
+        let column = column.trim_start_matches('{');
+        let (first, second) = match key {
+            Key::Rowid => ("CAST(rowid AS TEXT)", "''"),
+            Key::One(one) => (one, "''"),
+            Key::Two(one, two) => (one, two),
+        };
+        let mut changed = Vec::new();
+        let mut reader = self.reader().await?;
+        let all = format!("SELECT {first}, {second}, {column} FROM {table} WHERE {column} IS NOT NULL");
+        let mut rows = sqlx::query(AssertSqlSafe(all)).fetch(reader.connection()?);
+        while let Some(row) = rows.try_next().await.map_err(|error| self.error(error))? {
+            let text = |at: usize| row.try_get::<String, _>(at).map_err(|error| self.error(error));
+            let before = text(2)?;
+            let after = if is_json {
+                door::json(&before)
+            } else {
+                door::text(&before)
+            };
+            if after != before {
+                let after = after.into_owned();
+                changed.push((text(0)?, text(1)?, before, after));
+            }
+        }
+        drop(rows);
+        drop(reader);
+        // A hook that holds the old text of its session may not write it again.
+        let and = if table == "hook_sessions" {
+            ", revision = revision + 1"
+        } else {
+            ""
+        };
+        let found = match key {
+            Key::Rowid => "rowid = CAST(?1 AS INTEGER) AND ?2 = ''".to_owned(),
+            Key::One(one) => format!("{one} = ?1 AND ?2 = ''"),
+            Key::Two(one, two) => format!("{one} = ?1 AND {two} = ?2"),
+        };
+        let update = format!("UPDATE {table} SET {column} = ?4{and} WHERE {found} AND {column} = ?3");
+        for (first, second, before, after) in changed {
+            let query = sqlx::query(AssertSqlSafe(update.clone()));
+            self.run(query.bind(first).bind(second).bind(before).bind(after))
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn run(
+        &self,
+        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<(), StoreError> {
+        let mut writer = self.writer().await?;
+        let done = query.execute(writer.connection()?).await;
+        done.map_err(|error| self.error(error))?;
+        writer.commit().await.map_err(|error| self.error(error))
+    }
+
+    /// Rows of a statement, their columns as texts; what is NULL is empty.
+    async fn texts<const N: usize>(
+        &self,
+        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
+    ) -> Result<Vec<[String; N]>, StoreError> {
+        let rows = self.reader().await?.rows(self, query).await?;
+        let of = |row: &sqlx::sqlite::SqliteRow| -> Result<[String; N], sqlx::Error> {
+            let mut texts = [const { String::new() }; N];
+            for (at, text) in texts.iter_mut().enumerate() {
+                *text = row.try_get::<Option<String>, _>(at)?.unwrap_or_default();
+            }
+            Ok(texts)
+        };
+        let texts: Result<_, _> = rows.iter().map(of).collect();
+        texts.map_err(|error| self.error(error))
+    }
+
+    /// What the user typed in a task, oldest first.
+    async fn prompts_of(&self, session: &str) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query(
+            "SELECT text FROM (SELECT text, rowid AS number FROM prompts WHERE session_id = ?1 ORDER BY rowid DESC \
+             LIMIT ?2) ORDER BY number",
+        );
+        let prompts: Vec<[String; 1]> = self.texts(query.bind(session).bind(MOST_PROMPTS)).await?;
+        let bounded = |[text]: [String; 1]| both_ends(&text, MOST_OF_A_PROMPT, "\n").into_owned();
+        Ok(prompts.into_iter().map(bounded).collect())
+    }
+
+    /// Goal, scope, constraints and keywords of tasks in work.
+    async fn derive_tasks_in_work(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "SELECT session_id, original_goal, constraints, expected_scope, keywords FROM session_states",
+        );
+        let rows: Vec<[String; 5]> = self.texts(query).await?;
+        for [session, goal, constraints, scope, keywords] in rows {
+            let prompts = self.prompts_of(&session).await?;
+            let intent = intent_of(read, prompts.clone());
+            let sources = Sources::new(&prompts);
+            let goal_now = sources.goal(&goal, &intent.goal);
+            let query = sqlx::query(
+                "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, expected_scope = ?4, \
+                 keywords = ?5 WHERE session_id = ?1 AND coalesce(original_goal, '') = ?6 \
+                 AND coalesce(expected_scope, '') = ?7 AND coalesce(keywords, '') = ?8",
+            );
+            let query = query
+                .bind(session)
+                .bind(goal_now)
+                .bind(stored(&sources.known(&list_of(&constraints))))
+                .bind(stored(&intent.scope))
+                .bind(stored(&intent.keywords));
+            self.run(query.bind(goal).bind(scope).bind(keywords)).await?;
+        }
+        Ok(())
+    }
+
+    /// The contracts of sessions that hooks follow.
+    async fn derive_contracts(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        let query = sqlx::query("SELECT client_session_id, contract FROM hook_sessions WHERE contract <> ''");
+        let rows: Vec<[String; 2]> = self.texts(query).await?;
+        for [session, before] in rows {
+            let Ok(contract) = serde_json::from_str::<GoalContract>(&before) else {
+                continue;
+            };
+            let intent = intent_of(read, contract.instructions.clone());
+            let sources = Sources::new(&contract.instructions);
+            let contract = GoalContract {
+                goal: sources.goal(&contract.goal, &intent.goal),
+                scope: intent.scope,
+                constraints: sources.known(&contract.constraints),
+                keywords: intent.keywords,
+                ..contract
+            };
+            let Ok(after) = serde_json::to_string(&contract) else {
+                continue;
+            };
+            let query = sqlx::query(
+                "UPDATE hook_sessions SET contract = ?2, revision = revision + 1 \
+                 WHERE client_session_id = ?1 AND contract = ?3 AND contract <> ?2",
+            );
+            self.run(query.bind(session).bind(after).bind(before)).await?;
+        }
+        Ok(())
+    }
+
+    /// Goals, constraints, tags and files of memories.
+    async fn derive_memories(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        let query = sqlx::query(
+            "SELECT id, coalesce(session_id, ''), original_query, goal, constraints, tags, files_touched, \
+             coalesce(reasoning_trace, '') || coalesce(decisions, '') FROM tasks",
+        );
+        let rows: Vec<[String; 8]> = self.texts(query).await?;
+        for [id, session, asked, goal, constraints, tags, files, found] in rows {
+            let mut texts = self.prompts_of(&session).await?;
+            texts.push(asked.clone());
+            let sources = Sources::new(&texts);
+            let derived = || intent_of(read, vec![asked.clone()]).goal;
+            let goal_now = if sources.covers(&goal) {
+                goal.clone()
+            } else {
+                derived()
+            };
+            let words = Sources::new(&[texts.concat(), goal_now.clone(), found, files.clone()]);
+            let tags_now: Vec<String> = list_of(&tags).into_iter().filter(|tag| words.has(tag)).collect();
+            let constraints_now = sources.known(&list_of(&constraints));
+            // Passwords with a user's name, assignments and options were taken for files of a command.
+            let is_file = |file: &String| !file.starts_with('-') && !file.contains([':', '=']);
+            let files_now: Vec<String> = list_of(&files).into_iter().filter(is_file).collect();
+            let query = sqlx::query(
+                "UPDATE tasks SET goal = nullif(?2, ''), constraints = ?3, tags = ?4, files_touched = ?5 WHERE id = ?1 \
+                 AND (coalesce(goal, ''), constraints, tags, files_touched) IS NOT (?2, ?3, ?4, ?5)",
+            );
+            let query = query.bind(id).bind(goal_now).bind(stored(&constraints_now));
+            self.run(query.bind(stored(&tags_now)).bind(stored(&files_now)))
+                .await?;
+        }
+        self.execute(LET_GO[LET_GO.len() - 1]).await
+    }
+
+    /// Fills the index of team memory anew: its terms are words of what was cleaned.
+    async fn index_anew(&self) -> Result<(), StoreError> {
+        let mut writer: Writer<'_> = self.writer().await?;
+        let connection = writer.connection()?;
+        for statement in [
+            "DELETE FROM memory_documents",
+            "DELETE FROM memory_postings",
+            "DELETE FROM memory_scopes",
+        ] {
+            let done = sqlx::query(statement).execute(&mut *connection).await;
+            done.map_err(|error| self.error(error))?;
+        }
+        memory::fill(connection)
+            .await
+            .map_err(|error| self.error(error))?;
+        writer.commit().await.map_err(|error| self.error(error))
+    }
+}
+
+fn intent_of(read: ReadIntent<'_>, prompts: Vec<String>) -> Intent {
+    if prompts.is_empty() {
+        return Intent::default();
+    }
+    read(&IntentQuestion {
+        prompts,
+        first_files: Vec::new(),
+    })
+}
+
+fn list_of(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+fn stored(list: &[String]) -> Option<String> {
+    (!list.is_empty())
+        .then(|| serde_json::to_string(list).ok())
+        .flatten()
+}
+
+/// Redacted texts that other texts were made of.
+struct Sources(String);
+
+impl Sources {
+    fn new(texts: &[String]) -> Self {
+        Self(texts.join("\n").to_lowercase())
+    }
+
+    /// Whether a word stands in them.
+    fn has(&self, word: &str) -> bool {
+        self.0.contains(&word.to_lowercase())
+    }
+
+    /// Whether a text has no word that may be a secret and stands in none of the sources. A word of letters alone may be
+    /// somebody else's, such as a model's.
+    fn covers(&self, text: &str) -> bool {
+        text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'))
+            .map(|word| word.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?')))
+            .filter(|word| {
+                word.len() >= 5
+                    && !word
+                        .chars()
+                        .all(|c| c.is_alphabetic() || matches!(c, '-' | '/' | '.' | '_'))
+            })
+            .all(|word| word.contains("[redacted:") || self.has(word))
+    }
+
+    /// A goal as it may stay; else one that was made anew. Without any source nobody knows.
+    fn goal(&self, goal: &str, derived: &str) -> String {
+        if self.0.is_empty() || self.covers(goal) {
+            goal.to_owned()
+        } else {
+            derived.to_owned()
+        }
+    }
+
+    fn known(&self, texts: &[String]) -> Vec<String> {
+        let is_known = |text: &&String| self.0.is_empty() || self.covers(text);
+        texts.iter().filter(is_known).cloned().collect()
+    }
+}

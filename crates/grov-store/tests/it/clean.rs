@@ -1,0 +1,182 @@
+//! Databases of an older version, which cut words out of texts before their secrets were masked.
+
+use crate::open::raw;
+use crate::support::{Home, exchanges};
+use grov_domain::{Intent, IntentQuestion};
+use grov_store::{OpenOptions, SqliteStore};
+use sqlx::{AssertSqlSafe, Connection, Executor, Row};
+use std::fs;
+
+const PIECES: [&str; 4] = ["tr0ub4dor", "staples", "swordf1sh", "kobold77"];
+
+/// Reads of prompts the words, so that a test sees what was read.
+fn read(question: &IntentQuestion) -> Intent {
+    let words = question.prompts.join(" ");
+    Intent {
+        goal: format!("goal: {words}"),
+        scope: vec!["derived/anew.rs".to_owned()],
+        constraints: Vec::new(),
+        keywords: vec!["anew".to_owned()],
+    }
+}
+
+/// A home whose database was written by version 9, with words of secrets in what was derived.
+async fn dirty() -> Home {
+    let home = Home::new();
+    home.open().await.close().await.unwrap();
+    let mut database = raw(&home.database()).await;
+    for statement in [
+        "DROP TABLE cleaning",
+        "PRAGMA user_version = 9",
+        "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, original_goal, expected_scope, \
+         constraints, keywords) VALUES ('s', 's', 1, 1, 'Run mysql with tr0ub4dor-and-3-staples', \
+         '[\"tr0ub4dor-and-3-staples\"]', '[\"never print swordf1sh\", \"keep it short\"]', '[\"tr0ub4dor\", \"staples\"]')",
+        "INSERT INTO prompts (session_id, exchange_id, ordinal, client_session_id, text, queued, at) \
+         VALUES ('s', 'x', 0, 's', 'Run mysql -p[redacted:command-password] and read src/a.rs', 0, 1)",
+        "INSERT INTO steps (session_id, id, exchange_id, tool, action_type, files, keywords, command, effects, timestamp) \
+         VALUES ('s', 'st', 'x', 'Bash', 'bash', '[\"/p/me:tr0ub4dor-and-3-staples\"]', '[\"staples\"]', \
+         'curl -u me:[redacted:command-password] https://x', \
+         '[{\"kind\":\"network\",\"paths\":[\"/p/tr0ub4dor\"]}]', 1)",
+        "INSERT INTO step_files (path, timestamp, session_id, step_id) \
+         VALUES ('/p/me:tr0ub4dor-and-3-staples', 1, 's', 'st')",
+        "INSERT INTO hook_sessions (client_session_id, project_path, working_directory, read_to, escalation, prompts, \
+         actions, memories_told, started_at, updated_at, revision, contract) VALUES ('h', '/p', '/p', 9, 0, 1, 1, 0, 1, 1, 1, \
+         '{\"goal\":\"Send the header\",\"instructions\":[\"Send X-Api-Key: swordf1sh99 to it\"],\"scope\":[\"swordf1sh99\"],\
+         \"allowed\":[],\"forbidden\":[],\"constraints\":[],\"keywords\":[\"swordf1sh99\"]}')",
+        "INSERT INTO hook_courses (client_session_id, course) VALUES ('h', '{\"version\":1,\"files\":[\"kobold77\"]}')",
+        "INSERT INTO tasks (id, project_path, client_session_id, session_id, original_query, goal, constraints, tags, \
+         files_touched, status, created_at) VALUES ('t', '/p', 's', 's', 'Run mysql -p[redacted:command-password]', \
+         'Run it with tr0ub4dor-and-3-staples', '[\"keep it short\"]', '[\"staples\", \"mysql\"]', \
+         '[\"src/a.rs\", \"me:kobold77\"]', 'complete', 1)",
+        "INSERT INTO task_files (path, task_id) VALUES ('src/a.rs', 't'), ('me:kobold77', 't')",
+        "INSERT INTO memory_scopes (id, project_path, project_remote) VALUES (1, '/p', '')",
+        "INSERT INTO memory_postings (scope, term, part, documents, postings) VALUES (1, 'staples', 0, 0, x'')",
+    ] {
+        database.execute(statement).await.unwrap();
+    }
+    database.close().await.unwrap();
+    home
+}
+
+/// What of the secrets is in any file of the home.
+fn found(home: &Home) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(home.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let content = fs::read(&path).unwrap().to_ascii_lowercase();
+        for piece in PIECES {
+            if content
+                .windows(piece.len())
+                .any(|window| window == piece.as_bytes())
+            {
+                found.push(format!("{piece} in {}", path.display()));
+            }
+        }
+    }
+    found
+}
+
+async fn text(home: &Home, query: &str) -> String {
+    let mut database = raw(&home.database()).await;
+    let row = database.fetch_one(AssertSqlSafe(query)).await.unwrap();
+    row.try_get::<Option<String>, _>(0).unwrap().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_rest() {
+    let home = dirty().await;
+    assert!(found(&home).len() >= PIECES.len(), "{:?}", found(&home));
+    let store = home.open().await;
+    assert!(store.needs_cleaning().await.unwrap());
+    store.clean(&read).await.unwrap();
+    assert!(!store.needs_cleaning().await.unwrap());
+    assert_eq!(found(&home), Vec::<String>::new());
+
+    for (query, expected) in [
+        (
+            "SELECT expected_scope FROM session_states",
+            r#"["derived/anew.rs"]"#,
+        ),
+        ("SELECT keywords FROM session_states", r#"["anew"]"#),
+        (
+            "SELECT original_goal FROM session_states",
+            "goal: Run mysql -p[redacted:command-password] and read src/a.rs",
+        ),
+        ("SELECT constraints FROM session_states", r#"["keep it short"]"#),
+        ("SELECT effects FROM steps", r#"[{"kind":"network"}]"#),
+        ("SELECT course FROM hook_courses", ""),
+        ("SELECT tags FROM tasks", r#"["mysql"]"#),
+        ("SELECT files_touched FROM tasks", r#"["src/a.rs"]"#),
+        ("SELECT path FROM task_files", "src/a.rs"),
+        ("SELECT CAST(revision AS TEXT) FROM hook_sessions", "3"),
+        ("SELECT CAST(count(*) AS TEXT) FROM memory_documents", "1"),
+    ] {
+        assert_eq!(text(&home, query).await, expected, "{query}");
+    }
+    let contract = text(&home, "SELECT contract FROM hook_sessions").await;
+    assert!(contract.contains("X-Api-Key: [redacted:api-key]"), "{contract}");
+}
+
+#[tokio::test]
+async fn a_migration_only_notes_that_there_is_something_to_clean() {
+    let home = dirty().await;
+    let store = SqliteStore::open(&home.database(), &OpenOptions::brief())
+        .await
+        .unwrap();
+    assert!(store.needs_cleaning().await.unwrap());
+    assert!(!found(&home).is_empty(), "nobody waits for the cleaning");
+    let new = Home::new();
+    assert!(!new.open().await.needs_cleaning().await.unwrap());
+}
+
+#[tokio::test]
+async fn who_reads_meanwhile_keeps_the_traces_and_the_next_cleaning_takes_them() {
+    let home = dirty().await;
+    let store = home.open().await;
+    let mut reader = raw(&home.database()).await;
+    reader.execute("BEGIN").await.unwrap();
+    reader.execute("SELECT * FROM prompts").await.unwrap();
+    store.clean(&read).await.unwrap_err();
+    assert!(store.needs_cleaning().await.unwrap());
+    assert_eq!(
+        text(&home, "SELECT keywords FROM session_states").await,
+        r#"["anew"]"#
+    );
+    reader.execute("ROLLBACK").await.unwrap();
+    reader.close().await.unwrap();
+    store.clean(&read).await.unwrap();
+    assert_eq!(found(&home), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_database_that_was_set_aside_is_found_and_cleaned_and_takes_no_records() {
+    let home = dirty().await;
+    let aside = grov_store::set_aside(&home.database()).await.unwrap();
+    home.open().await.close().await.unwrap();
+    home.spool().append(&exchanges("waiting", 1)).unwrap();
+    assert_eq!(grov_store::set_aside_databases(&home.database()), [aside.clone()]);
+    let options = OpenOptions::default();
+    assert!(!SqliteStore::is_clean(&aside, &options).await.unwrap());
+    let store = SqliteStore::open(&aside, &options).await.unwrap();
+    store.clean(&read).await.unwrap();
+    store.close().await.unwrap();
+    assert!(SqliteStore::is_clean(&aside, &options).await.unwrap());
+    assert_eq!(grov_store::set_aside_databases(&home.database()), [aside]);
+    assert_eq!((found(&home), home.spool().waiting()), (Vec::new(), 1));
+}
+
+#[tokio::test]
+async fn lines_of_the_spool_that_are_no_records_are_cleaned_too() {
+    let home = dirty().await;
+    let rejected = home.path().join("spool.jsonl.rejected");
+    fs::write(
+        &rejected,
+        "{\"a\": \"password=swordf1sh99\n{\"text\":\"password=swordf1sh99\"}\n",
+    )
+    .unwrap();
+    let store = home.open().await;
+    store.clean(&read).await.unwrap();
+    let text = fs::read_to_string(&rejected).unwrap();
+    assert_eq!(text.matches("[redacted:password]").count(), 2, "{text}");
+    assert_eq!(found(&home), Vec::<String>::new());
+}
