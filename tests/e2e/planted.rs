@@ -284,7 +284,7 @@ fn chosen() -> impl Iterator<Item = usize> {
         "GitHub personal token",
         "private words",
     ];
-    let is_chosen = |kind: &usize| kind % 7 == 0 || TOLD_BY_WORDS.contains(&KINDS[*kind].0);
+    let is_chosen = |kind: &usize| kind.is_multiple_of(7) || TOLD_BY_WORDS.contains(&KINDS[*kind].0);
     (0..KINDS.len()).filter(is_chosen)
 }
 
@@ -455,6 +455,11 @@ fn no_planted_secret_is_found_where_rules_understand_the_prompts() -> Result<()>
     let mut gardener = Gardener::new();
     let court = planted_court(&mut gardener)?;
     let embedder = Embedder::start()?;
+    let records: String = chosen().map(|kind| record(kind, &mut gardener)).collect();
+    let file = court.project().join("records.jsonl");
+    fs::write(&file, records)?;
+    let file = file.to_str().context("no UTF-8")?;
+    ensure!(court.grov().run(&["memory", "import", file])?.code() == Some(0));
     let daemon = court
         .with_rules()
         .env("GROV_DRIFT_ENABLED", "true")
@@ -476,7 +481,8 @@ fn no_planted_secret_is_found_where_rules_understand_the_prompts() -> Result<()>
     }
     let heard = eventually("memories to be embedded", || {
         Some(embedder.heard()).filter(|heard| !heard.is_empty())
-    })?;
+    })
+    .with_context(|| daemon.log())?;
     leaks.look_through(&gardener.traces, &court.home())?;
     let log = daemon.stop()?.stderr;
     leaks.look(&gardener.traces, "the log", log.as_bytes());

@@ -3,7 +3,8 @@
 use crate::turn;
 use crate::upstream::Upstream;
 use anyhow::{Context, Result};
-use grov_tests::{Daemon, Grov, Request, exchange};
+use grov_store::{OpenOptions, SqliteStore};
+use grov_tests::{Daemon, Grov, Request, eventually, exchange};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -119,5 +120,86 @@ fn no_secret_of_prompt_answer_or_header_is_written_anywhere() -> Result<()> {
     // What is no secret is still there.
     let told = steps[0]["command"].as_str().context("no command")?;
     assert!(told.contains("curl") && told.contains("example.org"), "{told}");
+    Ok(())
+}
+
+/// Writes a database as version 9 of the schema left it, with a word of a secret among the keywords of a session.
+fn old_database(path: &Path) -> Result<()> {
+    use sqlx::{ConnectOptions, Connection, Executor};
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        SqliteStore::open(path, &OpenOptions::default())
+            .await?
+            .close()
+            .await?;
+        let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+        let mut database = options.connect().await?;
+        for statement in [
+            "DROP TABLE cleaning",
+            "PRAGMA user_version = 9",
+            "INSERT INTO session_states (session_id, client_session_id, start_time, last_update, keywords) \
+             VALUES ('s', 's', 1, 1, '[\"staples77\"]')",
+        ] {
+            database.execute(statement).await?;
+        }
+        Ok(database.close().await?)
+    })
+}
+
+/// Whether the word is in any file of the home.
+fn is_left(home: &Path) -> Result<bool> {
+    let mut is_left = false;
+    search(home, &mut |_, content| is_left |= holds(content, "staples77"))?;
+    Ok(is_left)
+}
+
+#[test]
+fn the_doctor_cleans_what_an_older_version_kept_and_deletes_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    fs::create_dir(&home)?;
+    old_database(&home.join("grov.db"))?;
+    let readable = "grov.db.corrupt-20260101T000000.000000Z";
+    let broken = "grov.db.corrupt-20260102T000000.000000Z";
+    old_database(&home.join(readable))?;
+    fs::write(home.join(broken), "no database")?;
+    let grov = Grov::on(&home);
+    let told = grov.run(&["doctor"])?.stdout;
+    assert!(
+        told.contains("old rows") && told.contains(readable) && told.contains(broken),
+        "{told}"
+    );
+    assert!(is_left(&home)?, "nothing is changed unasked");
+    let ended = grov.run(&["doctor", "--fix"])?;
+    assert!(!is_left(&home)?, "{ended:?}");
+    assert!(
+        !ended.stdout.contains("old rows") && !ended.stdout.contains(readable),
+        "{ended:?}"
+    );
+    // Of what cannot be read nobody can say more.
+    assert!(
+        ended.stdout.contains(broken) && ended.stderr.contains(broken),
+        "{ended:?}"
+    );
+    assert!(home.join(readable).exists() && home.join(broken).exists());
+    Ok(())
+}
+
+#[test]
+fn a_daemon_cleans_what_an_older_version_kept() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let home = folder.path().join("grov");
+    fs::create_dir(&home)?;
+    old_database(&home.join("grov.db"))?;
+    assert!(is_left(&home)?);
+    let upstream = Upstream::start()?;
+    let daemon = Daemon::on(&home, &upstream.url()).start()?;
+    eventually("the home to be clean", || {
+        is_left(&home).ok().filter(|left| !left)
+    })?;
+    daemon.stop()?;
+    assert!(!is_left(&home)?);
     Ok(())
 }

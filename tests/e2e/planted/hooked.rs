@@ -95,7 +95,7 @@ fn no_planted_secret_is_found_where_hooks_follow_a_session() -> Result<()> {
     let (mut leaks, mut told) = (Leaks::default(), Vec::new());
     // Half of the sessions ask a model, of the others rules alone know.
     for (number, kind) in chosen().enumerate() {
-        let environment = if number % 2 == 0 {
+        let environment = if number.is_multiple_of(2) {
             Vec::new()
         } else {
             let settings = crate::judge::all_settings(&court.judge);

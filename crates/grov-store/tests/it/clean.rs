@@ -154,7 +154,10 @@ async fn a_database_that_was_set_aside_is_found_and_cleaned_and_takes_no_records
     let aside = grov_store::set_aside(&home.database()).await.unwrap();
     home.open().await.close().await.unwrap();
     home.spool().append(&exchanges("waiting", 1)).unwrap();
-    assert_eq!(grov_store::set_aside_databases(&home.database()), [aside.clone()]);
+    assert_eq!(
+        grov_store::set_aside_databases(&home.database()),
+        std::slice::from_ref(&aside)
+    );
     let options = OpenOptions::default();
     assert!(!SqliteStore::is_clean(&aside, &options).await.unwrap());
     let store = SqliteStore::open(&aside, &options).await.unwrap();
