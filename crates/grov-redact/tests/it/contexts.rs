@@ -210,7 +210,7 @@ pub(crate) const SECRETS: &[(&str, &str)] = &[
     ),
     (
         "private-key",
-        "deploy with \"«MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v4QJqk5oV0pYw1c2dNf7bXz»\" now",
+        "deploy with \"«MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v4QJqk5oV0pYw1c2dNf7bXz»\" and no more",
     ),
     ("bearer-token", "Bearer: «aZ3kQ9xW7mB2vN5cL8jH4fD6»"),
     (
