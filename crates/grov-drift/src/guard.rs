@@ -30,6 +30,8 @@ pub struct Question<'a> {
     pub directory: Option<&'a str>,
     /// What is about to be done.
     pub action: &'a ActionSketch,
+    /// The same with its secrets masked, where it has any: what is said and kept is read from this one.
+    pub masked: Option<&'a ActionSketch>,
     /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
     /// only that is dangerous which nothing done before could excuse.
     pub past: Option<&'a [ActionSketch]>,
@@ -60,11 +62,32 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
         return None;
     }
     let found = findings(question, question.contract);
+    if found.is_empty() {
+        return None;
+    }
+    let Some(masked) = question.masked else {
+        return worded(question, &deed, &root, &found);
+    };
+    let masked = Question {
+        action: masked,
+        masked: None,
+        ..*question
+    };
+    let shown = findings(&masked, question.contract);
+    if shown.len() < found.len() {
+        // A mask hides some of what stands against it, so nothing of it can be quoted.
+        return unquoted(question, &deed);
+    }
+    worded(&masked, &Deed::new(&root, masked.action), &root, &shown)
+}
+
+/// The words for what stands against an action, the gravest first; `None` where all of it was allowed.
+fn worded(question: &Question<'_>, deed: &Deed<'_>, root: &Root, found: &[Finding]) -> Option<Stop> {
     let mut subjects: Vec<String> = Vec::new();
     let mut gravest = None;
-    for finding in &found {
+    for finding in found {
         // What was allowed is kept without secrets.
-        let subject = subject(finding, &deed, &root);
+        let subject = subject(finding, deed, root);
         let subject = Redactor::shared().redact(&subject).into_owned();
         if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
             continue;
@@ -76,6 +99,21 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
         verdict: question.verdict,
         reason: reason(gravest?, question),
         subject: subjects.join("\n"),
+    })
+}
+
+/// The words where nothing of an action can be quoted. It is known again by a hash.
+fn unquoted(question: &Question<'_>, deed: &Deed<'_>) -> Option<Stop> {
+    let written = format!("{:?} {:?}", deed.action.command, deed.action.files);
+    let subject = format!("call {:016x}", xxh3_64(written.as_bytes()));
+    if is_allowed(&subject, question.allowed) {
+        return None;
+    }
+    let what = "this call changes what you forbade, or destroys something, and holds a secret, so that it is not quoted";
+    Some(Stop {
+        verdict: question.verdict,
+        reason: format!("Grov: {what}. If the user wants it, they can say so in a prompt, or do it themselves."),
+        subject,
     })
 }
 

@@ -12,7 +12,7 @@ use crate::held::Held;
 use crate::reply::Reply;
 use crate::{proxy, runtime};
 use grov_actions::transcript::{Event, Reader};
-use grov_actions::{ToolCall, content, understand};
+use grov_actions::{ToolCall, content, kept, understand};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
     HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock, in_work,
@@ -255,6 +255,8 @@ struct Inquiry {
     database: PathBuf,
     tool_use_id: String,
     action: ActionSketch,
+    /// The same without its secrets, if it has any.
+    masked: Option<ActionSketch>,
     verdict: GuardVerdict,
     /// What becomes of a call where the contract could not be read in time.
     verdict_unread: GuardVerdict,
@@ -301,11 +303,15 @@ impl Inquiry {
         let place = Place::locate(began.as_deref().unwrap_or(&whose.directory));
         let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
+        let action = sketch(understand(&tool), content(&tool));
+        let safe = kept(&tool);
+        let safe = sketch(safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),
             database: call.home.database(),
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
-            action: sketch(understand(&tool), content(&tool)),
+            masked: (safe != action).then_some(safe),
+            action,
             verdict: match settings.guard().mode {
                 GuardMode::Deny => GuardVerdict::Deny,
                 _ if is_plan => GuardVerdict::Deny,
@@ -426,6 +432,7 @@ impl Inquiry {
             root: Some(&self.root),
             directory: self.whose.directory.to_str(),
             action: &self.action,
+            masked: self.masked.as_ref(),
             past,
             allowed,
             verdict: self.verdict,

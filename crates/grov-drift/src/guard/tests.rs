@@ -51,6 +51,7 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
         root: Some(ROOT),
         directory: Some(ROOT),
         action,
+        masked: None,
         past: Some(&[]),
         allowed: &[],
         is_released: false,
@@ -377,4 +378,36 @@ fn inline_code_is_stopped_for_what_it_does() {
     ] {
         assert_eq!(stopped(&contract, &bash(command)), None, "{command}");
     }
+}
+
+#[test]
+fn what_the_guard_says_and_keeps_is_read_from_a_call_without_its_secrets() {
+    let password = "tr0ub4dor/and/3-staples";
+    let contract = held_to("Run the report", &[]);
+    let call = |password: &str| bash(&format!("mysql -u root -p {password} </etc/shop.sql; rm -rf {password}/../../srv /srv"));
+    let (raw, masked) = (call(password), call("[redacted:command-password]"));
+    let asked = Question {
+        masked: Some(&masked),
+        ..question(&contract, &raw)
+    };
+    let stop = decide(&asked).unwrap();
+    assert!(!format!("{stop:?}").contains("tr0ub4dor"), "{stop:?}");
+    let allowed = [stop.subject.clone()];
+    let again = Question {
+        allowed: &allowed,
+        ..asked
+    };
+    assert_eq!(decide(&again), None, "a yes to it counts");
+}
+
+#[test]
+fn a_call_that_only_its_secret_shows_as_destroying_is_asked_about_and_not_quoted() {
+    let contract = held_to("Run the report", &[]);
+    let (raw, masked) = (bash("rm -rf /srv/tr0ub4dor"), bash("echo [redacted:password]"));
+    let stop = decide(&Question {
+        masked: Some(&masked),
+        ..question(&contract, &raw)
+    });
+    let stop = stop.unwrap();
+    assert!(!format!("{stop:?}").contains("tr0ub4dor"), "{stop:?}");
 }

@@ -124,6 +124,7 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
             root: None,
             directory: None,
             action,
+            masked: None,
             past: Some(&[]),
             allowed: &[],
             is_released: false,
