@@ -267,7 +267,7 @@ fn a_write_ahead_log_overwritten_under_the_daemon_costs_no_later_step_and_doctor
     assert!(
         checks
             .iter()
-            .any(|check| check["name"] == "set aside" && check["ok"] == false),
+            .any(|check| check["name"] == "databases set aside" && check["ok"] == false),
         "{}",
         doctor.json
     );

@@ -4,7 +4,7 @@ use grov_proxy_core::Limits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Files that are no clients' and no upstream connections: log, lock, database and its companions, the runtimes' own, what hooks
-/// read, calls to a judge. A daemon at rest has some forty.
+/// read, calls to a judge. A daemon at rest has some twenty five.
 const OWN: u64 = 96;
 
 /// The most open files of a process on macOS.

@@ -124,6 +124,8 @@ impl Refusal {
         }
         if self.status() == StatusCode::SERVICE_UNAVAILABLE {
             headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
+            // The client obeys this before it looks at the status.
+            headers.insert("x-should-retry", HeaderValue::from_static("true"));
         }
         response
     }
@@ -163,7 +165,9 @@ mod tests {
         assert_eq!(Refusal::UnknownCoding.status(), 501);
         assert_eq!(Refusal::TooLarge.status(), 413);
         assert_eq!(Refusal::NoMemory.status(), 503);
-        assert_eq!(Refusal::Full.response("grov-1-2").headers()["retry-after"], "1");
+        let full = Refusal::Full.response("grov-1-2");
+        assert_eq!(full.headers()["retry-after"], "1");
+        assert_eq!(full.headers()["x-should-retry"], "true");
         assert_eq!(Refusal::Unreachable.status(), 502);
         assert_eq!(Refusal::TimedOut.status(), 504);
     }

@@ -25,8 +25,9 @@ fn tags(task: &Value) -> Vec<&str> {
 fn work_that_drifted_far_is_marked_for_review() -> Result<()> {
     let steps = strays([
         step(&[edits("src/styles/header.css", "48px", "64px")]),
-        step(&[edits("src/styles/theme.css", "#ff5500", "#ff5511")]),
-        step(&[edits("src/styles/header.css", "64px", "72px")]),
+        // More of the same: what was written stays, so this takes nothing back.
+        step(&[edits("src/styles/theme.css", "#ff5500", "#ff5500 !important")]),
+        step(&[edits("src/styles/header.css", "64px", "64px !important")]),
         step(&[tests()]),
         step(&[says(DONE)]),
     ]);

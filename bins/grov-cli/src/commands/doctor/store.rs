@@ -114,17 +114,21 @@ fn uncleaned(found: &Examination, database: PathBuf) -> Option<Check> {
 /// Databases that were damaged, or whose log was deleted or overwritten, and were kept.
 fn set_aside(database: &Path) -> Option<Check> {
     let kept = set_aside_databases(database);
-    let newest = kept.last()?.display();
-    let what = match kept.len() {
-        1 => format!("a database was set aside: {newest}"),
-        count => format!("{count} databases were set aside, the newest: {newest}"),
+    if kept.is_empty() {
+        return None;
+    }
+    let named = |paths: &[PathBuf]| {
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        names.join(", ")
     };
     let reason = "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it";
     let unclean: Vec<PathBuf> = kept.iter().filter(|path| may_hold_secrets(path)).cloned().collect();
     if unclean.is_empty() {
         let lost = "what was recorded last before that may be only in there";
+        let what = format!("damaged or cut off from its log, and set aside: {}", named(&kept));
         return Some(Check::ill(ASIDE, what, lost, reason));
     }
+    let what = format!("damaged and set aside, not cleaned: {}", named(&unclean));
     let fix = format!("grov doctor --fix cleans those that can be read; {reason}");
     Some(Check::ill(ASIDE, what, MAY_HOLD, fix).with(Remedy::Clean(unclean)))
 }
