@@ -7,6 +7,10 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// read, calls to a judge. A daemon at rest has some twenty five.
 const OWN: u64 = 96;
 
+/// More than the daemon ever has open: two for each of 4,096 clients, and its own. Containers allow a thousand million, and
+/// programs that go through all of them take their time.
+const ENOUGH: u64 = 16_384;
+
 /// The most open files of a process on macOS.
 const OPEN_MAX: u64 = 10_240;
 
@@ -18,22 +22,23 @@ const LEAST: usize = 16;
 /// A shell gives 1,024 by default, for programs that cannot handle more.
 pub(crate) fn raise_limit() -> Option<u64> {
     let limit = getrlimit(Resource::Nofile);
-    if limit.current == limit.maximum {
-        return limit.current;
+    let current = limit.current?;
+    let hard = limit.maximum.unwrap_or(ENOUGH).min(ENOUGH);
+    if current >= hard {
+        return Some(current);
     }
     // macOS takes no more than OPEN_MAX, whatever it names as the most.
-    for most in [limit.maximum, Some(OPEN_MAX)] {
+    for most in [hard, hard.min(OPEN_MAX)] {
         let raised = Rlimit {
-            current: most,
+            current: Some(most),
             maximum: limit.maximum,
         };
-        let is_more = most.is_none() || most > limit.current;
-        if is_more && setrlimit(Resource::Nofile, raised).is_ok() {
-            return most;
+        if most > current && setrlimit(Resource::Nofile, raised).is_ok() {
+            return Some(most);
         }
     }
     tracing::warn!("the limit of open files cannot be raised");
-    limit.current
+    Some(current)
 }
 
 /// How many clients may be connected with so many open files, each with a connection to the upstream.

@@ -112,7 +112,9 @@ fn unquoted(question: &Question<'_>, deed: &Deed<'_>) -> Option<Stop> {
     let what = "this call changes what you forbade, or destroys something, and holds a secret, so that it is not quoted";
     Some(Stop {
         verdict: question.verdict,
-        reason: format!("Grov: {what}. If the user wants it, they can say so in a prompt, or do it themselves."),
+        reason: format!(
+            "Grov: {what}. If the user wants it, they can say so in a prompt, or do it themselves."
+        ),
         subject,
     })
 }

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What is sent upstream: a chain of slices held in memory, or the client's own stream.
 pub(crate) enum UpstreamBody {
@@ -22,7 +22,7 @@ pub(crate) enum UpstreamBody {
         /// Frames that have been taken from it so far.
         frames: Arc<AtomicU64>,
         /// Dropped with it: the rest of the request is awaited no more.
-        _receiving: Receiving,
+        receiving: Receiving,
     },
 }
 
@@ -35,7 +35,7 @@ impl UpstreamBody {
         Self::Stream {
             body,
             frames: Arc::default(),
-            _receiving: receiving,
+            receiving,
         }
     }
 
@@ -62,8 +62,13 @@ impl Body for UpstreamBody {
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         match self.get_mut() {
             Self::Slices(slices) => Poll::Ready(slices.pop_front().map(|slice| Ok(Frame::data(slice)))),
-            Self::Stream { body, frames, .. } => {
+            Self::Stream {
+                body,
+                frames,
+                receiving,
+            } => {
                 let polled = Pin::new(body).poll_frame(cx);
+                receiving.is_starved(polled.is_pending());
                 if matches!(polled, Poll::Ready(Some(Ok(_)))) {
                     frames.fetch_add(1, Ordering::Relaxed);
                 }
@@ -100,6 +105,8 @@ pub(crate) enum CollectError {
 
 /// What is read and thrown away of a body that is refused, so that the client gets to read the answer.
 const DRAIN_LIMIT: u64 = 256 * 1024 * 1024;
+/// How long that is done: what a client has already sent over loopback comes in far less.
+const DRAIN_TIME: Duration = Duration::from_secs(10);
 
 /// Collects bodies, each into one piece of memory.
 #[derive(Clone, Debug)]
@@ -265,13 +272,17 @@ impl AsRef<[u8]> for Collected {
 }
 
 async fn drain(mut body: Incoming) {
-    let mut read = 0;
-    while let Some(Ok(frame)) = body.frame().await {
-        read += frame.data_ref().map_or(0, |data| data.len() as u64);
-        if read > DRAIN_LIMIT {
-            return;
+    let read_all = async {
+        let mut read = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            read += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if read > DRAIN_LIMIT {
+                return;
+            }
         }
-    }
+    };
+    // A client that takes longer reads the answer, or a reset, all the same.
+    let _ = tokio::time::timeout(DRAIN_TIME, read_all).await;
 }
 
 #[cfg(test)]

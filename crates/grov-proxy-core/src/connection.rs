@@ -21,12 +21,11 @@ use tokio::time::Instant;
 /// Largest head of a request, in bytes, as far as it is read by then.
 const MAX_BUFFER: usize = 32 * 1024;
 
-/// How long a request that has not come whole may go on coming after shutdown was asked for: what is on its way over loopback
-/// takes far less.
+/// Longest silence inside a body after shutdown was asked for. One that goes on coming has the grace period.
 const LAST_BODY: Duration = Duration::from_secs(1);
 
-/// Longest wait for the head on a connection beyond those that there should be: these are few.
-const SHORT_HEAD: Duration = Duration::from_secs(2);
+/// Longest wait for the head, and longest silence inside a body, on a connection beyond those that there should be: these are few.
+const SHORT_WAIT: Duration = Duration::from_secs(2);
 
 /// What a connection may ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,15 +124,15 @@ struct Watch {
 
 impl Watch {
     fn new(progress: Progress, limits: &Limits, access: Access, start: Instant) -> Self {
-        let head = match access {
-            Access::Everything => limits.head,
-            Access::OwnPages => limits.head.min(SHORT_HEAD),
+        let (head, silence) = match access {
+            Access::Everything => (limits.head, limits.body_silence),
+            Access::OwnPages => (limits.head.min(SHORT_WAIT), limits.body_silence.min(SHORT_WAIT)),
         };
         Self {
             progress,
             head,
             next: limits.keep_alive,
-            silence: limits.body_silence,
+            silence,
             start,
             waits: None,
             deadline: None,
@@ -180,9 +179,9 @@ impl Watch {
             if self.patience.poll(cx, deadline).is_pending() {
                 break;
             }
-            // A slow body goes on, and so does one that the upstream does not take.
-            let moves = self.progress.reads() != self.reads || !self.progress.waits_for_bytes();
-            if waits.0 != Waits::Body || self.stopping || !moves {
+            // A slow body goes on.
+            let moves = self.progress.reads() != self.reads;
+            if waits.0 != Waits::Body || !moves {
                 return Poll::Ready(Found::End(End::TooSlow(waits.0)));
             }
             self.begin(waits.0);
@@ -266,7 +265,6 @@ mod tests {
         fn answered(&self, request: ServingGuard) {
             drop(request);
             self.progress.flushed();
-            self.progress.read_waits();
         }
     }
 
@@ -303,11 +301,9 @@ mod tests {
         let mut slow = Watched::new();
         let request = slow.request();
         let receiving = request.receive();
-        slow.progress.read_waits();
         for _ in 0..20 {
             assert_eq!(slow.waits(50).await, None);
             slow.progress.read();
-            slow.progress.read_waits();
         }
         let (end, after) = slow.waits(1000).await.unwrap();
         assert_eq!(end, End::TooSlow(Waits::Body));
@@ -319,15 +315,43 @@ mod tests {
     async fn who_waits_for_an_answer_or_an_upstream_may_be_silent() {
         let mut waiting = Watched::new();
         let request = waiting.request();
-        let receiving = request.receive();
-        // The upstream takes no more of it.
+        let receiving = request.pass_on();
+        // The upstream is not connected yet.
+        assert_eq!(waiting.waits(1000).await, None);
+        receiving.is_starved(true);
+        waiting.progress.read();
+        // All of it came, and the upstream takes no more.
+        receiving.is_starved(false);
+        assert_eq!(waiting.waits(1000).await, None);
+        // It answers before it wants the rest.
+        receiving.is_starved(true);
+        request.answered();
         assert_eq!(waiting.waits(1000).await, None);
         drop(receiving);
-        waiting.progress.read_waits();
         assert_eq!(waiting.waits(10_000).await, None);
         drop(request);
         // The client has not taken the end of it.
         assert_eq!(waiting.waits(10_000).await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_upload_that_goes_on_is_not_cut_when_the_server_is_to_stop() {
+        let mut moving = Watched::new();
+        let request = moving.request();
+        let receiving = request.receive();
+        moving.progress.ask_to_stop();
+        let found = poll_fn(|cx| moving.watch.poll(cx)).await;
+        assert!(matches!(found, Found::LastRequest));
+        for _ in 0..20 {
+            let half = Duration::from_millis(500);
+            let cut = tokio::time::timeout(half, poll_fn(|cx| moving.watch.poll(cx))).await;
+            assert!(cut.is_err());
+            moving.progress.read();
+        }
+        let (end, after) = moving.waits(100).await.unwrap();
+        assert_eq!(end, End::TooSlow(Waits::Body));
+        assert!(after <= 2, "{after}");
+        drop((receiving, request));
     }
 
     #[tokio::test(start_paused = true)]

@@ -110,6 +110,7 @@ impl Service {
                 refusal.response(&id).map(|bytes| Kind::Own(Some(bytes)))
             }
         };
+        serving.answered();
         self.metrics.responded(response.status().as_u16());
         response.map(|kind| ClientBody {
             kind,
@@ -165,7 +166,7 @@ impl Service {
         serving: &ServingGuard,
     ) -> Result<Response<Kind>, Failure> {
         let (parts, body) = request.into_parts();
-        let body = UpstreamBody::stream(body, serving.receive());
+        let body = UpstreamBody::stream(body, serving.pass_on());
         let (link, response) = self.forward(parts, body).await?;
         Ok(self.relay(link, response, None, None))
     }
@@ -195,14 +196,16 @@ impl Service {
             }
             CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
         })?;
-        let (body, share) = (body.bytes, Some(body.share));
+        let (body, share) = (body.bytes, body.share);
         let bypassed = parts
             .headers
             .get("x-grov-bypass")
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
             let (link, response) = self.forward(parts, UpstreamBody::whole(body)).await?;
-            return Ok(self.relay(link, response, None, share));
+            // Nobody looks at the body once it is sent.
+            drop(share);
+            return Ok(self.relay(link, response, None, None));
         }
         let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.knowing(Arc::clone(&self.known)));
@@ -240,7 +243,7 @@ impl Service {
                 observation: observation.clone(),
             }
         });
-        Ok(self.relay(link, response, watched, share))
+        Ok(self.relay(link, response, watched, Some(share)))
     }
 
     /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.

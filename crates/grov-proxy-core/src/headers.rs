@@ -71,10 +71,14 @@ pub(crate) fn is_request_coding_understood(headers: &HeaderMap) -> bool {
     }
 }
 
-/// The same for a response. The obsolete `identity`, which changes nothing, may stand before `chunked` or alone.
+/// The same for a response. The obsolete `identity`, which changes nothing, may stand before `chunked` or alone, and `chunked` may
+/// stand in several lines: some gateways repeat it, and the body is in chunks once.
 pub(crate) fn is_response_coding_understood(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::TRANSFER_ENCODING).iter();
-    let mut codings = values
+    let values = || headers.get_all(header::TRANSFER_ENCODING).iter();
+    if values().all(|value| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked")) {
+        return true;
+    }
+    let mut codings = values()
         .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
         .map(<[u8]>::trim_ascii)
         .skip_while(|coding| coding.eq_ignore_ascii_case(b"identity"));
@@ -181,7 +185,7 @@ mod tests {
             (&["gzip, chunked"], false, false),
             (&["gzip", "chunked"], false, false),
             (&["chunked, chunked"], false, false),
-            (&["chunked", "chunked"], false, false),
+            (&["chunked", "chunked"], false, true),
             (&["chunked;q=1"], false, false),
             (&["x-chunked"], false, false),
             (&[",chunked"], false, false),

@@ -19,14 +19,14 @@ struct State {
     unflushed: AtomicBool,
     /// Requests that have reached the service.
     entered: AtomicU64,
-    /// The body of the request in work is still being received.
+    /// Bytes of a body are wanted that the client has not sent.
     receiving: AtomicBool,
+    /// The head of the answer to the request in work is there.
+    answered: AtomicBool,
     /// Some of the next request's head has come.
     head_begun: AtomicBool,
     /// Reads that brought bytes.
     reads: AtomicU64,
-    /// The last read found none.
-    read_waits: AtomicBool,
     /// See [`Asked`].
     asked: AtomicU8,
     /// See [`Progress::rank`].
@@ -47,7 +47,7 @@ impl Default for State {
             receiving: AtomicBool::new(false),
             head_begun: AtomicBool::new(false),
             reads: AtomicU64::new(0),
-            read_waits: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
             asked: AtomicU8::new(NOTHING),
             rank: AtomicU64::new(STAYS),
             task: AtomicWaker::new(),
@@ -91,6 +91,7 @@ impl Progress {
         state.serving.fetch_add(1, Ordering::Relaxed);
         state.unflushed.store(true, Ordering::Relaxed);
         state.head_begun.store(false, Ordering::Relaxed);
+        state.answered.store(false, Ordering::Relaxed);
         let entered = state.entered.load(Ordering::Relaxed);
         state.entered.store(entered + 1, Ordering::Relaxed);
         ServingGuard(self.clone())
@@ -113,25 +114,14 @@ impl Progress {
         let state = &self.0;
         let reads = state.reads.load(Ordering::Relaxed);
         state.reads.store(reads + 1, Ordering::Relaxed);
-        state.read_waits.store(false, Ordering::Relaxed);
         if self.is_idle() {
             state.head_begun.store(true, Ordering::Relaxed);
         }
     }
 
-    /// A read found no bytes.
-    pub(crate) fn read_waits(&self) {
-        self.0.read_waits.store(true, Ordering::Relaxed);
-    }
-
     /// How many reads brought bytes.
     pub(crate) fn reads(&self) -> u64 {
         self.0.reads.load(Ordering::Relaxed)
-    }
-
-    /// Whether the client is to send: the last read found no bytes. Otherwise others have to take first what came.
-    pub(crate) fn waits_for_bytes(&self) -> bool {
-        self.0.read_waits.load(Ordering::Relaxed)
     }
 
     /// What the connection waits for.
@@ -141,6 +131,8 @@ impl Progress {
             true if state.head_begun.load(Ordering::Relaxed) => Waits::Head,
             true if self.entered() == 0 => Waits::First,
             true => Waits::Next,
+            // A client that is being answered may take its time with the rest of its body.
+            false if state.answered.load(Ordering::Relaxed) => Waits::Answer,
             false if state.receiving.load(Ordering::Relaxed) => Waits::Body,
             false => Waits::Answer,
         }
@@ -208,10 +200,21 @@ impl Progress {
 pub(crate) struct ServingGuard(Progress);
 
 impl ServingGuard {
-    /// The request's body is being received until the guard goes.
+    /// The request's body is wanted, and received as fast as it comes, until the guard goes.
     pub(crate) fn receive(&self) -> Receiving {
-        self.0.0.receiving.store(true, Ordering::Relaxed);
+        let receiving = self.pass_on();
+        receiving.is_starved(true);
+        receiving
+    }
+
+    /// The request's body is passed on as fast as it is taken: see [`Receiving::is_starved`].
+    pub(crate) fn pass_on(&self) -> Receiving {
         Receiving(self.0.clone())
+    }
+
+    /// The head of the answer is there.
+    pub(crate) fn answered(&self) {
+        self.0.0.answered.store(true, Ordering::Relaxed);
     }
 }
 
@@ -223,6 +226,13 @@ impl Drop for ServingGuard {
 
 /// See [`ServingGuard::receive`].
 pub(crate) struct Receiving(Progress);
+
+impl Receiving {
+    /// Whether bytes are wanted that the client has not sent. Where nobody wants any, the client is not the one to wait for.
+    pub(crate) fn is_starved(&self, starved: bool) {
+        self.0.0.receiving.store(starved, Ordering::Relaxed);
+    }
+}
 
 impl Drop for Receiving {
     fn drop(&mut self) {

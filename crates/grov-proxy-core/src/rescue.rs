@@ -79,10 +79,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for Rescue<S> {
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         let read = Pin::new(&mut self.socket).poll_read(cx, buf);
-        match &read {
-            Poll::Ready(_) if buf.filled().len() > before => self.progress.read(),
-            Poll::Ready(_) => {}
-            Poll::Pending => self.progress.read_waits(),
+        if read.is_ready() && buf.filled().len() > before {
+            self.progress.read();
         }
         read
     }

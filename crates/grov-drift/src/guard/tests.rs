@@ -384,7 +384,11 @@ fn inline_code_is_stopped_for_what_it_does() {
 fn what_the_guard_says_and_keeps_is_read_from_a_call_without_its_secrets() {
     let password = "tr0ub4dor/and/3-staples";
     let contract = held_to("Run the report", &[]);
-    let call = |password: &str| bash(&format!("mysql -u root -p {password} </etc/shop.sql; rm -rf {password}/../../srv /srv"));
+    let call = |password: &str| {
+        bash(&format!(
+            "mysql -u root -p {password} </etc/shop.sql; rm -rf {password}/../../srv /srv"
+        ))
+    };
     let (raw, masked) = (call(password), call("[redacted:command-password]"));
     let asked = Question {
         masked: Some(&masked),

@@ -122,7 +122,11 @@ fn set_aside(database: &Path) -> Option<Check> {
         names.join(", ")
     };
     let reason = "look for the reason in the proxy's log; delete the file with its -wal and -shm when you do not need it";
-    let unclean: Vec<PathBuf> = kept.iter().filter(|path| may_hold_secrets(path)).cloned().collect();
+    let unclean: Vec<PathBuf> = kept
+        .iter()
+        .filter(|path| may_hold_secrets(path))
+        .cloned()
+        .collect();
     if unclean.is_empty() {
         let lost = "what was recorded last before that may be only in there";
         let what = format!("damaged or cut off from its log, and set aside: {}", named(&kept));
