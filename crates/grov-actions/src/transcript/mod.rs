@@ -81,7 +81,7 @@ pub enum Event {
 pub struct Call {
     /// What it does; its `tool_use_id` is the call's id.
     pub action: Action,
-    /// The beginning of what it writes: see [`content`].
+    /// The beginning of what it writes: see [`crate::content`].
     pub content: Option<String>,
     /// The assistant's text nearest before it. At most 1,000 characters, the end.
     pub said: Option<String>,
