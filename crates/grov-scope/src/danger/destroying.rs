@@ -147,10 +147,6 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
         return None;
     }
     command.operands().take(MOST_OPERANDS).find_map(|path| {
-        // What is made anew at once was the agent's own.
-        if around.made_anew.contains(&path) {
-            return None;
-        }
         // What a variable holds is not known, nor what a path means in a folder that nobody knows.
         let from_root = around.here.path(path)?;
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
@@ -164,7 +160,9 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
         if place.is_inside() && place.name() == ".git" && place.parts().count() == 1 {
             return finding(GRAVE, Some(".git"), "The project's history is removed");
         }
-        beyond(&place, around).or_else(|| beside(&place, around))
+        // Work inside of the project that the same line makes anew is replaced. Nothing else is excused by a `mkdir`.
+        let is_replaced = around.made_anew.contains(&path);
+        beyond(&place, around).or_else(|| beside(&place, is_replaced, around))
     })
 }
 
@@ -226,10 +224,11 @@ const SOURCES: &[&str] = &[
 ];
 
 /// A removal inside of the project where the work is not, as far as that is told, or of the sources as a whole.
-fn beside(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
+fn beside(place: &Place, is_replaced: bool, around: &Surroundings<'_>) -> Option<Finding> {
     let told = !around.compiled.scope.is_empty();
     let whole = place.parts().count() == 1 && SOURCES.contains(&place.name());
     let fine = !(told || whole)
+        || is_replaced && !whole
         || !place.is_inside()
         || is_temporary(place)
         || is_made_by_build(place)

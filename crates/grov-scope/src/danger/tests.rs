@@ -149,6 +149,27 @@ fn within_the_project_a_removal_beside_the_told_scope_deserves_a_word() {
 }
 
 #[test]
+fn a_folder_that_is_made_in_the_same_line_excuses_no_removal_of_what_was_there() {
+    for (command, most) in [
+        ("rm -rf / ; mkdir /", 1),
+        ("rm -rf ~ && mkdir ~", 1),
+        ("rm -rf . && mkdir .", 1),
+        ("mkdir -p .git && rm -rf .git", 1),
+        ("mkdir -p ~/Documents && rm -rf ~/Documents", 3),
+        ("rm -rf src && mkdir src", 4),
+    ] {
+        let found = score("Fix the parser", &[], &bash(command));
+        assert!(found <= most, "{command}: {found}");
+    }
+    for command in [
+        "rm -rf target && mkdir target",
+        "rm -rf /tmp/try && mkdir -p /tmp/try",
+    ] {
+        assert_eq!(score("Fix the parser", &[], &bash(command)), 10, "{command}");
+    }
+}
+
+#[test]
 fn what_the_conversation_started_it_may_stop() {
     let mut rules = Rules::new(GoalContract::default(), Some("/home/me/p"));
     rules.assess(&bash("npx vite --port 3000 &"), None);
