@@ -3,7 +3,7 @@
 //! A path or a word that is cut out of a command no longer shows that it is a secret: the `-p` before it is gone. So
 //! secrets are masked in the call's texts first, and everything else is read from what is left.
 
-use crate::{ToolCall, ToolInput, content, tools, understand};
+use crate::{ToolCall, ToolInput, content, tools, understand, understand_whole};
 use grov_domain::{Action, ActionType, Effect, end_of};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
@@ -28,6 +28,15 @@ pub struct Kept {
 
 /// Understands a tool call as [`understand`] does, with secrets masked in all texts that are told of it.
 pub fn kept(call: &ToolCall<'_>) -> Kept {
+    kept_by(understand, call)
+}
+
+/// The same of a call that is understood as [`understand_whole`] does.
+pub fn kept_whole(call: &ToolCall<'_>) -> Kept {
+    kept_by(understand_whole, call)
+}
+
+fn kept_by(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> Kept {
     let input = call.input.value();
     let folder = call.working_directory.map(redacted);
     let parsed = |input| ToolCall {

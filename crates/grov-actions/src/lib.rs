@@ -25,7 +25,7 @@ mod typed;
 
 pub use call::{ToolCall, ToolInput};
 pub use content::content;
-pub use kept::{Kept, kept, redacted_end};
+pub use kept::{Kept, kept, kept_whole, redacted_end};
 pub use telling::{is_key_decision, keywords};
 pub use typed::{CONTINUED, typed};
 
@@ -56,5 +56,20 @@ pub const MAX_FILES: usize = 200;
 /// assert_eq!(action.files, ["/project/src/old.rs"]);
 /// ```
 pub fn understand(call: &ToolCall<'_>) -> Action {
-    tools::act(call.name, call.id, &call.input.value(), call.working_directory)
+    understood(call, tools::MAX_COMMAND)
+}
+
+/// The same with the whole command: whether a call may run depends on all of it.
+pub fn understand_whole(call: &ToolCall<'_>) -> Action {
+    understood(call, usize::MAX)
+}
+
+fn understood(call: &ToolCall<'_>, most: usize) -> Action {
+    tools::act(
+        call.name,
+        call.id,
+        &call.input.value(),
+        call.working_directory,
+        most,
+    )
 }

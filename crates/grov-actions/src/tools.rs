@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Longer commands, prompts and queries are cut. Recorded commands of real sessions are nearly all below 2 KB.
-const MAX_COMMAND: usize = 8 * 1024;
+pub(crate) const MAX_COMMAND: usize = 8 * 1024;
 
 /// The kind of a tool, by its name; names of older and newer clients alike.
 pub(crate) fn action_type(name: &str) -> ActionType {
@@ -52,8 +52,8 @@ fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static 
     }
 }
 
-/// The action of a call whose arguments are `input`.
-pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>) -> Action {
+/// The action of a call whose arguments are `input`; its command is cut at `most` bytes.
+pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>, most: usize) -> Action {
     let action_type = action_type(name);
     let text = |key: &str| {
         input
@@ -109,7 +109,7 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
         action_type,
         files: places.files,
         folders: places.folders,
-        command: told.map(|text| bounded(&text)),
+        command: told.map(|text| bounded(&text, most)),
         effects,
     }
 }
@@ -124,11 +124,11 @@ fn questions(input: &Value) -> Option<String> {
 }
 
 /// The text, cut to the limit; a cut is marked.
-fn bounded(text: &str) -> String {
-    if text.len() <= MAX_COMMAND {
+fn bounded(text: &str, most: usize) -> String {
+    if text.len() <= most {
         return text.to_owned();
     }
-    let beginning = beginning_to(text, text.floor_char_boundary(MAX_COMMAND));
+    let beginning = beginning_to(text, text.floor_char_boundary(most));
     format!("{beginning}… [cut, {} bytes in all]", text.len())
 }
 

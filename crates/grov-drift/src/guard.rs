@@ -34,13 +34,24 @@ pub struct Question<'a> {
     pub masked: Option<&'a ActionSketch>,
     /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
     /// only that is dangerous which nothing done before could excuse.
-    pub past: Option<&'a [ActionSketch]>,
+    pub past: Option<&'a [Done]>,
     /// The user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
     pub is_released: bool,
     /// Subjects that were asked about in this session and then ran, one a line.
     pub allowed: &'a [String],
     /// What becomes of an action that is not to run just so.
     pub verdict: GuardVerdict,
+}
+
+/// An action of the past.
+#[derive(Clone, Debug)]
+pub struct Done {
+    /// What was done.
+    pub action: ActionSketch,
+    /// A constraint forbade it when it was done.
+    pub broke: bool,
+    /// The agent was told to take it back since.
+    pub is_told: bool,
 }
 
 /// That an action is not to run just so.
@@ -128,7 +139,7 @@ pub fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
 fn is_harmless(deed: &Deed<'_>) -> bool {
     let effects = &deed.action.effects;
     let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
-    deed.looks() || (!effects.is_empty() && effects.iter().all(tests))
+    deed.looks() || (!effects.is_empty() && !deed.is_seen_in_part() && effects.iter().all(tests))
 }
 
 /// What stands against an action, the gravest first.
@@ -137,10 +148,15 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     if question.is_released {
         rules.release();
     }
-    for action in question.past.unwrap_or_default() {
-        rules.assess_delegated(action);
+    for done in question.past.unwrap_or_default() {
+        rules.remember(&done.action, done.broke);
+        if done.is_told {
+            rules.told_to_undo();
+        }
     }
-    rules.told_to_undo();
+    if rules.is_asked_to_undo() {
+        rules.told_to_undo();
+    }
     if let Some(directory) = question.directory {
         rules.assess(&going_to(directory), None);
     }

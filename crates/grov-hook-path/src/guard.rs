@@ -12,12 +12,12 @@ use crate::held::Held;
 use crate::reply::Reply;
 use crate::{proxy, runtime};
 use grov_actions::transcript::{Event, Reader};
-use grov_actions::{ToolCall, content, kept, understand};
+use grov_actions::{ToolCall, content, kept_whole, understand_whole};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
-    HookSession, HookStore, IntentQuestion, SessionStore, StoreError, SystemClock, in_work,
+    HookSession, HookStore, IntentQuestion, Rule, SessionStore, StoreError, SystemClock, in_work,
 };
-use grov_drift::guard::{Question, Stop, decide, is_never_stopped};
+use grov_drift::guard::{Done, Question, Stop, decide, is_never_stopped};
 use grov_drift::{Following, IntentReader};
 use grov_hooks::event::{GUARD_TIMEOUT, Input};
 use grov_hooks::memory::is_off;
@@ -303,8 +303,8 @@ impl Inquiry {
         let place = Place::locate(began.as_deref().unwrap_or(&whose.directory));
         let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
-        let action = sketch(understand(&tool), content(&tool));
-        let safe = kept(&tool);
+        let action = sketch(understand_whole(&tool), content(&tool));
+        let safe = kept_whole(&tool);
         let safe = sketch(safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),
@@ -423,7 +423,7 @@ impl Inquiry {
     fn question<'a>(
         &'a self,
         known: &'a Known,
-        past: Option<&'a [ActionSketch]>,
+        past: Option<&'a [Done]>,
         allowed: &'a [String],
     ) -> Question<'a> {
         Question {
@@ -474,7 +474,7 @@ impl Inquiry {
         known: &mut Known,
         stopped: &HashSet<String>,
         until: Instant,
-    ) -> Option<Vec<ActionSketch>> {
+    ) -> Option<Vec<Done>> {
         let id = self.whose.id();
         let is_done =
             |call: Option<&str>| call.is_none_or(|call| call != self.tool_use_id && !stopped.contains(call));
@@ -485,24 +485,32 @@ impl Inquiry {
                 let done = steps
                     .into_iter()
                     .filter(|step| is_done(step.tool_use_id.as_deref()));
-                past.extend(done.map(|step| ActionSketch {
-                    action_type: step.action_type,
-                    files: step.files,
-                    command: step.command,
-                    effects: step.effects.iter().map(|effect| effect.kind).collect(),
-                    ..nothing()
+                // What broke a constraint is no step: it is in the drift log.
+                past.extend(done.map(|step| Done {
+                    action: ActionSketch {
+                        action_type: step.action_type,
+                        files: step.files,
+                        command: step.command,
+                        effects: step.effects.iter().map(|effect| effect.kind).collect(),
+                        ..nothing()
+                    },
+                    broke: false,
+                    is_told: false,
                 }));
             }
             return Some(past);
         };
-        let (session, mut steps, edits) = match store {
+        let (session, mut steps, edits, checks) = match store {
             Some(store) => {
                 let session = store.hook_session(&id).await.ok()?.unwrap_or(standing);
                 let steps = store.hook_steps(&id).await.ok()?;
-                (session, steps, store.goal_edits(&id).await.ok()?)
+                let checks = store.hook_checks(&id).await.ok()?;
+                (session, steps, store.goal_edits(&id).await.ok()?, checks)
             }
-            None => (standing, Vec::new(), Vec::new()),
+            None => (standing, Vec::new(), Vec::new(), Vec::new()),
         };
+        let corrected = checks.iter().filter(|check| check.correction.is_some());
+        let told_at = corrected.map(|check| check.at).max();
         let mut following = Following::resume(session, &edits, reader());
         let is_whole = catch_up(&mut following, until).unwrap_or(false);
         if is_whole {
@@ -513,7 +521,15 @@ impl Inquiry {
         let done = steps
             .into_iter()
             .filter(|step| is_done(step.tool_use_id.as_deref()) && step.action.failed != Some(true));
-        is_whole.then(|| done.map(|step| step.action).collect())
+        let done = done.map(|step| Done {
+            broke: step
+                .findings
+                .iter()
+                .any(|finding| finding.rule == Rule::Constraint),
+            is_told: told_at.is_some_and(|told_at| step.timestamp <= told_at),
+            action: step.action,
+        });
+        is_whole.then(|| done.collect())
     }
 }
 

@@ -8,15 +8,18 @@ use grov_domain::beginning_to;
 
 mod container;
 
-/// Of longer command lines the beginning counts; recorded ones of real sessions are nearly all shorter.
-const MOST_BYTES: usize = 8 * 1024;
+/// Of longer command lines the beginning counts. Recorded ones are shorter; one that is about to run may be longer.
+const MOST_BYTES: usize = 256 * 1024;
 
 /// At most so many simple commands, and so many words of each.
-const MOST_COMMANDS: usize = 64;
-const MOST_WORDS: usize = 64;
+const MOST_COMMANDS: usize = 4096;
+const MOST_WORDS: usize = 4096;
 
 /// After so many substitutions that do not end, none is looked for.
 const MOST_UNCLOSED: usize = 16;
+
+/// So many bytes are walked through for substitutions of one script.
+const MOST_WALKED: usize = 32 * 1024 * 1024;
 
 /// Commands in commands are followed this deep.
 const MOST_DEPTH: u8 = 3;
@@ -91,10 +94,18 @@ impl SimpleCommand {
 /// The simple commands of a command line, in order; those given to a shell in quotes are among them, and what code does that
 /// is given to an interpreter.
 pub(crate) fn split(line: &str) -> Vec<SimpleCommand> {
-    let line = beginning_to(line, line.floor_char_boundary(MOST_BYTES));
+    split_or_cut(line).0
+}
+
+/// The same, and whether a bound left out something.
+pub(crate) fn split_or_cut(line: &str) -> (Vec<SimpleCommand>, bool) {
+    let beginning = beginning_to(line, line.floor_char_boundary(MOST_BYTES));
     let mut splitting = Splitting::default();
-    splitting.script(line, 0, 0);
-    splitting.found
+    splitting.script(beginning, 0, 0);
+    let found = splitting.found;
+    let is_full = |command: &SimpleCommand| command.words.len().max(command.targets.len()) >= MOST_WORDS;
+    let is_cut = line.len() > MOST_BYTES || found.len() >= MOST_COMMANDS || found.iter().any(is_full);
+    (found, is_cut)
 }
 
 #[derive(Default)]
@@ -365,6 +376,8 @@ struct Reader<'a> {
     piped: bool,
     /// Substitutions that do not end.
     unclosed: usize,
+    /// Bytes walked through for substitutions.
+    walked: usize,
 }
 
 /// What the next word is.
@@ -386,6 +399,7 @@ impl<'a> Reader<'a> {
             texts: Vec::new(),
             piped: false,
             unclosed: 0,
+            walked: 0,
         }
     }
 
@@ -512,10 +526,11 @@ impl<'a> Reader<'a> {
     /// scripts. Whether it was one.
     fn substitution(&mut self, begins: char, word: &mut String, scripts: &mut Vec<String>) -> bool {
         let is_open = begins == '`' || self.letters.peek() == Some(&'(');
-        if !is_open || self.unclosed > MOST_UNCLOSED {
+        if !is_open || self.unclosed > MOST_UNCLOSED || self.walked > MOST_WALKED {
             return false;
         }
         let rest: String = self.letters.clone().collect();
+        self.walked += rest.len();
         let (opens, script) = match begins {
             '$' => match rest.strip_prefix('(').filter(|rest| !rest.starts_with('(')) {
                 Some(rest) => (1, substituted(rest)),

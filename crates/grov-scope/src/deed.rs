@@ -1,12 +1,18 @@
 //! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
 
-use crate::command_line::{SimpleCommand, split};
+use crate::command_line::{SimpleCommand, split_or_cut};
 use crate::place::{Place, Root};
 use grov_actions::prefix::Ground;
 use grov_domain::{ActionSketch, ActionType, EffectKind};
 
 /// Of an action with more files the first ones are looked at.
-const MOST_FILES: usize = 32;
+const MOST_FILES: usize = grov_actions::MAX_FILES;
+
+/// So many files that a command changes are looked at.
+const MOST_CHANGED: usize = 4096;
+
+/// So many effects of a command are told at most.
+const MOST_EFFECTS: usize = 200;
 
 /// An action, looked at once for all rules.
 #[derive(Debug)]
@@ -21,6 +27,8 @@ pub struct Deed<'a> {
     pub removes: bool,
     /// The commands that it runs.
     pub(crate) commands: Vec<SimpleCommand>,
+    /// A bound left out some of it.
+    is_cut: bool,
 }
 
 impl<'a> Deed<'a> {
@@ -32,9 +40,9 @@ impl<'a> Deed<'a> {
             .take(MOST_FILES)
             .map(|file| Place::new(root, file))
             .collect();
-        let commands = match &action.command {
-            Some(command) if action.action_type == ActionType::Bash => split(command),
-            _ => Vec::new(),
+        let (commands, mut is_cut) = match &action.command {
+            Some(command) if action.action_type == ActionType::Bash => split_or_cut(command),
+            _ => Default::default(),
         };
         let mut changed = Vec::new();
         if action.action_type.modifies_files() {
@@ -46,8 +54,14 @@ impl<'a> Deed<'a> {
                 changed_by(&commands, &touched, root)
             };
         }
+        let goes = |command: &SimpleCommand| matches!(command.program(), "cd" | "pushd" | "popd");
+        // Behind `cd` a file is known by its full path alone.
+        is_cut |= action.effects.len() >= MOST_EFFECTS
+            || changed.len() >= MOST_CHANGED
+            || touched.len() >= MOST_FILES && commands.iter().any(goes);
         let removes = |effect: &EffectKind| matches!(effect, EffectKind::Delete | EffectKind::Move);
         Self {
+            is_cut,
             action,
             removes: action.effects.iter().any(removes),
             touched,
@@ -64,6 +78,7 @@ impl<'a> Deed<'a> {
             }
             ActionType::Bash => {
                 !self.action.effects.is_empty()
+                    && self.action.effects.len() < MOST_EFFECTS
                     && self
                         .action
                         .effects
@@ -72,6 +87,12 @@ impl<'a> Deed<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether more of it is done than was looked at, and something may be changed there.
+    pub fn is_seen_in_part(&self) -> bool {
+        let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
+        self.is_cut && (self.action.effects.len() >= MOST_EFFECTS || !self.action.effects.iter().all(proves))
     }
 
     /// Whether the action changes files.
@@ -112,7 +133,7 @@ fn changed_by(commands: &[SimpleCommand], touched: &[Place], root: &Root) -> Vec
     for command in commands.iter().filter(|command| command.ground != Ground::Remote) {
         let targets = command.targets.iter().map(String::as_str);
         for path in targets.chain(changed_operands(command)) {
-            if found.len() >= MOST_FILES {
+            if found.len() >= MOST_CHANGED {
                 return found;
             }
             if path.starts_with("/dev/") || path.is_empty() {

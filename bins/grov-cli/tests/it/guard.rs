@@ -611,3 +611,34 @@ fn after_a_yes_in_the_dialog_nothing_is_said_and_the_action_is_no_drift() {
         assert_eq!(log.stdout.contains("src/db/pool.rs"), !is_asked, "{log:?}");
     }
 }
+
+#[test]
+fn work_that_was_wanted_before_it_was_forbidden_is_not_thrown_away_unasked() {
+    let scene = told("Improve the pool in src/db/pool.rs.");
+    in_transcript(&scene, "w1", "echo x >> src/db/pool.rs", false);
+    prompted(&scene, "Now fix the login. Do not touch src/db/.");
+    for (id, command) in [
+        ("t1", "git checkout -- src/db/pool.rs"),
+        ("t2", "git restore src/db/pool.rs"),
+    ] {
+        assert_eq!(
+            said(&run(&scene, id, command)).as_deref(),
+            Some("ask"),
+            "{command}"
+        );
+    }
+    assert_eq!(
+        said(&change(&scene, "t3", "src/db/pool.rs")).as_deref(),
+        Some("ask")
+    );
+}
+
+#[test]
+fn a_destruction_behind_a_long_text_is_asked_about() {
+    let scene = begun(Scene::new());
+    let text = "a line of text\n".repeat(600);
+    let command = format!("cat > notes.md <<'EOF'\n{text}EOF\ngit push --force");
+    assert_eq!(said(&run(&scene, "t1", &command)).as_deref(), Some("ask"));
+    let command = format!("cat > notes.md <<'EOF'\n{text}EOF\n");
+    assert_eq!(said(&run(&scene, "t2", &command)), None);
+}

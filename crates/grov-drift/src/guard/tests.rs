@@ -59,6 +59,14 @@ fn question<'a>(contract: &'a GoalContract, action: &'a ActionSketch) -> Questio
     }
 }
 
+fn done(action: ActionSketch, broke: bool) -> Done {
+    Done {
+        action,
+        broke,
+        is_told: false,
+    }
+}
+
 fn stopped(contract: &GoalContract, action: &ActionSketch) -> Option<Stop> {
     decide(&question(contract, action))
 }
@@ -231,7 +239,7 @@ fn what_the_agent_made_it_may_remove() {
     let contract = held_to("Fix the login", &[]);
     let removal = bash("rm -r /srv/try");
     assert!(stopped(&contract, &removal).is_some());
-    let made = [bash("mkdir -p /srv/try"), bash("touch /srv/try/a")];
+    let made = [bash("mkdir -p /srv/try"), bash("touch /srv/try/a")].map(|action| done(action, false));
     let with = |past| {
         decide(&Question {
             past,
@@ -414,4 +422,43 @@ fn a_call_that_only_its_secret_shows_as_destroying_is_asked_about_and_not_quoted
     });
     let stop = stop.unwrap();
     assert!(!format!("{stop:?}").contains("tr0ub4dor"), "{stop:?}");
+}
+
+#[test]
+fn work_that_was_wanted_before_it_was_forbidden_is_not_undone_without_a_question() {
+    let contract = held_to("Now fix the login", &["Do not touch src/db/"]);
+    let earlier = action(
+        "Edit",
+        json!({"file_path": format!("{ROOT}/src/db/pool.rs"), "old_string": "a", "new_string": "let size = 8;"}),
+    );
+    let stops = |action: &ActionSketch, past: Done| {
+        let past = [past];
+        decide(&Question {
+            past: Some(&past),
+            ..question(&contract, action)
+        })
+        .is_some()
+    };
+    for undoing in [bash("git checkout -- src/db/pool.rs"), edit("src/db/pool.rs")] {
+        assert!(stops(&undoing, done(earlier.clone(), false)), "{undoing:?}");
+        let corrected = Done {
+            is_told: true,
+            ..done(earlier.clone(), true)
+        };
+        assert!(!stops(&undoing, corrected), "{undoing:?}");
+    }
+    // Without a correction only what surely takes back a breach does so.
+    assert!(!stops(
+        &bash("git checkout -- src/db/pool.rs"),
+        done(earlier.clone(), true)
+    ));
+    assert!(stops(&edit("src/db/pool.rs"), done(earlier, true)));
+}
+
+#[test]
+fn a_forbidden_file_behind_many_others_is_seen() {
+    let contract = held_to("Fix the login", &["Do not touch src/db/"]);
+    let built: String = (0..300).map(|number| format!(" target/a{number}")).collect();
+    assert!(stopped(&contract, &bash(&format!("rm -f{built} src/db/pool.rs"))).is_some());
+    assert_eq!(stopped(&contract, &bash(&format!("rm -f{built}"))), None);
 }

@@ -9,9 +9,6 @@ use crate::limits::pushes_by_force;
 use crate::place::Place;
 use grov_domain::Finding;
 
-/// So many operands of a removal are looked at.
-const MOST_OPERANDS: usize = 64;
-
 /// Stems of words that ask for a folder to be emptied.
 const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
 
@@ -146,7 +143,7 @@ fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding
     if !recursive {
         return None;
     }
-    command.operands().take(MOST_OPERANDS).find_map(|path| {
+    command.operands().find_map(|path| {
         // What a variable holds is not known, nor what a path means in a folder that nobody knows.
         let from_root = around.here.path(path)?;
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
@@ -380,8 +377,7 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
 
 /// What of a database statement destroys.
 pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Finding> {
-    const MOST_BYTES: usize = 8 * 1024;
-    let text = text[..text.floor_char_boundary(MOST_BYTES)].to_ascii_lowercase();
+    let text = text.to_ascii_lowercase();
     let statement = without_literals(&text);
     // A text may be run as a statement.
     let runs_text = words_of(&statement).any(|word| matches!(word, "execute" | "exec" | "prepare" | "do"));

@@ -145,6 +145,13 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         before = Some(command);
     }
     found.extend(system::of_files(deed, &around));
+    if deed.is_seen_in_part() {
+        found.extend(finding(
+            RISKY,
+            None,
+            "The command is too long to be looked at as a whole, and changes something",
+        ));
+    }
     if deed.commands.is_empty()
         && let Some(text) = deed.action.command.as_deref().filter(|_| !deed.looks())
     {

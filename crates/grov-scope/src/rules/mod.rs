@@ -170,11 +170,34 @@ impl Rules {
         assessment(findings)
     }
 
+    /// Keeps an action of the past in mind. `broke` tells that a constraint forbade it then: what was forbidden only later
+    /// was no breach, and stays.
+    pub fn remember(&mut self, action: &ActionSketch, broke: bool) {
+        let deed = Deed::new(&self.root, action);
+        let mut findings = self.facts(&deed, false);
+        self.put_back = self.breaches.put_back(&deed, &mut findings);
+        if broke {
+            self.note_breaches(&deed, None, &findings);
+        }
+        self.history.note_delegated(&deed);
+    }
+
     /// Leaves out what takes back what was changed against a constraint, and keeps in mind what is changed against one.
     fn follow_breaches(&mut self, deed: &Deed<'_>, call: Option<&str>, findings: &mut Vec<Finding>) {
         self.put_back = self.breaches.put_back(deed, findings);
+        self.note_breaches(deed, call, findings);
+    }
+
+    fn note_breaches(&mut self, deed: &Deed<'_>, call: Option<&str>, findings: &[Finding]) {
         let makes = |place: &Place| !self.history.knows(place) && !self.history.has_changed(place);
         self.breaches.note(deed, call, findings, makes);
+    }
+
+    /// Whether the user asked for something to be taken back.
+    pub fn is_asked_to_undo(&self) -> bool {
+        self.compiled
+            .asked
+            .speaks_of(&["undo", "revert", "restor", "rollback", "anul"])
     }
 
     /// The agent was told to take back what it changed against a constraint.

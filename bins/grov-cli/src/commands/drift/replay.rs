@@ -9,7 +9,7 @@ use crate::output::{self, Outcome, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
-use grov_drift::guard::{Question, decide};
+use grov_drift::guard::{Done, Question, decide};
 use grov_drift_proxy::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
@@ -136,7 +136,14 @@ fn guarded(contract: &GoalContract, actions: &[ActionSketch]) -> Vec<Option<&'st
             .iter()
             .take(place)
             .filter(|action| action.failed != Some(true));
-        let past: Vec<ActionSketch> = done.cloned().collect();
+        // The whole sequence is held to one contract.
+        let past: Vec<Done> = done
+            .map(|action| Done {
+                action: action.clone(),
+                broke: true,
+                is_told: true,
+            })
+            .collect();
         let past = Some(past.as_slice());
         let stop = decide(&Question { past, ..question })?;
         Some(stop.verdict.as_str())
