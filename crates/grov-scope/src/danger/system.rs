@@ -116,28 +116,75 @@ pub(super) fn of_command(
                 },
             )?
         }
-        "grov" if frees(command) && !asked.names("grov") => finding(
+        _ if is_grov(command) && frees(command) && !asked.names("grov") => finding(
             DESTRUCTIVE,
             None,
             "The agent frees itself from what it is held to; nobody asked for it",
         ),
+        program if !is_grov(command) && !only_reads(program) && !asked.names("grov") => {
+            let own = command.operands().find(|path| is_of_grov(path, around))?;
+            finding(
+                DESTRUCTIVE,
+                None,
+                format!("`{program}` may change what Grov keeps ({own}); nobody asked for it"),
+            )
+        }
         _ => None,
     }
+}
+
+/// Whether a command is Grov, also by a name that the shell looks up: `$(which grov)`.
+fn is_grov(command: &SimpleCommand) -> bool {
+    let first = command.words.first().map_or("", String::as_str);
+    command.program() == "grov"
+        || first.starts_with(['$', '`']) && first.to_ascii_lowercase().contains("grov")
+}
+
+/// Whether a program looks at its operands and changes none of them. What `cp` writes is among the changed files.
+fn only_reads(program: &str) -> bool {
+    #[rustfmt::skip]
+    const READERS: &[&str] = &[
+        "cat", "ls", "ll", "head", "tail", "less", "more", "bat", "grep", "egrep", "fgrep", "rg", "stat", "file", "du", "df",
+        "wc", "tree", "cd", "pushd", "echo", "printf", "test", "[", "[[", "diff", "cmp", "jq", "realpath", "readlink", "dirname",
+        "basename", "sha256sum", "md5sum", "cp", "find", "fd", "export", "xxd", "strings", "awk", "cut", "sort", "uniq", "which",
+    ];
+    READERS.contains(&program)
+}
+
+/// Whether a path lies in the folder in which Grov keeps what it knows.
+fn is_of_grov(path: &str, around: &Surroundings<'_>) -> bool {
+    let Some(path) = around.here.path(path) else {
+        return false;
+    };
+    let place = Place::new(around.root, &path);
+    !place.is_inside()
+        && behind_home(place.as_str()).is_some_and(|rest| rest.split('/').next() == Some(".grov"))
 }
 
 /// Whether Grov is told to hold the agent to less: what it may change is for people to say.
 fn frees(command: &SimpleCommand) -> bool {
     let says = |words: &[&str]| command.operands().any(|word| words.contains(&word));
-    says(&["off", "unregister", "uninstall"]) || says(&["goal"]) && says(&["allow", "set"])
+    // These note what the user typed or said yes to; the client alone runs them.
+    let is_hook = |word: &str| matches!(word, "hook" | "inject" | "prompt-inject" | "capture");
+    says(&["off", "unregister", "uninstall"])
+        || command.operands().take(3).any(is_hook)
+        || says(&["goal"]) && says(&["allow", "set"])
+        || says(&["store"]) && says(&["prune"])
 }
 
 /// Changes of files that belong to the user or the system.
 pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Finding> {
     deed.changed.iter().find_map(|place| {
-        if place.is_inside() || around.compiled.is_allowed(place) || around.compiled.is_named(place) {
+        let is_client = is_client_setting(place);
+        let is_free = place.is_inside() && !is_client;
+        if is_free || around.compiled.is_allowed(place) || around.compiled.is_named(place) {
             return None;
         }
-        let what = protected(place)?;
+        let what = if is_client {
+            "the client's settings, where hooks are switched off"
+        } else {
+            protected(place)?
+        };
         let name = place.shown();
         finding(
             DESTRUCTIVE,
@@ -145,6 +192,14 @@ pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Fin
             format!("{name} belongs to {what}; nobody asked for its change"),
         )
     })
+}
+
+/// Whether a file is one of the client's settings, of a project or of the user: there hooks are switched off.
+fn is_client_setting(place: &Place) -> bool {
+    let path = place.as_str();
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let is_folder = folder == ".claude" || folder.ends_with("/.claude");
+    is_folder && place.name().starts_with("settings") && path.ends_with(".json")
 }
 
 /// Whose a file outside of the project is.
@@ -185,8 +240,9 @@ fn protected(place: &Place) -> Option<&'static str> {
     let behind = behind_home(text)?;
     let own = behind.split('/').next().unwrap_or_default();
     let keys = matches!(own, ".ssh" | ".gnupg" | ".aws" | ".kube" | ".grov");
-    // There hooks are switched off.
-    let client = own == ".claude" && name.starts_with("settings");
+    // There hooks are switched off, and there the client notes what the user typed; the agent's own notes lie beside it.
+    let is_record = behind.starts_with(".claude/projects/") && !behind.contains("/memory/");
+    let client = own == ".claude" && name.starts_with("settings") || is_record;
     let accounts = matches!(own, ".gitconfig" | ".netrc" | ".npmrc" | ".pypirc");
     let shell = shell && (own == name || own == ".config");
     (shell || keys || accounts || client).then_some("the user's own settings")
