@@ -54,6 +54,9 @@ const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) {
 /// Bytes at the end of a transcript in which the newest prompt is looked for.
 const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
 
+/// Bytes at the end of a transcript in which prompts are looked for that no hook told of.
+const MOST_UNREAD: u64 = 2 * 1024 * 1024;
+
 /// In this mode the client changes nothing, unless a hook makes it ask and its user says yes.
 const PLAN_MODE: &str = "plan";
 
@@ -384,8 +387,12 @@ impl Inquiry {
                 }
             }
         };
-        if decide(&self.question(&known, Some(&[]), &[])).is_none() {
-            return Ok(Looked::Fine);
+        let is_fine = |known: &Known| decide(&self.question(known, Some(&[]), &[])).is_none();
+        if is_fine(&known) {
+            match with_unread(&known) {
+                Some(unread) if !is_fine(&unread) => known = unread,
+                _ => return Ok(Looked::Fine),
+            }
         }
         // Something stands against it, which is rare. Whether that holds depends on what happened before.
         let (allowed, stopped) = match store {
@@ -572,12 +579,22 @@ async fn guard_log(
     Ok((allowed.collect(), stopped.collect()))
 }
 
-/// What was typed last. The long lines, which tell what tools were given and answered, are passed over unread.
+/// What was typed last.
 fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
-    let path = transcript?;
-    let length = length(path).ok()??;
-    let from = length.saturating_sub(MOST_OF_TRANSCRIPT);
-    let end = portion(path, from, MOST_OF_TRANSCRIPT).ok()?;
+    typed_since(transcript?, 0, MOST_OF_TRANSCRIPT).pop()
+}
+
+/// What was typed behind an offset of a transcript, at most so many bytes before its end. The long lines, which tell what
+/// tools were given and answered, are passed over unread.
+fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
+    let Ok(Some(length)) = length(path) else {
+        return Vec::new();
+    };
+    // A transcript that is shorter than it was is another one.
+    let from = if from > length { 0 } else { from };
+    let Ok(end) = portion(path, from.max(length.saturating_sub(most)), most) else {
+        return Vec::new();
+    };
     let end = String::from_utf8_lossy(&end);
     // Within a text the quotation marks have a backslash before them.
     let is_typed = |line: &&str| {
@@ -586,10 +603,27 @@ fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
     };
     let lines: String = end.split_inclusive('\n').filter(is_typed).collect();
     let entries = Reader::new(None).read(lines.as_bytes()).entries;
-    let mut own = entries.into_iter().rev().filter(|entry| entry.agent.is_none());
-    own.find_map(|entry| match entry.event {
+    let own = entries.into_iter().filter(|entry| entry.agent.is_none());
+    own.filter_map(|entry| match entry.event {
         Event::Prompt { text, .. } => Some(text),
         _ => None,
+    })
+    .collect()
+}
+
+/// What a session is held to with prompts that hooks have not told of: for one that waited in the client's queue they are not
+/// run, and one may have been typed while the store was busy. `None` where there are none.
+fn with_unread(known: &Known) -> Option<Known> {
+    let session = known.session.as_ref()?;
+    let path = session.transcript_path.as_deref()?;
+    let mut contract = known.contract.clone();
+    for prompt in typed_since(Path::new(path), session.read_to, MOST_UNREAD) {
+        contract = with_prompt(contract, Some(prompt)).0;
+    }
+    (contract != known.contract).then(|| Known {
+        contract,
+        is_released: known.is_released,
+        session: Some(session.clone()),
     })
 }
 

@@ -642,3 +642,38 @@ fn a_destruction_behind_a_long_text_is_asked_about() {
     let command = format!("cat > notes.md <<'EOF'\n{text}EOF\n");
     assert_eq!(said(&run(&scene, "t2", &command)), None);
 }
+
+/// Adds a line to the client's record of the session.
+fn recorded(scene: &Scene, line: Value) {
+    let path = scene.path("work/transcript.jsonl");
+    let mut line = line;
+    let common = object!({
+        "sessionId": SESSION, "uuid": line.to_string(), "timestamp": "2099-01-02T03:04:05.000Z", "cwd": scene.path("work"),
+    });
+    line.as_object_mut()
+        .unwrap()
+        .extend(common.as_object().unwrap().clone());
+    let before = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, format!("{before}{line}\n")).unwrap();
+}
+
+#[test]
+fn a_prompt_that_no_hook_told_of_holds_at_once() {
+    let queued = object!({
+        "type": "attachment",
+        "attachment": {"type": "queued_command", "prompt": "Do not touch src/db/.", "commandMode": "prompt"},
+    });
+    let typed = object!({"type": "user", "message": {"role": "user", "content": "Do not touch src/db/."}});
+    for prompt in [queued, typed] {
+        let scene = told("Fix the login in src/login.rs.");
+        in_transcript(&scene, "w1", "ls", false);
+        assert_eq!(said(&change(&scene, "t1", "src/db/pool.rs")), None);
+        recorded(&scene, prompt.clone());
+        assert_eq!(
+            said(&change(&scene, "t2", "src/db/pool.rs")).as_deref(),
+            Some("ask"),
+            "{prompt}"
+        );
+        assert_eq!(said(&change(&scene, "t3", "src/login.rs")), None, "{prompt}");
+    }
+}
