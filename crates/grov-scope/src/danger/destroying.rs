@@ -323,7 +323,7 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
             RISKY,
             "`git reset --hard` throws away what is not committed; nobody asked for it",
         ),
-        "clean" if short('f') && (short('d') || short('x')) && !short('n') && !has(&["--dry-run"]) => unless(
+        "clean" if (short('f') || has(&["--force"])) && !short('n') && !has(&["--dry-run"]) => unless(
             around,
             &["clean", "untrack", "discard", "reset", "curat"],
             DESTRUCTIVE,
@@ -337,21 +337,24 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
             RISKY,
             "`git branch -D` removes a branch with its commits; nobody asked for it",
         ),
-        "checkout" | "restore"
-            if (verb == "restore" || has(&["--"])) && has(&[".", ":/", "*"]) && !has(&["--staged", "-S"]) =>
+        "checkout" | "restore" | "switch" if throws_away(verb, rest, around) => unless(
+            around,
+            &["reset", "revert", "undo", "discard", "restor", "rollback", "anul"],
+            RISKY,
+            "Changes that are not committed are thrown away; nobody asked for it",
+        ),
+        // `apply` and `drop` together are a `pop`.
+        "stash"
+            if rest.first().is_some_and(|word| word == "drop")
+                && (around.applies || around.has_run("apply")) =>
         {
-            unless(
-                around,
-                &["reset", "revert", "undo", "discard", "restor", "rollback", "anul"],
-                RISKY,
-                "All changes that are not committed are thrown away; nobody asked for it",
-            )
+            None
         }
-        "stash" if rest.first().is_some_and(|word| word == "clear") => unless(
+        "stash" if rest.first().is_some_and(|word| word == "clear" || word == "drop") => unless(
             around,
             &["stash"],
             RISKY,
-            "All stashed work is thrown away; nobody asked for it",
+            "Stashed work is thrown away; nobody asked for it",
         ),
         "filter-branch" | "filter-repo" => unless(
             around,
@@ -373,6 +376,36 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
         ),
         _ => None,
     }
+}
+
+/// Whether `git checkout`, `restore` or `switch` throws away all changes that are not committed, or those of all sources. One
+/// file, and a branch, are ordinary work.
+fn throws_away(verb: &str, rest: &[String], around: &Surroundings<'_>) -> bool {
+    let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
+    let is_forced = rest.iter().any(|word| {
+        let is_short = word.starts_with('-') && !word.starts_with("--");
+        // A name may stand behind `-b`.
+        is_short && word.contains('f') && !word.contains(['b', 'B', 'c', 'C'])
+    });
+    if verb != "restore" && (is_forced || has(&["--force", "--discard-changes"])) {
+        return true;
+    }
+    if verb == "switch" || has(&["--staged", "-S"]) && !has(&["--worktree", "-W"]) {
+        return false;
+    }
+    let operands: Vec<&str> = rest
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let names_files = verb == "restore" || has(&["--"]) || operands.len() > 1;
+    operands.iter().any(|path| {
+        let is_sources = || {
+            let place = around.here.path(path).map(|path| Place::new(around.root, &path));
+            place.is_some_and(|place| place.parts().count() == 1 && SOURCES.contains(&place.name()))
+        };
+        matches!(*path, "." | "./" | ":/" | "*") || names_files && is_sources()
+    })
 }
 
 /// What of a database statement destroys.

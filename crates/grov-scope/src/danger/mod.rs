@@ -45,8 +45,10 @@ pub(crate) struct Surroundings<'a> {
     elsewhere: HashMap<u32, Here>,
     /// An earlier command of the same line gave commits another history, which then goes out by force alone.
     pub(crate) rewrites: bool,
-    /// An earlier command of the same line keeps what there is: a branch, a stash, a commit.
+    /// An earlier command of the same line keeps what is not committed: a stash, a commit.
     pub(crate) keeps_copy: bool,
+    /// An earlier command of the same line brings back what was stashed.
+    pub(crate) applies: bool,
     /// The same line makes a database.
     pub(crate) makes_database: bool,
     /// Folders that the same line makes.
@@ -66,6 +68,7 @@ impl<'a> Surroundings<'a> {
             elsewhere: HashMap::new(),
             rewrites: false,
             keeps_copy: false,
+            applies: false,
             makes_database: false,
             made_anew: Vec::new(),
         }
@@ -107,7 +110,15 @@ impl<'a> Surroundings<'a> {
             ("commit", rest) => rest.iter().any(|word| word == "--amend"),
             _ => false,
         };
-        self.keeps_copy |= matches!(command.git().0, "branch" | "stash" | "commit" | "tag");
+        self.keeps_copy |= match command.git() {
+            ("stash", rest) => rest
+                .first()
+                .is_none_or(|word| word.starts_with('-') || word == "push" || word == "save"),
+            ("commit", rest) => !rest.iter().any(|word| word == "--dry-run"),
+            _ => false,
+        };
+        self.applies |=
+            matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "apply"));
     }
 }
 
