@@ -23,6 +23,8 @@ pub struct Deed<'a> {
     pub touched: Vec<Place>,
     /// The files and folders that it changes, creates or removes.
     pub changed: Vec<Place>,
+    /// Those of them that it may have made. `touch` and `mkdir -p` leave what is there, so that they tell nothing.
+    pub(crate) made: Vec<Place>,
     /// It removes or moves what it changes.
     pub removes: bool,
     /// The commands that it runs.
@@ -59,8 +61,19 @@ impl<'a> Deed<'a> {
         is_cut |= action.effects.len() >= MOST_EFFECTS
             || changed.len() >= MOST_CHANGED
             || touched.len() >= MOST_FILES && commands.iter().any(goes);
+        let made = if commands.iter().any(leaves_what_is_there) {
+            let others: Vec<SimpleCommand> = commands
+                .iter()
+                .filter(|command| !leaves_what_is_there(command))
+                .cloned()
+                .collect();
+            changed_by(&others, &touched, root)
+        } else {
+            changed.clone()
+        };
         let removes = |effect: &EffectKind| matches!(effect, EffectKind::Delete | EffectKind::Move);
         Self {
+            made,
             is_cut,
             action,
             removes: action.effects.iter().any(removes),
@@ -155,6 +168,15 @@ fn changed_by(commands: &[SimpleCommand], touched: &[Place], root: &Root) -> Vec
         }
     }
     found
+}
+
+/// Whether a command leaves a file or folder that is there as it is.
+fn leaves_what_is_there(command: &SimpleCommand) -> bool {
+    match command.program() {
+        "touch" => true,
+        "mkdir" => command.has("--parents", 'p'),
+        _ => false,
+    }
 }
 
 /// The operands of a command that it changes.

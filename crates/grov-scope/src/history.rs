@@ -274,7 +274,7 @@ impl History {
     }
 
     fn keep_made(&mut self, deed: &Deed<'_>) {
-        keep(&mut self.changed, deed.changed.iter().map(hash));
+        keep(&mut self.changed, deed.made.iter().map(hash));
         let words = deed
             .commands
             .iter()

@@ -55,7 +55,7 @@ fn the_guard_tells_what_it_would_have_asked_about() {
             {"type": "read", "files": ["src/db/pool.rs"]},
             {"type": "edit", "files": ["src/db/pool.rs"], "text": "x"},
             {"type": "bash", "command": "git push --force"},
-            {"type": "bash", "command": "mkdir -p /srv/try"},
+            {"type": "bash", "command": "mkdir /srv/try"},
             {"type": "bash", "command": "rm -r /srv/try"},
             {"type": "bash", "command": "mkdir /srv/other", "error": true},
             {"type": "bash", "command": "rm -r ~/other"},

@@ -241,7 +241,7 @@ fn what_a_person_allows_holds_at_once_also_where_hooks_alone_know_the_session() 
 #[test]
 fn what_the_agent_made_it_may_remove_and_trying_is_not_making() {
     let scene = begun(Scene::new());
-    in_transcript(&scene, "t1", "mkdir -p /srv/try", false);
+    in_transcript(&scene, "t1", "mkdir /srv/try", false);
     assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
     for id in ["t3", "t4"] {
         // The client writes the call down before it is made.
@@ -282,7 +282,7 @@ fn a_session_that_nobody_knows_may_remove_what_it_made_and_is_held_to_its_newest
     let scene = Scene::new();
     scene.repository("work", "https://example.org/shop.git");
     scene.write("work/transcript.jsonl", "");
-    in_transcript(&scene, "t1", "mkdir -p /srv/try", false);
+    in_transcript(&scene, "t1", "mkdir /srv/try", false);
     assert_eq!(said(&run(&scene, "t2", "rm -r /srv/try")), None);
     let path = scene.path("work/transcript.jsonl");
     let typed = object!({

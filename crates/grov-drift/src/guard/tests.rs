@@ -239,7 +239,7 @@ fn what_the_agent_made_it_may_remove() {
     let contract = held_to("Fix the login", &[]);
     let removal = bash("rm -r /srv/try");
     assert!(stopped(&contract, &removal).is_some());
-    let made = [bash("mkdir -p /srv/try"), bash("touch /srv/try/a")].map(|action| done(action, false));
+    let made = [bash("mkdir /srv/try"), bash("touch /srv/try/a")].map(|action| done(action, false));
     let with = |past| {
         decide(&Question {
             past,

@@ -667,3 +667,23 @@ fn a_yes_to_a_question_ends_that_nothing_is_to_be_changed() {
     ]));
     assert!(is_fact(&rules.assess(&change, None)));
 }
+
+#[test]
+fn what_was_there_before_is_not_made_by_touching_it() {
+    for (made, removal) in [
+        ("mkdir -p ~/Documents", "rm -rf ~/Documents"),
+        ("mkdir --parents /srv/data", "rm -rf /srv/data"),
+        ("touch /srv/data", "rm -rf /srv/data"),
+        ("mkdir -p src", "rm -rf src"),
+    ] {
+        let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
+        rules.assess(&bash(made), None);
+        assert!(is_fact(&rules.assess(&bash(removal), None)), "{made}; {removal}");
+    }
+    let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
+    rules.assess(&bash("mkdir /srv/data && touch /srv/data/a"), None);
+    assert!(!is_fact(&rules.assess(&bash("rm -rf /srv/data"), None)));
+    let mut rules = without_the_database();
+    rules.assess(&bash("touch src/db/pool.rs"), None);
+    assert!(is_fact(&rules.assess(&bash("rm src/db/pool.rs"), None)));
+}

@@ -56,7 +56,7 @@ impl Breaches {
             self.0.push(Breach {
                 place: place.as_str().to_owned(),
                 call: call.map(call_hash),
-                is_made: was_made || creates(deed) && makes(place),
+                is_made: was_made || creates(deed) && deed.made.contains(place) && makes(place),
                 is_told: false,
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MOST_WRITTEN)).to_owned()),
