@@ -190,7 +190,10 @@ fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
     match Subject::of(finding, deed, root) {
         Subject::File { place, removes: true } => format!("removal of {place}"),
         Subject::File { place, .. } => format!("change of {place}"),
-        Subject::Words(words) => one_line(words, usize::MAX),
+        Subject::Words { words, verbs } if verbs.is_empty() => one_line(words, usize::MAX),
+        Subject::Words { words, verbs } => {
+            format!("{} (git {})", one_line(words, usize::MAX), verbs.join(", "))
+        }
         Subject::Command(command) => format!("command {}", known_by(command)),
     }
 }

@@ -462,3 +462,20 @@ fn a_forbidden_file_behind_many_others_is_seen() {
     assert!(stopped(&contract, &bash(&format!("rm -f{built} src/db/pool.rs"))).is_some());
     assert_eq!(stopped(&contract, &bash(&format!("rm -f{built}"))), None);
 }
+
+#[test]
+fn a_yes_to_a_commit_is_none_to_a_push() {
+    let contract = held_to("Fix the login", &["Don't commit or push."]);
+    let allowed = [stopped(&contract, &bash("git commit -m a")).unwrap().subject];
+    let stops = |command: &str| {
+        let action = bash(command);
+        decide(&Question {
+            allowed: &allowed,
+            ..question(&contract, &action)
+        })
+        .is_some()
+    };
+    assert!(stops("git push"));
+    assert!(stops("git commit -m b && git push"));
+    assert!(!stops("git add . && git commit -m b"));
+}

@@ -22,7 +22,12 @@ pub enum Subject<'a> {
         removes: bool,
     },
     /// What was forbidden in words. Done once, it is forbidden no longer.
-    Words(&'a str),
+    Words {
+        /// The words.
+        words: &'a str,
+        /// What Git is told to do against them, if it is Git: a yes to a commit is none to a push.
+        verbs: Vec<String>,
+    },
     /// This very command.
     Command(&'a str),
 }
@@ -36,7 +41,10 @@ impl<'a> Subject<'a> {
                 removes: deed.removes,
             },
             (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
-            (None, _) => Self::Words(&finding.reason),
+            (None, _) => Self::Words {
+                words: &finding.reason,
+                verbs: git_verbs(deed),
+            },
         }
     }
 
@@ -48,6 +56,30 @@ impl<'a> Subject<'a> {
         }
         hasher.finish()
     }
+}
+
+/// What Git is told to do beside looking and preparing, in one order.
+fn git_verbs(deed: &Deed<'_>) -> Vec<String> {
+    const LOOKS: &[&str] = &[
+        "",
+        "add",
+        "diff",
+        "fetch",
+        "log",
+        "ls-files",
+        "remote",
+        "rev-parse",
+        "show",
+        "status",
+    ];
+    let verbs = deed.commands.iter().map(|command| command.git().0);
+    let mut verbs: Vec<String> = verbs
+        .filter(|verb| !LOOKS.contains(verb))
+        .map(str::to_owned)
+        .collect();
+    verbs.sort_unstable();
+    verbs.dedup();
+    verbs
 }
 
 /// What the user said yes to.
