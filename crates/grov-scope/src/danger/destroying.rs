@@ -224,8 +224,8 @@ const SOURCES: &[&str] = &[
 fn beside(place: &Place, is_replaced: bool, around: &Surroundings<'_>) -> Option<Finding> {
     let told = !around.compiled.scope.is_empty();
     let whole = place.parts().count() == 1 && SOURCES.contains(&place.name());
-    let fine = !(told || whole)
-        || is_replaced && !whole
+    let is_weighed = whole || told && !is_replaced;
+    let fine = !is_weighed
         || !place.is_inside()
         || is_temporary(place)
         || is_made_by_build(place)
