@@ -687,3 +687,25 @@ fn what_was_there_before_is_not_made_by_touching_it() {
     rules.assess(&bash("touch src/db/pool.rs"), None);
     assert!(is_fact(&rules.assess(&bash("rm src/db/pool.rs"), None)));
 }
+
+#[test]
+fn what_goes_back_with_everything_stands_no_more() {
+    let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
+    for (command, is_back) in [
+        ("git stash", true),
+        ("git stash push -u", true),
+        ("git checkout .", true),
+        ("git checkout -- .", true),
+        ("git restore .", true),
+        ("git stash && cargo build && git stash pop", false),
+        ("git stash list", false),
+        ("git checkout -", false),
+        ("git checkout main", false),
+    ] {
+        let mut rules = without_the_database();
+        assert!(is_fact(&rules.assess(&change, Some("1"))));
+        rules.assess(&bash(command), Some("2"));
+        let expected: &[&str] = if is_back { &["src/db/pool.rs"] } else { &[] };
+        assert_eq!(rules.put_back(), expected, "{command}");
+    }
+}

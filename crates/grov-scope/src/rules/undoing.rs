@@ -88,8 +88,11 @@ impl Breaches {
     /// Takes out of the findings what a deed puts back, if it puts back all that it changes against a constraint. The files.
     pub(super) fn put_back(&mut self, deed: &Deed<'_>, findings: &mut Vec<Finding>) -> Vec<String> {
         let is_broken = |finding: &&Finding| finding.rule == Rule::Constraint;
-        if self.0.is_empty() || !findings.iter().any(|finding| is_broken(&finding)) {
+        if self.0.is_empty() {
             return Vec::new();
+        }
+        if !findings.iter().any(|finding| is_broken(&finding)) {
+            return self.cleared_by(deed);
         }
         let mut files = Vec::new();
         let mut back: Vec<String> = Vec::new();
@@ -116,6 +119,32 @@ impl Breaches {
             files = back;
         }
         files
+    }
+}
+
+impl Breaches {
+    /// Takes out what a deed puts back with all that is not committed: files that Git knows. `git stash` names none, so that
+    /// nothing stands against it.
+    fn cleared_by(&mut self, deed: &Deed<'_>) -> Vec<String> {
+        let brings_back = |command: &SimpleCommand| matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "pop" || word == "apply"));
+        let clears = |command: &SimpleCommand| match command.git() {
+            ("stash", rest) => rest.iter().all(|word| word == "push" || word == "-u"),
+            ("checkout" | "restore", rest) => {
+                rest.iter().any(|word| word == ".")
+                    && rest
+                        .iter()
+                        .all(|word| matches!(word.as_str(), "." | "--" | "HEAD" | "-q" | "-f"))
+            }
+            _ => false,
+        };
+        if !deed.commands.iter().any(clears) || deed.commands.iter().any(brings_back) {
+            return Vec::new();
+        }
+        let (kept, back) = std::mem::take(&mut self.0)
+            .into_iter()
+            .partition(|breach| breach.is_made);
+        self.0 = kept;
+        back.into_iter().map(|breach: Breach| breach.place).collect()
     }
 }
 
