@@ -1,7 +1,7 @@
 //! A store that is opened when it is first needed, and again after it failed.
 
 use crate::files::{self, Identity, LOCK_PATIENCE, beside};
-use crate::sqlite::copy_without_log;
+use crate::sqlite::{RESCUED, clean_up, copy_without_log};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
@@ -157,26 +157,28 @@ impl ReopeningStore {
         if damaged.is_none() || Identity::of(&self.path) != damaged {
             return Ok(());
         }
-        // Nothing but the log may be what is damaged.
-        let had_log = files::holds_something(&beside(&self.path, "-wal"));
+        // The file may be sound and only its log damaged or deleted. The copy is made before anything is moved, so that a
+        // full disk or a kill leaves a database behind.
+        let copy = beside(&self.path, RESCUED);
+        let is_restored = match copy_without_log(&self.path, &copy).await {
+            Ok(()) => true,
+            Err(StoreError::Corrupt(_)) => {
+                clean_up(&copy);
+                false
+            }
+            Err(other) => {
+                clean_up(&copy);
+                return Err(other);
+            }
+        };
         let kept = files::rename_aside(&self.path).map_err(fault)?;
-        let is_restored = had_log && self.restore_without_log(&kept).await;
+        if is_restored {
+            // Should this fail, the next opening puts the copy in its place.
+            fs::rename(&copy, &self.path).map_err(fault)?;
+        }
         tracing::error!(%damage, kept = %kept.display(), is_restored, "the store was damaged and is set aside; \
              where its log alone was damaged, the state of the last checkpoint is restored, else a new store begins");
         Ok(())
-    }
-
-    /// Puts a copy of the database that was set aside in its place, without its log. Whether that worked.
-    async fn restore_without_log(&self, kept: &Path) -> bool {
-        let copy = beside(&self.path, RESCUED);
-        let restored = match copy_without_log(kept, &copy).await {
-            Ok(()) => fs::rename(&copy, &self.path).is_ok(),
-            Err(_) => false,
-        };
-        if !restored {
-            clean_up(&copy);
-        }
-        restored
     }
 
     /// After the write-ahead log was deleted, replaced or overwritten: puts a database with everything that the open
@@ -221,17 +223,6 @@ impl ReopeningStore {
             "the write-ahead log was deleted or replaced while it was in use; what was in it is saved"
         );
         Ok(())
-    }
-}
-
-/// What a copy is called until it takes the database's place.
-const RESCUED: &str = ".rescued";
-
-/// Deletes a copy that is of no use.
-fn clean_up(copy: &Path) {
-    for suffix in ["-wal", "-shm", ""] {
-        // The next copy deletes it first.
-        let _ = files::remove_if_there(&beside(copy, suffix));
     }
 }
 

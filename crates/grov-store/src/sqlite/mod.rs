@@ -25,7 +25,7 @@ mod values;
 pub use clean::ReadIntent;
 pub use examine::Examination;
 pub use open::OpenOptions;
-pub(crate) use rescue::copy_without_log;
+pub(crate) use rescue::{RESCUED, clean_up, copy_without_log};
 
 use crate::files::Identity;
 use error::store_error;

@@ -1,6 +1,7 @@
 //! Opening a database.
 
 use super::log::Log;
+use super::rescue::{RESCUED, adopt_copy, clean_up};
 use super::{SqliteStore, schema, store_error};
 use crate::files::{self, Identity};
 use grov_domain::StoreError;
@@ -79,6 +80,7 @@ impl SqliteStore {
     pub async fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
         let not_writable = |error| StoreError::NotWritable(format!("{}: {error}", path.display()));
         files::create_folder_of(path).map_err(not_writable)?;
+        adopt_copy(path, options.migration_timeout).await?;
         let opening = opening(path, options).await?;
         // SQLite gives its side files the permissions of the database.
         files::create_private(path).map_err(not_writable)?;
@@ -99,6 +101,7 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`].
     pub async fn open_existing(path: &Path, options: &OpenOptions) -> Result<Option<Self>, StoreError> {
+        adopt_copy(path, options.migration_timeout).await?;
         match std::fs::metadata(path) {
             Ok(metadata) if metadata.len() > 0 => {}
             Ok(_) => return Ok(None),
@@ -158,12 +161,18 @@ impl SqliteStore {
 
 /// Keeps the database in its place while it is being opened.
 async fn opening(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
-    files::lock_for_opening(path, options.migration_timeout)
+    let lock = files::lock_for_opening(path, options.migration_timeout)
         .await
         .map_err(|error| match error.kind() {
             std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
             _ => StoreError::Other(format!("{}: {error}", path.display())),
-        })
+        })?;
+    // Nobody makes a copy under this lock: one beside a database is old, and must never take the place of a newer one.
+    let copy = files::beside(path, RESCUED);
+    if lock.is_some() && copy.is_file() && path.is_file() {
+        clean_up(&copy);
+    }
+    Ok(lock)
 }
 
 async fn connected(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {

@@ -4,10 +4,51 @@ use super::{SqliteStore, StoreError, schema, store_error};
 use crate::files;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{ConnectOptions, Connection, Executor, Row};
+use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// How often a copy is begun anew because others in this process wrote meanwhile.
 const TRIES: u32 = 5;
+
+/// What a copy is called until it takes the database's place.
+pub(crate) const RESCUED: &str = ".rescued";
+
+/// Deletes a copy that is of no use.
+pub(crate) fn clean_up(copy: &Path) {
+    for suffix in ["-wal", "-shm", ""] {
+        // The next copy deletes it first.
+        let _ = files::remove_if_there(&files::beside(copy, suffix));
+    }
+}
+
+/// Where the database is missing and a copy of it is there, puts the copy in its place: the process that made it was killed
+/// between two renames.
+///
+/// # Errors
+/// When another process is at it for longer than `patience`, or the copy cannot be renamed.
+pub(super) async fn adopt_copy(database: &Path, patience: Duration) -> Result<(), StoreError> {
+    let copy = files::beside(database, RESCUED);
+    let is_left = || copy.is_file() && matches!(database.try_exists(), Ok(false));
+    if !is_left() {
+        return Ok(());
+    }
+    let fault = |error: io::Error| match error.kind() {
+        io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", database.display())),
+        _ => StoreError::NotWritable(format!("{}: {error}", copy.display())),
+    };
+    let _lock = files::lock_database(database, patience).await.map_err(fault)?;
+    // Another process may have done it meanwhile.
+    if !is_left() {
+        return Ok(());
+    }
+    match finish(&copy).await {
+        Ok(()) => std::fs::rename(&copy, database).map_err(fault),
+        // One that was not completed, beside a database that somebody deleted.
+        Err(StoreError::Corrupt(_)) => Ok(()),
+        Err(other) => Err(other),
+    }
+}
 
 impl SqliteStore {
     /// Writes everything that this connection sees to `target`, replacing it: also what is only in a log that was
@@ -49,12 +90,20 @@ async fn data_version(connection: &mut SqliteConnection) -> Result<i64, sqlx::Er
 /// meanwhile.
 ///
 /// # Errors
-/// When the file is damaged itself or cannot be copied.
+/// [`StoreError::Corrupt`] when the file is damaged itself, [`StoreError::NotWritable`] when there is no room for a copy.
 pub(crate) async fn copy_without_log(database: &Path, target: &Path) -> Result<(), StoreError> {
-    let copied = files::remove_if_there(target)
+    let not_writable = |error: io::Error| StoreError::NotWritable(format!("{}: {error}", target.display()));
+    clean_up(target);
+    files::remove_if_there(target)
         .and_then(|()| files::create_private(target))
-        .and_then(|()| std::fs::copy(database, target).map(drop));
-    copied.map_err(|error| StoreError::NotWritable(format!("{}: {error}", target.display())))?;
+        .map_err(not_writable)?;
+    std::fs::copy(database, target).map_err(|error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            not_writable(error)
+        }
+        // A disk that cannot be read.
+        _ => StoreError::Corrupt(format!("{}: {error}", database.display())),
+    })?;
     finish(target).await
 }
 

@@ -419,6 +419,73 @@ async fn overwritten_log_costs_what_was_in_it_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothing_else() {
+    let home = Home::new();
+    // Holds the log's index, so that every new connection looks for frames in an empty log.
+    let other = with_log(&home).await;
+    fs::remove_file(home.path().join("grov.db-wal")).unwrap();
+    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    store.append(&exchanges("c", 1)).await.unwrap();
+    assert_eq!(found_after_a_kill(&home, &["a", "c"]).await, 4);
+    assert_eq!(set_asides(&home), 1);
+    drop(other);
+}
+
+#[tokio::test]
+async fn database_is_not_set_aside_before_there_is_a_copy() {
+    let home = Home::new();
+    let store = with_log(&home).await;
+    store.close().await.unwrap();
+    overwrite(&home.database(), 0, 100);
+    let damaged = fs::read(home.database()).unwrap();
+    // As on a full disk, no copy can be made.
+    let copy = home.path().join("grov.db.rescued");
+    fs::create_dir_all(copy.join("in the way")).unwrap();
+    let error = store.append(&exchanges("c", 1)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
+    assert_eq!(set_asides(&home), 0);
+    assert_eq!(fs::read(home.database()).unwrap(), damaged);
+    fs::remove_dir_all(&copy).unwrap();
+    assert_eq!(store.append(&exchanges("c", 1)).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn copy_takes_the_place_of_a_database_whose_replacement_was_killed() {
+    for is_reader in [false, true] {
+        let home = Home::new();
+        let store = with_log(&home).await;
+        store.close().await.unwrap();
+        set_aside(&home.database()).await.unwrap();
+        let kept = grov_store::set_aside_databases(&home.database()).remove(0);
+        let copy = home.path().join("grov.db.rescued");
+        fs::copy(kept, &copy).unwrap();
+        let options = OpenOptions::brief();
+        let store = match is_reader {
+            true => SqliteStore::open_existing(&home.database(), &options)
+                .await
+                .unwrap()
+                .unwrap(),
+            false => home.open().await,
+        };
+        assert_eq!(step_ids(&store, &["a", "b"]).await.len(), 4);
+        assert!(!copy.exists());
+    }
+}
+
+#[tokio::test]
+async fn half_a_copy_takes_no_place() {
+    let home = Home::new();
+    let copy = home.path().join("grov.db.rescued");
+    fs::write(&copy, "SQLite format 3\0 and no more").unwrap();
+    assert_eq!(home.open().await.append(&exchanges("a", 1)).await.unwrap(), 1);
+    home.open().await;
+    assert!(
+        !copy.exists(),
+        "it cannot take the place of a newer database either"
+    );
+}
+
+#[tokio::test]
 async fn log_with_a_spoilt_header_loses_no_record() {
     let home = Home::new();
     let store = with_log(&home).await;
