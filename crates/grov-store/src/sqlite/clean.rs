@@ -23,6 +23,33 @@ const MOST_OF_A_PROMPT: usize = 16 * 1024;
 /// So many prompts of a task are read, the newest.
 const MOST_PROMPTS: i64 = 64;
 
+/// So often a row is read again that others write meanwhile.
+const TRIES: u32 = 5;
+
+/// Sessions of clients in which a secret was typed or stood in a command: only there can a word of it be.
+macro_rules! near {
+    () => {
+        "SELECT client_session_id FROM prompts WHERE text LIKE '%[redacted:%' \
+         UNION SELECT t.client_session_id FROM steps s JOIN session_states t ON t.session_id = s.session_id \
+         WHERE s.command LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM drift_log WHERE command LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM hook_sessions WHERE contract LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM hook_steps WHERE command LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM goal_edits WHERE text LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM tasks WHERE original_query LIKE '%[redacted:%'"
+    };
+}
+
+/// The same for one task.
+macro_rules! near_task {
+    () => {
+        "(session_id IN (SELECT session_id FROM prompts WHERE text LIKE '%[redacted:%' \
+         UNION SELECT session_id FROM steps WHERE command LIKE '%[redacted:%') \
+         OR client_session_id IN (SELECT client_session_id FROM hook_sessions WHERE contract LIKE '%[redacted:%' \
+         UNION SELECT client_session_id FROM hook_steps WHERE command LIKE '%[redacted:%'))"
+    };
+}
+
 /// How a row is found again.
 #[derive(Clone, Copy)]
 enum Key {
@@ -127,7 +154,7 @@ impl SqliteStore {
         }
         self.derive_tasks_in_work(read).await?;
         self.derive_contracts(read).await?;
-        self.derive_memories(read).await?;
+        self.derive_memories().await?;
         self.index_anew().await?;
         self.execute("UPDATE cleaning SET what = 'traces'").await
     }
@@ -194,14 +221,16 @@ impl SqliteStore {
         Ok(())
     }
 
+    /// Runs one statement in a transaction. Whether it changed anything.
     async fn run(
         &self,
         query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let mut writer = self.writer().await?;
         let done = query.execute(writer.connection()?).await;
-        done.map_err(|error| self.error(error))?;
-        writer.commit().await.map_err(|error| self.error(error))
+        let done = done.map_err(|error| self.error(error))?;
+        writer.commit().await.map_err(|error| self.error(error))?;
+        Ok(done.rows_affected() > 0)
     }
 
     /// Rows of a statement, their columns as texts; what is NULL is empty.
@@ -234,92 +263,171 @@ impl SqliteStore {
 
     /// Goal, scope, constraints and keywords of tasks in work.
     async fn derive_tasks_in_work(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
-        let query = sqlx::query(
-            "SELECT session_id, original_goal, constraints, expected_scope, keywords FROM session_states",
-        );
-        let rows: Vec<[String; 5]> = self.texts(query).await?;
-        for [session, goal, constraints, scope, keywords] in rows {
-            let prompts = self.prompts_of(&session).await?;
-            let intent = intent_of(read, prompts.clone());
-            let sources = Sources::new(&prompts);
-            let goal_now = sources.goal(&goal, &intent.goal);
-            let query = sqlx::query(
-                "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, expected_scope = ?4, \
-                 keywords = ?5 WHERE session_id = ?1 AND coalesce(original_goal, '') = ?6 \
-                 AND coalesce(expected_scope, '') = ?7 AND coalesce(keywords, '') = ?8",
-            );
-            let query = query
-                .bind(session)
-                .bind(goal_now)
-                .bind(stored(&sources.known(&list_of(&constraints))))
-                .bind(stored(&intent.scope))
-                .bind(stored(&intent.keywords));
-            self.run(query.bind(goal).bind(scope).bind(keywords)).await?;
+        let near = sqlx::query(concat!(
+            "SELECT session_id FROM session_states WHERE ",
+            near_task!()
+        ));
+        for [session] in self.texts::<1>(near).await? {
+            self.until_replaced(async || self.derive_task_in_work(read, &session).await)
+                .await?;
         }
         Ok(())
+    }
+
+    async fn derive_task_in_work(&self, read: ReadIntent<'_>, session: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "SELECT original_goal, constraints, expected_scope, keywords FROM session_states WHERE session_id = ?1",
+        );
+        let rows: Vec<[String; 4]> = self.texts(query.bind(session)).await?;
+        let Some([goal, constraints, scope, keywords]) = rows.into_iter().next() else {
+            return Ok(true);
+        };
+        let prompts = self.prompts_of(session).await?;
+        let intent = intent_of(read, prompts.clone());
+        let sources = Sources::new(&prompts);
+        let query = sqlx::query(
+            "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, expected_scope = ?4, \
+             keywords = ?5 WHERE session_id = ?1 AND (coalesce(original_goal, ''), coalesce(constraints, ''), \
+             coalesce(expected_scope, ''), coalesce(keywords, '')) IS (?6, ?7, ?8, ?9)",
+        );
+        let query = query
+            .bind(session)
+            .bind(sources.goal(&goal, &intent.goal))
+            .bind(stored(&sources.known(&list_of(&constraints))))
+            .bind(stored(&intent.scope))
+            .bind(stored(&intent.keywords));
+        self.run(query.bind(goal).bind(constraints).bind(scope).bind(keywords))
+            .await
+    }
+
+    /// Reads a row again and replaces it until nobody wrote it in between.
+    async fn until_replaced(
+        &self,
+        replace: impl AsyncFn() -> Result<bool, StoreError>,
+    ) -> Result<(), StoreError> {
+        for _ in 0..TRIES {
+            if replace().await? {
+                return Ok(());
+            }
+        }
+        let place = self.path.display();
+        Err(StoreError::Busy(format!(
+            "{place}: a row is written again and again, the cleaning can be repeated"
+        )))
     }
 
     /// The contracts of sessions that hooks follow.
     async fn derive_contracts(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
-        let query = sqlx::query("SELECT client_session_id, contract FROM hook_sessions WHERE contract <> ''");
-        let rows: Vec<[String; 2]> = self.texts(query).await?;
-        for [session, before] in rows {
-            let Ok(contract) = serde_json::from_str::<GoalContract>(&before) else {
-                continue;
-            };
-            let intent = intent_of(read, contract.instructions.clone());
-            let sources = Sources::new(&contract.instructions);
-            let contract = GoalContract {
-                goal: sources.goal(&contract.goal, &intent.goal),
-                scope: intent.scope,
-                constraints: sources.known(&contract.constraints),
-                keywords: intent.keywords,
-                ..contract
-            };
-            let Ok(after) = serde_json::to_string(&contract) else {
-                continue;
-            };
-            let query = sqlx::query(
-                "UPDATE hook_sessions SET contract = ?2, revision = revision + 1 \
-                 WHERE client_session_id = ?1 AND contract = ?3 AND contract <> ?2",
-            );
-            self.run(query.bind(session).bind(after).bind(before)).await?;
+        let near = sqlx::query(concat!(
+            "SELECT client_session_id FROM hook_sessions WHERE contract <> '' AND client_session_id IN (",
+            near!(),
+            ")"
+        ));
+        for [session] in self.texts::<1>(near).await? {
+            self.until_replaced(async || self.derive_contract(read, &session).await)
+                .await?;
         }
         Ok(())
     }
 
-    /// Goals, constraints, tags and files of memories.
-    async fn derive_memories(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    async fn derive_contract(&self, read: ReadIntent<'_>, session: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query("SELECT contract FROM hook_sessions WHERE client_session_id = ?1");
+        let rows: Vec<[String; 1]> = self.texts(query.bind(session)).await?;
+        let Some([before]) = rows.into_iter().next() else {
+            return Ok(true);
+        };
+        let Ok(contract) = serde_json::from_str::<GoalContract>(&before) else {
+            return Ok(true);
+        };
+        // What was allowed or forbidden by a command was typed as well.
+        let edits = sqlx::query("SELECT text FROM goal_edits WHERE client_session_id = ?1");
+        let edits: Vec<[String; 1]> = self.texts(edits.bind(session)).await?;
+        let mut typed = contract.instructions.clone();
+        typed.extend(edits.into_iter().map(|[text]| text));
+        let sources = Sources::new(&typed);
+        let intent = intent_of(read, contract.instructions.clone());
+        let globs = |globs: &[String]| {
+            globs
+                .iter()
+                .filter(|glob| sources.covers(glob))
+                .cloned()
+                .collect()
+        };
+        let contract = GoalContract {
+            goal: sources.goal(&contract.goal, &intent.goal),
+            scope: intent.scope,
+            allowed: globs(&contract.allowed),
+            forbidden: globs(&contract.forbidden),
+            constraints: sources.known(&contract.constraints),
+            keywords: intent.keywords,
+            ..contract
+        };
+        let Ok(after) = serde_json::to_string(&contract) else {
+            return Ok(true);
+        };
+        if after == before {
+            return Ok(true);
+        }
         let query = sqlx::query(
-            "SELECT id, coalesce(session_id, ''), original_query, goal, constraints, tags, files_touched, \
-             coalesce(reasoning_trace, '') || coalesce(decisions, '') FROM tasks",
+            "UPDATE hook_sessions SET contract = ?2, revision = revision + 1 \
+             WHERE client_session_id = ?1 AND contract = ?3",
         );
-        let rows: Vec<[String; 8]> = self.texts(query).await?;
-        for [id, session, asked, goal, constraints, tags, files, found] in rows {
-            let mut texts = self.prompts_of(&session).await?;
-            texts.push(asked.clone());
-            let sources = Sources::new(&texts);
-            let derived = || intent_of(read, vec![asked.clone()]).goal;
-            let goal_now = if sources.covers(&goal) {
-                goal.clone()
-            } else {
-                derived()
-            };
-            let words = Sources::new(&[texts.concat(), goal_now.clone(), found, files.clone()]);
-            let tags_now: Vec<String> = list_of(&tags).into_iter().filter(|tag| words.has(tag)).collect();
-            let constraints_now = sources.known(&list_of(&constraints));
-            // Passwords with a user's name, assignments and options were taken for files of a command.
-            let is_file = |file: &String| !file.starts_with('-') && !file.contains([':', '=']);
-            let files_now: Vec<String> = list_of(&files).into_iter().filter(is_file).collect();
-            let query = sqlx::query(
-                "UPDATE tasks SET goal = nullif(?2, ''), constraints = ?3, tags = ?4, files_touched = ?5 WHERE id = ?1 \
-                 AND (coalesce(goal, ''), constraints, tags, files_touched) IS NOT (?2, ?3, ?4, ?5)",
-            );
-            let query = query.bind(id).bind(goal_now).bind(stored(&constraints_now));
-            self.run(query.bind(stored(&tags_now)).bind(stored(&files_now)))
+        self.run(query.bind(session).bind(after).bind(before)).await
+    }
+
+    /// Goals, constraints, tags and files of memories near which a secret stood. An imported one has no session here: its
+    /// texts went through the redactor, and nothing tells where its words come from.
+    async fn derive_memories(&self) -> Result<(), StoreError> {
+        let near = sqlx::query(concat!(
+            "SELECT id FROM tasks WHERE coalesce(session_id, client_session_id) IS NOT NULL \
+             AND (original_query LIKE '%[redacted:%' OR ",
+            near_task!(),
+            ")"
+        ));
+        for [id] in self.texts::<1>(near).await? {
+            self.until_replaced(async || self.derive_memory(&id).await)
                 .await?;
         }
         self.execute(LET_GO[LET_GO.len() - 1]).await
+    }
+
+    async fn derive_memory(&self, id: &str) -> Result<bool, StoreError> {
+        let query = sqlx::query(
+            "SELECT coalesce(session_id, ''), coalesce(client_session_id, ''), original_query, goal, constraints, tags, \
+             files_touched, coalesce(reasoning_trace, '') || coalesce(decisions, '') FROM tasks WHERE id = ?1",
+        );
+        let rows: Vec<[String; 8]> = self.texts(query.bind(id)).await?;
+        let Some([session, client, asked, goal, constraints, tags, files, found]) = rows.into_iter().next()
+        else {
+            return Ok(true);
+        };
+        let mut texts = self.prompts_of(&session).await?;
+        let hooked = sqlx::query("SELECT contract FROM hook_sessions WHERE client_session_id = ?1");
+        let hooked: Vec<[String; 1]> = self.texts(hooked.bind(client)).await?;
+        for [contract] in hooked {
+            let contract = serde_json::from_str::<GoalContract>(&contract);
+            texts.extend(contract.map(|contract| contract.instructions).unwrap_or_default());
+        }
+        texts.push(asked);
+        let sources = Sources::new(&texts);
+        let goal_now = sources.masked(&goal);
+        let words = Sources::new(&[texts.join("\n"), goal_now.clone(), found, files.clone()]);
+        let tags_now: Vec<String> = list_of(&tags).into_iter().filter(|tag| words.has(tag)).collect();
+        // Passwords with a user's name, assignments and options were taken for files of a command.
+        let is_file = |file: &String| !file.starts_with('-') && !file.contains([':', '=']);
+        let files_now: Vec<String> = list_of(&files).into_iter().filter(is_file).collect();
+        let query = sqlx::query(
+            "UPDATE tasks SET goal = nullif(?2, ''), constraints = ?3, tags = ?4, files_touched = ?5 WHERE id = ?1 \
+             AND (coalesce(goal, ''), coalesce(constraints, ''), coalesce(tags, ''), coalesce(files_touched, '')) \
+             IS (?6, ?7, ?8, ?9)",
+        );
+        let query = query
+            .bind(id)
+            .bind(goal_now)
+            .bind(stored(&sources.known(&list_of(&constraints))));
+        let query = query.bind(stored(&tags_now)).bind(stored(&files_now));
+        self.run(query.bind(goal).bind(constraints).bind(tags).bind(files))
+            .await
     }
 
     /// Fills the index of team memory anew: its terms are words of what was cleaned.
@@ -374,18 +482,27 @@ impl Sources {
         self.0.contains(&word.to_lowercase())
     }
 
-    /// Whether a text has no word that may be a secret and stands in none of the sources. A word of letters alone may be
-    /// somebody else's, such as a model's.
+    /// Whether a word may be a secret and stands in none of them. A word of letters alone may be somebody else's, such as a
+    /// model's.
+    fn is_foreign(&self, word: &str) -> bool {
+        let is_letters = |word: &str| {
+            word.chars()
+                .all(|c| c.is_alphabetic() || matches!(c, '-' | '/' | '.' | '_'))
+        };
+        word.len() >= 5 && !is_letters(word) && !word.contains("[redacted") && !self.has(word)
+    }
+
     fn covers(&self, text: &str) -> bool {
-        text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'))
-            .map(|word| word.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?')))
-            .filter(|word| {
-                word.len() >= 5
-                    && !word
-                        .chars()
-                        .all(|c| c.is_alphabetic() || matches!(c, '-' | '/' | '.' | '_'))
-            })
-            .all(|word| word.contains("[redacted:") || self.has(word))
+        !words_of(text).any(|word| self.is_foreign(word))
+    }
+
+    /// The text with a mask for each of its words that may be a secret. Without any source nobody knows.
+    fn masked(&self, text: &str) -> String {
+        let mut masked = text.to_owned();
+        for word in words_of(text).filter(|word| !self.0.is_empty() && self.is_foreign(word)) {
+            masked = masked.replace(word, "[redacted]");
+        }
+        masked
     }
 
     /// A goal as it may stay; else one that was made anew. Without any source nobody knows.
@@ -398,7 +515,11 @@ impl Sources {
     }
 
     fn known(&self, texts: &[String]) -> Vec<String> {
-        let is_known = |text: &&String| self.0.is_empty() || self.covers(text);
-        texts.iter().filter(is_known).cloned().collect()
+        texts.iter().map(|text| self.masked(text)).collect()
     }
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | ',' | ';' | '(' | ')'))
+        .map(|word| word.trim_matches(|c: char| matches!(c, '.' | ':' | '!' | '?')))
 }

@@ -6,6 +6,7 @@ use grov_domain::{Intent, IntentQuestion};
 use grov_store::{OpenOptions, SqliteStore};
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const PIECES: [&str; 4] = ["tr0ub4dor", "staples", "swordf1sh", "kobold77"];
 
@@ -102,7 +103,10 @@ async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_
             "SELECT original_goal FROM session_states",
             "goal: Run mysql -p[redacted:command-password] and read src/a.rs",
         ),
-        ("SELECT constraints FROM session_states", r#"["keep it short"]"#),
+        (
+            "SELECT constraints FROM session_states",
+            r#"["never print [redacted]","keep it short"]"#,
+        ),
         ("SELECT effects FROM steps", r#"[{"kind":"network"}]"#),
         ("SELECT course FROM hook_courses", ""),
         ("SELECT tags FROM tasks", r#"["mysql"]"#),
@@ -115,6 +119,72 @@ async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_
     }
     let contract = text(&home, "SELECT contract FROM hook_sessions").await;
     assert!(contract.contains("X-Api-Key: [redacted:api-key]"), "{contract}");
+}
+
+#[tokio::test]
+async fn memories_without_a_secret_near_are_left_and_others_lose_one_word() {
+    let home = dirty().await;
+    let mut database = raw(&home.database()).await;
+    for statement in [
+        "INSERT INTO tasks (id, project_path, client_session_id, session_id, original_query, goal, constraints, tags, \
+         files_touched, status, created_at) VALUES ('plain', '/p', 'p', 'p', 'Deploy it', 'Deploy to us-east-1', \
+         '[\"Never deploy to us-east-1\"]', '[\"eu4\"]', '[\"src/a:b.rs\"]', 'complete', 1)",
+        "INSERT INTO tasks (id, project_path, original_query, goal, constraints, status, created_at) VALUES \
+         ('imported', '/p', 'Use [redacted:password]', 'Deploy to us-east-1', '[\"Not us-east-1\"]', 'complete', 1)",
+        "UPDATE tasks SET constraints = '[\"Never send swordf1sh to it\"]' WHERE id = 't'",
+    ] {
+        database.execute(statement).await.unwrap();
+    }
+    database.close().await.unwrap();
+    let store = home.open().await;
+    store.clean(&read).await.unwrap();
+    let of = async |id: &str| {
+        let columns = "coalesce(goal, '') || coalesce(constraints, '') || coalesce(tags, '') || coalesce(files_touched, '')";
+        text(&home, &format!("SELECT {columns} FROM tasks WHERE id = '{id}'")).await
+    };
+    assert_eq!(
+        of("plain").await,
+        r#"Deploy to us-east-1["Never deploy to us-east-1"]["eu4"]["src/a:b.rs"]"#
+    );
+    assert_eq!(of("imported").await, r#"Deploy to us-east-1["Not us-east-1"]"#);
+    assert_eq!(
+        of("t").await,
+        r#"Run it with [redacted]["Never send [redacted] to it"]["mysql"]["src/a.rs"]"#
+    );
+    assert_eq!(found(&home), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn what_others_write_while_a_task_is_cleaned_stays() {
+    let home = dirty().await;
+    let path = home.database();
+    let writes = AtomicU32::new(0);
+    // Is asked between reading and replacing a task.
+    let read_while_others_write = |question: &IntentQuestion| {
+        if writes.fetch_add(1, Ordering::Relaxed) == 0 {
+            std::thread::scope(|scope| {
+                let edit = async {
+                    let edit = "UPDATE session_states SET constraints = '[\"only in English\"]'";
+                    raw(&path).await.execute(edit).await.unwrap();
+                };
+                let runtime = || {
+                    tokio::runtime::Builder::new_current_thread()
+                        .enable_all()
+                        .build()
+                        .unwrap()
+                };
+                scope.spawn(move || runtime().block_on(edit)).join().unwrap();
+            });
+        }
+        read(question)
+    };
+    let store = home.open().await;
+    store.clean(&read_while_others_write).await.unwrap();
+    assert_eq!(
+        text(&home, "SELECT constraints FROM session_states").await,
+        r#"["only in English"]"#
+    );
+    assert_eq!(found(&home), Vec::<String>::new());
 }
 
 #[tokio::test]
