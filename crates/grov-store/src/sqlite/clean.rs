@@ -81,9 +81,21 @@ const TEXTS: &[(&str, Key, &[&str])] = &[
 ];
 
 /// What is let go of, as it is made anew or of little use: the rules' memory, which is followed anew from the transcript;
-/// files and words that were cut out of a command in which a secret stood.
+/// files and words that were cut out of a command in which a secret stood; what was said about actions of a session with
+/// a secret, as it quotes goals and files. A correction that waits is not said.
 #[rustfmt::skip]
 const LET_GO: &[&str] = &[
+    concat!("UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN (", near!(), ")"),
+    concat!("UPDATE drift_log SET reason = NULL, findings = NULL, correction_given = NULL, recovery_plan = NULL \
+     WHERE client_session_id IN (", near!(), ")"),
+    concat!("UPDATE drift_states SET state = json_set(state, '$.correction', NULL) \
+     WHERE json_valid(state) AND client_session_id IN (", near!(), ")"),
+    concat!("UPDATE steps SET findings = NULL, correction_given = NULL WHERE session_id IN \
+     (SELECT session_id FROM session_states WHERE client_session_id IN (", near!(), "))"),
+    concat!("UPDATE hook_steps SET findings = NULL WHERE client_session_id IN (", near!(), ")"),
+    concat!("UPDATE hook_checks SET reason = NULL, files = NULL, recovery_plan = NULL, correction = NULL \
+     WHERE client_session_id IN (", near!(), ")"),
+    concat!("UPDATE hook_guards SET subject = '', reason = '' WHERE client_session_id IN (", near!(), ")"),
     "UPDATE hook_courses SET course = '' WHERE course <> ''",
     "DELETE FROM step_files WHERE (session_id, step_id) IN \
      (SELECT session_id, id FROM steps WHERE command LIKE '%[redacted:%')",

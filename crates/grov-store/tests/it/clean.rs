@@ -50,6 +50,23 @@ async fn dirty() -> Home {
          'Run it with tr0ub4dor-and-3-staples', '[\"keep it short\"]', '[\"staples\", \"mysql\"]', \
          '[\"src/a.rs\", \"me:kobold77\"]', 'complete', 1)",
         "INSERT INTO task_files (path, task_id) VALUES ('src/a.rs', 't'), ('me:kobold77', 't')",
+        "UPDATE steps SET findings = '[{\"reason\":\"swordf1sh\"}]', correction_given = 'swordf1sh'",
+        "UPDATE hook_sessions SET contract = json_set(contract, '$.allowed', json('[\"src/v2/**\",\"kobold77\"]'), \
+         '$.forbidden', json('[\"kobold77\"]'), '$.constraints', json('[\"Leave kobold77\"]'))",
+        "INSERT INTO goal_edits (client_session_id, id, kind, text, at) VALUES ('h', 'e', 'allow', 'src/v2/**', 1)",
+        "INSERT INTO drift_log (id, session_id, client_session_id, timestamp, reason, findings, correction_given, recovery_plan) \
+         VALUES ('d', 's', 's', 1, 'swordf1sh', '[{\"reason\":\"swordf1sh\"}]', 'swordf1sh', '[{\"action\":\"swordf1sh\"}]')",
+        "INSERT INTO drift_states (client_session_id, state, updated_at) VALUES ('s', \
+         '{\"correction\":{\"text\":\"swordf1sh\"}}', 1)",
+        "INSERT INTO corrections (client_session_id, id, session_id, level, score, reason, text, recovery_plan, made_at) \
+         VALUES ('s', 'c', 's', 'nudge', 5, 'swordf1sh', 'swordf1sh', '[{\"action\":\"swordf1sh\"}]', 1), \
+         ('far', 'c', 'far', 'nudge', 5, 'off us-east-1', 'Back to us-east-1', NULL, 1)",
+        "INSERT INTO hook_steps (client_session_id, id, tool, action_type, findings, prompt, timestamp) \
+         VALUES ('h', 'st', 'Bash', 'bash', '[{\"reason\":\"kobold77\"}]', 1, 1)",
+        "INSERT INTO hook_checks (client_session_id, id, actions, score, reason, files, recovery_plan, correction, at) VALUES \
+         ('h', 'k', 1, 5, 'kobold77', '[\"kobold77\"]', '[{\"action\":\"kobold77\"}]', 'kobold77', 1)",
+        "INSERT INTO hook_guards (client_session_id, tool_use_id, verdict, subject, reason, ran, at) \
+         VALUES ('h', 'g', 'ask', 'kobold77', 'kobold77', 0, 1)",
         "INSERT INTO memory_scopes (id, project_path, project_remote) VALUES (1, '/p', '')",
         "INSERT INTO memory_postings (scope, term, part, documents, postings) VALUES (1, 'staples', 0, 0, x'')",
     ] {
@@ -109,6 +126,14 @@ async fn a_database_of_the_version_before_is_clean_after_cleaning_and_keeps_the_
         ),
         ("SELECT effects FROM steps", r#"[{"kind":"network"}]"#),
         ("SELECT course FROM hook_courses", ""),
+        (
+            "SELECT json_extract(contract, '$.allowed') FROM hook_sessions",
+            r#"["src/v2/**"]"#,
+        ),
+        (
+            "SELECT text FROM corrections WHERE client_session_id = 'far'",
+            "Back to us-east-1",
+        ),
         ("SELECT tags FROM tasks", r#"["mysql"]"#),
         ("SELECT files_touched FROM tasks", r#"["src/a.rs"]"#),
         ("SELECT path FROM task_files", "src/a.rs"),
