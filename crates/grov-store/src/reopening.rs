@@ -1,7 +1,7 @@
 //! A store that is opened when it is first needed, and again after it failed.
 
 use crate::files::{self, Identity, LOCK_PATIENCE, beside};
-use crate::sqlite::{RESCUED, clean_up, copy_without_log};
+use crate::sqlite::{RESCUED, TRIES, clean_up, copy_without_log};
 use crate::{OpenOptions, SqliteStore};
 use async_trait::async_trait;
 use grov_domain::{
@@ -194,8 +194,7 @@ impl ReopeningStore {
             return Ok(());
         }
         let copy = beside(&self.path, RESCUED);
-        let copied = store.copy_to(&copy).await;
-        if let Err(error) = copied {
+        if let Err(error) = copied_last(store, &copy).await {
             clean_up(&copy);
             drop(lock);
             // A full disk or a folder without permission says nothing about the database.
@@ -226,6 +225,18 @@ impl ReopeningStore {
     }
 }
 
+/// Copies what the store sees until nobody wrote while the copy was checked. Who writes later is told that the database was
+/// replaced.
+async fn copied_last(store: &SqliteStore, copy: &Path) -> Result<(), StoreError> {
+    for _ in 0..TRIES {
+        let version = store.copy_to(copy).await?;
+        if !store.is_written_since(version).await? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Hands a call on to the open store and looks at how it ended.
 macro_rules! delegate {
     ($self:ident.$method:ident($($argument:expr),*)) => {{
@@ -245,7 +256,9 @@ impl ExchangeStore for ReopeningStore {
                 self.store().await?.append(batch).await
             }
             // The log was deleted or overwritten in between. To append a record twice changes nothing.
-            Ok(_) if !store.is_current() => self.store().await?.append(batch).await,
+            Ok(_) | Err(StoreError::NotWritable(_)) if !store.is_current() => {
+                self.store().await?.append(batch).await
+            }
             other => other,
         }
     }

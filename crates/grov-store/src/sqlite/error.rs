@@ -16,11 +16,27 @@ const NOTADB: i32 = 26;
 /// A page that should be there is not: the file was cut.
 const IOERR_SHORT_READ: i32 = 522;
 
+/// A transaction went into a file that is no longer the database.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the database was moved away or replaced meanwhile, so what was written is not in it; write it again"
+)]
+pub(super) struct Replaced;
+
+impl From<Replaced> for sqlx::Error {
+    fn from(replaced: Replaced) -> Self {
+        Self::Io(std::io::Error::other(replaced))
+    }
+}
+
 /// The error with its place and what can be done about it.
 pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
     let place = path.display();
     let code = match &error {
         sqlx::Error::Database(database) => database.code().and_then(|code| code.parse::<i32>().ok()),
+        sqlx::Error::Io(io) if io.get_ref().is_some_and(|inner| inner.is::<Replaced>()) => {
+            return StoreError::NotWritable(format!("{place}: {io}"));
+        }
         sqlx::Error::Io(_) => {
             return StoreError::NotWritable(format!(
                 "{place}: {error}; check that the folder exists and is yours"

@@ -25,10 +25,10 @@ mod values;
 pub use clean::ReadIntent;
 pub use examine::Examination;
 pub use open::OpenOptions;
-pub(crate) use rescue::{RESCUED, clean_up, copy_without_log};
+pub(crate) use rescue::{RESCUED, TRIES, clean_up, copy_without_log};
 
 use crate::files::Identity;
-use error::store_error;
+use error::{Replaced, store_error};
 use futures_util::TryStreamExt;
 use grov_domain::StoreError;
 use log::Log;
@@ -345,7 +345,7 @@ impl<'a> Writer<'a> {
             sqlx::query("COMMIT").execute(connection).await?;
         }
         self.put_back();
-        Ok(())
+        self.in_place()
     }
 
     /// Commits without carrying the write-ahead log over into the database, which takes a while and is left to the
@@ -357,7 +357,16 @@ impl<'a> Writer<'a> {
                 .await?;
         }
         self.put_back();
-        Ok(())
+        self.in_place()
+    }
+
+    /// What was committed is lost where another process put a database in place of this one: SQLite goes on with the old
+    /// file and says nothing.
+    fn in_place(&self) -> Result<(), sqlx::Error> {
+        match self.store.is_same_file() {
+            true => Ok(()),
+            false => Err(Replaced.into()),
+        }
     }
 
     /// Takes everything back and keeps the connection, after statements that all succeeded.

@@ -8,8 +8,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a copy is begun anew because others in this process wrote meanwhile.
-const TRIES: u32 = 5;
+/// How often a copy is begun anew because others wrote meanwhile.
+pub(crate) const TRIES: u32 = 5;
 
 /// What a copy is called until it takes the database's place.
 pub(crate) const RESCUED: &str = ".rescued";
@@ -52,11 +52,12 @@ pub(super) async fn adopt_copy(database: &Path, patience: Duration) -> Result<()
 
 impl SqliteStore {
     /// Writes everything that this connection sees to `target`, replacing it: also what is only in a log that was
-    /// deleted, because the connection still has that file open. The result was checked.
+    /// deleted, because the connection still has that file open. The result was checked. Returns what
+    /// [`SqliteStore::is_written_since`] asks for.
     ///
     /// # Errors
     /// When part of it cannot be read, or `target` cannot be written.
-    pub(crate) async fn copy_to(&self, target: &Path) -> Result<(), StoreError> {
+    pub(crate) async fn copy_to(&self, target: &Path) -> Result<i64, StoreError> {
         let not_writable =
             |error: std::io::Error| StoreError::NotWritable(format!("{}: {error}", target.display()));
         // A new connection would not see the deleted log.
@@ -64,7 +65,7 @@ impl SqliteStore {
         let connection = slot.as_mut().ok_or_else(super::no_connection)?;
         let fault = |error| self.error(error);
         let mut tries = 0;
-        loop {
+        let version = loop {
             let before = data_version(connection).await.map_err(fault)?;
             files::remove_if_there(target).map_err(not_writable)?;
             // SQLite writes into an empty file, so that nobody else may ever read it.
@@ -73,11 +74,25 @@ impl SqliteStore {
             copied.execute(&mut *connection).await.map_err(fault)?;
             tries += 1;
             if tries == TRIES || data_version(connection).await.map_err(fault)? == before {
-                break;
+                break before;
             }
-        }
+        };
         drop(slot);
-        finish(target).await
+        finish(target).await?;
+        Ok(version)
+    }
+
+    /// Whether another connection wrote after a copy was made.
+    ///
+    /// # Errors
+    /// Those of the database.
+    pub(crate) async fn is_written_since(&self, version: i64) -> Result<bool, StoreError> {
+        let mut slot = self.connection.lock().await;
+        let connection = slot.as_mut().ok_or_else(super::no_connection)?;
+        let now = data_version(connection)
+            .await
+            .map_err(|error| self.error(error))?;
+        Ok(now != version)
     }
 }
 

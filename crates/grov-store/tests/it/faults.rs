@@ -306,6 +306,22 @@ async fn deleted_database_is_noticed() {
     );
 }
 
+#[tokio::test]
+async fn write_to_a_database_that_was_replaced_is_no_success() {
+    let home = Home::new();
+    let store = home.open().await;
+    store.append(&exchanges("a", 1)).await.unwrap();
+    let own = with_log(&home).await;
+    for suffix in ["-wal", "-shm"] {
+        fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
+    }
+    own.append(&exchanges("c", 1)).await.unwrap();
+    let error = store.append(&exchanges("d", 1)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
+    assert!(error.to_string().contains("write it again"), "{error}");
+    assert_eq!(found_after_a_kill(&home, &["a", "b", "c", "d"]).await, 6);
+}
+
 /// A store whose session "a" is in the database file and whose session "b" is in the log alone.
 async fn with_log(home: &Home) -> ReopeningStore {
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
