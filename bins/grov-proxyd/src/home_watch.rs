@@ -74,7 +74,7 @@ impl HomeWatch {
         }
         // A failure shows with the lock.
         let _ = self.home.create();
-        let fault = match Lock::acquire(&self.home) {
+        let fault = match Lock::try_acquire(&self.home) {
             Ok(lock) => {
                 if let Some(Err(error)) = state.record.as_ref().map(|record| lock.publish(record)) {
                     tracing::error!(%error, "other programs will not find this daemon");

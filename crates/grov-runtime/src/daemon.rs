@@ -7,7 +7,11 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use time::OffsetDateTime;
+
+/// How long a starting daemon waits for the lock.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// No record of ours is longer; a longer file is not ours.
 const RECORD_LIMIT: u64 = 64 * 1024;
@@ -160,8 +164,18 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Becomes the daemon of `home`, which must exist.
+    /// Becomes the daemon of `home`, which must exist. Waits a moment for processes that only
+    /// [look](is_at_work) whether a daemon is there, for which they take the lock.
     pub fn acquire(home: &Home) -> Result<Self, LockError> {
+        Self::acquire_within(home, PATIENCE)
+    }
+
+    /// The same without waiting.
+    pub fn try_acquire(home: &Home) -> Result<Self, LockError> {
+        Self::acquire_within(home, Duration::ZERO)
+    }
+
+    fn acquire_within(home: &Home, patience: Duration) -> Result<Self, LockError> {
         let path = home.daemon_lock();
         let failed = |path: &Path, source| LockError::Io {
             path: path.to_owned(),
@@ -170,7 +184,7 @@ impl Lock {
         // Never removed: two processes could otherwise each lock a file of that name.
         let file = create_private(&path, OpenOptions::new().write(true).create(true).truncate(false))
             .map_err(|source| failed(&path, source))?;
-        match file.try_lock() {
+        match lock_within(patience, || file.try_lock()) {
             Ok(()) => Ok(Self {
                 home: home.clone(),
                 file,
@@ -201,6 +215,22 @@ impl Lock {
             .map_err(io::Error::from)
             .and_then(|content| write_private(&path, &content))
             .map_err(|source| LockError::Io { path, source })
+    }
+}
+
+/// Tries to lock until `patience` is over.
+fn lock_within(
+    patience: Duration,
+    try_lock: impl Fn() -> Result<(), TryLockError>,
+) -> Result<(), TryLockError> {
+    let start = Instant::now();
+    loop {
+        match try_lock() {
+            Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            other => return other,
+        }
     }
 }
 
@@ -254,6 +284,27 @@ mod tests {
         drop(lock);
         assert_eq!((read(&home), is_at_work(&home)), (None, false));
         Lock::acquire(&home).unwrap();
+    }
+
+    #[test]
+    fn a_daemon_starts_while_others_look_whether_one_is_at_work() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = home(directory.path());
+        drop(Lock::acquire(&home).unwrap());
+        let open = || File::open(home.daemon_lock()).unwrap();
+        let looking = std::cell::RefCell::new(Some(open()));
+        looking.borrow().as_ref().unwrap().try_lock_shared().unwrap();
+        let own = open();
+        let long = Duration::from_secs(60);
+        lock_within(long, || {
+            let tried = own.try_lock();
+            // The other process has looked.
+            looking.take();
+            tried
+        })
+        .unwrap();
+        let held = lock_within(Duration::ZERO, || open().try_lock());
+        assert!(matches!(held, Err(TryLockError::WouldBlock)));
     }
 
     #[cfg(target_os = "linux")]
