@@ -48,7 +48,10 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
         return StoreError::Other(format!("{place}: {error}"));
     };
     match (code, code & 0xff) {
-        (IOERR_SHORT_READ, _) | (_, CORRUPT | NOTADB) => StoreError::Corrupt(format!(
+        (IOERR_SHORT_READ, _) => StoreError::Corrupt(format!(
+            "{place}: {error}; it or its write-ahead log was cut short or deleted while in use; a running grov-proxyd repairs it"
+        )),
+        (_, CORRUPT | NOTADB) => StoreError::Corrupt(format!(
             "{place}: {error}; move it away (do not delete it) to start a new one"
         )),
         (_, BUSY | LOCKED) => StoreError::Busy(format!(

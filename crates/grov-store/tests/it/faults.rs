@@ -440,6 +440,13 @@ async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothi
     // Holds the log's index, so that every new connection looks for frames in an empty log.
     let other = with_log(&home).await;
     fs::remove_file(home.path().join("grov.db-wal")).unwrap();
+    let plain = home.open().await;
+    let error = plain.append(&exchanges("c", 1)).await.unwrap_err();
+    drop(plain);
+    assert!(
+        error.to_string().contains("a running grov-proxyd repairs it"),
+        "{error}"
+    );
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
     store.append(&exchanges("c", 1)).await.unwrap();
     assert_eq!(found_after_a_kill(&home, &["a", "c"]).await, 4);
