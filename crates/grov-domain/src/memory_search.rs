@@ -122,7 +122,7 @@ pub struct MemoryDocument {
 pub struct ImportReport {
     /// Tasks that were not there before.
     pub added: u64,
-    /// Tasks that replaced one of the same id.
+    /// Tasks that replaced one of the same id or of the same session.
     pub replaced: u64,
     /// Tasks that were there just so.
     pub unchanged: u64,

@@ -225,6 +225,24 @@ pub async fn memory_import_takes_nothing_from_another_project(store: Arc<dyn Sto
     assert_eq!(store.export(None, None, 10).await.unwrap(), [first, second, new]);
 }
 
+/// A task that takes the place of the one that its session had is counted as replaced, also within one import.
+pub async fn memory_import_counts_another_task_of_a_session_as_replaced(store: Arc<dyn Store>) {
+    let session = |task: Task| Task {
+        client_session_id: Some(grov_domain::ClientSessionId::new("client")),
+        session_id: Some(grov_domain::SessionId::new("session")),
+        ..task
+    };
+    store.import(&[session(task("first", 1))]).await.unwrap();
+    let again = [
+        session(task("second", 2)),
+        session(task("third", 3)),
+        task("d", 4),
+    ];
+    let report = store.import(&again).await.unwrap();
+    assert_eq!((report.added, report.replaced), (1, 2));
+    assert_eq!(store.export(None, None, 10).await.unwrap().len(), 2);
+}
+
 /// An import is counted, and the same import changes nothing.
 pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), saying("b", 2, "words")];

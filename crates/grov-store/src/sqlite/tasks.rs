@@ -194,13 +194,13 @@ async fn insert_files(connection: &mut SqliteConnection, files: &[(&str, &str)])
 }
 
 /// Saves a task, which is redacted, under the id that its session's task had, and links it with its parent and its
-/// children.
+/// children. Whether its session had one.
 pub(super) async fn replace_task(
     connection: &mut SqliteConnection,
     task: &Task,
     terms: memory::Terms,
     indexing: &mut memory::Indexing,
-) -> Result<(), sqlx::Error> {
+) -> Result<bool, sqlx::Error> {
     let client_session = task.client_session_id.as_ref().map(ClientSessionId::as_str);
     let session = task.session_id.as_ref().map(SessionId::as_str);
     let parent_session = task.parent_session_id.as_ref().map(SessionId::as_str);
@@ -258,7 +258,7 @@ pub(super) async fn replace_task(
         .bind(id)
         .execute(connection)
         .await?;
-    Ok(())
+    Ok(saved.is_some())
 }
 
 /// Saves one task, which is redacted.

@@ -98,25 +98,27 @@ async fn write(
             Some(known) if is_stored_as(&new.task, known) => report.unchanged += 1,
             Some(_) => {
                 report.replaced += 1;
-                alone.push(new);
+                alone.push((new, true));
             }
-            None => {
-                report.added += 1;
-                match new.task.client_session_id {
-                    None => together.push(new),
-                    Some(_) => alone.push(new),
-                }
-            }
+            None if new.task.client_session_id.is_none() => together.push(new),
+            None => alone.push((new, false)),
         }
     }
+    report.added += together.len() as u64;
     let tasks: Vec<&Task> = together.iter().map(|new| &new.task).collect();
     insert_tasks(connection, &tasks).await?;
     let entries = together
         .iter_mut()
         .map(|new| Entry::new(new.task.id.as_str(), &new.task, std::mem::take(&mut new.terms)));
     indexing.add(connection, entries.collect()).await?;
-    for new in alone {
-        replace_task(connection, &new.task, new.terms, indexing).await?;
+    for (new, is_counted) in alone {
+        // A session has one task, whatever its id.
+        let is_replaced = replace_task(connection, &new.task, new.terms, indexing).await?;
+        match is_replaced {
+            _ if is_counted => {}
+            true => report.replaced += 1,
+            false => report.added += 1,
+        }
     }
     Ok(())
 }
