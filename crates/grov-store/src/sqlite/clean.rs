@@ -280,8 +280,13 @@ impl SqliteStore {
             near_task!()
         ));
         for [session] in self.texts::<1>(near).await? {
-            self.until_replaced(async || self.derive_task_in_work(read, &session).await)
-                .await?;
+            let mut tries = 0;
+            while !self.derive_task_in_work(read, &session).await? {
+                tries += 1;
+                if tries == TRIES {
+                    return Err(self.never_the_same());
+                }
+            }
         }
         Ok(())
     }
@@ -312,20 +317,12 @@ impl SqliteStore {
             .await
     }
 
-    /// Reads a row again and replaces it until nobody wrote it in between.
-    async fn until_replaced(
-        &self,
-        replace: impl AsyncFn() -> Result<bool, StoreError>,
-    ) -> Result<(), StoreError> {
-        for _ in 0..TRIES {
-            if replace().await? {
-                return Ok(());
-            }
-        }
+    /// A row was written by others each time it was read.
+    fn never_the_same(&self) -> StoreError {
         let place = self.path.display();
-        Err(StoreError::Busy(format!(
+        StoreError::Busy(format!(
             "{place}: a row is written again and again, the cleaning can be repeated"
-        )))
+        ))
     }
 
     /// The contracts of sessions that hooks follow.
@@ -336,8 +333,13 @@ impl SqliteStore {
             ")"
         ));
         for [session] in self.texts::<1>(near).await? {
-            self.until_replaced(async || self.derive_contract(read, &session).await)
-                .await?;
+            let mut tries = 0;
+            while !self.derive_contract(read, &session).await? {
+                tries += 1;
+                if tries == TRIES {
+                    return Err(self.never_the_same());
+                }
+            }
         }
         Ok(())
     }
@@ -397,8 +399,13 @@ impl SqliteStore {
             ")"
         ));
         for [id] in self.texts::<1>(near).await? {
-            self.until_replaced(async || self.derive_memory(&id).await)
-                .await?;
+            let mut tries = 0;
+            while !self.derive_memory(&id).await? {
+                tries += 1;
+                if tries == TRIES {
+                    return Err(self.never_the_same());
+                }
+            }
         }
         self.execute(LET_GO[LET_GO.len() - 1]).await
     }
