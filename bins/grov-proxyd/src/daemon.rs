@@ -162,7 +162,10 @@ async fn serve(
     let recording =
         Recording::start(home, home_watch, settings.store()).map_err(|error| Stop::fault(error, None))?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
-    tasks.spawn("home", Arc::clone(home_watch).run(tasks.shutdown()));
+    tasks.spawn(
+        "home",
+        Arc::clone(home_watch).run(recording.store(), tasks.shutdown()),
+    );
     cleaning::clean(home, &tasks).await;
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);

@@ -55,13 +55,25 @@ impl HomeWatch {
         published
     }
 
-    /// Looks every second until the daemon stops.
-    pub(crate) async fn run(self: Arc<Self>, mut shutdown: Shutdown) {
+    /// Looks every second until the daemon stops, after the home and after the database.
+    pub(crate) async fn run(self: Arc<Self>, store: Arc<ReopeningStore>, mut shutdown: Shutdown) {
         loop {
             tokio::select! {
                 () = shutdown.requested() => return,
-                () = tokio::time::sleep(PAUSE) => self.look(),
+                () = tokio::time::sleep(PAUSE) => {}
             }
+            self.look();
+            self.look_after(&store).await;
+        }
+    }
+
+    /// Saves what is in a log that was deleted, before the daemon ends and it is lost. The next record may be hours away.
+    async fn look_after(&self, store: &ReopeningStore) {
+        if self.fault().is_none()
+            && !store.is_current()
+            && let Err(error) = store.store().await
+        {
+            tracing::debug!(%error, "the database is not opened anew yet");
         }
     }
 
@@ -241,6 +253,19 @@ mod tests {
         );
         sink.store.revision().await.unwrap();
         assert_eq!(sink.health().last_error, None);
+    }
+
+    #[tokio::test]
+    async fn a_deleted_log_is_saved_though_nothing_is_recorded() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = home(&folder.path().join("home"));
+        let watch = watch(&home);
+        let sink = sink(&home, &watch);
+        sink.store.revision().await.unwrap();
+        std::fs::remove_file(home.root().join("grov.db-wal")).unwrap();
+        assert!(!sink.store.is_current());
+        watch.look_after(&sink.store).await;
+        assert!(sink.store.is_current());
     }
 
     fn record() -> ExchangeRecord {
