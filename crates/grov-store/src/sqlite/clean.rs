@@ -273,15 +273,17 @@ impl SqliteStore {
         Ok(prompts.into_iter().map(bounded).collect())
     }
 
-    /// Goal, scope, constraints and keywords of tasks in work.
+    /// Scope and keywords of tasks in work, of all of them: nobody wrote these, and the prompts that tell of a secret may be gone.
+    /// Goal and constraints only near a secret.
     async fn derive_tasks_in_work(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
-        let near = sqlx::query(concat!(
-            "SELECT session_id FROM session_states WHERE ",
-            near_task!()
+        let all = sqlx::query(concat!(
+            "SELECT session_id, CAST(",
+            near_task!(),
+            " AS TEXT) FROM session_states"
         ));
-        for [session] in self.texts::<1>(near).await? {
+        for [session, is_near] in self.texts::<2>(all).await? {
             let mut tries = 0;
-            while !self.derive_task_in_work(read, &session).await? {
+            while !self.derive_task_in_work(read, &session, is_near == "1").await? {
                 tries += 1;
                 if tries == TRIES {
                     return Err(self.never_the_same());
@@ -291,7 +293,12 @@ impl SqliteStore {
         Ok(())
     }
 
-    async fn derive_task_in_work(&self, read: ReadIntent<'_>, session: &str) -> Result<bool, StoreError> {
+    async fn derive_task_in_work(
+        &self,
+        read: ReadIntent<'_>,
+        session: &str,
+        is_near: bool,
+    ) -> Result<bool, StoreError> {
         let query = sqlx::query(
             "SELECT original_goal, constraints, expected_scope, keywords FROM session_states WHERE session_id = ?1",
         );
@@ -301,7 +308,8 @@ impl SqliteStore {
         };
         let prompts = self.prompts_of(session).await?;
         let intent = intent_of(read, prompts.clone());
-        let sources = Sources::new(&prompts);
+        // Without sources goal and constraints stay as they are.
+        let sources = Sources::new(if is_near { &prompts } else { &[] });
         let query = sqlx::query(
             "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, expected_scope = ?4, \
              keywords = ?5 WHERE session_id = ?1 AND (coalesce(original_goal, ''), coalesce(constraints, ''), \
