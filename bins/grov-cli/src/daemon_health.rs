@@ -1,19 +1,15 @@
 //! Whether the daemon of a home answers.
 
-use grov_runtime::port::{Listener, listener_at};
+use grov_runtime::port::{Listener, ask_health, listener_at};
 use grov_runtime::{Home, ProxySettings, Url, daemon};
 use rustix::process::{Pid, test_kill_process};
 use serde::{Deserialize, Serialize};
-use std::io::{self, Read, Write};
+use std::io;
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// On one machine a connection is made at once or never.
 const CONNECT_PATIENCE: Duration = Duration::from_millis(300);
-/// A machine under load may let a daemon wait for its turn; one that hangs shall not hold anybody up.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The answer is a few hundred bytes.
-const LENGTH_LIMIT: usize = 64 * 1024;
 
 /// The proxy of a home, as it answers now.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -174,39 +170,19 @@ fn health(url: &str) -> Option<Health> {
 }
 
 fn get(url: &Url) -> io::Result<String> {
-    let deadline = Instant::now() + PATIENCE;
     let address = (url.host(), url.port())
         .to_socket_addrs()?
         .next()
         .ok_or(io::ErrorKind::NotFound)?;
-    let mut stream = TcpStream::connect_timeout(&address, CONNECT_PATIENCE)?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
-    let port = url.port();
-    let request =
-        format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes())?;
-    let mut answer = Vec::new();
-    let mut buffer = [0; 4096];
-    while answer.len() < LENGTH_LIMIT {
-        // Each wait gets what is left, so that a trickle cannot stretch it.
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        stream.set_read_timeout(Some(left))?;
-        match stream.read(&mut buffer)? {
-            0 => break,
-            length => answer.extend_from_slice(&buffer[..length]),
-        }
-    }
-    Ok(String::from_utf8_lossy(&answer).into_owned())
+    let stream = TcpStream::connect_timeout(&address, CONNECT_PATIENCE)?;
+    ask_health(stream, url.port())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use grov_runtime::Environment;
+    use std::io::{Read, Write};
     use std::net::TcpListener;
 
     /// Answers one request with `answer`, then hangs up.

@@ -31,7 +31,7 @@ pub fn listener_at(address: SocketAddr) -> Listener {
     let Ok(stream) = TcpStream::connect_timeout(&address, CONNECT_PATIENCE) else {
         return Listener::Nothing;
     };
-    let answer = asked(stream, address.port()).ok();
+    let answer = ask_health(stream, address.port()).ok();
     match answer.and_then(|answer| pid_of(&answer)) {
         Some(pid) => Listener::Grov { pid },
         None => Listener::Foreign,
@@ -52,9 +52,16 @@ fn pid_of(answer: &str) -> Option<u32> {
     serde_json::from_str::<Health>(json).ok().map(|health| health.pid)
 }
 
-fn asked(mut stream: TcpStream, port: u16) -> io::Result<String> {
+/// Asks the program at the other end of a connection for `/_grov/health` and returns its whole answer, head and body.
+///
+/// Waits a second at most, however the answer trickles in.
+///
+/// # Errors
+/// Where the connection breaks, or the time is over.
+pub fn ask_health(mut stream: TcpStream, port: u16) -> io::Result<String> {
     let deadline = Instant::now() + ANSWER_PATIENCE;
     stream.set_write_timeout(Some(ANSWER_PATIENCE))?;
+    // In one piece: a server may answer, and hang up, as soon as it has seen the first line.
     let request =
         format!("GET /_grov/health HTTP/1.1\r\nhost: localhost:{port}\r\nconnection: close\r\n\r\n");
     stream.write_all(request.as_bytes())?;
