@@ -1,8 +1,8 @@
 //! What a session is held to: what the user typed, what the task in work is, and what a person changed of it.
 
 use crate::session::Terms;
-pub use grov_steer::IntentReader;
-pub(crate) use grov_steer::{TaskGoal, instructions};
+pub use grov_session::IntentReader;
+pub(crate) use grov_session::{TaskGoal, instructions};
 use std::ops::{Deref, DerefMut};
 
 /// What a prompt says.
@@ -16,11 +16,11 @@ pub(crate) enum PromptKind {
 
 /// The contract of one session.
 #[derive(Clone)]
-pub(crate) struct Agreement(grov_steer::Agreement);
+pub(crate) struct Agreement(grov_session::Agreement);
 
 impl Agreement {
     pub(crate) fn new(read: IntentReader) -> Self {
-        Self(grov_steer::Agreement::new(read))
+        Self(grov_session::Agreement::new(read))
     }
 
     /// The user typed something.
@@ -48,7 +48,7 @@ impl Agreement {
 }
 
 impl Deref for Agreement {
-    type Target = grov_steer::Agreement;
+    type Target = grov_session::Agreement;
 
     fn deref(&self) -> &Self::Target {
         &self.0

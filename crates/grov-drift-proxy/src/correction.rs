@@ -1,3 +1,3 @@
 //! What the agent is told.
 
-pub(crate) use grov_steer::correction::{Situation, framed, hash, text};
+pub(crate) use grov_session::correction::{Situation, framed, hash, text};

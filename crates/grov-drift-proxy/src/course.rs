@@ -14,7 +14,7 @@
 //!   next one comes at once and stronger, up to forced. An action is demanded [`MOST_DEMANDS`] times; then there is silence
 //!   until the session is back on its goal or the user speaks.
 //! - What is *soft* (a change that only does not look related to the goal) is a doubt. It is told when several stand together
-//!   (see [`grov_steer::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
+//!   (see [`grov_session::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
 //!   at most [`MOST_DOUBTS`] times per prompt.
 //! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
 //! - A call that failed or was denied changed nothing: what was to be said of it is not said.
@@ -26,7 +26,7 @@ use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
-use grov_steer::doubt::OpenDoubts;
+use grov_session::doubt::OpenDoubts;
 use response::{described, eased_of, reasons, worst};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};

@@ -1,4 +1,4 @@
 //! From a score to how strongly the agent is corrected.
 
-pub use grov_steer::level::level;
-pub(crate) use grov_steer::level::{MOST_DOUBTS, ON_GOAL_FROM, lowered, raised, stronger};
+pub use grov_session::level::level;
+pub(crate) use grov_session::level::{MOST_DOUBTS, ON_GOAL_FROM, lowered, raised, stronger};

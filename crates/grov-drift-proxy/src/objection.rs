@@ -2,8 +2,8 @@
 
 use crate::contract::PromptKind;
 use grov_proxy_core::{Question, ToolOutcome};
-use grov_steer::objection::agreed;
-pub(crate) use grov_steer::objection::objects;
+use grov_session::objection::agreed;
+pub(crate) use grov_session::objection::objects;
 
 /// What the user says yes to, if they do: what the agent said last.
 pub(crate) fn consent<'a>(kind: PromptKind, prompt: &str, last_answer: Option<&'a str>) -> Option<&'a str> {

@@ -3,8 +3,8 @@
 use crate::correction;
 use crate::course::Assessed;
 use grov_domain::{ActionSketch, ActionType, EffectKind, Finding, GoalContract, RecoveryStep, StepId};
-use grov_steer::way_back::named_file;
-pub(crate) use grov_steer::way_back::{changes, has_hard, is_doubt, is_same_file, is_soft, way_back};
+use grov_session::way_back::named_file;
+pub(crate) use grov_session::way_back::{changes, has_hard, is_doubt, is_same_file, is_soft, way_back};
 
 /// What a correction is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

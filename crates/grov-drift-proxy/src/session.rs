@@ -401,7 +401,7 @@ impl Session {
     /// Keeps what was typed, with what it says yes to if it is a mere "yes", until what was before is loaded.
     pub(crate) fn keep_typed(&mut self, prompt: &str, last_answer: Option<&str>) {
         self.keep_early(|| Event::Typed {
-            prompt: grov_steer::kept_of(prompt),
+            prompt: grov_session::kept_of(prompt),
             agrees_to: consent(PromptKind::Assent, prompt, last_answer).map(kept_of),
         });
     }

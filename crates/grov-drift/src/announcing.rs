@@ -3,7 +3,7 @@
 use crate::course::known_by;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, WaitingPrompt};
-use grov_steer::{Agreement, IntentReader, kept_of};
+use grov_session::{Agreement, IntentReader, kept_of};
 
 /// So many prompts wait to be taken in. With more, the session is followed first.
 const MOST_WAITING: usize = 8;

@@ -3,9 +3,9 @@
 use crate::course::Course;
 use crate::scoring::Batch;
 use grov_domain::{CorrectionLevel, GoalContract, HookCheck, HookSession, PUT_BACK, RecoveryStep};
-use grov_steer::correction::{self, Situation};
-use grov_steer::level::{MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised};
-use grov_steer::way_back::{self, way_back};
+use grov_session::correction::{self, Situation};
+use grov_session::level::{MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised};
+use grov_session::way_back::{self, way_back};
 use time::OffsetDateTime;
 
 /// Tokens of a correction with everything around it.

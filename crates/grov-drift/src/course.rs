@@ -4,7 +4,7 @@ use crate::scoring::Batch;
 use grov_actions::transcript::Reader;
 use grov_domain::GoalContract;
 use grov_scope::{Memo, Rules};
-use grov_steer::doubt::OpenDoubts;
+use grov_session::doubt::OpenDoubts;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;

@@ -9,9 +9,9 @@ use grov_domain::{
     HookProgress, HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
 };
 use grov_scope::Rules;
-use grov_steer::level::ON_GOAL_FROM;
-use grov_steer::objection::{agreed, objects};
-use grov_steer::{Agreement, IntentReader, TaskGoal};
+use grov_session::level::ON_GOAL_FROM;
+use grov_session::objection::{agreed, objects};
+use grov_session::{Agreement, IntentReader, TaskGoal};
 use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
 

@@ -19,6 +19,6 @@ mod scoring;
 
 pub use announcing::{announce, is_quiet, may_wait};
 pub use following::Following;
-pub use grov_steer::IntentReader;
+pub use grov_session::IntentReader;
 pub use reasoning::file_reasoning;
 pub use review::{Review, review, summary};

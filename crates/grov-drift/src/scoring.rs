@@ -1,7 +1,7 @@
 //! How well the actions since the last check serve the goal, as one score.
 
 use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule, beginning_of};
-use grov_steer::way_back::{changes, is_doubt, is_same_file};
+use grov_session::way_back::{changes, is_doubt, is_same_file};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 

@@ -5,7 +5,7 @@ use grov_domain::{
     SessionState, StoreError, without_own_text,
 };
 use grov_llm::offline::extract_intent;
-use grov_steer::{Agreement, IntentReader, TaskGoal, instructions};
+use grov_session::{Agreement, IntentReader, TaskGoal, instructions};
 use grov_store::SqliteStore;
 use std::sync::Arc;
 use time::OffsetDateTime;

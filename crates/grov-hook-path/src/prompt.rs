@@ -15,7 +15,7 @@ use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
-use grov_steer::kept_of;
+use grov_session::kept_of;
 use grov_store::{OpenOptions, SqliteStore};
 use std::borrow::Cow;
 use std::collections::HashSet;

@@ -43,7 +43,7 @@ pub use candidates::{Candidates, Found, Share, Signal};
 pub use dense::{ByMeaning, search_by_meaning};
 pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWork};
 pub use files::CompanionFile;
-pub use grov_steer::quote::{self, estimated_tokens};
+pub use grov_session::quote::{self, estimated_tokens};
 pub use mentions::files_named;
 pub use query::{Query, Terms};
 pub use ranking::Ranking;

@@ -59,9 +59,9 @@ const CRATES: &[Crate] = &[
         blind_to: &["grov-wire", "grov-redact"],
     },
     Crate {
-        name: "grov-steer",
+        name: "grov-session",
         floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-actions", "grov-scope"],
+        blind_to: &["grov-wire", "grov-actions"],
     },
     Crate {
         name: "grov-runtime",

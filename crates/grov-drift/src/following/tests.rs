@@ -4,7 +4,7 @@ use super::*;
 use crate::{announce, is_quiet, may_wait, review, summary};
 use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
 use grov_llm::offline::{IntentMemo, extract_intent};
-use grov_steer::level::MOST_DOUBTS;
+use grov_session::level::MOST_DOUBTS;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
