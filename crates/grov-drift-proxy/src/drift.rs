@@ -1,16 +1,15 @@
 //! What the parts share, and how they are put together.
 
-use crate::contract::{IntentReader, instructions};
 use crate::counters::{Counters, count};
-use crate::course::{Moment, Policy, Progress};
-use crate::judging::Inquiry;
+use crate::judging::Errand;
 use crate::saving::Save;
-use crate::session::{Loading, Session, Slot};
+use crate::session::{Session, Slot};
 use crate::work::{DriftWork, Job};
 use grov_domain::{
     ClientSessionId, Clock, CorrectionId, DriftStore, GoalStore, Judge, OrchestrationStore, SessionStore,
     SwitchScope, SwitchStore,
 };
+use grov_session::{Delivery, Effects, IntentReader, Moment, Occasion, Policy, Progress, instructions};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -60,6 +59,8 @@ impl DriftSettings {
         Policy {
             corrects: self.corrections,
             budget: self.budget,
+            delivery: Delivery::PerAction,
+            check_interval: self.check_interval,
         }
     }
 }
@@ -178,11 +179,8 @@ impl Shared {
 
     /// Has what was stored of a session brought into memory.
     pub(crate) fn request_load(&self, slot: &Arc<Slot>, session: &mut Session) {
-        if session.loading == Loading::No {
-            session.loading = Loading::UnderWay;
-            if !self.ask(Job::Load(Arc::clone(slot))) {
-                session.loading = Loading::No;
-            }
+        if !session.is_loading && !session.engine.is_past_known() {
+            session.is_loading = self.ask(Job::Load(Arc::clone(slot)));
         }
     }
 
@@ -196,14 +194,46 @@ impl Shared {
 
     /// Has the contract of a session read again.
     pub(crate) fn request_refresh(&self, slot: &Arc<Slot>, session: &mut Session) {
-        if !session.is_refreshing && session.loading == Loading::Done {
+        if !session.is_refreshing && session.engine.is_past_known() {
             session.is_refreshing = self.ask(Job::Refresh(Arc::clone(slot)));
         }
     }
 
     /// Has a judge asked.
-    pub(crate) fn request_judgement(&self, inquiry: Inquiry) -> bool {
-        self.ask(Job::Judge(Box::new(inquiry)))
+    pub(crate) fn request_judgement(&self, errand: Errand) -> bool {
+        self.ask(Job::Judge(Box::new(errand)))
+    }
+
+    /// Has done what comes of an event. Whether the state is another one now.
+    pub(crate) fn carry_out(&self, slot: &Arc<Slot>, session: &mut Session, effects: &mut Effects) -> bool {
+        self.follow_up(&effects.progress);
+        let mut changed = effects.progress.changed;
+        for (inquiry, occasion) in std::mem::take(&mut effects.inquiries) {
+            let errand = Errand::new(slot, session, inquiry);
+            match occasion {
+                Some(occasion) => changed |= self.consider(session, errand, occasion),
+                None => {
+                    self.request_judgement(errand);
+                }
+            }
+        }
+        changed
+    }
+
+    /// Has a judge asked, unless one is being asked. Of suspicions one waits, the first: what is asked about it bears on what
+    /// follows as well.
+    fn consider(&self, session: &mut Session, errand: Errand, occasion: Occasion) -> bool {
+        if session.is_judging {
+            if occasion != Occasion::Suspicion || session.next_errand.is_some() {
+                return false;
+            }
+            session.next_errand = Some(Box::new(errand));
+        } else if !self.request_judgement(errand) {
+            return false;
+        }
+        session.is_judging = true;
+        session.engine.asked_judge(occasion, self.clock.now());
+        true
     }
 
     /// Prompts that say something.
@@ -252,7 +282,7 @@ impl Shared {
 
     /// Has the state of a session saved as it is now.
     pub(crate) fn save_state(&self, session: &Session) {
-        let state = session.course.state().clone();
+        let state = session.engine.state().clone();
         self.save(Save::State(Box::new(state), session.task.clone()));
     }
 }

@@ -1,40 +1,23 @@
-//! Drift, correction and recovery on live traffic.
+//! The proxy path's adapter of the session engine: live exchanges feed it, the injection ledger carries its words.
 //!
-//! Entry points: [`Drift`] judges what the agent did and says what is to be said of it, with [`DriftWork`] run beside the
-//! proxy; [`replay`] judges a recorded sequence without clock, store or model. [`Course`] is the state machine behind
-//! both.
+//! Entry points: [`Drift`] hands what happened on the wire to the engine and delivers what is to be said, with [`DriftWork`]
+//! run beside the proxy.
 //!
-//! It knows the rules of `grov-scope`, the seams of `grov-proxy-core` and the ports of `grov-domain`. It does not know SQL,
-//! models, hooks or HTTP.
+//! It knows the engine of `grov-session`, the seams of `grov-proxy-core` and the ports of `grov-domain`. It does not know
+//! rules, SQL, models, hooks or HTTP.
 #![forbid(unsafe_code)]
 
-mod asked;
-mod contract;
-mod correction;
 mod counters;
-mod course;
 mod drift;
-mod early;
 mod judging;
-mod level;
-mod objection;
-mod plan;
-mod reconsider;
-mod replay;
 mod saving;
 mod session;
 mod source;
-#[cfg(test)]
-mod testing;
 #[cfg(test)]
 mod tests;
 mod watch;
 mod work;
 
-pub use contract::IntentReader;
 pub use counters::Counters;
-pub use course::{Assessed, Course, Moment, Policy, Progress, Spoken, Standing};
 pub use drift::{Drift, DriftBackend, DriftSettings};
-pub use level::level;
-pub use replay::{Replay, Replayed, replay};
 pub use work::DriftWork;

@@ -1,14 +1,13 @@
 //! What is to be said is said at the next request.
 
-use crate::correction::framed;
 use crate::counters::count;
 use crate::drift::Drift;
-use crate::reconsider::Reconsidered;
 use crate::saving::Save;
-use crate::session::{Loading, Session, Slot};
+use crate::session::{Session, Slot};
 use async_trait::async_trait;
 use grov_domain::{CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
+use grov_session::correction::framed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,7 +35,7 @@ impl ContextSource for Drift {
             return true;
         };
         session.said_last = None;
-        session.course.pending().is_some() || !session.has_assessed(&occasion.answered)
+        session.engine.pending().is_some() || !session.has_assessed(&occasion.answered)
     }
 
     async fn words(&self, occasion: &Occasion) -> Option<Words> {
@@ -48,18 +47,13 @@ impl ContextSource for Drift {
             let mut session = slot.try_session()?;
             session.said_last = None;
             let now = self.shared.clock.now();
-            let correction = session.course.sayable(now, !prompt.is_empty())?.clone();
-            if !happened_here(session.course.pending_call(), occasion) {
+            let correction = session.engine.due(now, !prompt.is_empty())?.clone();
+            if !happened_here(session.engine.pending_call(), occasion) {
                 return None;
             }
-            let unsaid = session.course.unsaid().filter(|_| !prompt.is_empty());
-            let doubtful = unsaid.cloned().map(|offence| Reconsidered {
-                agreement: session.agreement.clone(),
-                // What the session is held to is not known before.
-                rules: session.rules.clone().filter(|_| session.loading == Loading::Done),
-                last_answer: session.last_answer.clone(),
-                offence,
-            });
+            let doubtful = (!prompt.is_empty())
+                .then(|| session.engine.reconsidered())
+                .flatten();
             (correction, doubtful)
         };
         if let Some(doubtful) = doubtful {
@@ -74,7 +68,7 @@ impl ContextSource for Drift {
         let mut session = slot.try_session()?;
         // It may have been taken back meanwhile.
         if session
-            .course
+            .engine
             .pending()
             .is_none_or(|pending| pending.id != correction.id)
         {
@@ -98,8 +92,7 @@ impl ContextSource for Drift {
         let now = self.shared.clock.now();
         count(&self.shared.counters.delivered);
         session.said_last = Some(offered.id.clone());
-        session.rules().told_to_undo();
-        if session.course.delivered(&offered, now) {
+        if session.engine.delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
             // Another one took its place meanwhile; this one was read all the same.
@@ -118,7 +111,7 @@ impl ContextSource for Drift {
         };
         let mut session = slot.session();
         let is_ours = session.said_last.take().is_some();
-        if is_ours && session.course.taken_back(self.shared.clock.now()) {
+        if is_ours && session.engine.taken_back(self.shared.clock.now()) {
             self.shared.save_state(&session);
         }
     }
@@ -135,11 +128,11 @@ impl Drift {
         }
         let slot = known.unwrap_or_else(|| self.shared.slot(id));
         if let Some(mut session) = slot.try_session()
-            && session.loading == Loading::No
+            && !session.is_loading
             && !occasion.begins
         {
-            let root = || occasion.location.root.to_string_lossy().into_owned();
-            session.root.get_or_insert_with(root);
+            let root = || Some(occasion.location.root.to_string_lossy().into_owned());
+            session.engine.set_root(root);
             self.shared.request_load(&slot, &mut session);
         }
         Some(slot)
@@ -150,12 +143,12 @@ impl Drift {
     async fn look_what_was_asked(&self, slot: &Arc<Slot>, occasion: &Occasion) -> Option<()> {
         {
             let mut session = slot.try_session()?;
-            let call = session.course.pending_call().map(str::to_owned);
-            if !call.is_some_and(|call| session.breaking.has(&call)) {
+            let call = session.engine.pending_call();
+            if !call.is_some_and(|call| session.engine.is_permission_open(call)) {
                 return Some(());
             }
             for one in &occasion.answered {
-                session.breaking.ended(&one.tool_use_id, one.failed);
+                session.engine.note_run(&one.tool_use_id, one.failed);
             }
         }
         let left = occasion.deadline.saturating_duration_since(Instant::now());
@@ -178,7 +171,7 @@ impl Drift {
             // Under a prompt it has to be looked at again, for which what was done has to be known.
             let is_ready = |session: &Session| {
                 session.has_assessed(&occasion.answered)
-                    && (occasion.prompt.trim().is_empty() || session.loading != Loading::UnderWay)
+                    && (occasion.prompt.trim().is_empty() || !session.is_on_the_way())
             };
             if slot.try_session().is_some_and(|session| is_ready(&session)) {
                 return;

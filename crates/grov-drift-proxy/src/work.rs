@@ -1,18 +1,13 @@
 //! The background: loads sessions, follows what a person changes, asks the judge, saves.
 
-use crate::contract::TaskGoal;
-use crate::course::{Assessed, Progress};
 use crate::drift::Shared;
-use crate::early::{Done, Found};
-use crate::judging::{Inquiry, sketch};
-use crate::level::ON_GOAL_FROM;
-use crate::plan::has_hard;
+use crate::judging::{Errand, sketch};
 use crate::saving::{Save, rest, saving};
-use crate::session::{Loading, Session, Slot, Stored, Terms};
-use crate::watch::{certain, verdicts};
+use crate::session::{Session, Slot};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, in_work,
 };
+use grov_session::{Done, Found, SessionEvent, Stored, TaskGoal, Terms};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -45,7 +40,7 @@ pub(crate) enum Job {
     /// Write verdicts to steps that are recorded, or about to be.
     Verdicts(ClientSessionId, Vec<(StepId, StepVerdict)>),
     /// Ask the judge.
-    Judge(Box<Inquiry>),
+    Judge(Box<Errand>),
 }
 
 /// The work behind [`Drift`](crate::Drift), to be run beside the proxy.
@@ -103,6 +98,27 @@ impl DriftWork {
 }
 
 impl Shared {
+    /// Looks which of the actions that ran the user was asked about: those break nothing. An error: it cannot be known.
+    pub(crate) async fn look_what_was_asked(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), StoreError> {
+        let (id, _) = slot.whose();
+        let asked = self.store.asked_calls(&id).await?;
+        let verdicts = {
+            let mut session = slot.session();
+            let moment = self.moment(&session);
+            let mut effects = session
+                .engine
+                .apply(SessionEvent::PermissionAsked(&asked), &moment);
+            if self.carry_out(slot, &mut session, &mut effects) {
+                self.save_state(&session);
+            }
+            effects.later_verdicts
+        };
+        if !verdicts.is_empty() {
+            self.ask(Job::Verdicts(id, verdicts));
+        }
+        Ok(())
+    }
+
     async fn perform(self: &Arc<Self>, job: Job) {
         match job {
             Job::Load(slot) => self.load(slot).await,
@@ -115,7 +131,7 @@ impl Shared {
             Job::Verdicts(session, verdicts) => {
                 self.record_later(&session, &verdicts, verdicts.len()).await;
             }
-            Job::Judge(inquiry) => inquiry.ask(self).await,
+            Job::Judge(errand) => errand.run(self).await,
         }
     }
 
@@ -132,7 +148,7 @@ impl Shared {
                 }
             };
             let loaded = Arc::clone(&slot);
-            let loading = tokio::task::spawn_blocking(move || loaded.load(stored, &task));
+            let loading = tokio::task::spawn_blocking(move || load(&loaded, stored, &task));
             let Ok(found) = loading.await else {
                 tracing::error!(session = %id, "taking over what was before in this session panicked");
                 return;
@@ -140,6 +156,7 @@ impl Shared {
             // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
             let Some(found) = found else { continue };
             ends.disarm();
+            slot.news.notify_waiters();
             let verdicts = self.conclude(&slot, &mut slot.session(), found);
             self.record_later(&id, &verdicts, verdicts.len()).await;
             return;
@@ -164,67 +181,32 @@ impl Shared {
         Ok((task, stored))
     }
 
-    /// Concludes from actions that were seen before the session was loaded, as if they were done now. Of what is off the goal
-    /// as a matter of fact nothing is said where something was typed or found since. What is a guess is said by nobody but a
-    /// judge: the stored steps tell less than there was, and the agent may be further by now. Of what failed nothing is said.
-    /// What is to be recorded of them, since they were recorded as nobody could judge them.
+    /// Concludes from actions that were seen before the session was loaded. What is to be recorded of them, since they were
+    /// recorded without verdicts.
     pub(crate) fn conclude(
         &self,
         slot: &Arc<Slot>,
         session: &mut Session,
         found: Found,
     ) -> Vec<(StepId, StepVerdict)> {
-        let Found {
-            done: mut open,
-            mut failed,
-            is_consent_new,
-        } = found;
-        if !session.agreement.is_whole() {
-            for one in open.iter_mut().chain(&mut failed) {
-                one.assessment = certain(one.assessment.clone(), true);
-            }
-        }
-        session.open.clear();
-        let is_overtaken = std::mem::take(&mut session.is_open_overtaken);
-        let is_guess = |one: &Assessed| one.assessment.score < ON_GOAL_FROM && !has_hard(&one.assessment);
-        let (guesses, facts): (Vec<Assessed>, Vec<Assessed>) = open.into_iter().partition(is_guess);
-        let is_on_goal = guesses.is_empty() && facts.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
-        let mut progress = Progress::default();
-        if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard(&one.assessment))) {
-            let contract = session.agreement.contract().clone();
-            let moment = self.moment(session);
-            progress = session.course.respond(&facts, &contract, moment);
-            self.follow_up(&progress);
-        }
-        if progress.changed || is_consent_new {
+        let moment = self.moment(session);
+        let mut effects = session.engine.conclude(found, &moment);
+        // One that is asked already is enough.
+        effects.inquiries.retain(|_| !session.is_judging);
+        if self.carry_out(slot, session, &mut effects) && session.is_followed {
             self.save_state(session);
         }
-        if !is_overtaken && !guesses.is_empty() && !session.is_judging && session.agreement.is_whole() {
-            let inquiry = Inquiry::verdict(slot, session, &guesses);
-            session.is_judging = self.request_judgement(inquiry);
-            if session.is_judging {
-                session.suspicions += 1;
-                session.course.asked_judge(self.clock.now());
-                self.save_state(session);
-            }
-        }
-        let of_facts = facts.iter().zip(verdicts(&facts, &progress));
-        let of_guesses = guesses.iter().zip(verdicts(&guesses, &Progress::default()));
-        let of_failed = failed.iter().zip(verdicts(&failed, &Progress::default()));
-        of_facts
-            .chain(of_guesses)
-            .chain(of_failed)
-            .filter_map(|(one, verdict)| one.step.clone().zip(verdict))
-            .filter(|(_, verdict)| !verdict.findings.is_empty() || verdict.level.is_some())
-            .collect()
+        effects.later_verdicts
     }
 
     /// Brings into memory where a session stood.
     async fn place(&self, slot: &Slot, id: &ClientSessionId) -> Result<(), StoreError> {
-        if slot.session().is_placed {
+        if slot.session().engine.is_placed() {
             return Ok(());
         }
-        let progress = slot.place(self.store.drift_state(id).await?, self.clock.now());
+        let state = self.store.drift_state(id).await?;
+        let progress = slot.session().engine.place(state, self.clock.now());
+        slot.news.notify_waiters();
         self.follow_up(&progress);
         let session = slot.session();
         if progress.changed && session.is_followed {
@@ -256,7 +238,7 @@ impl Shared {
         let ends = Ends::refreshing(&slot);
         let (id, task) = slot.whose();
         let terms = self.terms(&id, &task).await;
-        let correction = slot.session().course.state().correction.clone();
+        let correction = slot.session().engine.state().correction.clone();
         let is_forgotten = match &correction {
             Some(correction) => self.is_forgotten(&id, &correction.id).await,
             None => false,
@@ -264,7 +246,7 @@ impl Shared {
         let taken = match terms {
             Ok(terms) => {
                 let shown = Arc::clone(&slot);
-                tokio::task::spawn_blocking(move || shown.take_over(terms, &task)).await
+                tokio::task::spawn_blocking(move || take_over(&shown, terms, &task)).await
             }
             Err(error) => {
                 tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
@@ -274,10 +256,10 @@ impl Shared {
         ends.disarm();
         let mut session = slot.session();
         session.is_refreshing = false;
-        let now = session.course.state().correction.as_ref();
+        let now = session.engine.state().correction.as_ref();
         let is_same = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
         if is_forgotten && is_same {
-            session.course.forget(self.clock.now());
+            session.engine.forget_correction(self.clock.now());
             session.offered = None;
         }
         // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
@@ -378,6 +360,36 @@ impl Shared {
     }
 }
 
+/// Takes over what is stored of a session, with what happened meanwhile: what takes long is done without its lock. What rules
+/// find of actions from which nothing was concluded yet; `None`: it turned to another task meanwhile, and nothing was taken
+/// over.
+pub(crate) fn load(slot: &Slot, stored: Stored, task: &SessionId) -> Option<Found> {
+    let of_task = |session: &Session| session.task == *task;
+    let snapshot = Some(slot.session())
+        .filter(|session| of_task(session))?
+        .engine
+        .snapshot();
+    let under_way = snapshot.with(stored);
+    let mut session = Some(slot.session()).filter(|session| of_task(session))?;
+    Some(session.engine.load(under_way))
+}
+
+/// Takes over what a session is held to, unless it turned to another task meanwhile: then `false`.
+pub(crate) fn take_over(slot: &Slot, terms: Terms, task: &SessionId) -> bool {
+    let of_task = |session: &Session| session.task == *task;
+    let Some(session) = Some(slot.session()).filter(|session| of_task(session)) else {
+        return false;
+    };
+    let refresh = session.engine.refresh(terms);
+    drop(session);
+    let refresh = refresh.read();
+    let Some(mut session) = Some(slot.session()).filter(|session| of_task(session)) else {
+        return false;
+    };
+    session.engine.refreshed(refresh);
+    true
+}
+
 /// Something is under way with a session; ends also where that is broken off.
 struct Ends<'a> {
     slot: &'a Slot,
@@ -415,9 +427,7 @@ impl Drop for Ends<'_> {
         }
         let mut session = self.slot.session();
         if self.is_loading {
-            if session.loading == Loading::UnderWay {
-                session.loading = Loading::No;
-            }
+            session.is_loading = false;
         } else {
             session.is_refreshing = false;
         }

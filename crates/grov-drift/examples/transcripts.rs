@@ -85,7 +85,7 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
     let resume = |session| Following::resume(session, &edits, Arc::new(extract_intent));
     let at = |place: usize| start + Duration::seconds(i64::try_from(place + 1).unwrap_or(i64::MAX / 4));
     let mut following = resume(begun);
-    following.prompted(&sequence.goal);
+    following.prompted(&sequence.goal, start);
     let mut session = following.into_progress(start).session;
     let count = match every {
         None => sequence.actions.len(),
@@ -102,8 +102,8 @@ fn judged(sequence: &Sequence, every: Option<usize>) -> Result<(Vec<u8>, Vec<usi
             following.read(lines(place, action, at(place))?.as_bytes());
         }
         let last = first + actions.len() - 1;
+        following.prompted("go on", at(last));
         let check = following.check(at(last));
-        following.prompted("go on");
         let progress = following.into_progress(at(last));
         if every.is_none() {
             for step in &progress.steps {

@@ -1,6 +1,6 @@
 //! A prompt, noted without following the session: its course is long, and most prompts find nothing to be looked at.
 
-use crate::course::known_by;
+use crate::reading::known_by;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, WaitingPrompt};
 use grov_session::{Agreement, IntentReader, kept_of};

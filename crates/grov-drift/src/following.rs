@@ -1,40 +1,37 @@
 //! A session, followed from hook to hook.
 
 use crate::announcing::waiting;
-use crate::checking;
-use crate::course::{Course, Resumed, known_by};
+use crate::reading::{Reading, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
-    ActionSketch, AgentId, Assessment, GoalContract, GoalEdit, GuardVerdict, Guarded, HookCheck, HookEnded,
-    HookProgress, HookSession, HookStep, OFF_GOAL_BELOW, StepId, WaitingPrompt,
+    ActionSketch, AgentId, AskedCall, CorrectionId, GoalContract, GoalEdit, GuardVerdict, Guarded, HookCheck,
+    HookEnded, HookProgress, HookSession, HookStep, StepId, WaitingPrompt,
 };
-use grov_scope::Rules;
+use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
-use grov_session::objection::{agreed, objects};
-use grov_session::{Agreement, IntentReader, TaskGoal};
-use std::collections::{BTreeMap, VecDeque};
+use grov_session::{
+    Effects, IntentReader, Moment, Observed, Outcome, Policy, Question, SessionEngine, SessionEvent,
+};
+use std::collections::VecDeque;
 use time::OffsetDateTime;
 
 /// The tools that put something to the user.
 const ASKING: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 
-/// Follows a session: what was read of its transcript, what the agent is held to, what was found and said.
+/// Follows a session: its transcript feeds the engine, and what is to be said goes out with prompts.
 ///
 /// A hook takes it up with [`Following::resume`], reads the transcript from [`Following::offset`] on, and keeps what
 /// [`Following::into_progress`] gives. What was not kept is found again by the next hook.
 pub struct Following {
     session: HookSession,
-    course: Course,
-    agreement: Agreement,
-    rules: Rules,
-    /// What the user typed and the course does not know of, oldest first.
+    reading: Reading,
+    engine: SessionEngine,
+    /// What the user typed and the engine does not know of, oldest first.
     waiting: VecDeque<WaitingPrompt>,
     /// The transcript is read from its beginning, and everything in it counted anew.
     counts_anew: bool,
-    /// The agent may be told what was found.
-    corrects: bool,
-    /// Tool calls that the user was asked about before they ran, and whether it is noted that they ran.
-    asked: BTreeMap<String, bool>,
+    /// The time of what was read last.
+    now: OffsetDateTime,
     steps: Vec<HookStep>,
     /// How calls ended that are among the steps of an earlier hook.
     ended: Vec<HookEnded>,
@@ -45,56 +42,45 @@ impl Following {
     /// Takes up a session as it is stored, with what a person changed of its contract, oldest first. `read` tells what
     /// prompts ask for.
     ///
-    /// A course that cannot be read is begun anew: the transcript is read from its beginning, which gives the same steps
-    /// again, and nothing of it is corrected any more. One that was forgotten goes on where it was: what was said before is not
-    /// taken up again.
+    /// What was stored and cannot be read is begun anew: the transcript is read from its beginning, which gives the same steps
+    /// again, and nothing of it is corrected any more. What was forgotten goes on where it was: it is not read again.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
-        let stored = session.course.as_deref();
-        let stored = stored.and_then(|text| Course::stored(text, &session.contract, &root));
-        let mut agreement = Agreement::new(read);
-        // What was followed before was forgotten: it is not read again.
+        let stored = session.course.as_deref().and_then(Reading::stored);
         let is_forgotten = session.course.is_none() && session.read_to > 0;
         let counts_anew = stored.is_none() && !is_forgotten;
-        let (course, rules) = match stored {
-            Some(Resumed { course, typed, rules }) => {
-                agreement.work_on(TaskGoal::default(), typed.instructions);
-                (course, rules)
-            }
-            None if is_forgotten => {
-                agreement.work_on(TaskGoal::default(), session.contract.instructions.clone());
-                let since = session.updated_at;
-                (Course::new(session.client_session_id.as_str(), since), None)
+        let id = &session.client_session_id;
+        let (reading, engine) = match stored {
+            Some((reading, memo)) => {
+                let engine = SessionEngine::recall(memo, Some(&root), Policy::PER_PROMPT, read, edits);
+                (reading, engine)
             }
             None => {
                 let since = match session.course {
-                    Some(_) => session.updated_at,
-                    None => session.started_at,
+                    None if !is_forgotten => session.started_at,
+                    _ => session.updated_at,
                 };
-                session.read_to = 0;
-                session.prompts = 0;
-                session.actions = 0;
-                (Course::new(session.client_session_id.as_str(), since), None)
+                let typed = match is_forgotten {
+                    true => session.contract.instructions.clone(),
+                    false => Vec::new(),
+                };
+                let engine = SessionEngine::new(id.clone(), Some(&root), Policy::PER_PROMPT, read, since);
+                let engine = engine.begun(typed, edits, session.escalation);
+                (Reading::new(id.as_str(), since), engine)
             }
         };
-        agreement.edited(edits.to_vec());
-        let held = agreement.contract().clone();
-        let rules = match rules {
-            Some(mut rules) => {
-                rules.hold_to(held);
-                rules
-            }
-            None => Rules::new(held, Some(&root)),
-        };
+        if counts_anew {
+            session.read_to = 0;
+            session.prompts = 0;
+            session.actions = 0;
+        }
         Self {
+            now: session.updated_at,
             waiting: std::mem::take(&mut session.waiting).into(),
             counts_anew,
             session,
-            course,
-            agreement,
-            rules,
-            corrects: true,
-            asked: BTreeMap::new(),
+            reading,
+            engine,
             steps: Vec::new(),
             ended: Vec::new(),
             check: None,
@@ -109,20 +95,21 @@ impl Following {
         edits: &[GoalEdit],
         read: IntentReader,
     ) -> Self {
-        let mut following = Self::resume(session, edits, read);
+        let mut following = Self::resume(session, edits, read.clone());
         if !contract.instructions.is_empty() {
-            following.course.knows_history = true;
-            let typed = contract.instructions.clone();
-            following.agreement.work_on(TaskGoal::default(), typed);
-            following.rules.hold_to(following.agreement.contract().clone());
+            let session = &following.session;
+            let id = session.client_session_id.clone();
+            let engine = SessionEngine::new(id, Some(root(session)), Policy::PER_PROMPT, read, following.now);
+            following.engine = engine.begun(contract.instructions.clone(), edits, session.escalation);
+            following.reading.knows_history = true;
         }
         following
     }
 
-    /// Whether the agent may be told what is found, `true` if nobody says so. Where it may not, a check gives a score and
-    /// no correction.
+    /// Whether the agent may be told what is found, `true` if nothing else is said. Where it may not, a check gives a score
+    /// and no correction.
     pub fn set_corrects(&mut self, corrects: bool) {
-        self.corrects = corrects;
+        self.apply(SessionEvent::Corrects(corrects));
     }
 
     /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
@@ -130,17 +117,34 @@ impl Following {
         let asked = log
             .iter()
             .filter(|one| one.verdict == GuardVerdict::Ask || one.ran);
-        self.asked = asked.map(|one| (one.tool_use_id.clone(), one.ran)).collect();
+        let asked: Vec<AskedCall> = asked
+            .map(|one| AskedCall {
+                tool_use_id: one.tool_use_id.clone(),
+                ran: one.ran,
+            })
+            .collect();
+        self.apply(SessionEvent::PermissionAsked(&asked));
+    }
+
+    /// Hands an event to the engine.
+    fn apply(&mut self, event: SessionEvent<'_>) -> Effects {
+        let session = &self.session.client_session_id;
+        let moment = Moment {
+            at: self.now,
+            id: CorrectionId::new(format!("{session}-{:06}", self.session.actions)),
+            task: session.first_task(),
+        };
+        self.engine.apply(event, &moment)
     }
 
     /// Whether the user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
     pub fn is_released(&self) -> bool {
-        self.rules.released().is_some()
+        self.engine.is_released()
     }
 
     /// What the agent is held to, with what a person changed.
     pub fn contract(&self) -> &GoalContract {
-        self.agreement.contract()
+        self.engine.contract()
     }
 
     /// The folder that relative paths of the contract are meant from: the project, or where the client works outside of it.
@@ -163,7 +167,7 @@ impl Following {
     pub fn offset(&mut self, length: u64) -> u64 {
         if length < self.session.read_to {
             self.session.read_to = 0;
-            self.course.reader = Reader::new(Some(self.session.client_session_id.as_str()));
+            self.reading.reader = Reader::new(Some(self.session.client_session_id.as_str()));
         }
         self.session.read_to
     }
@@ -186,7 +190,7 @@ impl Following {
     }
 
     fn read_lines(&mut self, bytes: &[u8]) -> usize {
-        let reading = self.course.reader.read(bytes);
+        let reading = self.reading.reader.read(bytes);
         self.session.read_to += reading.taken as u64;
         self.follow(&reading.entries);
         reading.taken
@@ -204,14 +208,14 @@ impl Following {
         let Some(prompt) = self.waiting.pop_front() else {
             return;
         };
-        self.course.announce(prompt.known_by);
-        self.hold(&prompt.text, self.counts_anew);
+        self.reading.announce(prompt.known_by);
+        self.hold(&prompt.text, self.counts_anew, self.session.updated_at);
     }
 
     /// Where in the transcript of a subagent to go on reading, if it is `length` bytes long now. Of more than 1,024 subagents
     /// the later ones are not followed: there, that is the end.
     pub fn subagent_offset(&mut self, agent: &AgentId, length: u64) -> u64 {
-        let Some(source) = self.course.agent(agent.as_str()) else {
+        let Some(source) = self.reading.agent(agent.as_str()) else {
             return length;
         };
         if length < source.read_to {
@@ -223,13 +227,13 @@ impl Following {
     /// Follows what the transcript of a subagent says from its offset on.
     pub fn read_subagent(&mut self, agent: &AgentId, bytes: &[u8]) -> usize {
         let id = self.session.client_session_id.as_str();
-        let Some(source) = self.course.agent(agent.as_str()) else {
+        let Some(source) = self.reading.agent(agent.as_str()) else {
             return 0;
         };
         let reader = source.reader.get_or_insert_with(|| Reader::new(Some(id)));
         let reading = reader.read(bytes);
         source.read_to += reading.taken as u64;
-        self.course.has_read(agent.as_str());
+        self.reading.has_read(agent.as_str());
         let own = |entry: Entry| Entry {
             agent: Some(entry.agent.unwrap_or_else(|| agent.clone())),
             ..entry
@@ -242,23 +246,27 @@ impl Following {
     /// Follows what happened.
     pub fn follow(&mut self, entries: &[Entry]) {
         for entry in entries {
+            self.now = entry.at.unwrap_or(self.now);
             match &entry.event {
                 Event::Prompt { text, .. } => {
                     let known = known_by(text);
                     let is_history = self.is_history(entry);
-                    if is_history && self.course.knows_history {
+                    if is_history && self.reading.knows_history {
                         continue;
                     }
-                    if self.course.was_announced(known) {
+                    if self.reading.was_announced(known) {
                         continue;
                     }
                     let waits = self.waiting.iter().position(|prompt| prompt.known_by == known);
                     let is_counted = waits.is_some_and(|place| self.waiting.remove(place).is_some());
-                    self.hold(text, !is_history && (!is_counted || self.counts_anew));
+                    let counts = !is_history && (!is_counted || self.counts_anew);
+                    self.hold(text, counts, entry.at.unwrap_or(self.now));
                 }
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
-                Event::Said(text) if entry.agent.is_none() => self.course.last_answer = Some(text.clone()),
+                Event::Said(text) if entry.agent.is_none() => {
+                    self.apply(SessionEvent::Said(text));
+                }
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
         }
@@ -270,84 +278,68 @@ impl Following {
         entry.is_inherited || entry.at.is_some_and(|at| at < self.session.started_at)
     }
 
-    /// The user typed something, which the transcript will show later. Told before a check, so that what is asked for now
-    /// is not held against the agent.
-    pub fn prompted(&mut self, prompt: &str) {
-        self.course.announce(known_by(prompt));
-        self.hold(prompt, true);
+    /// The user typed something, which the transcript will show later. Handed over before a check, so that what is asked for
+    /// now is not held against the agent.
+    pub fn prompted(&mut self, prompt: &str, at: OffsetDateTime) {
+        self.reading.announce(known_by(prompt));
+        self.now = at;
+        self.hold(prompt, true, at);
     }
 
-    fn hold(&mut self, prompt: &str, counts: bool) {
+    fn hold(&mut self, text: &str, counts: bool, arrived_at: OffsetDateTime) {
         self.session.prompts += u64::from(counts);
-        let says_something = self.agreement.prompted(prompt);
-        self.rules.prompted();
-        self.rules.hold_to(self.agreement.contract().clone());
-        let answer = self.course.last_answer.take();
-        if says_something {
-            self.reconsider();
-        } else if let Some(answer) = answer.filter(|_| !objects(prompt)) {
-            self.rules.consented(&answer);
-        }
-    }
-
-    /// Lets go of what is off the goal no more under what the user asks for now.
-    fn reconsider(&mut self) {
-        let rules = &self.rules;
-        self.course.batch.offences.retain(|offence| {
-            let mut rules = rules.clone();
-            if offence.is_fact() || offence.is_delegated {
-                rules.assess_delegated(&offence.action).score < OFF_GOAL_BELOW
-            } else {
-                rules.assess(&offence.action, None).score < OFF_GOAL_BELOW
-            }
-        });
-        let Course {
-            batch, open_doubts, ..
-        } = &mut self.course;
-        open_doubts.keep(|call| batch.has_offence(call));
+        self.apply(SessionEvent::Prompted { text, arrived_at });
     }
 
     fn called(&mut self, entry: &Entry, call: &Call) {
         let id = call.action.tool_use_id.as_deref();
-        if id.is_some_and(|id| !self.course.is_new_call(id)) {
+        if id.is_some_and(|id| !self.reading.is_new_call(id)) {
             return;
         }
         if let Some(id) = id.filter(|_| ASKING.contains(&call.action.tool.as_str())) {
-            self.course.asks(id, call.plan.clone());
+            self.apply(SessionEvent::Asks(Question {
+                call: id.to_owned(),
+                plan: call.plan.clone(),
+            }));
         }
-        let action = sketch(call);
-        let is_delegated = entry.agent.is_some();
-        if id.is_some_and(|id| self.asked.contains_key(id)) {
-            self.rules.allow(&action, id);
-        }
-        let assessment = if is_delegated {
-            self.rules.assess_delegated(&action)
-        } else {
-            self.rules.assess(&action, id)
+        let mut observed = Observed {
+            action: sketch(call),
+            call: id.map(str::to_owned),
+            step: None,
+            is_delegated: entry.agent.is_some(),
         };
         if self.is_history(entry) {
+            self.apply(SessionEvent::ActedBefore(observed));
             return;
         }
         self.session.actions += 1;
-        self.course.batch.put_back(self.rules.put_back());
-        if entry.at.is_none_or(|at| at > self.course.since) {
-            if !is_delegated {
-                self.course.open_doubts.acted(&action, &assessment, id);
-            }
-            self.course.batch.add(id, &action, &assessment, is_delegated);
-        }
+        let step = self.step_id(id);
+        let is_new = entry.at.is_none_or(|at| at > self.reading.since);
+        let mut effects = if is_new {
+            observed.step = Some(step.clone());
+            self.apply(SessionEvent::Acted(vec![observed]))
+        } else {
+            self.apply(SessionEvent::ActedBefore(observed))
+        };
+        let Some(assessed) = effects.assessed.pop() else {
+            return;
+        };
+        let (score, findings) = match effects.verdicts.pop().flatten() {
+            Some(verdict) => (verdict.score, verdict.findings),
+            None => (assessed.assessment.score, assessed.assessment.findings),
+        };
         self.steps.push(HookStep {
-            id: self.step_id(id),
+            id: step,
             tool_use_id: id.map(str::to_owned),
             agent_id: entry.agent.clone(),
             tool: call.action.tool.clone(),
             action: ActionSketch {
                 content: None,
-                ..action
+                ..assessed.action
             },
             prompt: self.session.prompts,
-            score: Some(assessment.score),
-            findings: assessment.findings,
+            score: Some(score),
+            findings,
             timestamp: entry.at.unwrap_or(self.session.updated_at),
         });
     }
@@ -362,27 +354,12 @@ impl Following {
 
     fn ended(&mut self, entry: &Entry, ended: &Ended) {
         let call = ended.tool_use_id.as_str();
-        self.rules.ended(call, ended.failed);
-        if ended.failed {
-            self.course.batch.failed(call);
-            self.course.open_doubts.failed(call);
-            // They said no, unless it ran and failed by itself.
-            if self.asked.get(call) == Some(&false) {
-                self.rules.disallow(call);
-            }
-        }
-        if entry.agent.is_none() {
-            if let Some(output) = &ended.output {
-                self.rules.heard(output);
-            }
-            if let Some(question) = self.course.answered(call) {
-                let words = agreed(question.plan.as_deref(), ended.failed, ended.output.as_deref());
-                self.rules.consented(words.unwrap_or_default());
-                if words.is_some() && question.plan.is_some() {
-                    self.rules.release();
-                }
-            }
-        }
+        self.apply(SessionEvent::Ended(Outcome {
+            call,
+            failed: ended.failed,
+            output: ended.output.as_deref(),
+            is_delegated: entry.agent.is_some(),
+        }));
         let steps = self.steps.iter_mut().rev();
         let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(call));
         if let Some(step) = own.next() {
@@ -397,42 +374,37 @@ impl Following {
         }
     }
 
-    /// What the rules would say of an action that has not run yet. Nothing is kept of it.
-    pub fn foresee(&self, call: &Call, is_delegated: bool) -> Assessment {
-        let mut rules = self.rules.clone();
-        let action = sketch(call);
-        if is_delegated {
-            rules.assess_delegated(&action)
-        } else {
-            rules.assess(&action, None)
-        }
-    }
-
-    /// Looks at everything that was done since the last check. `None`: nothing was.
+    /// Looks at everything that was done since the last check, and says what is to be said of it. `None`: nothing was done.
     pub fn check(&mut self, at: OffsetDateTime) -> Option<HookCheck> {
-        if self.course.batch.actions == 0 {
-            return None;
+        let look = self.engine.look()?;
+        let said = self.engine.due(at, false).cloned();
+        if let Some(correction) = &said {
+            self.engine.delivered(correction, at);
         }
-        let batch = self.course.batch.taken();
-        let contract = self.agreement.contract();
-        let check = checking::check(
-            &mut self.session,
-            &mut self.course,
-            contract,
-            &batch,
-            self.corrects,
+        self.session.drift_score = Some(look.score);
+        self.session.escalation = self.engine.state().escalation;
+        let check = HookCheck {
+            id: format!("{}-{:06}", self.session.client_session_id, self.session.actions),
+            actions: look.actions,
+            score: look.score,
+            level: said.as_ref().map(|correction| correction.level),
+            reason: look.reason,
+            files: look.files,
+            correction: said
+                .as_ref()
+                .map(|correction| framed(&correction.text, correction.level, false)),
+            recovery_plan: said
+                .map(|correction| correction.recovery_plan)
+                .unwrap_or_default(),
             at,
-        );
-        if check.correction.is_some() {
-            self.rules.told_to_undo();
-        }
+        };
         self.check = Some(check.clone());
         Some(check)
     }
 
     /// Checks what was done where there is nothing to be said of it, now or when the user types again.
     pub fn settle(&mut self, at: OffsetDateTime) {
-        if self.course.batch.score() >= ON_GOAL_FROM {
+        if self.engine.score_of_look() >= ON_GOAL_FROM && self.engine.pending().is_none() {
             self.check(at);
         }
     }
@@ -446,17 +418,15 @@ impl Following {
 
     /// What was learned, to be kept.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
-        self.session.course = self.course.to_text(&self.rules, self.agreement.typed());
-        // What waits is not in the course, but the agent is held to it.
-        for prompt in &self.waiting {
-            self.agreement.prompted(&prompt.text);
-        }
+        self.session.course = self.reading.to_text(&self.engine);
         if self.counts_anew {
             self.session.prompts += self.waiting.len() as u64;
         }
-        self.session.contract = self.agreement.typed().clone();
+        // What waits is not in the engine, but the agent is held to it.
+        let waiting = self.waiting.iter().map(|prompt| prompt.text.as_str());
+        self.session.contract = self.engine.typed_with(waiting);
         self.session.waiting = self.waiting.into();
-        self.session.is_unchecked = self.course.batch.actions > 0;
+        self.session.is_unchecked = self.engine.is_to_be_looked_at();
         self.session.updated_at = at;
         HookProgress {
             session: self.session,

@@ -9,13 +9,11 @@
 #![forbid(unsafe_code)]
 
 mod announcing;
-mod checking;
-mod course;
 mod following;
 pub mod guard;
+mod reading;
 mod reasoning;
 mod review;
-mod scoring;
 
 pub use announcing::{announce, is_quiet, may_wait};
 pub use following::Following;

@@ -262,15 +262,15 @@ impl Arrival<'_> {
             note(Some(self.call.home), &format!("the transcript: {error}"));
             false
         });
+        let now = SystemClock.now();
         if is_at_end {
-            following.prompted(self.prompt);
+            following.prompted(self.prompt, now);
         } else {
             let path = self.whose.transcript.as_deref();
             let length = path.and_then(|path| length(path).ok().flatten());
             following.waits(self.prompt, length.unwrap_or(0));
         }
         following.set_corrects(self.drift.corrections && !is_off);
-        let now = SystemClock.now();
         let is_checked = self.drift.enabled && is_at_end;
         let check = if is_checked { following.check(now) } else { None };
         told.correction = check.and_then(|check| check.correction);

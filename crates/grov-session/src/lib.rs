@@ -7,14 +7,38 @@
 //! It does not know clocks, stores, models, HTTP or files, nor which path feeds it.
 #![forbid(unsafe_code)]
 
+mod assessed;
 pub mod correction;
+mod course;
 pub mod doubt;
+mod engine;
+mod event;
 mod holding;
+mod inquiry;
 pub mod level;
+mod memo;
 pub mod objection;
+mod offence;
+mod past;
+mod permissions;
+mod policy;
 pub mod quote;
-#[cfg(test)]
-mod testing;
+mod reconsider;
+mod replay;
+mod stretch;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod verdict;
 pub mod way_back;
 
+pub use assessed::Assessed;
+pub use course::{Course, Moment, Progress, Standing};
+pub use engine::{Look, SessionEngine};
+pub use event::{Effects, Observed, Outcome, Question, SessionEvent};
 pub use holding::{Agreement, IntentReader, TaskGoal, instructions, kept_of};
+pub use inquiry::{Asked, Inquiry, Occasion};
+pub use memo::Memo;
+pub use past::{Done, Found, Refresh, Snapshot, Stored, Terms, UnderWay};
+pub use policy::{Delivery, Policy};
+pub use reconsider::Reconsidered;
+pub use replay::{Replay, Replayed, replay};

@@ -1,8 +1,77 @@
-//! A reading of prompts for tests.
+//! Actions and findings for tests.
+
+use crate::assessed::Assessed;
+use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, Rule};
+
+/// For tests.
+pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
+    ActionSketch {
+        action_type,
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        command: None,
+        effects: Vec::new(),
+        reasoning: None,
+        failed: None,
+        output: None,
+        content: None,
+    }
+}
+
+/// For tests.
+pub fn edit(file: &str, content: &str) -> ActionSketch {
+    ActionSketch {
+        content: Some(content.to_owned()),
+        ..action(ActionType::Edit, &[file])
+    }
+}
+
+/// For tests.
+pub fn read(file: &str) -> ActionSketch {
+    action(ActionType::Read, &[file])
+}
+
+/// For tests.
+pub fn bash(command: &str, effect: EffectKind, files: &[&str]) -> ActionSketch {
+    ActionSketch {
+        command: Some(command.to_owned()),
+        effects: vec![effect],
+        ..action(ActionType::Bash, files)
+    }
+}
+
+/// For tests.
+pub fn finding(rule: Rule, at_most: u8) -> Finding {
+    Finding {
+        rule,
+        file: None,
+        reason: "the change has nothing to do with the goal".to_owned(),
+        at_most,
+    }
+}
+
+/// For tests.
+pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> Assessed {
+    let findings = if score >= 8 {
+        Vec::new()
+    } else {
+        vec![Finding {
+            file: action.files.first().cloned(),
+            ..finding(rule, score)
+        }]
+    };
+    Assessed {
+        action,
+        step: None,
+        call: None,
+        assessment: Assessment { score, findings },
+        is_delegated: false,
+        put_back: Vec::new(),
+    }
+}
 
 /// What prompts ask for, in the simplest way: the goal of the newest that is no assent, every word with a dot as scope, and
 /// sentences with "do not" as constraints.
-pub(crate) fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
+pub fn read_intent(question: &grov_domain::IntentQuestion) -> grov_domain::Intent {
     const ASSENT: &[&str] = &["yes", "ok", "continue", "looks good", "go on"];
     let saying: Vec<&String> = question
         .prompts

@@ -11,9 +11,9 @@ use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
     GoalContract, IntentQuestion, Judge, JudgedBy,
 };
-use grov_drift_proxy::level;
 use grov_llm::offline::extract_intent;
 use grov_scope::Rules;
+use grov_session::level::level;
 use serde::Serialize;
 use std::path::Path;
 

@@ -1,8 +1,6 @@
 //! A proxy that is watched, with a store and a judge in memory.
 
 use super::double::{Answers, Kept, Ticking};
-use crate::session::Loading;
-use crate::testing::{edit, read_intent};
 use crate::{Drift, DriftSettings};
 use grov_domain::{
     Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftState, ExchangeId, ExchangeKind,
@@ -12,6 +10,7 @@ use grov_domain::{
 use grov_proxy_core::{
     ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
 };
+use grov_session::testing::{edit, read_intent};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -268,7 +267,7 @@ impl Bench {
         let slot = self.drift.shared.slot(&session());
         until(|| {
             let session = slot.session();
-            let contract = session.agreement.contract();
+            let contract = session.engine.contract();
             [&contract.allowed, &contract.forbidden, &contract.constraints]
                 .iter()
                 .any(|list| list.iter().any(|entry| entry == text))
@@ -281,22 +280,27 @@ impl Bench {
             .shared
             .slot(&session())
             .session()
-            .course
+            .engine
             .state()
             .clone()
     }
 
     pub(super) fn contract(&self) -> grov_domain::GoalContract {
         let slot = self.drift.shared.slot(&session());
-        slot.session().agreement.contract().clone()
+        slot.session().engine.contract().clone()
     }
 
     pub(super) fn session_is_loaded(&self) -> bool {
-        self.drift.shared.slot(&session()).session().loading == Loading::Done
+        self.drift
+            .shared
+            .slot(&session())
+            .session()
+            .engine
+            .is_past_known()
     }
 
     pub(super) fn session_is_under_way(&self) -> bool {
-        self.drift.shared.slot(&session()).session().loading == Loading::UnderWay
+        self.drift.shared.slot(&session()).session().is_on_the_way()
     }
 
     pub(super) fn counted(&self, name: &str) -> u64 {

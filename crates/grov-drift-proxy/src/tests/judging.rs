@@ -3,8 +3,8 @@
 use super::bench::{Bench, GOAL, ROOT, Response, session, until};
 use super::double::Answers;
 use crate::DriftSettings;
-use crate::testing::{bash, edit};
 use grov_domain::{EffectKind, JudgedBy, SessionId};
+use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]

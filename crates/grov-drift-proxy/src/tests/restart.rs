@@ -1,9 +1,9 @@
 //! What was known outlives the program.
 
 use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
-use crate::testing::{bash, edit};
 use grov_domain::{ClientSessionId, CorrectionLevel, EffectKind, SessionMode};
 use grov_proxy_core::ContextSource;
+use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
 async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
@@ -44,7 +44,7 @@ async fn what_happens_while_a_session_is_loaded_is_not_lost() {
     assert_eq!(watched.state, None);
     until(|| {
         let slot = later.drift.shared.slot(&session());
-        slot.session().loading == crate::session::Loading::Done
+        slot.session().engine.is_past_known()
     })
     .await;
     assert_eq!(later.state().prompts, bench.state().prompts);

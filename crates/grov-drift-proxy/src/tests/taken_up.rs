@@ -3,9 +3,10 @@
 use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
 use super::double::{Answers, Kept};
 use crate::DriftSettings;
-use crate::testing::{bash, edit};
+use crate::work::{load, take_over};
 use grov_domain::{CorrectionOutcome, EffectKind, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
 use grov_proxy_core::Watched;
+use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 
 /// Another piece of work.
@@ -71,9 +72,10 @@ async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_no
     assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
     let slot = later.drift.shared.slot(&session());
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-    let loading = slot.begin_to_load(stored, &task).unwrap();
+    assert_eq!(slot.session().task, task);
+    let loading = slot.session().engine.snapshot().with(stored);
     later.exchange(turn(&[ELSEWHERE], FILE));
-    let found = slot.end_loading(loading).unwrap().done;
+    let found = slot.session().engine.load(loading).done;
     assert_eq!(found.len(), 1);
     assert!(found[0].assessment.score >= OFF_GOAL_BELOW, "{found:?}");
     assert_eq!(later.contract().newest_instruction(), ELSEWHERE);
@@ -234,12 +236,13 @@ async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task()
     let typed = ["Also fix src/auth/session.ts"];
     later.exchange(turn(&typed, "src/auth/session.ts"));
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-    let loading = slot.begin_to_load(stored, &task).unwrap();
+    assert_eq!(slot.session().task, task);
+    let loading = slot.session().engine.snapshot().with(stored);
     later.exchange(Response {
         ends: true,
         ..Response::default()
     });
-    slot.end_loading(loading).unwrap();
+    slot.session().engine.load(loading);
     assert_eq!(later.contract().newest_instruction(), typed[0]);
     later.exchange(Response {
         task: Some("second"),
@@ -247,7 +250,7 @@ async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task()
         ..Response::default()
     });
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-    assert!(slot.take_over(stored.terms, &task));
+    assert!(take_over(&slot, stored.terms, &task));
     assert_eq!(
         later.contract().instructions,
         ["Translate docs/manual.md into French"]
@@ -400,8 +403,8 @@ async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_d
         let slot = later.drift.shared.slot(&session());
         later.exchange(publish());
         let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-        let found = slot.load(stored, &task).unwrap();
-        assert_eq!(slot.session().agreement.is_whole(), is_known);
+        let found = load(&slot, stored, &task).unwrap();
+        assert_eq!(slot.session().engine.is_whole(), is_known);
         let shared = &later.drift.shared;
         let verdicts = shared.conclude(&slot, &mut slot.session(), found);
         assert_eq!(verdicts.is_empty(), !is_known, "{verdicts:?}");
@@ -416,7 +419,7 @@ async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
         let slot = later.drift.shared.slot(&session());
         later.change("src/styles/theme.css", "a {}");
         let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-        let found = slot.load(stored, &task).unwrap();
+        let found = load(&slot, stored, &task).unwrap();
         later.exchange(Response {
             prompts: if is_typed { &[ELSEWHERE] } else { &[] },
             ..Response::default()
@@ -589,6 +592,6 @@ async fn of_what_the_user_may_have_said_yes_to_no_secret_is_kept() {
 fn said_yes_to(later: &Bench) -> Vec<String> {
     let slot = later.drift.shared.slot(&session());
     let words = later.state().consent.words;
-    assert_eq!(slot.session().rules().consents(), words);
+    assert_eq!(slot.session().engine.consents(), words);
     words
 }

@@ -1,9 +1,9 @@
 //! What the user wants, allows and changes is followed.
 
 use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
-use crate::testing::{bash, edit};
 use grov_domain::{EffectKind, SessionMode};
 use grov_proxy_core::Question;
+use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
 async fn a_user_who_changes_the_goal_is_followed_at_once() {
@@ -26,7 +26,7 @@ async fn a_user_who_changes_the_goal_is_followed_at_once() {
         .shared
         .slot(&session())
         .session()
-        .agreement
+        .engine
         .contract()
         .clone();
     assert_eq!(contract.goal, "Translate docs/README.md into French");

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::{announce, is_quiet, may_wait, review, summary};
-use grov_domain::{ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OWN_TEXT_OPENING};
+use grov_domain::{
+    ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
+};
 use grov_llm::offline::{IntentMemo, extract_intent};
 use grov_session::level::MOST_DOUBTS;
 use proptest::prelude::*;
@@ -145,7 +147,7 @@ impl Session {
         let before = self.checks.len();
         let now = self.now;
         self.hook(|following| {
-            following.prompted(text);
+            following.prompted(text, now);
             following.check(now);
         });
         self.line(json!({"type": "user", "message": {"content": text}}));
@@ -514,7 +516,7 @@ fn a_fork_is_held_to_what_was_typed_before_it_from_its_first_prompt_on() {
 
     // Another process hears the first prompt, and only then there is a transcript.
     let mut following = Following::resume(following.into_progress(begins).session, &[], Arc::clone(&read));
-    following.prompted("Now write tests for src/auth/token.ts as well");
+    following.prompted("Now write tests for src/auth/token.ts as well", start());
     let stored = following.into_progress(begins).session;
     let contract = stored.contract.clone();
     assert_eq!((contract.instructions.len(), stored.prompts), (2, 1));
@@ -563,7 +565,7 @@ fn a_transcript_that_became_shorter_or_is_gone_is_no_harm() {
     assert_eq!(following.offset(10), 0);
     assert_eq!(following.read(b"{\"type\":\"user\",\"mess"), 0);
     assert_eq!(following.offset(0), 0);
-    following.prompted("");
+    following.prompted("", start());
     following.follow(&[]);
     assert!(
         following.check(start() - Duration::days(400)).is_some(),
@@ -639,23 +641,6 @@ fn an_empty_goal_holds_to_nothing() {
         let check = following.check(now).unwrap();
         assert_eq!((check.score, check.level), (10, None));
     });
-}
-
-#[test]
-fn an_action_is_foreseen_without_being_kept() {
-    let mut session = Session::new();
-    session.prompt(GOAL);
-    let following = resume(session.stored.clone());
-    session.edit("src/billing/a.ts", "x");
-    let reading = Reader::new(None).read(session.transcript.as_bytes());
-    let call = reading.entries.iter().find_map(|entry| match &entry.event {
-        Event::Call(call) => Some(call),
-        _ => None,
-    });
-    let call = call.unwrap();
-    assert_eq!(following.foresee(call, false).score, 3);
-    assert_eq!(following.foresee(call, true).score, 3);
-    assert_eq!(following.into_progress(start()).steps, []);
 }
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use crate::progress::{Mark, Progress};
 use crate::show::some;
 use grov_domain::{ActionSketch, GoalContract, GuardVerdict, OFF_GOAL_BELOW};
 use grov_drift::guard::{Done, Question, decide};
-use grov_drift_proxy::{Policy, replay};
+use grov_session::{Policy, replay};
 use sequence::Sequence;
 use serde::Serialize;
 use std::path::Path;

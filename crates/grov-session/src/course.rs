@@ -14,29 +14,38 @@
 //!   next one comes at once and stronger, up to forced. An action is demanded [`MOST_DEMANDS`] times; then there is silence
 //!   until the session is back on its goal or the user speaks.
 //! - What is *soft* (a change that only does not look related to the goal) is a doubt. It is told when several stand together
-//!   (see [`grov_session::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
-//!   at most [`MOST_DOUBTS`] times per prompt.
+//!   (see [`crate::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
+//!   at most [`MOST_DOUBTS`] times under one goal.
+//! - Facts that are found while a correction waits are said with it.
 //! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
 //! - A call that failed or was denied changed nothing: what was to be said of it is not said.
 
-use crate::correction::{self, Situation};
-use crate::level::{MOST_DOUBTS, ON_GOAL_FROM, level, lowered, raised, stronger};
-use crate::plan::{Offence, demanded, has_hard, is_soft, way_back};
+use crate::assessed::Assessed;
+use crate::correction;
+use crate::doubt::OpenDoubts;
+use crate::level::{MAX_ESCALATION, MOST_DOUBTS, ON_GOAL_FROM, lowered, stronger};
+use crate::offence::Offence;
+use crate::policy::Policy;
+use crate::way_back::{has_hard, is_same_file, is_soft, way_back};
+use correcting::Ground;
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
-use grov_session::doubt::OpenDoubts;
 use response::{described, eased_of, reasons, worst};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
 use undoing::Undoing;
 
+mod also;
+mod correcting;
 mod nouns;
 mod response;
 mod undoing;
 
-pub use nouns::{Assessed, Moment, Policy, Progress, Spoken, Standing};
+pub(crate) use nouns::Spoken;
+pub use nouns::{Moment, Progress, Standing};
 pub(crate) use response::combined;
 
 /// Failed recoveries after which an action is demanded.
@@ -55,13 +64,12 @@ const MOST_SAID: usize = 64;
 const MOST_FILES: usize = 64;
 /// Earlier offences kept at most.
 const MOST_EARLIER: usize = 8;
-/// A correction that was not delivered by then is not said any more: nobody knows any more what it is about.
-const WAITS_AT_MOST: Duration = Duration::minutes(10);
 
 /// The course of a session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Course {
     state: DriftState,
+    #[serde(skip)]
     policy: Policy,
     /// Scores of the newest changing responses, oldest first.
     recent: VecDeque<u8>,
@@ -76,8 +84,8 @@ pub struct Course {
     demands: u8,
     /// What was done instead of following the last correction.
     instead: Option<String>,
-    /// Doubts told since the newest prompt.
-    doubts: u8,
+    /// The goal, as a hash, and how many doubts were said under it.
+    doubts: (u64, u8),
     /// The doubts that stand together.
     open_doubts: OpenDoubts,
     undoing: Option<Undoing>,
@@ -85,6 +93,10 @@ pub struct Course {
     earlier: Vec<Offence>,
     /// Files of which a change was taken for undoing; the next one has to prove it.
     undone: Vec<String>,
+    /// What the correction of the state says was found, the gravest first, without the facts that are said with it.
+    issues: Vec<String>,
+    /// Facts that were found while the correction of the state waited, and are said with it.
+    also: Vec<Assessed>,
 }
 
 impl Course {
@@ -100,17 +112,29 @@ impl Course {
             responses: 0,
             demands: 0,
             instead: None,
-            doubts: 0,
+            doubts: (0, 0),
             open_doubts: OpenDoubts::default(),
             undoing: None,
             earlier: Vec::new(),
             undone: Vec::new(),
+            issues: Vec::new(),
+            also: Vec::new(),
         }
+    }
+
+    /// Goes on with a stored course under a policy.
+    pub fn under(self, policy: Policy) -> Self {
+        Self { policy, ..self }
     }
 
     /// Where the session stands.
     pub fn state(&self) -> &DriftState {
         &self.state
+    }
+
+    /// Goes on with an escalation of 0 to 3.
+    pub fn escalate_to(&mut self, escalation: u8) {
+        self.state.escalation = escalation.min(MAX_ESCALATION);
     }
 
     /// Whether corrections are made from now on.
@@ -136,9 +160,18 @@ impl Course {
     /// fact may still be one under what the prompt says, and a model's verdict may come between two prompts.
     pub fn sayable(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
         let pending = self.pending()?;
-        let is_overtaken = with_prompt && !self.offence.outlives_prompts();
-        let is_late = now - pending.made_at > WAITS_AT_MOST;
-        (!is_overtaken && !is_late).then_some(pending)
+        let is_overtaken = with_prompt && !self.outlives_prompts();
+        (!is_overtaken && !self.is_late(pending, now)).then_some(pending)
+    }
+
+    fn is_late(&self, pending: &Correction, now: OffsetDateTime) -> bool {
+        let most = self.policy.waits_at_most();
+        most.is_some_and(|most| now - pending.made_at > most)
+    }
+
+    /// Whether the correction of the state may still be right under the next prompt.
+    fn outlives_prompts(&self) -> bool {
+        self.offence.outlives_prompts() || self.policy.doubts_outlive_prompts()
     }
 
     /// Judges one response by what was found of its actions. The worst one decides.
@@ -149,6 +182,7 @@ impl Course {
             self.state.escalation,
             self.state.failed_recoveries,
         );
+        self.put_back(response, contract, &moment, &mut progress);
         let obeyed = self.followed(response);
         let exempt = self.exempt(response, &obeyed);
         let eased: Vec<Assessed>;
@@ -164,6 +198,7 @@ impl Course {
         }
         let worst = worst(response, &obeyed);
         if worst.is_none() && obeyed.is_empty() {
+            self.touch(progress.changed, moment.at);
             return progress;
         }
         let found = worst.map(|place| (place, &response[place]));
@@ -183,20 +218,29 @@ impl Course {
         }
         let is_firm = found.is_some_and(|(_, action)| !is_soft(&action.assessment));
         self.move_on(score, is_firm, ignored.is_some(), is_delegated, &mut progress);
-        if let Some((place, action)) = found
-            && self.is_said(action)
-        {
+        let is_said = found.is_some_and(|(_, action)| self.is_said(action, contract));
+        if let Some((place, action)) = found.filter(|_| is_said) {
             let least = ignored
                 .filter(|_| is_firm && action.assessment.score < OFF_GOAL_BELOW)
                 .map(stronger);
             let ground = Ground {
-                issues: reasons(&action.assessment),
+                issues: reasons(action),
                 plan: way_back(contract, &action.action, &action.assessment.findings, is_firm),
                 is_firm,
                 least,
             };
             self.correct(place, action, ground, contract, &moment, &mut progress);
         }
+        let beside = |(place, _): &(usize, &Assessed)| {
+            let made = progress.made.as_ref();
+            !obeyed.contains(place) && made.is_none_or(|(about, _)| about != place)
+        };
+        let facts = response.iter().enumerate().filter(beside);
+        let facts: Vec<&Assessed> = facts
+            .map(|(_, one)| one)
+            .filter(|one| has_hard(&one.assessment))
+            .collect();
+        progress.changed |= self.say_with_it(&facts, contract);
         progress.followed = obeyed;
         progress.followed.extend(exempt);
         let after = (
@@ -204,7 +248,7 @@ impl Course {
             self.state.escalation,
             self.state.failed_recoveries,
         );
-        progress.changed = before != after || progress.made.is_some() || !progress.settled.is_empty();
+        progress.changed |= before != after || progress.made.is_some() || !progress.settled.is_empty();
         self.touch(progress.changed, moment.at);
         progress
     }
@@ -253,7 +297,7 @@ impl Course {
                 } else {
                     verdict.recovery_plan.clone()
                 };
-                let mut issues = reasons(&action.assessment);
+                let mut issues = reasons(action);
                 if !verdict.diagnostic.trim().is_empty() {
                     issues.insert(0, verdict.diagnostic.clone());
                 }
@@ -289,7 +333,6 @@ impl Course {
     pub fn prompted(&mut self, spoken: Spoken, at: OffsetDateTime) -> Progress {
         let mut progress = Progress::default();
         self.state.prompts = self.state.prompts.saturating_add(1);
-        self.doubts = 0;
         self.recent.clear();
         self.earlier.clear();
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
@@ -301,7 +344,7 @@ impl Course {
             }
         }
         // What a fact or a model says waits until it is looked at again, see [`Course::unsaid`].
-        if was_read || (self.pending().is_some() && !self.offence.outlives_prompts()) {
+        if was_read || (self.pending().is_some() && !self.outlives_prompts()) {
             self.overtake(&mut progress);
         }
         if self.state.correction.is_none() {
@@ -316,7 +359,7 @@ impl Course {
     /// whether it does.
     pub(crate) fn unsaid(&self) -> Option<&Offence> {
         self.pending()?;
-        Some(&self.offence).filter(|offence| offence.outlives_prompts())
+        Some(&self.offence).filter(|_| self.outlives_prompts())
     }
 
     /// What the user said yes to and still holds, in the agent's own words.
@@ -380,6 +423,8 @@ impl Course {
     pub fn forget(&mut self, at: OffsetDateTime) {
         self.state.correction = None;
         self.offence = Offence::default();
+        self.issues.clear();
+        self.also.clear();
         self.instead = None;
         self.touch(true, at);
     }
@@ -398,6 +443,13 @@ impl Course {
         // It may have got other words meanwhile, which nobody has read.
         correction.clone_from(said);
         correction.delivered_at = Some(at);
+        let also = std::mem::take(&mut self.also);
+        for one in &also {
+            self.remember_earlier(Offence::of(one, true));
+        }
+        let Some(correction) = &self.state.correction else {
+            return false;
+        };
         let hash = correction::hash(&correction.text);
         self.state.said.push(hash);
         let surplus = self.state.said.len().saturating_sub(MOST_SAID);
@@ -435,11 +487,8 @@ impl Course {
         };
         correction.recovery_plan = vec![recovery.mandatory_action.clone()];
         correction.reason.clone_from(&recovery.recovery_prompt);
-        correction.text = self.worded(
-            &correction,
-            std::slice::from_ref(&recovery.recovery_prompt),
-            contract,
-        );
+        self.issues = vec![recovery.recovery_prompt.clone()];
+        correction.text = self.worded(&correction, &self.said_issues(), contract);
         self.state.correction = Some(correction);
         self.touch(true, at);
         true
@@ -509,7 +558,7 @@ impl Course {
     ) -> Option<CorrectionLevel> {
         let correction = self.state.correction.as_ref()?;
         if correction.delivered_at.is_none() {
-            let is_stale = at - correction.made_at > WAITS_AT_MOST;
+            let is_stale = self.is_late(correction, at);
             let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.offence.is_hard;
             if is_stale || is_moot {
                 self.overtake(progress);
@@ -577,7 +626,7 @@ impl Course {
     }
 
     /// Whether something is said about an action, see the head of this module.
-    fn is_said(&self, action: &Assessed) -> bool {
+    fn is_said(&self, action: &Assessed, contract: &GoalContract) -> bool {
         let score = action.assessment.score;
         if score >= ON_GOAL_FROM || !self.may_speak() {
             return false;
@@ -596,7 +645,7 @@ impl Course {
         }
         if is_soft(&action.assessment) {
             return self.open_doubts.are_due()
-                && self.doubts < MOST_DOUBTS
+                && self.doubts_under(contract) < MOST_DOUBTS
                 && self.state.mode != SessionMode::Forced;
         }
         if score < OFF_GOAL_BELOW {
@@ -614,123 +663,9 @@ impl Course {
     fn is_let_pass(&self, action: &ActionSketch) -> bool {
         let passes = |file: &String| {
             let let_pass = &self.state.consent.files;
-            let_pass.iter().any(|own| crate::plan::is_same_file(own, file))
+            let_pass.iter().any(|own| is_same_file(own, file))
         };
         !action.files.is_empty() && action.files.iter().all(passes)
-    }
-
-    /// Makes the correction for an action.
-    fn correct(
-        &mut self,
-        place: usize,
-        action: &Assessed,
-        ground: Ground,
-        contract: &GoalContract,
-        moment: &Moment,
-        progress: &mut Progress,
-    ) {
-        let score = action.assessment.score;
-        let replaces = self.pending().is_some();
-        let was_raised = replaces && self.has_raised;
-        let escalation = self.state.escalation.saturating_sub(u8::from(was_raised));
-        let Some(level) = level(score, escalation) else {
-            return;
-        };
-        let mut level = if ground.is_firm {
-            level.max(ground.least.unwrap_or(level))
-        } else {
-            level.min(CorrectionLevel::Correct)
-        };
-        if replaces && !self.offence.is_firm {
-            self.doubts = self.doubts.saturating_sub(1);
-        }
-        let before = std::mem::replace(&mut self.offence, Offence::of(action, ground.is_firm));
-        if before.action.is_some() {
-            if self.earlier.len() >= MOST_EARLIER {
-                self.earlier.remove(0);
-            }
-            self.earlier.push(before);
-        }
-        self.state.is_fact = self.offence.is_hard;
-        let mut plan = ground.plan;
-        if self.state.mode == SessionMode::Forced {
-            level = CorrectionLevel::Forced;
-            plan = vec![demanded(contract, &self.offence)];
-            self.demands = self.demands.saturating_add(1);
-        }
-        // Nobody has read a pending one yet; of one that was said nobody will know any more whether it was followed.
-        self.end(CorrectionOutcome::Overtaken, progress);
-        progress.expired += usize::from(replaces);
-        let after = if ground.is_firm {
-            raised(escalation, level)
-        } else {
-            escalation
-        };
-        self.has_raised = after > escalation;
-        self.state.escalation = after;
-        self.doubts = self.doubts.saturating_add(u8::from(!ground.is_firm));
-        if !ground.is_firm {
-            self.open_doubts.settled();
-        }
-        let issues = ground.issues;
-        let mut correction = Correction {
-            id: moment.id.clone(),
-            client_session_id: self.state.client_session_id.clone(),
-            session_id: moment.task.clone(),
-            step_id: action.step.clone(),
-            tool_use_id: action.call.clone(),
-            level,
-            score,
-            reason: issues.first().cloned().unwrap_or_default(),
-            text: String::new(),
-            recovery_plan: plan,
-            made_at: moment.at,
-            delivered_at: None,
-            outcome: None,
-        };
-        correction.text = self.worded(&correction, &issues, contract);
-        self.since = 0;
-        self.state.correction = Some(correction.clone());
-        progress.changed = true;
-        progress.made = Some((place, correction));
-    }
-
-    fn worded(&self, correction: &Correction, issues: &[String], contract: &GoalContract) -> String {
-        let situation = Situation {
-            contract,
-            level: correction.level,
-            score: correction.score,
-            escalation: self.state.escalation,
-            failed: self.state.failed_recoveries,
-            issues,
-            plan: &correction.recovery_plan,
-            instead: self.instead.as_deref(),
-            is_doubt: !self.offence.is_firm,
-        };
-        correction::text(&situation, self.policy.budget, &self.state.said)
-    }
-
-    /// Ends the correction of the state.
-    fn end(&mut self, outcome: CorrectionOutcome, progress: &mut Progress) {
-        if let Some(mut correction) = self.state.correction.take() {
-            correction.outcome = Some(outcome);
-            progress.settled.push(correction);
-            self.has_raised = false;
-        }
-    }
-
-    /// The correction of the state is of no use any more; one that was never said leaves no trace in the escalation.
-    fn overtake(&mut self, progress: &mut Progress) {
-        if self.pending().is_some() {
-            progress.expired += 1;
-            if !self.offence.is_firm {
-                self.doubts = self.doubts.saturating_sub(1);
-            }
-            if self.has_raised {
-                self.state.escalation = lowered(self.state.escalation);
-            }
-        }
-        self.end(CorrectionOutcome::Overtaken, progress);
     }
 
     fn back_to_normal(&mut self) {
@@ -764,14 +699,9 @@ impl Course {
     }
 }
 
-/// Why something is said, and how.
-struct Ground {
-    /// The gravest first, one sentence each.
-    issues: Vec<String>,
-    plan: Vec<grov_domain::RecoveryStep>,
-    /// It is more than a doubt.
-    is_firm: bool,
-    least: Option<CorrectionLevel>,
+/// How a goal is known again.
+fn goal_of(contract: &GoalContract) -> u64 {
+    correction::hash(contract.goal.trim())
 }
 
 /// Adds to a bounded list; the oldest go.

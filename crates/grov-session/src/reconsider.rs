@@ -1,9 +1,10 @@
 //! What waits to be said while the user types something, and whether it is still right under what they typed.
 
-use crate::contract::{Agreement, PromptKind};
-use crate::objection::consent;
-use crate::plan::{Offence, has_hard};
-use grov_domain::{GoalContract, words};
+use crate::holding::Agreement;
+use crate::objection::objects;
+use crate::offence::Offence;
+use crate::way_back::has_hard;
+use grov_domain::{GoalContract, OFF_GOAL_BELOW, words};
 use grov_scope::Rules;
 use std::collections::HashSet;
 
@@ -12,9 +13,10 @@ const MOST_WORDS: usize = 2000;
 /// Words of fewer letters tell files apart badly.
 const SHORTEST: usize = 3;
 
-/// What waits, and a prompt that nobody has taken in yet.
-pub(crate) struct Reconsidered {
+/// What waits to be said, as it looks under a prompt that the engine has not taken in yet.
+pub struct Reconsidered {
     pub(crate) agreement: Agreement,
+    /// `None`: what was done before is not known yet.
     pub(crate) rules: Option<Rules>,
     pub(crate) last_answer: Option<String>,
     pub(crate) offence: Offence,
@@ -22,17 +24,17 @@ pub(crate) struct Reconsidered {
 
 impl Reconsidered {
     /// Whether it is still right under the prompt.
-    pub(crate) fn stands_under(mut self, prompt: &str) -> bool {
-        let kind = self.agreement.prompted(prompt);
+    pub fn stands_under(mut self, prompt: &str) -> bool {
+        let says_something = self.agreement.prompted(prompt);
         let Some(mut rules) = self.rules else {
             return false;
         };
         rules.hold_to(self.agreement.contract().clone());
-        if let Some(words) = consent(kind, prompt, self.last_answer.as_deref()) {
+        if let Some(words) = consent(says_something, prompt, self.last_answer.as_deref()) {
             rules.consented(words);
         }
         let spoken = Prompted {
-            kind,
+            says_something,
             prompt,
             last_answer: self.last_answer.as_deref(),
         };
@@ -40,15 +42,25 @@ impl Reconsidered {
     }
 }
 
+/// What the user says yes to, if they do: what the agent said last.
+pub(crate) fn consent<'a>(
+    says_something: bool,
+    prompt: &str,
+    last_answer: Option<&'a str>,
+) -> Option<&'a str> {
+    last_answer.filter(|_| !says_something && !objects(prompt))
+}
+
 /// What the user typed, and what they had read before.
 pub(crate) struct Prompted<'a> {
-    pub(crate) kind: PromptKind,
+    /// It is no mere "yes".
+    pub(crate) says_something: bool,
     pub(crate) prompt: &'a str,
     pub(crate) last_answer: Option<&'a str>,
 }
 
 /// Whether what is to be said of an offence is right under a contract that holds the newest prompt, as `rules` do. A fact
-/// is, if it is still one. What a model said is, as long as the work is the same and the user spoke of none of the files:
+/// is, if it is still one; so is what the rules find off the goal. What a model said is, as long as the work is the same and the user spoke of none of the files:
 /// whoever names them, or says "yes" to an answer that does, has seen what became of them.
 pub(crate) fn stands(
     offence: &Offence,
@@ -64,9 +76,10 @@ pub(crate) fn stands(
             .is_none_or(|action| has_hard(&rules.assess_delegated(action)));
     }
     let Some(goal) = &offence.judged_under else {
-        return false;
+        let action = offence.action.as_ref();
+        return action.is_some_and(|action| rules.assess(action, None).score < OFF_GOAL_BELOW);
     };
-    let answer = consent(spoken.kind, spoken.prompt, spoken.last_answer).unwrap_or_default();
+    let answer = consent(spoken.says_something, spoken.prompt, spoken.last_answer).unwrap_or_default();
     is_same_work(goal, &contract.goal)
         && !is_spoken_of(offence, spoken.prompt)
         && !is_spoken_of(offence, answer)

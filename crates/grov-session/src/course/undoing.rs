@@ -2,13 +2,15 @@
 
 use super::response::worst;
 use super::{Course, keep};
-use crate::course::Assessed;
+use crate::assessed::Assessed;
 use crate::level::ON_GOAL_FROM;
-use crate::plan::{Offence, Taken, has_hard, is_doubt, known_as, takes};
+use crate::offence::{Offence, Taken, known_as, takes};
+use crate::way_back::{has_hard, is_doubt};
 use grov_domain::Finding;
+use serde::{Deserialize, Serialize};
 
 /// The undoing of something goes on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Undoing {
     pub(super) offence: Offence,
     /// Responses that it may still take.
@@ -28,6 +30,10 @@ impl Course {
         let mut followed = Vec::new();
         let mut undone = Vec::new();
         for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
+            if self.offence.is_undone_by(&one.put_back) {
+                followed.push(place);
+                continue;
+            }
             let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
             match takes(&one.action, step, &self.offence) {
                 Taken::Yes => followed.push(place),

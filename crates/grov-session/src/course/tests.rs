@@ -73,7 +73,7 @@ impl Session {
 
     /// One change with this score, and the correction that it gives rise to is said.
     fn told_of(&mut self, file: &str, rule: Rule, score: u8) {
-        if crate::plan::is_doubt(rule) {
+        if crate::way_back::is_doubt(rule) {
             self.doubted();
         }
         self.change(file, rule, score);
@@ -454,9 +454,14 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
     assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
     assert_eq!(session.mode(), SessionMode::Drifted);
 
-    // With the next prompt it may be told again.
+    // A prompt alone changes nothing; under another goal it may be told again.
     session.prompt();
     session.course.asked_anew();
+    session.doubted();
+    assert_eq!(level_of(&session.change("docs/more.md", Rule::Tangent, 2)), None);
+    session.prompt();
+    session.course.asked_anew();
+    session.contract.goal = "Translate the manual".to_owned();
     session.doubted();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
 }

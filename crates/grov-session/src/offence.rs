@@ -1,13 +1,15 @@
-//! The way back to the goal, and whether an action takes its first step.
+//! What a correction is about, and whether an action takes it back.
 
+use crate::assessed::Assessed;
 use crate::correction;
-use crate::course::Assessed;
-use grov_domain::{ActionSketch, ActionType, EffectKind, Finding, GoalContract, RecoveryStep, StepId};
-use grov_session::way_back::named_file;
-pub(crate) use grov_session::way_back::{changes, has_hard, is_doubt, is_same_file, is_soft, way_back};
+use crate::way_back::{changes, has_hard, is_same_file, named_file};
+use grov_domain::{
+    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, StepId,
+};
+use serde::{Deserialize, Serialize};
 
 /// What a correction is about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offence {
     /// The action, where it is known.
     pub(crate) action: Option<ActionSketch>,
@@ -17,7 +19,7 @@ pub(crate) struct Offence {
     pub(crate) step: Option<StepId>,
     /// The matters of fact among what was found, see [`known_as`].
     pub(crate) facts: Vec<u64>,
-    /// It is more than a doubt: see [`is_soft`].
+    /// It is more than a doubt: see [`is_soft`](crate::way_back::is_soft).
     pub(crate) is_firm: bool,
     /// The files that were changed off goal.
     pub(crate) files: Vec<String>,
@@ -27,6 +29,10 @@ pub(crate) struct Offence {
     pub(crate) is_hard: bool,
     /// The goal under which a model said so.
     pub(crate) judged_under: Option<String>,
+    /// What was found.
+    pub(crate) findings: Vec<Finding>,
+    /// A subagent did it.
+    pub(crate) is_delegated: bool,
 }
 
 /// How a finding is known again without its words.
@@ -56,7 +62,30 @@ impl Offence {
             call: one.call.clone(),
             step: one.step.clone(),
             judged_under: None,
+            findings: findings.clone(),
+            is_delegated: one.is_delegated,
         }
+    }
+
+    /// The action with what was found of it, where it is known.
+    pub(crate) fn assessed(&self, score: u8) -> Option<Assessed> {
+        Some(Assessed {
+            action: self.action.clone()?,
+            step: self.step.clone(),
+            call: self.call.clone(),
+            assessment: Assessment {
+                score,
+                findings: self.findings.clone(),
+            },
+            is_delegated: self.is_delegated,
+            put_back: Vec::new(),
+        })
+    }
+
+    /// Whether these files are all that it is about, so that a fact is undone once they are put back.
+    pub(crate) fn is_undone_by(&self, put_back: &[String]) -> bool {
+        let is_back = |file: &String| put_back.iter().any(|back| is_same_file(back, file));
+        self.is_hard && !self.files.is_empty() && self.files.iter().all(is_back)
     }
 
     /// Whether what is to be said of it may still be right under the next prompt.

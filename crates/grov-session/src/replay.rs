@@ -1,6 +1,9 @@
 //! A recorded sequence of actions, judged again: rules and state machine without clock, store or model.
 
-use crate::course::{Assessed, Course, Moment, Policy};
+use crate::assessed::Assessed;
+use crate::course::{Course, Moment};
+use crate::policy::Policy;
+use crate::verdict::FOLLOWS;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, CorrectionOutcome, DriftState, Finding,
     GoalContract, SessionMode,
@@ -74,6 +77,7 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
             call: Some(call.clone()),
             assessment,
             is_delegated: false,
+            put_back: Vec::new(),
         }];
         let at = start + Duration::seconds(i64::try_from(place).unwrap_or(i64::MAX / 4));
         let id = CorrectionId::new(format!("replay-{place}"));
@@ -107,9 +111,6 @@ pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) 
     }
     replay
 }
-
-/// What does as a correction asked is at least this good.
-pub(crate) const FOLLOWS: u8 = 8;
 
 #[cfg(test)]
 mod tests {

@@ -1,41 +1,7 @@
 //! What goes into a course, and what comes out.
 
-use grov_domain::{ActionSketch, Assessment, Correction, CorrectionId, SessionId, StepId};
+use grov_domain::{Correction, CorrectionId, SessionId};
 use time::OffsetDateTime;
-
-/// How corrections are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// Whether corrections are made at all; otherwise the state is followed and nothing is said.
-    pub corrects: bool,
-    /// Tokens of a correction with everything around it, by [`grov_memory::estimated_tokens`].
-    pub budget: usize,
-}
-
-impl Default for Policy {
-    /// Corrects, in at most 600 tokens.
-    fn default() -> Self {
-        Self {
-            corrects: true,
-            budget: 600,
-        }
-    }
-}
-
-/// An action and what was found of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Assessed {
-    /// The action.
-    pub action: ActionSketch,
-    /// The step it is recorded as.
-    pub step: Option<StepId>,
-    /// The tool call that it is.
-    pub call: Option<String>,
-    /// What was found.
-    pub assessment: Assessment,
-    /// A subagent did it: only matters of fact count.
-    pub is_delegated: bool,
-}
 
 /// What a change of the course needs from outside.
 #[derive(Clone, Debug)]
@@ -64,6 +30,18 @@ pub struct Progress {
     pub is_forced_now: bool,
     /// The state is another one now.
     pub changed: bool,
+}
+
+impl Progress {
+    /// Adds what came of a later change.
+    pub(crate) fn add(&mut self, later: Self) {
+        self.made = later.made.or(self.made.take());
+        self.settled.extend(later.settled);
+        self.expired += later.expired;
+        self.followed.extend(later.followed);
+        self.is_forced_now |= later.is_forced_now;
+        self.changed |= later.changed;
+    }
 }
 
 /// Something that the user said: were it a mere "yes", it means the same for what was said before.

@@ -1,8 +1,8 @@
 //! What a response comes down to.
 
-use super::nouns::Assessed;
+use crate::assessed::Assessed;
 use crate::level::ON_GOAL_FROM;
-use crate::plan::{changes, has_hard};
+use crate::way_back::{changes, has_hard};
 use grov_domain::{ActionSketch, Assessment};
 use grov_redact::Redactor;
 
@@ -49,11 +49,14 @@ pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> 
         .map(|(place, _)| place)
 }
 
-pub(super) fn reasons(assessment: &Assessment) -> Vec<String> {
-    assessment
-        .findings
-        .iter()
-        .map(|finding| finding.reason.clone())
+/// What was found of an action, one sentence each.
+pub(super) fn reasons(one: &Assessed) -> Vec<String> {
+    let findings = one.assessment.findings.iter();
+    findings
+        .map(|finding| match one.is_delegated {
+            true => format!("a subagent did this: {}", finding.reason),
+            false => finding.reason.clone(),
+        })
         .collect()
 }
 

@@ -1,7 +1,11 @@
-//! How well the actions since the last check serve the goal, as one score.
+//! The actions since somebody last looked, and how well they serve the goal together, as one score.
 
-use grov_domain::{ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, Rule, beginning_of};
-use grov_session::way_back::{changes, is_doubt, is_same_file};
+use crate::assessed::Assessed;
+use crate::way_back::{changes, is_same_file};
+use grov_domain::{
+    ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, PUT_BACK, Rule, StepVerdict, beginning_of,
+};
+use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -15,12 +19,14 @@ const REPETITION: u8 = 2;
 const MOST_OFFENCES: usize = 8;
 /// Files of one change that are looked at.
 const MOST_FILES: usize = 4;
+/// Files that are told.
+const MOST_TOLD: usize = 20;
 /// So much of what an offence wrote is kept, in characters.
 const MOST_CONTENT: usize = 400;
 
 /// The actions since the last check.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Batch {
+pub(crate) struct Stretch {
     /// All actions.
     pub(crate) actions: u64,
     /// Of these, those that change something and serve the goal.
@@ -28,7 +34,7 @@ pub(crate) struct Batch {
     /// Those that are off the goal, beyond the ones that are told one by one.
     untold: u32,
     /// What was off the goal, oldest first.
-    pub(crate) offences: Vec<Offence>,
+    offences: Vec<Stray>,
     /// The files of the newest changes, also of those before this batch.
     changed: VecDeque<Vec<String>>,
     /// Files that were changed again and again.
@@ -38,31 +44,25 @@ pub(crate) struct Batch {
     put_back: Vec<String>,
 }
 
-/// An action that was off the goal.
+/// An action that is off the goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Offence {
+struct Stray {
     call: Option<String>,
-    pub(crate) action: ActionSketch,
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) is_delegated: bool,
+    action: ActionSketch,
+    findings: Vec<Finding>,
+    is_delegated: bool,
 }
 
-impl Offence {
+impl Stray {
     /// A matter of fact was found of it.
-    pub(crate) fn is_fact(&self) -> bool {
+    fn is_fact(&self) -> bool {
         self.findings.iter().any(|finding| finding.rule.is_hard())
     }
-
-    /// More than a doubt was found of it.
-    pub(crate) fn is_firm(&self) -> bool {
-        let mut findings = self.findings.iter();
-        findings.any(|finding| !is_doubt(finding.rule) && finding.at_most < OFF_GOAL_BELOW)
-    }
 }
 
-impl Batch {
+impl Stretch {
     /// One more action and what the rules say of it.
-    pub(crate) fn add(
+    fn add(
         &mut self,
         call: Option<&str>,
         action: &ActionSketch,
@@ -100,7 +100,7 @@ impl Batch {
             }
         }
         let content = action.content.as_deref();
-        self.offences.push(Offence {
+        self.offences.push(Stray {
             call: call.map(str::to_owned),
             action: ActionSketch {
                 content: content.map(|text| beginning_of(text, MOST_CONTENT).to_owned()),
@@ -127,14 +127,45 @@ impl Batch {
         }
     }
 
-    /// A call failed: it changed nothing, and there is nothing to be said of it.
-    pub(crate) fn failed(&mut self, call: &str) {
+    /// The actions of a response, with what is recorded of them.
+    pub(crate) fn add_all(&mut self, response: &[Assessed], verdicts: &[Option<StepVerdict>]) {
+        for (one, verdict) in response.iter().zip(verdicts) {
+            self.put_back(&one.put_back);
+            let assessment = verdict.as_ref().map(|verdict| Assessment {
+                score: verdict.score,
+                findings: verdict.findings.clone(),
+            });
+            let assessment = assessment.as_ref().unwrap_or(&one.assessment);
+            self.add(one.call.as_deref(), &one.action, assessment, one.is_delegated);
+        }
+    }
+
+    /// Whether anything off the goal is among them.
+    pub(crate) fn is_off_goal(&self) -> bool {
+        !self.offences.is_empty()
+    }
+
+    /// Drops what is off the goal no more by these rules.
+    pub(crate) fn reconsider(&mut self, rules: &Rules) {
+        self.offences.retain(|stray| {
+            let mut rules = rules.clone();
+            let assessment = if stray.is_fact() || stray.is_delegated {
+                rules.assess_delegated(&stray.action)
+            } else {
+                rules.assess(&stray.action, None)
+            };
+            assessment.score < OFF_GOAL_BELOW
+        });
+    }
+
+    /// Nothing is to be said of a call: it failed and changed nothing, or the user allowed it.
+    pub(crate) fn drop_call(&mut self, call: &str) {
         self.offences
             .retain(|offence| offence.call.as_deref() != Some(call));
     }
 
     /// What was changed against a constraint was put back: nothing is left to be said of it.
-    pub(crate) fn put_back(&mut self, files: &[String]) {
+    fn put_back(&mut self, files: &[String]) {
         if files.is_empty() {
             return;
         }
@@ -151,29 +182,11 @@ impl Batch {
         self.put_back.extend(files.iter().cloned());
     }
 
-    /// The files that were put back.
-    pub(crate) fn files_put_back(&self) -> &[String] {
-        &self.put_back
-    }
-
-    /// Whether an action off the goal is still among them.
-    pub(crate) fn has_offence(&self, call: &str) -> bool {
-        self.offences
-            .iter()
-            .any(|offence| offence.call.as_deref() == Some(call))
-    }
-
     /// 1 to 10: by the share of the changes that serve the goal, less for each that does not and for each file changed again
     /// and again; never more than a matter of fact allows.
     pub(crate) fn score(&self) -> u8 {
         let off_goal = u32::try_from(self.offences.len()).unwrap_or(u32::MAX);
         self.score_with(off_goal.saturating_add(self.untold))
-    }
-
-    /// The same as if there were no doubts: how strongly the agent is corrected must not come from them.
-    pub(crate) fn firm_score(&self) -> u8 {
-        let firm = self.offences.iter().filter(|offence| offence.is_firm()).count();
-        self.score_with(u32::try_from(firm).unwrap_or(u32::MAX))
     }
 
     fn score_with(&self, off_goal: u32) -> u8 {
@@ -195,7 +208,7 @@ impl Batch {
     }
 
     /// Files that were changed again and again, of which the rules said nothing.
-    pub(crate) fn circling(&self) -> impl Iterator<Item = &str> {
+    fn circling(&self) -> impl Iterator<Item = &str> {
         let is_told = |file: &str| {
             let findings = self.offences.iter().flat_map(|offence| &offence.findings);
             let mut repetitions = findings.filter(|finding| finding.rule == Rule::Repetition);
@@ -207,20 +220,56 @@ impl Batch {
             .filter(move |file| !is_told(file))
     }
 
-    /// Nothing but doubts was found: that something does not look related to the goal.
-    pub(crate) fn is_doubt(&self) -> bool {
-        !self.offences.iter().any(Offence::is_firm)
-    }
-
     /// What was found, the gravest first, each with its action.
-    pub(crate) fn gravest_first(&self) -> Vec<(&Offence, &Finding)> {
+    fn gravest_first(&self) -> Vec<(&Stray, &Finding)> {
         let all = self.offences.iter();
-        let mut found: Vec<(&Offence, &Finding)> = all
+        let mut found: Vec<(&Stray, &Finding)> = all
             .flat_map(|offence| offence.findings.iter().map(move |finding| (offence, finding)))
             .filter(|(_, finding)| finding.at_most < OFF_GOAL_BELOW)
             .collect();
         found.sort_by_key(|(_, finding)| (finding.at_most, finding.rule));
         found
+    }
+
+    /// What deviates most, one sentence; that something was put back, where nothing else is to be told.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let gravest = self
+            .gravest_first()
+            .first()
+            .map(|(stray, finding)| match stray.is_delegated {
+                true => format!("a subagent did this: {}", finding.reason),
+                false => finding.reason.clone(),
+            });
+        let circling = || {
+            let file = self.circling().next()?;
+            Some(format!("{} is changed again and again", name(file)))
+        };
+        let put_back =
+            || (!self.put_back.is_empty()).then(|| format!("{PUT_BACK}{}", self.put_back.join(", ")));
+        gravest.or_else(circling).or_else(put_back)
+    }
+
+    /// The files that deviate, each once.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let mut files: Vec<String> = Vec::new();
+        for stray in &self.offences {
+            let told: Vec<&String> = stray
+                .findings
+                .iter()
+                .filter_map(|finding| finding.file.as_ref())
+                .collect();
+            let own = if told.is_empty() {
+                stray.action.files.iter().collect()
+            } else {
+                told
+            };
+            for file in own {
+                if files.len() < MOST_TOLD && !files.contains(file) {
+                    files.push(file.clone());
+                }
+            }
+        }
+        files
     }
 
     /// Begins anew; what was changed last is kept in mind.
@@ -234,6 +283,10 @@ impl Batch {
             },
         )
     }
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 #[cfg(test)]

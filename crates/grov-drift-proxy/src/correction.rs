@@ -1,3 +1,0 @@
-//! What the agent is told.
-
-pub(crate) use grov_session::correction::{Situation, framed, hash, text};

@@ -1,0 +1,319 @@
+//! What a judge is asked about a response, and what its verdict means for the steps.
+//!
+//! How rules and model are combined: a fact stands (the lower score of both counts); otherwise a model's score replaces that
+//! of the rules. The model is shown the goal, what was asked last, the constraints and the actions with what they write;
+//! not what the agent says about them, nor what its tools put out.
+
+use crate::assessed::Assessed;
+use crate::course::{Standing, combined};
+use crate::level::ON_GOAL_FROM;
+use crate::way_back::{changes, has_hard};
+use grov_domain::{
+    ActionSketch, ClientSessionId, Correction, CorrectionId, DriftQuestion, DriftVerdict, Finding,
+    ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, StepId, StepVerdict,
+};
+use grov_scope::{Place, Root};
+
+/// Why a judge is to be asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    /// So many prompts went by since it was asked last.
+    Interval,
+    /// The rules doubt what was done.
+    Suspicion,
+}
+
+/// A question about one response.
+#[derive(Clone, Debug)]
+pub struct Inquiry {
+    contract: GoalContract,
+    /// Where the project lies, and the same as it is written in commands.
+    root: Root,
+    folder: Option<String>,
+    response: Vec<Assessed>,
+    asked: Asked,
+}
+
+/// What is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// Is it on goal? Asked at this point.
+    Verdict {
+        /// What came later may have overtaken the verdict.
+        since: Standing,
+    },
+    /// What has to be done now? For this correction.
+    Demand {
+        /// The correction.
+        correction: CorrectionId,
+        /// Why it was made.
+        reason: String,
+    },
+}
+
+/// Whether a response is a reason to ask: off goal by what is no fact, or the second doubtful one in a row.
+pub(crate) fn is_suspicious(score: u8, before: Option<u8>, is_hard: bool) -> bool {
+    let is_doubtful = |score: u8| (OFF_GOAL_BELOW..ON_GOAL_FROM).contains(&score);
+    !is_hard && (score < OFF_GOAL_BELOW || (is_doubtful(score) && before.is_some_and(is_doubtful)))
+}
+
+impl Inquiry {
+    pub(crate) fn new(
+        contract: GoalContract,
+        root: Option<&str>,
+        response: &[Assessed],
+        asked: Asked,
+    ) -> Self {
+        let counts = |one: &&Assessed| changes(&one.action) || one.assessment.score < ON_GOAL_FROM;
+        let folder = root.map(|root| root.trim_end_matches('/'));
+        Self {
+            contract,
+            root: Root::new(root),
+            folder: folder.filter(|root| !root.is_empty()).map(str::to_owned),
+            response: response.iter().filter(counts).cloned().collect(),
+            asked,
+        }
+    }
+
+    /// What is asked.
+    pub fn asked(&self) -> &Asked {
+        &self.asked
+    }
+
+    /// What the agent was held to when it was asked.
+    pub fn contract(&self) -> &GoalContract {
+        &self.contract
+    }
+
+    /// The actions that it is about.
+    pub fn response(&self) -> &[Assessed] {
+        &self.response
+    }
+
+    /// Whether nothing was typed between the question and this point.
+    pub fn is_of_prompt(&self, now: Standing) -> bool {
+        match self.asked {
+            Asked::Verdict { since } => since.is_of_prompt(now),
+            Asked::Demand { .. } => true,
+        }
+    }
+
+    /// Which earlier steps of the session bear on it, `limit` at most.
+    pub fn related(&self, session: &ClientSessionId, limit: u32) -> RelatedSteps {
+        let mut files: Vec<String> = Vec::new();
+        for file in self.response.iter().flat_map(|one| &one.action.files) {
+            if !files.contains(file) {
+                files.push(file.clone());
+            }
+        }
+        RelatedSteps {
+            client_session_id: session.clone(),
+            folders: folders(&files),
+            files,
+            keywords: self.contract.keywords.clone(),
+            limit,
+        }
+    }
+
+    /// Whether a step is one of those that it is about.
+    pub fn is_about(&self, step: &StepId) -> bool {
+        self.response.iter().any(|one| one.step.as_ref() == Some(step))
+    }
+
+    /// Is it on goal? `earlier` are actions that bear on it, oldest first.
+    pub fn question(&self, earlier: &[ActionSketch]) -> DriftQuestion {
+        let scope = self.contract.scope.iter().chain(&self.contract.allowed);
+        DriftQuestion {
+            goal: self.contract.goal.clone(),
+            newest_instruction: self.contract.newest_instruction().to_owned(),
+            constraints: constraints(&self.contract),
+            scope: scope.cloned().collect(),
+            earlier: earlier.iter().map(|action| self.shown(action)).collect(),
+            actions: self.actions(),
+        }
+    }
+
+    /// What has to be done now, where that is asked.
+    pub fn demand(&self) -> Option<ForcedRecoveryQuestion> {
+        let Asked::Demand { reason, .. } = &self.asked else {
+            return None;
+        };
+        Some(ForcedRecoveryQuestion {
+            goal: self.contract.goal.clone(),
+            newest_instruction: self.contract.newest_instruction().to_owned(),
+            constraints: constraints(&self.contract),
+            actions: self.actions(),
+            diagnostics: vec![reason.clone()],
+        })
+    }
+
+    /// What a model's verdict means for the steps, with the correction that it gave rise to and the action that this is
+    /// about.
+    pub fn verdicts(
+        &self,
+        verdict: &DriftVerdict,
+        made: Option<&(usize, Correction)>,
+    ) -> Vec<(StepId, StepVerdict)> {
+        let judged = self.response.iter().enumerate();
+        judged
+            .filter_map(|(place, one)| {
+                let correction = made
+                    .filter(|(about, _)| *about == place)
+                    .map(|(_, correction)| correction);
+                Some((one.step.clone()?, step_verdict(one, verdict, correction)))
+            })
+            .collect()
+    }
+
+    /// How many of the steps a verdict can still change: those off the goal by the rules are in the drift log already.
+    pub fn changeable(&self) -> usize {
+        let is_a_step = |one: &&Assessed| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
+        self.response.iter().filter(is_a_step).count()
+    }
+
+    /// The actions without prose; what is written belongs to them.
+    fn actions(&self) -> Vec<ActionSketch> {
+        let bare = |one: &Assessed| ActionSketch {
+            reasoning: None,
+            output: None,
+            ..self.shown(&one.action)
+        };
+        self.response.iter().map(bare).collect()
+    }
+
+    /// An action as a model is shown it: places in the project by their path from there.
+    fn shown(&self, action: &ActionSketch) -> ActionSketch {
+        let files = action.files.iter();
+        ActionSketch {
+            files: files
+                .map(|file| Place::new(&self.root, file).shown().to_owned())
+                .collect(),
+            command: action.command.as_ref().map(|command| match &self.folder {
+                Some(folder) => seen_from(folder, command),
+                None => command.clone(),
+            }),
+            ..action.clone()
+        }
+    }
+}
+
+/// A command with the paths below a folder told from there, and the folder itself as `.`.
+fn seen_from(folder: &str, command: &str) -> String {
+    let mut told = String::with_capacity(command.len());
+    let mut rest = command;
+    while let Some((before, after)) = rest.split_once(folder) {
+        told.push_str(before);
+        let below = after.strip_prefix('/');
+        let is_name = |next: char| next.is_alphanumeric() || matches!(next, '-' | '_' | '.');
+        match below {
+            Some(below) if below.starts_with(is_name) => rest = below,
+            Some(below) => {
+                told.push_str("./");
+                rest = below;
+            }
+            None => {
+                told.push_str(if after.starts_with(is_name) { folder } else { "." });
+                rest = after;
+            }
+        }
+    }
+    told.push_str(rest);
+    told
+}
+
+fn step_verdict(one: &Assessed, verdict: &DriftVerdict, correction: Option<&Correction>) -> StepVerdict {
+    let score = combined(&one.assessment, verdict.score);
+    let mut findings: Vec<Finding> = Vec::new();
+    if score < 8 {
+        findings.extend(
+            one.assessment
+                .findings
+                .iter()
+                .filter(|_| score < OFF_GOAL_BELOW || has_hard(&one.assessment))
+                .cloned(),
+        );
+        if !verdict.diagnostic.trim().is_empty() {
+            findings.push(Finding {
+                rule: Rule::Judge,
+                file: one.action.files.first().cloned(),
+                reason: verdict.diagnostic.clone(),
+                at_most: verdict.score.clamp(1, 10),
+            });
+        }
+        findings.sort_by_key(|finding| finding.at_most);
+    }
+    StepVerdict {
+        score,
+        by: JudgedBy::Model,
+        findings,
+        level: correction.map(|correction| correction.level),
+        correction: correction.map(|correction| correction.text.clone()),
+        recovery_plan: verdict.recovery_plan.clone(),
+    }
+}
+
+/// What was demanded and ruled out, forbidden paths included.
+fn constraints(contract: &GoalContract) -> Vec<String> {
+    let forbidden = contract
+        .forbidden
+        .iter()
+        .map(|glob| format!("Do not change {glob}"));
+    contract.constraints.iter().cloned().chain(forbidden).collect()
+}
+
+/// The folders of files, each once.
+fn folders(files: &[String]) -> Vec<String> {
+    let mut folders: Vec<String> = Vec::new();
+    for file in files {
+        if let Some((folder, _)) = file.rsplit_once(['/', '\\'])
+            && !folder.is_empty()
+            && !folders.iter().any(|known| known == folder)
+        {
+            folders.push(folder.to_owned());
+        }
+    }
+    folders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doubt_needs_to_persist_and_facts_need_no_judge() {
+        for (score, before, is_hard, expected) in [
+            (4, None, false, true),
+            (4, None, true, false),
+            (6, None, false, false),
+            (6, Some(9), false, false),
+            (6, Some(7), false, true),
+            (8, Some(5), false, false),
+            (7, Some(3), false, false),
+        ] {
+            assert_eq!(
+                is_suspicious(score, before, is_hard),
+                expected,
+                "{score} {before:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn commands_are_told_from_the_project() {
+        for (command, expected) in [
+            ("cd /a/b && npm test", "cd . && npm test"),
+            ("rm /a/b/c.rs /a/b/d", "rm c.rs d"),
+            ("ls /a/b/ /a/b2 /a/b-c/d", "ls ./ /a/b2 /a/b-c/d"),
+            ("cat '/a/b/.env'", "cat '.env'"),
+            ("echo", "echo"),
+        ] {
+            assert_eq!(seen_from("/a/b", command), expected);
+        }
+    }
+
+    #[test]
+    fn folders_are_told_once() {
+        let files = ["a/b.rs", "a/c.rs", "d.rs", "/e.rs", "x\\y.rs"].map(str::to_owned);
+        assert_eq!(folders(&files), ["a", "x"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! What is recorded of actions.
+
+use crate::assessed::Assessed;
+use crate::course::Progress;
+use grov_domain::{Assessment, Finding, JudgedBy, Rule, StepVerdict};
+
+/// What does as a correction asked is at least this good.
+pub(crate) const FOLLOWS: u8 = 8;
+/// Danger of this score is none that anybody asks for: a device is overwritten, everything is deleted.
+const GRAVE: u8 = 1;
+
+/// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and, once it is known
+/// what a person allowed, what they ruled out since.
+pub(crate) fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
+    let mut findings = assessment.findings;
+    findings.retain(|finding| match finding.rule {
+        Rule::Constraint => is_loaded,
+        Rule::Repetition => true,
+        Rule::Danger => finding.at_most <= GRAVE,
+        Rule::Scope | Rule::Tangent | Rule::ScopeCreep | Rule::Judge => false,
+    });
+    match findings.first() {
+        Some(gravest) => Assessment {
+            score: gravest.at_most.clamp(1, 10),
+            findings,
+        },
+        None => Assessment::on_goal(),
+    }
+}
+
+/// What is recorded with the steps. Of a subagent's actions only what was found is recorded: the others are not judged.
+pub(crate) fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option<StepVerdict>> {
+    let made = progress.made.as_ref();
+    let verdict = |(place, one): (usize, &Assessed)| {
+        if one.is_delegated && one.assessment.findings.is_empty() {
+            return None;
+        }
+        let correction = made
+            .filter(|(about, correction)| *about == place && correction.tool_use_id == one.call)
+            .map(|(_, correction)| correction);
+        let is_followed = progress.followed.contains(&place);
+        let findings: &[Finding] = if is_followed {
+            &[]
+        } else {
+            &one.assessment.findings
+        };
+        Some(StepVerdict {
+            score: if is_followed {
+                one.assessment.score.max(FOLLOWS)
+            } else {
+                one.assessment.score
+            },
+            by: JudgedBy::Rules,
+            findings: findings.to_vec(),
+            level: correction.map(|correction| correction.level),
+            correction: correction.map(|correction| correction.text.clone()),
+            recovery_plan: correction
+                .map(|correction| correction.recovery_plan.clone())
+                .unwrap_or_default(),
+        })
+    };
+    response.iter().enumerate().map(verdict).collect()
+}
+
+/// The verdict on what the user allowed.
+pub(crate) fn acquitted() -> StepVerdict {
+    StepVerdict {
+        score: 10,
+        by: JudgedBy::Rules,
+        findings: Vec::new(),
+        level: None,
+        correction: None,
+        recovery_plan: Vec::new(),
+    }
+}
