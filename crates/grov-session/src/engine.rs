@@ -37,6 +37,8 @@ pub struct SessionEngine {
     pub(crate) root: Option<String>,
     pub(crate) agreement: Agreement,
     pub(crate) rules: Option<Rules>,
+    /// The version of the agreement that the rules are held to.
+    pub(crate) held: Option<u64>,
     pub(crate) course: Course,
     /// What the agent said last: what a "yes" says yes to.
     pub(crate) last_answer: Option<String>,
@@ -69,6 +71,7 @@ impl SessionEngine {
             root: root.map(str::to_owned),
             agreement: Agreement::new(reader),
             rules: None,
+            held: None,
             last_answer: None,
             questions: Vec::new(),
             permissions: Permissions::default(),
@@ -243,8 +246,8 @@ impl SessionEngine {
         let is_blind = !self.past.is_known() && response.iter().all(|one| one.assessment.findings.is_empty());
         self.past.concluded(is_blind, &response);
         let judged = if is_blind { &[][..] } else { &response };
-        let contract = self.agreement.contract().clone();
-        let progress = self.course.respond(judged, &contract, moment.clone());
+        let contract = self.agreement.contract();
+        let progress = self.course.respond(judged, contract, moment.clone());
         let mut effects = Effects {
             verdicts: verdicts(&response, &progress),
             ..Effects::default()
@@ -398,11 +401,12 @@ impl SessionEngine {
 
     /// The rules, held to the contract as it is now.
     pub(crate) fn rules(&mut self) -> &mut Rules {
-        let contract = self.agreement.contract();
+        let (contract, version) = (self.agreement.contract(), self.agreement.version());
         let rules = self
             .rules
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
-        if rules.contract() != contract {
+        // Contracts are long, and seldom other ones.
+        if self.held.replace(version) != Some(version) && rules.contract() != contract {
             rules.hold_to(contract.clone());
         }
         rules
@@ -552,9 +556,9 @@ impl SessionEngine {
         let Asked::Verdict { since } = *inquiry.asked() else {
             return Progress::default();
         };
-        let contract = self.agreement.contract().clone();
+        let contract = self.agreement.contract();
         self.course
-            .judged(inquiry.response(), verdict, since, &contract, moment.clone())
+            .judged(inquiry.response(), verdict, since, contract, moment.clone())
     }
 
     /// A model's words for the demand that waits to be said. Whether it still waits.

@@ -93,6 +93,7 @@ impl SessionEngine {
             root: root.map(str::to_owned),
             agreement,
             rules,
+            held: None,
             course: course.under(policy),
             last_answer,
             questions,

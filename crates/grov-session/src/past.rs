@@ -285,6 +285,7 @@ impl SessionEngine {
     pub fn refreshed(&mut self, refresh: Refresh) {
         if self.agreement.version() == refresh.version {
             self.agreement = refresh.agreement;
+            self.held = None;
         } else {
             take_over(&mut self.agreement, refresh.terms);
         }
@@ -335,6 +336,7 @@ impl SessionEngine {
         } = loading;
         if self.agreement.version() == version {
             self.agreement = agreement;
+            self.held = None;
         } else {
             resume(&mut self.agreement, terms);
         }
@@ -350,6 +352,7 @@ impl SessionEngine {
             found.is_consent_new = true;
         }
         self.rules = Some(rules);
+        self.held = None;
         self.past.is_known = true;
         found
     }
