@@ -33,6 +33,7 @@ fn question() -> ForcedRecoveryQuestion {
             failed: None,
             output: None,
             content: None,
+            line: None,
         }],
         diagnostics: vec!["Colours were changed".to_owned()],
     }

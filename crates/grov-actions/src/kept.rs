@@ -8,6 +8,7 @@ use grov_domain::{Action, ActionType, Effect, end_of};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Of a longer text that a call writes only the beginning is looked at, in bytes: [`content`] keeps less.
 const MAX_WRITTEN: usize = 64 * 1024;
@@ -52,7 +53,12 @@ fn kept_by(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> Kept
     if masked.is_some() {
         action.effects = effects(understand(&parsed(&input)).effects, action.effects);
     }
-    let places = action.files.iter_mut().chain(&mut action.folders);
+    let programs = action.line.as_mut().map(|line| &mut Arc::make_mut(line).programs);
+    let changes = programs
+        .into_iter()
+        .flatten()
+        .flat_map(|program| &mut program.changes);
+    let places = action.files.iter_mut().chain(&mut action.folders).chain(changes);
     for path in places.chain(action.effects.iter_mut().flat_map(|effect| &mut effect.paths)) {
         if let Some(masked) = named(path) {
             *path = masked;

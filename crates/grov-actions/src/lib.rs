@@ -12,11 +12,11 @@
 mod arguments;
 mod call;
 mod content;
-pub mod inline;
+mod inline;
 mod input;
 mod kept;
 mod path;
-pub mod prefix;
+mod prefix;
 mod shell;
 mod telling;
 mod tools;
@@ -26,13 +26,11 @@ mod typed;
 pub use call::{ToolCall, ToolInput};
 pub use content::content;
 pub use kept::{Kept, kept, kept_whole, redacted_end};
+pub use path::MAX_FILES;
 pub use telling::{is_key_decision, keywords};
 pub use typed::{CONTINUED, typed};
 
-use grov_domain::Action;
-
-/// At most so many files, and so many folders, of one action are told.
-pub const MAX_FILES: usize = 200;
+use grov_domain::{Action, CommandLine};
 
 /// Understands one tool call. Never fails: of a broken or unknown call it tells what can be told.
 ///
@@ -62,6 +60,17 @@ pub fn understand(call: &ToolCall<'_>) -> Action {
 /// The same with the whole command: whether a call may run depends on all of it.
 pub fn understand_whole(call: &ToolCall<'_>) -> Action {
     understood(call, usize::MAX)
+}
+
+/// Reads the programs of a command line, of one that was stored without them.
+///
+/// ```
+/// let line = grov_actions::command_line("cd src && sudo -u me rm old.rs");
+/// let names: Vec<&str> = line.programs.iter().map(|program| program.name()).collect();
+/// assert_eq!(names, ["cd", "rm"]);
+/// ```
+pub fn command_line(command: &str) -> CommandLine {
+    shell::understand(command, None).line
 }
 
 fn understood(call: &ToolCall<'_>, most: usize) -> Action {

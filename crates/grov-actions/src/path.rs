@@ -1,5 +1,8 @@
 //! Paths as text: made absolute against a folder, `.` and `..` taken out. No file system is asked.
 
+/// At most so many files, and so many folders, of one action are told.
+pub const MAX_FILES: usize = 200;
+
 /// Longer paths are not believed to be paths; Linux allows 4,096 bytes.
 const MAX_PATH: usize = 4096;
 

@@ -3,37 +3,27 @@
 //! Entry point: [`prefix`]. An option that is not in a program's table takes no value, and the answer says that this is a
 //! guess: then the command may also begin one word later.
 
-/// Where a prefix runs its command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ground {
-    /// On this machine.
-    #[default]
-    Here,
-    /// In a container, which sees the mounted folders alone.
-    Container,
-    /// On another machine.
-    Remote,
-}
+pub(crate) use grov_domain::Ground;
 
 /// How a program runs the command in its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prefix {
+pub(crate) struct Prefix {
     /// The argument that the command begins with; the number of arguments if there is none.
-    pub command: usize,
+    pub(crate) command: usize,
     /// An option before the command is unknown: its value may be the word that the command seems to begin with.
-    pub is_guess: bool,
+    pub(crate) is_guess: bool,
     /// Scripts for a shell, which an option holds: `su -c '…'`.
-    pub scripts: Vec<String>,
+    pub(crate) scripts: Vec<String>,
     /// The arguments are the words of a script for a shell.
-    pub is_script: bool,
+    pub(crate) is_script: bool,
     /// Where the command runs.
-    pub ground: Ground,
+    pub(crate) ground: Ground,
     /// Folders of this machine that a container sees, and where: `-v /srv:/data`.
-    pub mounts: Vec<(String, String)>,
+    pub(crate) mounts: Vec<(String, String)>,
     /// The folder in the container that the command runs in.
-    pub folder: Option<String>,
+    pub(crate) folder: Option<String>,
     /// The program that a container runs instead of its own.
-    pub entrypoint: Option<String>,
+    pub(crate) entrypoint: Option<String>,
 }
 
 /// The options and operands that stand before the command.
@@ -252,7 +242,7 @@ impl<'a> Walked<'a> {
 }
 
 /// How a program, by its name without a folder, runs the command in its arguments; `None`: it runs none.
-pub fn prefix(program: &str, arguments: &[&str]) -> Option<Prefix> {
+pub(crate) fn prefix(program: &str, arguments: &[&str]) -> Option<Prefix> {
     if matches!(
         program,
         "docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose"

@@ -157,6 +157,7 @@ mod tests {
             folders: Vec::new(),
             command: None,
             effects: Vec::new(),
+            line: None,
         }
     }
 

@@ -7,6 +7,7 @@ use grov_domain::{Action, ActionType, beginning_to};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Longer commands, prompts and queries are cut. Recorded commands of real sessions are nearly all below 2 KB.
 pub(crate) const MAX_COMMAND: usize = 8 * 1024;
@@ -73,10 +74,12 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
     };
     let mut places = Places::new(folder);
     let mut effects = Vec::new();
+    let mut line = None;
     match name {
         "Bash" => {
             let understood = shell::understand(told.as_deref().unwrap_or_default(), folder);
             effects = understood.effects;
+            line = Some(Arc::new(understood.line));
             places.files = understood.files;
             places.folders = understood.folders;
         }
@@ -111,6 +114,7 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
         folders: places.folders,
         command: told.map(|text| bounded(&text, most)),
         effects,
+        line,
     }
 }
 
@@ -154,7 +158,7 @@ impl<'a> Places<'a> {
         let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
             return;
         };
-        if self.files.len() < crate::MAX_FILES && self.known.insert(path.clone()) {
+        if self.files.len() < crate::path::MAX_FILES && self.known.insert(path.clone()) {
             self.files.push(path);
         }
     }
@@ -163,7 +167,7 @@ impl<'a> Places<'a> {
         let Some(path) = path.and_then(|path| resolve(self.base, path)) else {
             return;
         };
-        if self.folders.len() < crate::MAX_FILES && self.known.insert(path.clone()) {
+        if self.folders.len() < crate::path::MAX_FILES && self.known.insert(path.clone()) {
             self.folders.push(path);
         }
     }

@@ -1,6 +1,8 @@
 //! Actions: what the agent did with one tool call.
 
+use crate::CommandLine;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The kind of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -148,4 +150,7 @@ pub struct Action {
     pub command: Option<String>,
     /// What the command line shows of its effects, in order.
     pub effects: Vec<Effect>,
+    /// What the command line runs. It is not stored: who needs it of a stored action reads the command again.
+    #[serde(skip)]
+    pub line: Option<Arc<CommandLine>>,
 }

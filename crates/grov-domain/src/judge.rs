@@ -3,9 +3,10 @@
 //! A judge always answers. Whether a model, a repaired answer or plain rules gave it is told by [`JudgedBy`]; callers
 //! need no path of their own for a model that is slow, wrong or not there.
 
-use crate::{ActionType, Decision, EffectKind, SessionId, TaskType};
+use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Who gave an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +47,38 @@ pub struct ActionSketch {
     /// The beginning of what the action writes, or of the text that belongs to it, bounded to 4,000 characters, where it
     /// was seen. Rules look at it; of models, a judge of drift alone is shown the first of it.
     pub content: Option<String>,
+    /// What the command line runs, where the sketch was made from the action itself. It is not stored: of a stored action the
+    /// command is read again.
+    #[serde(skip)]
+    pub line: Option<Arc<CommandLine>>,
+}
+
+impl ActionSketch {
+    /// The sketch of an action, without what was said, written and put out.
+    pub fn of(action: &Action) -> Self {
+        Self {
+            files: action.files.clone(),
+            command: action.command.clone(),
+            effects: action.effects.iter().map(|effect| effect.kind).collect(),
+            line: action.line.clone(),
+            ..Self::empty(action.action_type)
+        }
+    }
+
+    /// An action of which the type alone is known.
+    pub fn empty(action_type: ActionType) -> Self {
+        Self {
+            action_type,
+            files: Vec::new(),
+            command: None,
+            effects: Vec::new(),
+            reasoning: None,
+            failed: None,
+            output: None,
+            content: None,
+            line: None,
+        }
+    }
 }
 
 /// A task of the client session as the judge sees it.

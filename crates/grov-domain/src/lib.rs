@@ -6,6 +6,7 @@
 
 mod action;
 mod clock;
+mod command;
 mod cut;
 mod drift;
 mod embedder;
@@ -28,6 +29,7 @@ mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind, is_work};
 pub use clock::{Clock, SystemClock, long_before};
+pub use command::{Argument, CommandLine, Ground, Program, Role, is_shell, operands, program_name};
 pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since};
 pub use drift::{
     AskedCall, Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState,

@@ -158,13 +158,9 @@ impl Drop for Open<'_> {
 /// What is shown of a recorded step.
 pub(crate) fn sketch(step: &StepRow) -> ActionSketch {
     ActionSketch {
-        action_type: step.action_type,
         files: step.files.clone(),
         command: step.command.clone(),
         effects: step.effects.iter().map(|effect| effect.kind).collect(),
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::empty(step.action_type)
     }
 }

@@ -449,16 +449,10 @@ fn root(session: &HookSession) -> &str {
 }
 
 fn sketch(call: &Call) -> ActionSketch {
-    let action = &call.action;
     ActionSketch {
-        action_type: action.action_type,
-        files: action.files.clone(),
-        command: action.command.clone(),
-        effects: action.effects.iter().map(|effect| effect.kind).collect(),
         reasoning: call.said.clone(),
-        failed: None,
-        output: None,
         content: call.content.clone(),
+        ..ActionSketch::of(&call.action)
     }
 }
 

@@ -174,14 +174,9 @@ fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
 fn going_to(directory: &str) -> ActionSketch {
     let quote = if directory.contains('\'') { '"' } else { '\'' };
     ActionSketch {
-        action_type: ActionType::Bash,
-        files: Vec::new(),
         command: Some(format!("cd {quote}{directory}{quote}")),
         effects: vec![EffectKind::Execute],
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::empty(ActionType::Bash)
     }
 }
 

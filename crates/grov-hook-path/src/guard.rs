@@ -306,9 +306,9 @@ impl Inquiry {
         let place = Place::locate(began.as_deref().unwrap_or(&whose.directory));
         let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
-        let action = sketch(understand_whole(&tool), content(&tool));
+        let action = sketch(&understand_whole(&tool), content(&tool));
         let safe = kept_whole(&tool);
-        let safe = sketch(safe.action, safe.content);
+        let safe = sketch(&safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),
             database: call.home.database(),
@@ -495,11 +495,10 @@ impl Inquiry {
                 // What broke a constraint is no step: it is in the drift log.
                 past.extend(done.map(|step| Done {
                     action: ActionSketch {
-                        action_type: step.action_type,
                         files: step.files,
                         command: step.command,
                         effects: step.effects.iter().map(|effect| effect.kind).collect(),
-                        ..nothing()
+                        ..ActionSketch::empty(step.action_type)
                     },
                     broke: false,
                     is_told: false,
@@ -661,27 +660,10 @@ fn reader() -> IntentReader {
     Arc::new(extract_intent)
 }
 
-fn sketch(action: Action, content: Option<String>) -> ActionSketch {
+fn sketch(action: &Action, content: Option<String>) -> ActionSketch {
     ActionSketch {
-        action_type: action.action_type,
-        files: action.files,
-        command: action.command,
-        effects: action.effects.iter().map(|effect| effect.kind).collect(),
         content,
-        ..nothing()
-    }
-}
-
-fn nothing() -> ActionSketch {
-    ActionSketch {
-        action_type: grov_domain::ActionType::Other,
-        files: Vec::new(),
-        command: None,
-        effects: Vec::new(),
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::of(action)
     }
 }
 

@@ -52,13 +52,10 @@ pub(crate) async fn standing(
 
 fn sketch(step: &StepRow, root: &Path) -> ActionSketch {
     ActionSketch {
-        action_type: step.action_type,
         files: step.files.iter().map(|file| relative(file, root)).collect(),
         command: step.command.clone(),
         effects: step.effects.iter().map(|effect| effect.kind).collect(),
         reasoning: step.reasoning.clone(),
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::empty(step.action_type)
     }
 }

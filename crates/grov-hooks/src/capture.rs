@@ -340,6 +340,7 @@ mod tests {
                 failed: None,
                 output: None,
                 content: None,
+                line: None,
             },
             prompt,
             score,

@@ -69,6 +69,7 @@ impl Action {
             failed: self.failed,
             output: None,
             content: self.text.filter(|_| writes),
+            line: None,
         }
     }
 }

@@ -83,6 +83,7 @@ fn main() {
                 failed: Some(false),
                 output: None,
                 content: None,
+                line: None,
             }],
             ..DriftQuestion::default()
         };

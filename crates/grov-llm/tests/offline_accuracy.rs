@@ -97,6 +97,7 @@ impl TransitionCase {
             failed: action.failed,
             output: action.output.clone(),
             content: None,
+            line: None,
         };
         TaskContextQuestion {
             current: self.current.as_ref().map(task),

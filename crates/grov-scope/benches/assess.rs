@@ -132,6 +132,7 @@ fn edit(file: &str, content: &str) -> ActionSketch {
         failed: None,
         output: None,
         content: Some(content.to_owned()),
+        line: None,
     }
 }
 

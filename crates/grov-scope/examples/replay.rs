@@ -95,5 +95,6 @@ fn sketch(recorded: &Recorded) -> ActionSketch {
         failed: Some(recorded.error),
         output: None,
         content: recorded.text.clone(),
+        line: None,
     }
 }

@@ -1,9 +1,8 @@
 //! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
 
-use crate::command_line::{SimpleCommand, split_or_cut};
 use crate::place::{Place, Root};
-use grov_actions::prefix::Ground;
-use grov_domain::{ActionSketch, ActionType, EffectKind};
+use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, Ground, Program};
+use std::sync::Arc;
 
 /// Of an action with more files the first ones are looked at.
 const MOST_FILES: usize = grov_actions::MAX_FILES;
@@ -27,8 +26,8 @@ pub struct Deed<'a> {
     pub(crate) made: Vec<Place>,
     /// It removes or moves what it changes.
     pub removes: bool,
-    /// The commands that it runs.
-    pub(crate) commands: Vec<SimpleCommand>,
+    /// The command line that it runs.
+    line: Arc<CommandLine>,
     /// A bound left out some of it.
     is_cut: bool,
 }
@@ -42,32 +41,28 @@ impl<'a> Deed<'a> {
             .take(MOST_FILES)
             .map(|file| Place::new(root, file))
             .collect();
-        let (commands, mut is_cut) = match &action.command {
-            Some(command) if action.action_type == ActionType::Bash => split_or_cut(command),
-            _ => Default::default(),
+        let line = match (&action.line, &action.command) {
+            (Some(line), _) => Arc::clone(line),
+            (None, Some(command)) if action.action_type == ActionType::Bash => {
+                Arc::new(grov_actions::command_line(command))
+            }
+            _ => Arc::default(),
         };
-        let mut changed = Vec::new();
-        if action.action_type.modifies_files() {
-            changed.clone_from(&touched);
-        } else if changes_files(action) || commands.iter().any(|command| command.shell > 0) {
-            changed = if commands.is_empty() {
-                touched.clone()
-            } else {
-                changed_by(&commands, &touched, root)
-            };
-        }
-        let goes = |command: &SimpleCommand| matches!(command.program(), "cd" | "pushd" | "popd");
+        let programs = &line.programs;
+        let changed = if action.action_type.modifies_files() || programs.is_empty() && changes_files(action) {
+            touched.clone()
+        } else {
+            changed_by(programs.iter(), &touched, root)
+        };
+        let goes = |program: &Program| matches!(program.name(), "cd" | "pushd" | "popd");
         // Behind `cd` a file is known by its full path alone.
-        is_cut |= action.effects.len() >= MOST_EFFECTS
+        let is_cut = line.is_cut
+            || action.effects.len() >= MOST_EFFECTS
             || changed.len() >= MOST_CHANGED
-            || touched.len() >= MOST_FILES && commands.iter().any(goes);
-        let made = if commands.iter().any(leaves_what_is_there) {
-            let others: Vec<SimpleCommand> = commands
-                .iter()
-                .filter(|command| !leaves_what_is_there(command))
-                .cloned()
-                .collect();
-            changed_by(&others, &touched, root)
+            || touched.len() >= MOST_FILES && programs.iter().any(goes);
+        let made = if programs.iter().any(|program| program.keeps_what_is_there) {
+            let others = programs.iter().filter(|program| !program.keeps_what_is_there);
+            changed_by(others, &touched, root)
         } else {
             changed.clone()
         };
@@ -79,8 +74,13 @@ impl<'a> Deed<'a> {
             removes: action.effects.iter().any(removes),
             touched,
             changed,
-            commands,
+            line,
         }
+    }
+
+    /// The programs that it runs.
+    pub(crate) fn programs(&self) -> &[Program] {
+        &self.line.programs
     }
 
     /// Whether the action looks at something and changes nothing: reading, searching, planning, asking, delegating.
@@ -139,82 +139,27 @@ fn changes_files(action: &ActionSketch) -> bool {
     action.effects.iter().any(|effect| effect.changes_files())
 }
 
-/// Of a command that reads some files and changes others, those that it changes: the sketch does not tell them apart.
-fn changed_by(commands: &[SimpleCommand], touched: &[Place], root: &Root) -> Vec<Place> {
+/// What programs change, each place once.
+fn changed_by<'p>(programs: impl Iterator<Item = &'p Program>, touched: &[Place], root: &Root) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
     // What lies on another machine is none of these files.
-    for command in commands.iter().filter(|command| command.ground != Ground::Remote) {
-        let targets = command.targets.iter().map(String::as_str);
-        for path in targets.chain(changed_operands(command)) {
-            if found.len() >= MOST_CHANGED {
-                return found;
-            }
-            if path.starts_with("/dev/") || path.is_empty() {
-                continue;
-            }
-            let place = Place::new(root, path);
-            // Behind `cd` the command's own spelling is shorter than the file's.
-            let known = touched.iter().find(|file| {
-                **file == place
-                    || file
-                        .as_str()
-                        .strip_suffix(place.as_str())
-                        .is_some_and(|rest| rest.ends_with('/'))
-            });
-            let place = known.cloned().unwrap_or(place);
-            if !found.contains(&place) {
-                found.push(place);
-            }
+    let here = programs.filter(|program| program.ground != Ground::Remote);
+    for path in here.flat_map(|program| &program.changes).take(MOST_CHANGED) {
+        let place = Place::new(root, path);
+        // Behind `cd` the command's own spelling is shorter than the file's.
+        let known = touched.iter().find(|file| {
+            **file == place
+                || file
+                    .as_str()
+                    .strip_suffix(place.as_str())
+                    .is_some_and(|rest| rest.ends_with('/'))
+        });
+        let place = known.cloned().unwrap_or(place);
+        if !found.contains(&place) {
+            found.push(place);
         }
     }
     found
-}
-
-/// Whether a command leaves a file or folder that is there as it is.
-fn leaves_what_is_there(command: &SimpleCommand) -> bool {
-    match command.program() {
-        "touch" => true,
-        "mkdir" => command.has("--parents", 'p'),
-        _ => false,
-    }
-}
-
-/// The operands of a command that it changes.
-fn changed_operands(command: &SimpleCommand) -> Vec<&str> {
-    let in_place = || {
-        command
-            .arguments()
-            .iter()
-            .any(|word| word.starts_with("-i") || word == "--in-place")
-    };
-    match command.program() {
-        "rm" | "rmdir" | "unlink" | "shred" | "trash" | "rimraf" | "del" | "touch" | "mkdir" | "truncate"
-        | "tee" | "mv" | "dos2unix" => command.operands().collect(),
-        "cp" | "ln" | "install" | "rsync" => command.operands().last().into_iter().collect(),
-        "chmod" | "chown" | "chgrp" => command.operands().skip(1).collect(),
-        "sed" | "perl" if in_place() => command.operands().skip(1).collect(),
-        "dd" => command
-            .operands()
-            .filter_map(|word| word.strip_prefix("of="))
-            .collect(),
-        "gofmt" | "prettier" | "rustfmt" | "black" | "isort" => command.operands().collect(),
-        "git" => match command.git() {
-            ("rm" | "mv" | "restore", rest) => rest
-                .iter()
-                .map(String::as_str)
-                .filter(|word| !word.starts_with('-'))
-                .collect(),
-            ("checkout", rest) => {
-                let behind = rest
-                    .iter()
-                    .position(|word| word == "--")
-                    .map_or(rest.len(), |at| at + 1);
-                rest[behind..].iter().map(String::as_str).collect()
-            }
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    }
 }
 
 #[cfg(test)]
@@ -224,14 +169,9 @@ pub(crate) mod tests {
     /// An edit of a file.
     pub(crate) fn edit(file: &str, content: &str) -> ActionSketch {
         ActionSketch {
-            action_type: ActionType::Edit,
             files: vec![file.to_owned()],
-            command: None,
-            effects: Vec::new(),
-            reasoning: None,
-            failed: None,
-            output: None,
             content: (!content.is_empty()).then(|| content.to_owned()),
+            ..ActionSketch::empty(ActionType::Edit)
         }
     }
 
@@ -252,13 +192,7 @@ pub(crate) mod tests {
             input: (&input).into(),
             working_directory: Some("/home/me/p"),
         });
-        ActionSketch {
-            action_type: ActionType::Bash,
-            files: action.files,
-            command: action.command,
-            effects: action.effects.iter().map(|effect| effect.kind).collect(),
-            ..edit("", "")
-        }
+        ActionSketch::of(&action)
     }
 
     fn changed(command: &str) -> Vec<String> {

@@ -1,8 +1,8 @@
 //! What the agent did so far, compact and bounded.
 
-use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::place::Place;
+use grov_domain::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -121,15 +121,14 @@ impl Here {
     const MOST_BYTES: usize = 1024;
 
     /// Goes where a command goes.
-    pub(crate) fn follow(&mut self, command: &SimpleCommand) {
-        match command.program() {
+    pub(crate) fn follow(&mut self, command: &Program) {
+        match command.name() {
+            // Whether it runs is not known.
+            "cd" | "pushd" if command.is_fallback => *self = Self::Unknown,
             "cd" | "pushd" => {
                 let path = command.operands().next().unwrap_or("~");
                 *self = match self.path(path) {
-                    Some(path)
-                        if path.len() <= Self::MOST_BYTES
-                            && command.words.last().is_none_or(|word| word != "-") =>
-                    {
+                    Some(path) if path.len() <= Self::MOST_BYTES && command.words().last() != Some("-") => {
                         Self::Folder(path)
                     }
                     _ => Self::Unknown,
@@ -275,25 +274,13 @@ impl History {
 
     fn keep_made(&mut self, deed: &Deed<'_>) {
         keep(&mut self.changed, deed.made.iter().map(hash));
-        let words = deed
-            .commands
-            .iter()
-            .flat_map(|command| &command.words)
-            .flat_map(|word| names_in(word));
+        let words = deed.programs().iter().flat_map(Program::words).flat_map(names_in);
         keep(&mut self.words, words.map(|word| hash(&word)));
     }
 
     fn follow(&mut self, deed: &Deed<'_>) {
-        let moves = |command: &&SimpleCommand| {
-            command.shell == 0 && matches!(command.program(), "cd" | "pushd" | "popd")
-        };
-        let line = deed.action.command.as_deref().unwrap_or_default();
-        if deed.commands.iter().any(|command| moves(&command)) && line.contains('(') {
-            // What is done in parentheses leaves the shell where it is.
-            self.here = Here::Unknown;
-            return;
-        }
-        for command in deed.commands.iter().filter(moves) {
+        // What is done in another shell, also in one of parentheses, leaves this one where it is.
+        for command in deed.programs().iter().filter(|command| command.shell == 0) {
             self.here.follow(command);
         }
     }
@@ -328,12 +315,13 @@ pub(crate) fn call_hash(call: &str) -> u64 {
 
 /// A command, whatever the spaces in it.
 pub(crate) fn command_hash(deed: &Deed<'_>) -> Option<u64> {
-    if deed.commands.is_empty() {
+    if deed.programs().is_empty() {
         return None;
     }
     let mut hasher = DefaultHasher::new();
-    for command in &deed.commands {
-        command.words.hash(&mut hasher);
+    for command in deed.programs() {
+        command.arguments.len().hash(&mut hasher);
+        command.words().for_each(|word| word.hash(&mut hasher));
         command.targets.hash(&mut hasher);
         command.input.hash(&mut hasher);
     }

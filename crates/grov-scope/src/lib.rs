@@ -6,7 +6,6 @@
 //! It knows no model, no store and no file system: paths are compared as text.
 #![forbid(unsafe_code)]
 
-mod command_line;
 mod contract;
 mod danger;
 mod deed;

@@ -180,9 +180,9 @@ fn is_new_work(entry: &Entry) -> bool {
 fn waits(deed: &Deed<'_>) -> bool {
     deed.action.effects.contains(&EffectKind::Network)
         || deed
-            .commands
+            .programs()
             .iter()
-            .any(|command| matches!(command.program(), "sleep" | "wait" | "watch"))
+            .any(|command| matches!(command.name(), "sleep" | "wait" | "watch"))
 }
 
 fn ordinal(number: usize) -> String {

@@ -113,6 +113,7 @@ mod tests {
             failed: None,
             output: None,
             content: None,
+            line: None,
         }
     }
 

@@ -6,14 +6,8 @@ use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, Rul
 /// For tests.
 pub fn action(action_type: ActionType, files: &[&str]) -> ActionSketch {
     ActionSketch {
-        action_type,
         files: files.iter().map(|file| (*file).to_owned()).collect(),
-        command: None,
-        effects: Vec::new(),
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::empty(action_type)
     }
 }
 

@@ -146,6 +146,7 @@ mod tests {
             failed: None,
             output: None,
             content: Some("x".to_owned()),
+            line: None,
         };
         for rule in [
             Rule::Constraint,

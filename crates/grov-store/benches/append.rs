@@ -48,6 +48,7 @@ fn step(exchange: &ExchangeId, index: usize) -> Step {
             } else {
                 Vec::new()
             },
+            line: None,
         },
         reasoning: (index == 0).then(|| REASONING.to_owned()),
         keywords: vec!["handler".to_owned(), "relay".to_owned()],

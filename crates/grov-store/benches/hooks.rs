@@ -76,6 +76,7 @@ fn learned(mut session: HookSession) -> HookProgress {
             failed: Some(false),
             output: Some("test result: ok. 12 passed".repeat(10)),
             content: Some("fn check(frame: &Frame) -> bool { frame.len() < LIMIT }\n".repeat(20)),
+            line: None,
         },
         prompt: session.revision,
         score: Some(9),

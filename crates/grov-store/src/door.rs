@@ -176,6 +176,8 @@ pub(crate) fn exchange(record: &ExchangeRecord) -> ExchangeRecord {
             folders,
             command,
             effects,
+            // It is not stored.
+            line: _,
         } = action;
         owned_optional(reasoning);
         owned_optional(command);

@@ -78,16 +78,6 @@ fn contract(arguments: &DriftTestArguments) -> GoalContract {
 
 /// The action that the words are taken for: a command line, else a change of the files that they name.
 fn action(prompt: &str) -> ActionSketch {
-    let empty = ActionSketch {
-        action_type: ActionType::Edit,
-        files: Vec::new(),
-        command: None,
-        effects: Vec::new(),
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
-    };
     let input = serde_json::json!({ "command": prompt });
     let command = understand(&ToolCall {
         name: "Bash",
@@ -102,11 +92,8 @@ fn action(prompt: &str) -> ActionSketch {
         .any(|effect| effect.kind != EffectKind::Execute)
     {
         return ActionSketch {
-            action_type: ActionType::Bash,
-            files: command.files,
             command: Some(prompt.to_owned()),
-            effects: command.effects.iter().map(|effect| effect.kind).collect(),
-            ..empty
+            ..ActionSketch::of(&command)
         };
     }
     // What the offline judge takes for paths in a prompt, it takes for paths here.
@@ -117,7 +104,7 @@ fn action(prompt: &str) -> ActionSketch {
     ActionSketch {
         files: named.scope,
         content: Some(prompt.to_owned()),
-        ..empty
+        ..ActionSketch::empty(ActionType::Edit)
     }
 }
 

@@ -95,6 +95,7 @@ pub(crate) fn step(
             folders: Vec::new(),
             command: command.map(str::to_owned),
             effects: command.map(|_| effect).into_iter().collect(),
+            line: None,
         },
         reasoning: Some("because".to_owned()),
         keywords: Vec::new(),

@@ -12,14 +12,14 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Code that runs code can say the same line many times, and each line can hold code again: a limit on the depth alone
 /// leaves a number of scripts that grows with its power. So nothing that was taken is given back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowance {
+pub(crate) struct Allowance {
     scripts: usize,
     bytes: usize,
 }
 
 impl Allowance {
     /// Takes one more script: as much of its beginning as may be walked through. `None`: nothing of it.
-    pub fn take<'s>(&mut self, script: &'s str) -> Option<&'s str> {
+    pub(crate) fn take<'s>(&mut self, script: &'s str) -> Option<&'s str> {
         if self.is_spent() {
             return None;
         }
@@ -30,12 +30,13 @@ impl Allowance {
     }
 
     /// Whether nothing more is walked through.
-    pub fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.scripts >= MAX_SCRIPTS || self.bytes >= MAX_BYTES
     }
 
     /// How many scripts were taken.
-    pub fn scripts(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn scripts(&self) -> usize {
         self.scripts
     }
 }

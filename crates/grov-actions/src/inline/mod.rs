@@ -2,7 +2,7 @@
 //!
 //! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder like `rm -r /srv/x`. So the calls of a piece of
 //! code that run commands, remove, write, move or copy files are told as the command lines that would do the same
-//! ([`Given::shown`]), and whoever understands command lines understands them.
+//! ([`shown`]), and the reader of command lines understands them.
 //!
 //! Entry point: [`given`]. What stands in texts and comments is no call: `print('rm -rf /')` does nothing. A value that is
 //! neither a text in the code nor a name that is given one text alone is not known; it stands as a variable that nobody
@@ -16,7 +16,7 @@ mod names;
 mod token;
 mod values;
 
-pub use allowance::Allowance;
+pub(crate) use allowance::Allowance;
 
 /// Of longer code the beginning is read.
 const MAX_CODE: usize = 64 * 1024;
@@ -25,7 +25,7 @@ const MAX_DEPTH: u8 = 3;
 
 /// A language in which code is given on a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Language {
+pub(crate) enum Language {
     /// `python -c`
     Python,
     /// `node -e`, `bun -e`, `deno eval`; TypeScript as well.
@@ -40,17 +40,17 @@ pub enum Language {
 
 /// What an interpreter is given to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given<'a> {
+pub(crate) struct Given<'a> {
     /// The language.
-    pub language: Language,
+    pub(crate) language: Language,
     /// The code that stands among its arguments.
-    pub code: Vec<&'a str>,
+    pub(crate) code: Vec<&'a str>,
     /// It runs what it reads from its input.
-    pub reads_input: bool,
+    pub(crate) reads_input: bool,
 }
 
 /// What a program is given to run, by its name (without a folder) and its arguments; `None`: it is no interpreter.
-pub fn given<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> Option<Given<'a>> {
+pub(crate) fn given<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> Option<Given<'a>> {
     let language = language_of(program)?;
     let mut arguments = arguments.into_iter().peekable();
     let mut code = Vec::new();
@@ -184,16 +184,9 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
     Takes::Nothing
 }
 
-impl Given<'_> {
-    /// What the code among the arguments does, see [`shown`].
-    pub fn shown(&self) -> Vec<String> {
-        shown(self.language, &self.code.join("\n"))
-    }
-}
-
 /// What a piece of code does, as far as it shows that: the command lines that would do the same, in order. Each is meant
 /// for a shell of its own that begins where the interpreter does. At most 64, each once and of at most 8 KB.
-pub fn shown(language: Language, code: &str) -> Vec<String> {
+pub(crate) fn shown(language: Language, code: &str) -> Vec<String> {
     let mut lines = lines::Lines::default();
     read(language, code, &mut lines, 0);
     lines.into_found()

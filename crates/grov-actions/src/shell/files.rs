@@ -1,55 +1,27 @@
 //! Programs that work on files: reading, writing, moving, removing, searching.
 
 use crate::path;
-use crate::shell::Place;
-use crate::shell::options::{Options, Valued};
-use crate::shell::run::{MAX_ARGUMENTS, Shell};
+use crate::shell::options::Options;
+use crate::shell::state::{Inner, MAX_ARGUMENTS, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind;
 
 /// A program all of whose operands are files.
 struct Plain {
     kind: EffectKind,
-    letters: &'static str,
-    names: &'static [&'static str],
     /// So many operands come before the files: a pattern, a mode, a script.
     skip: usize,
     /// The operands are folders.
     folders: bool,
 }
 
-const fn plain(kind: EffectKind, letters: &'static str) -> Plain {
+const fn plain(kind: EffectKind) -> Plain {
     Plain {
         kind,
-        letters,
-        names: &[],
         skip: 0,
         folders: false,
     }
 }
-
-const GREP_NAMES: &[&str] = &[
-    "regexp",
-    "file",
-    "max-count",
-    "include",
-    "exclude",
-    "exclude-dir",
-    "after-context",
-    "before-context",
-    "context",
-    "glob",
-    "iglob",
-    "type",
-    "type-not",
-    "max-depth",
-    "color",
-    "colors",
-    "replace",
-    "sort",
-    "threads",
-    "encoding",
-];
 
 /// The programs of that form.
 fn plain_program(name: &str) -> Option<Plain> {
@@ -58,51 +30,29 @@ fn plain_program(name: &str) -> Option<Plain> {
         "cat" | "tac" | "rev" | "nl" | "wc" | "less" | "more" | "file" | "md5sum" | "sha1sum"
         | "sha256sum" | "sha512sum" | "shasum" | "cksum" | "b2sum" | "zcat" | "zless" | "bzcat" | "xzcat"
         | "realpath" | "readlink" | "ldd" | "nm" | "objdump" | "size" | "strings" | "comm" | "cmp"
-        | "paste" | "column" | "expand" | "fold" | "fmt" | "pr" | "vimdiff" | "open" | "xdg-open" => {
-            plain(Read, "")
-        }
-        "head" | "tail" => plain(Read, "nc"),
-        "bat" | "batcat" => Plain {
-            names: &["language", "line-range", "style"],
-            ..plain(Read, "lrH")
-        },
-        "cut" => plain(Read, "dfcb"),
-        "uniq" | "od" | "xxd" | "hexdump" | "base64" => plain(Read, "fswANjlcn"),
-        "diff" | "colordiff" | "sdiff" => Plain {
-            names: &["exclude", "unified", "context", "label"],
-            ..plain(Read, "UCxIL")
-        },
-        "stat" => Plain {
-            names: &["format", "printf"],
-            ..plain(Read, "cft")
-        },
+        | "paste" | "column" | "expand" | "fold" | "fmt" | "pr" | "vimdiff" | "open" | "xdg-open"
+        | "head" | "tail" | "bat" | "batcat" | "cut" | "uniq" | "od" | "xxd" | "hexdump" | "base64"
+        | "diff" | "colordiff" | "sdiff" | "stat" | "join" => plain(Read),
         "jq" | "yq" | "gron" => Plain {
-            names: &["indent"],
             skip: 1,
-            ..plain(Read, "")
+            ..plain(Read)
         },
-        "join" => plain(Read, "t12oaej"),
-        "touch" => plain(Write, "drt"),
+        "touch" | "truncate" | "fallocate" => plain(Write),
         "mkdir" => Plain {
-            names: &["mode"],
             folders: true,
-            ..plain(Write, "m")
+            ..plain(Write)
         },
-        "truncate" | "fallocate" => Plain {
-            names: &["size", "reference"],
-            ..plain(Write, "srol")
-        },
-        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" => plain(Delete, ""),
+        "rm" | "unlink" | "shred" | "trash" | "trash-put" | "rimraf" | "del" => plain(Delete),
         "rmdir" => Plain {
             folders: true,
-            ..plain(Delete, "")
+            ..plain(Delete)
         },
         "chmod" | "chown" | "chgrp" | "chflags" | "setfacl" | "xattr" => Plain {
             skip: 1,
-            ..plain(Permission, "")
+            ..plain(Permission)
         },
         "vim" | "vi" | "nvim" | "nano" | "emacs" | "ed" | "ex" | "code" | "dos2unix" | "unix2dos"
-        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => plain(Modify, "cnT"),
+        | "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" | "unzstd" => plain(Modify),
         _ => return None,
     })
 }
@@ -110,7 +60,7 @@ fn plain_program(name: &str) -> Option<Plain> {
 /// Looks at a program of this module; whether it was one.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
     if let Some(program) = plain_program(name) {
-        plain_files(shell, &program, arguments);
+        plain_files(shell, name, &program, arguments);
         return true;
     }
     match name {
@@ -140,14 +90,8 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
     true
 }
 
-fn plain_files(shell: &mut Shell, program: &Plain, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued {
-            letters: program.letters,
-            names: program.names,
-        },
-    );
+fn plain_files(shell: &mut Shell, name: &str, program: &Plain, arguments: &[Argument]) {
+    let options = Options::of(name, arguments);
     let operands = options.operands.iter().skip(program.skip).copied();
     let mut places = shell.places(operands);
     if program.folders {
@@ -166,11 +110,7 @@ fn folder_unless_named_like_a_file(place: Place) -> Place {
 }
 
 fn list(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued::new(
-        "IwTLPd",
-        &["ignore", "width", "level", "max-depth", "sort", "color"],
-    );
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("ls", arguments);
     let mut places: Vec<Place> = shell
         .places(options.operands.iter().copied())
         .into_iter()
@@ -183,18 +123,7 @@ fn list(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn search(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let letters = if name == "rg" {
-        "efmABCgtTjrEMd"
-    } else {
-        "efmABCdD"
-    };
-    let options = Options::parse(
-        arguments,
-        Valued {
-            letters,
-            names: GREP_NAMES,
-        },
-    );
+    let options = Options::of(name, arguments);
     let pattern_is_option = options.has(&["-e", "-f", "--regexp", "--file", "--files"]);
     let operands: Vec<&Argument> = options
         .operands
@@ -278,18 +207,18 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
     }
 }
 
-/// Looks at a command that is run on what was found; `{}` stands for that, as often as it stands there.
+/// A command is run on what was found; `{}` stands for that, as often as it stands there.
 fn run_on(shell: &mut Shell, command: &[Argument], found: &[Argument]) {
-    let mut arguments = Vec::new();
+    let mut put_in = Vec::new();
     for argument in command {
-        let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
+        let room = MAX_ARGUMENTS.saturating_sub(put_in.len());
         if argument.text == "{}" {
-            arguments.extend(found.iter().take(room).cloned());
+            put_in.extend(found.iter().take(room).cloned());
         } else if room > 0 {
-            arguments.push(argument.clone());
+            put_in.push(argument.clone());
         }
     }
-    shell.program(&arguments);
+    shell.inner.push(Inner::ForEach(put_in));
 }
 
 fn fd(shell: &mut Shell, arguments: &[Argument]) {
@@ -297,18 +226,7 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
         .iter()
         .position(|word| matches!(word.text.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
     let (arguments, command) = arguments.split_at(run.unwrap_or(arguments.len()));
-    let valued = Valued::new(
-        "etdEcSoj",
-        &[
-            "extension",
-            "type",
-            "max-depth",
-            "exclude",
-            "size",
-            "base-directory",
-        ],
-    );
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("fd", arguments);
     let roots = options.operands.iter().copied().skip(1);
     let mut places: Vec<Place> = shell
         .places(roots)
@@ -345,7 +263,7 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
         .filter(|argument| !argument.text.starts_with("-i"))
         .cloned()
         .collect();
-    let options = Options::parse(&rest, Valued::new("efl", &["expression", "file", "line-length"]));
+    let options = Options::of("sed", &rest);
     let script_is_option = options.has(&["-e", "-f", "--expression", "--file"]);
     let mut operands: &[&Argument] = &options.operands;
     // BSD: the suffix is the word behind `-i`, often empty.
@@ -365,10 +283,7 @@ fn sed(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn awk(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued::new("fFvi", &["file", "assign", "field-separator"]),
-    );
+    let options = Options::of("awk", arguments);
     let script_is_option = options.has(&["-f", "--file"]);
     let in_place = options.values_of(&["-i"]).any(|value| value.text == "inplace");
     let files = options
@@ -421,10 +336,7 @@ fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
 }
 
 fn sort(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(
-        arguments,
-        Valued::new("kotST", &["key", "output", "field-separator"]),
-    );
+    let options = Options::of("sort", arguments);
     let places = shell.places(options.operands.iter().copied());
     if !places.is_empty() {
         shell.findings.add(EffectKind::Read, places);
@@ -436,7 +348,7 @@ fn sort(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn tee(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(arguments, Valued::default());
+    let options = Options::of("tee", arguments);
     let kind = if options.has(&["-a", "--append"]) {
         EffectKind::Modify
     } else {
@@ -451,10 +363,10 @@ fn tee(shell: &mut Shell, arguments: &[Argument]) {
 fn dd(shell: &mut Shell, arguments: &[Argument]) {
     for (prefix, kind) in [("if=", EffectKind::Read), ("of=", EffectKind::Write)] {
         let named = arguments.iter().filter_map(|argument| {
-            argument.text.strip_prefix(prefix).map(|path| Argument {
-                text: path.to_owned(),
-                ..argument.clone()
-            })
+            argument
+                .text
+                .strip_prefix(prefix)
+                .map(|path| argument.with_text(path))
         });
         let named: Vec<Argument> = named.collect();
         let places = shell.places(&named);
@@ -465,8 +377,7 @@ fn dd(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
-    let valued = Valued::new("tS", &["target-directory", "suffix"]);
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("cp", arguments);
     let mut places = shell.places(options.operands.iter().copied());
     if let Some(target) = options.value(&["-t", "--target-directory"]) {
         places.extend(shell.folder_place(target));
@@ -479,8 +390,7 @@ fn move_or_copy(shell: &mut Shell, kind: EffectKind, arguments: &[Argument]) {
 }
 
 fn install(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued::new("mogtS", &["mode", "owner", "group", "target-directory"]);
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("install", arguments);
     let mut places = shell.places(options.operands.iter().copied());
     if options.has(&["-d", "--directory"]) {
         places.iter_mut().for_each(|place| place.is_folder = true);
@@ -496,7 +406,7 @@ fn install(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `ln target… link`: the link is written.
 fn link(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(arguments, Valued::new("tS", &["target-directory", "suffix"]));
+    let options = Options::of("ln", arguments);
     let operands = &options.operands;
     let places = match operands.as_slice() {
         [] => Vec::new(),
@@ -508,8 +418,7 @@ fn link(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `patch [file [patch]]`, `patch -p1 -i patch`.
 fn patch(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued::new("piodBFrzDVY", &["strip", "input", "output", "directory"]);
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("patch", arguments);
     let input = options
         .value(&["-i", "--input"])
         .or(options.operands.get(1).copied());
@@ -529,11 +438,7 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
     {
         first.text.insert(0, '-');
     }
-    let valued = Valued::new(
-        "fCTXI",
-        &["file", "directory", "files-from", "exclude", "strip-components"],
-    );
-    let options = Options::parse(&arguments, valued);
+    let options = Options::of("tar", &arguments);
     let archive = options
         .value(&["-f", "--file"])
         .and_then(|archive| shell.place(archive));
@@ -551,16 +456,13 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
             .findings
             .add(EffectKind::Read, archive.into_iter().collect());
         if options.has(&["-x", "--extract", "--get"]) {
-            let folder = folder.or_else(|| shell.here());
-            shell
-                .findings
-                .add(EffectKind::Write, folder.into_iter().collect());
+            write_to(shell, folder);
         }
     }
 }
 
 fn zip(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(arguments, Valued::new("xinPt", &["exclude", "include"]));
+    let options = Options::of("zip", arguments);
     let places = shell.places(options.operands.iter().copied());
     let mut places = places.into_iter();
     let archive = places.next();
@@ -571,16 +473,24 @@ fn zip(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn unzip(shell: &mut Shell, arguments: &[Argument]) {
-    let options = Options::parse(arguments, Valued::new("dxP", &[]));
+    let options = Options::of("unzip", arguments);
     let places = shell.places(options.operands.first().copied());
     shell.findings.add(EffectKind::Read, places);
     if !options.has(&["-l", "-t", "-p", "-Z"]) {
         let folder = options
             .value(&["-d"])
-            .and_then(|folder| shell.folder_place(folder))
-            .or_else(|| shell.here());
-        shell
-            .findings
-            .add(EffectKind::Write, folder.into_iter().collect());
+            .and_then(|folder| shell.folder_place(folder));
+        write_to(shell, folder);
+    }
+}
+
+/// What is unpacked goes to a folder, or to where the program stands.
+fn write_to(shell: &mut Shell, folder: Option<Place>) {
+    match folder {
+        Some(folder) => shell.findings.add(EffectKind::Write, vec![folder]),
+        None => {
+            let here = shell.here().into_iter().collect();
+            shell.findings.add_unnamed(EffectKind::Write, here);
+        }
     }
 }

@@ -1,15 +1,10 @@
 //! Git: which commands look, which change the history, the index or the working tree, and which talk to others.
 
 use crate::path;
-use crate::shell::Place;
-use crate::shell::options::{Options, Valued};
-use crate::shell::programs::skip_options;
-use crate::shell::run::Shell;
+use crate::shell::options::{GIT, Options, of_git, skip_options};
+use crate::shell::state::{Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Delete, Modify, Move, Network, Read, VersionControl, Write};
-
-/// Options before the command.
-const GLOBAL: Valued = Valued::new("Cc", &["git-dir", "work-tree", "namespace", "exec-path"]);
 
 /// Looks at a version-control program; whether it was one.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
@@ -25,8 +20,8 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
         }
         _ => return false,
     }
-    let command = skip_options(arguments, GLOBAL);
-    let globals = Options::parse(&arguments[..arguments.len() - command.len()], GLOBAL);
+    let command = skip_options(arguments, GIT);
+    let globals = Options::parse(&arguments[..arguments.len() - command.len()], GIT);
     let Some((command, arguments)) = command.split_first() else {
         return true;
     };
@@ -37,7 +32,7 @@ pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) -> boo
 }
 
 fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
-    let options = Options::parse(arguments, valued(command));
+    let options = Options::parse(arguments, of_git(command));
     let has = |flags: &[&str]| options.has(flags);
     let first = options.operands.first().map_or("", |first| first.text.as_str());
     match command {
@@ -166,58 +161,6 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
     }
 }
 
-/// Options of a command that take a value.
-fn valued(command: &str) -> Valued {
-    let (letters, names): (&str, &[&str]) = match command {
-        "commit" => (
-            "mFCct",
-            &[
-                "message",
-                "file",
-                "author",
-                "date",
-                "fixup",
-                "squash",
-                "reuse-message",
-                "trailer",
-            ],
-        ),
-        "checkout" | "switch" => ("bBcC", &["orphan", "create", "conflict"]),
-        "restore" => ("s", &["source"]),
-        "log" | "show" | "shortlog" => (
-            "nSGL",
-            &[
-                "max-count",
-                "since",
-                "until",
-                "after",
-                "before",
-                "author",
-                "grep",
-                "format",
-                "pretty",
-            ],
-        ),
-        "diff" => ("SGU", &["diff-filter", "unified", "stat"]),
-        "blame" => ("LSC", &["since"]),
-        "grep" => ("eABCf", &["max-depth"]),
-        "clone" => (
-            "bocu",
-            &["branch", "depth", "origin", "config", "reference", "filter"],
-        ),
-        "clean" => ("e", &["exclude"]),
-        "rev-list" => ("n", &["max-count"]),
-        "archive" | "format-patch" => ("on", &["output", "format", "prefix", "output-directory"]),
-        "stash" => ("m", &["message", "pathspec-from-file"]),
-        "merge" | "tag" | "notes" => ("mFsXu", &["message", "strategy"]),
-        "worktree" => ("bB", &["reason"]),
-        "ls-tree" | "ls-files" => ("xX", &["exclude", "format"]),
-        "config" => ("f", &["file", "type", "default"]),
-        _ => ("", &[]),
-    };
-    Valued { letters, names }
-}
-
 fn as_folder(place: Place) -> Place {
     Place {
         is_folder: true,
@@ -327,10 +270,7 @@ fn clone(shell: &mut Shell, options: &Options<'_>) {
                 .rsplit(['/', ':'])
                 .next()
                 .unwrap_or_default();
-            Some(Argument {
-                text: name.trim_end_matches(".git").to_owned(),
-                ..(*url).clone()
-            })
+            Some(url.with_text(name.trim_end_matches(".git")))
         }
         [] => None,
     };

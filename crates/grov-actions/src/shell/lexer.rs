@@ -4,120 +4,23 @@
 //! subshells, substitutions, redirections, here-documents. One walk over the text with a stack of its own, so that no
 //! nesting is too deep for the program's stack. What is no valid script gives what can be told of it.
 
+mod event;
+
+pub(crate) use event::{Command, Direction, Event, Piece, Redirection, Word};
+
 use std::collections::VecDeque;
 
 /// Deeper nesting is not followed: what comes after is left out.
 const MAX_DEPTH: usize = 400;
-
-/// One step of a script.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Event {
-    /// A subshell or a substitution begins: what it changes of the shell's state is forgotten at its end.
-    Enter,
-    /// It ends.
-    Leave,
-    /// A simple command.
-    Command(Command),
-}
-
-/// A simple command: assignments, the program and its arguments as words, and redirections.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Command {
-    pub(crate) words: Vec<Word>,
-    pub(crate) redirections: Vec<Redirection>,
-}
-
-/// A word, in the pieces that it is put together from.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Word {
-    pub(crate) pieces: Vec<Piece>,
-    /// Some of it was quoted or escaped.
-    pub(crate) quoted: bool,
-}
-
-/// A piece of a word.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
-    Text(String),
-    /// Text in quotes, or escaped.
-    Quoted(String),
-    /// `$NAME` or `${NAME}`.
-    Variable(String),
-    /// Something that only the shell can compute.
-    Unknown,
-}
-
-impl Word {
-    /// Adds what is not quoted.
-    fn push(&mut self, c: char) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(text)) => text.push(c),
-            _ => self.pieces.push(Piece::Text(c.into())),
-        }
-    }
-
-    /// Adds what is quoted.
-    fn push_quoted(&mut self, c: char) {
-        self.quoted = true;
-        match self.pieces.last_mut() {
-            Some(Piece::Quoted(text)) => text.push(c),
-            _ => self.pieces.push(Piece::Quoted(c.into())),
-        }
-    }
-
-    /// The text of a word of which nothing is left to the shell.
-    pub(crate) fn literal(&self) -> Option<String> {
-        self.pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Text(text) | Piece::Quoted(text) => Some(text.as_str()),
-                Piece::Variable(_) | Piece::Unknown => None,
-            })
-            .collect()
-    }
-
-    /// The text of a word in which nothing is quoted, as reserved words must be written.
-    pub(crate) fn bare(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
-            [Piece::Text(text)] if !self.quoted => Some(text),
-            _ => None,
-        }
-    }
-}
-
-/// What a redirection does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// `<`
-    Read,
-    /// `>`, `>|`, `&>`, `<>`
-    Write,
-    /// `>>`, `&>>`
-    Append,
-    /// `>&`, `<&`: a file only if the target is no descriptor.
-    Duplicate,
-    /// `<<`, `<<-`; the target is the delimiter.
-    HereDocument,
-    /// `<<<`
-    HereString,
-}
-
-/// A redirection.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Redirection {
-    pub(crate) direction: Direction,
-    pub(crate) target: Word,
-    /// The text of a here-document.
-    pub(crate) body: Option<String>,
-}
 
 /// The commands of a script, in the order in which they run where nothing branches.
 pub(crate) fn parse(script: &str) -> Vec<Event> {
     let mut lexer = Lexer {
         text: script,
         at: 0,
-        frames: vec![Frame::new(Kind::Top, 0)],
+        frames: vec![Frame::new(Kind::Top, 0, 0)],
         events: Vec::new(),
+        substitutions: 0,
         heredocs: VecDeque::new(),
     };
     while let Some(c) = lexer.peek() {
@@ -166,12 +69,19 @@ struct Frame {
     cases: usize,
     /// Parentheses open inside a word, as in `!(*.rs)`.
     parentheses: usize,
+    /// What is read next stands behind `|`, or behind `||`.
+    is_piped: bool,
+    is_fallback: bool,
+    /// Where an unknown piece of the word begins that is not at its end yet: `${…}`.
+    piece: usize,
+    /// Where the frame begins.
+    start: usize,
     /// Number of the first event inside.
     first_event: usize,
 }
 
 impl Frame {
-    fn new(kind: Kind, first_event: usize) -> Self {
+    fn new(kind: Kind, start: usize, first_event: usize) -> Self {
         Self {
             kind,
             command: Command::default(),
@@ -184,6 +94,10 @@ impl Frame {
             loops: false,
             cases: 0,
             parentheses: 0,
+            is_piped: false,
+            is_fallback: false,
+            piece: 0,
+            start,
             first_event,
         }
     }
@@ -197,6 +111,16 @@ impl Frame {
         self.at_start = true;
         self.loops = false;
         std::mem::take(&mut self.command)
+    }
+}
+
+/// Of what only the shell can compute so much is shown, in bytes.
+const MAX_UNKNOWN: usize = 16 * 1024;
+
+fn unknown(substitution: Option<usize>) -> Piece {
+    Piece::Unknown {
+        text: String::new(),
+        substitution,
     }
 }
 
@@ -222,6 +146,7 @@ struct Lexer<'t> {
     at: usize,
     frames: Vec<Frame>,
     events: Vec<Event>,
+    substitutions: usize,
     heredocs: VecDeque<HereDocument>,
 }
 
@@ -250,7 +175,7 @@ impl<'t> Lexer<'t> {
     /// The innermost frame. There is always one: the bottom frame is never popped before the end.
     fn frame(&mut self) -> &mut Frame {
         if self.frames.is_empty() {
-            self.frames.push(Frame::new(Kind::Top, 0));
+            self.frames.push(Frame::new(Kind::Top, 0, 0));
         }
         let last = self.frames.len() - 1;
         &mut self.frames[last]
@@ -277,7 +202,7 @@ impl<'t> Lexer<'t> {
             ')' if depth > 0 => self.frame().kind = Kind::Arithmetic(depth - 1),
             ')' => {
                 self.take(")");
-                self.frames.pop();
+                self.end_unknown();
             }
             '$' => self.dollar(),
             _ => {}
@@ -287,7 +212,13 @@ impl<'t> Lexer<'t> {
     fn expansion_step(&mut self, c: char) {
         self.at += c.len_utf8();
         match c {
-            '}' => self.frame().expansion -= 1,
+            '}' => {
+                self.frame().expansion -= 1;
+                if self.frame().expansion == 0 {
+                    let start = self.frame().piece;
+                    self.fill(start);
+                }
+            }
             '\\' => self.skip_char(),
             '$' if self.take("{") => self.frame().expansion += 1,
             '$' => self.dollar(),
@@ -350,9 +281,17 @@ impl<'t> Lexer<'t> {
             '&' | '|' | '<' | '>' | '(' | ')' if self.frame().condition => self.frame().word().push(c),
             '&' if self.take(">>") => self.redirect(Direction::Append),
             '&' if self.take(">") => self.redirect(Direction::Write),
-            '&' | '|' => {
-                // `&&`, `||`, `|&`: the second sign ends an empty command.
+            '&' => {
                 self.end_command();
+                self.take("&");
+            }
+            '|' => {
+                self.end_command();
+                let is_fallback = self.take("|");
+                let frame = self.frame();
+                frame.is_fallback = is_fallback;
+                frame.is_piped = !is_fallback;
+                self.take("&");
             }
             '(' => self.open_parenthesis(),
             ')' => self.close_parenthesis(),
@@ -391,6 +330,9 @@ impl<'t> Lexer<'t> {
                         'n' => '\n',
                         't' => '\t',
                         'r' => '\r',
+                        'x' => self.number(16, 2, 0),
+                        'u' => self.number(16, 4, 0),
+                        '0'..='7' => self.number(8, 2, escaped.to_digit(8).unwrap_or_default()),
                         other => other,
                     }
                 }
@@ -400,14 +342,28 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// The character of which at most so many digits of its number follow.
+    fn number(&mut self, radix: u32, most: usize, first: u32) -> char {
+        let mut number = first;
+        for _ in 0..most {
+            let Some(digit) = self.peek().and_then(|letter| letter.to_digit(radix)) else {
+                break;
+            };
+            number = number * radix + digit;
+            self.at += 1;
+        }
+        char::from_u32(number).unwrap_or(char::REPLACEMENT_CHARACTER)
+    }
+
     /// What follows a dollar sign.
     fn dollar(&mut self) {
         let inside_word = !matches!(self.frame().kind, Kind::Arithmetic(_)) && self.frame().expansion == 0;
+        let start = self.at.saturating_sub(1);
         if self.take("((") {
-            return self.open_unknown(Kind::Arithmetic(0), inside_word);
+            return self.open_unknown(Kind::Arithmetic(0), start, inside_word);
         }
         if self.take("(") {
-            return self.open(Kind::Substitution, inside_word);
+            return self.open(Kind::Substitution, start, inside_word);
         }
         let braced = self.take("{");
         let rest = self.rest();
@@ -421,8 +377,12 @@ impl<'t> Lexer<'t> {
                 self.at += length + 1;
                 self.add(Piece::Variable(name.to_owned()), inside_word);
             } else {
-                self.add(Piece::Unknown, inside_word);
-                self.frame().expansion += 1;
+                self.add(unknown(None), inside_word);
+                let frame = self.frame();
+                frame.expansion += 1;
+                if inside_word {
+                    frame.piece = start;
+                }
             }
         } else if named {
             self.at += length;
@@ -431,7 +391,10 @@ impl<'t> Lexer<'t> {
             .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '@' | '*' | '#' | '?' | '$' | '!' | '-'))
         {
             self.at += 1;
-            self.add(Piece::Unknown, inside_word);
+            self.add(unknown(None), inside_word);
+            if inside_word {
+                self.fill(start);
+            }
         } else if inside_word {
             self.frame().word().push('$');
         }
@@ -444,18 +407,47 @@ impl<'t> Lexer<'t> {
     }
 
     /// Opens a frame whose value is part of the word and is not computed here.
-    fn open_unknown(&mut self, kind: Kind, inside_word: bool) {
-        self.add(Piece::Unknown, inside_word);
+    fn open_unknown(&mut self, kind: Kind, start: usize, inside_word: bool) {
+        self.add(unknown(None), inside_word);
         let first_event = self.events.len();
-        self.frames.push(Frame::new(kind, first_event));
+        self.frames.push(Frame::new(kind, start, first_event));
+    }
+
+    /// Ends a frame whose value is not computed here.
+    fn end_unknown(&mut self) {
+        let start = self.frames.pop().map(|frame| frame.start);
+        if let Some(start) = start.filter(|_| self.frame().expansion == 0) {
+            self.fill(start);
+        }
+    }
+
+    /// The unknown piece that the word ends with is what stands between `start` and here.
+    fn fill(&mut self, start: usize) {
+        let end = self.text.floor_char_boundary(self.at.min(start + MAX_UNKNOWN));
+        let shown = self.text.get(start..end).unwrap_or_default();
+        if let Some(word) = &mut self.frame().word
+            && let Some(Piece::Unknown { text, .. }) = word.pieces.last_mut()
+            && text.is_empty()
+        {
+            shown.clone_into(text);
+        }
     }
 
     /// Opens a frame of commands; `inside_word` if its output is part of a word.
-    fn open(&mut self, kind: Kind, inside_word: bool) {
-        self.add(Piece::Unknown, inside_word);
-        let first_event = self.events.len();
-        self.events.push(Event::Enter);
-        self.frames.push(Frame::new(kind, first_event));
+    fn open(&mut self, kind: Kind, start: usize, inside_word: bool) {
+        let mut inner = Frame::new(kind, start, self.events.len());
+        let number = (kind != Kind::Subshell).then_some(self.substitutions);
+        if number.is_some() {
+            self.substitutions += 1;
+            self.add(unknown(number), inside_word);
+        } else {
+            // What goes into a subshell is read by its first command.
+            let outer = self.frame();
+            inner.is_piped = std::mem::take(&mut outer.is_piped);
+            inner.is_fallback = std::mem::take(&mut outer.is_fallback);
+        }
+        self.events.push(Event::Enter(number));
+        self.frames.push(inner);
     }
 
     fn backtick(&mut self) {
@@ -463,7 +455,7 @@ impl<'t> Lexer<'t> {
             self.close();
         } else {
             let inside_word = self.frame().expansion == 0;
-            self.open(Kind::Backtick, inside_word);
+            self.open(Kind::Backtick, self.at.saturating_sub(1), inside_word);
         }
     }
 
@@ -473,9 +465,9 @@ impl<'t> Lexer<'t> {
         let frame = self.frame();
         if frame.at_start && frame.word.is_none() && frame.redirection.is_none() {
             if self.take("(") {
-                self.open_unknown(Kind::Arithmetic(0), false);
+                self.open_unknown(Kind::Arithmetic(0), self.at, false);
             } else {
-                self.open(Kind::Subshell, false);
+                self.open(Kind::Subshell, self.at, false);
             }
             return;
         }
@@ -484,10 +476,10 @@ impl<'t> Lexer<'t> {
         let assigns = |word: &Word| word.bare().is_some_and(|text| text.ends_with('='));
         if frame.word.as_ref().is_some_and(assigns) {
             let first_event = self.events.len();
-            self.frames.push(Frame::new(Kind::Array, first_event));
+            self.frames.push(Frame::new(Kind::Array, self.at, first_event));
         } else if loops {
             self.take("(");
-            self.open_unknown(Kind::Arithmetic(0), false);
+            self.open_unknown(Kind::Arithmetic(0), self.at, false);
         } else if follows_closing && frame.command.words.len() + usize::from(frame.word.is_some()) <= 2 {
             // `name ()`: the body that follows is read as commands.
             frame.word = None;
@@ -508,6 +500,7 @@ impl<'t> Lexer<'t> {
             // The end of a pattern.
             frame.word = None;
             frame.take_command();
+            frame.is_piped = false;
         } else if frame.kind == Kind::Array {
             self.frames.pop();
         } else if matches!(frame.kind, Kind::Subshell | Kind::Substitution) {
@@ -523,25 +516,35 @@ impl<'t> Lexer<'t> {
         let Some(frame) = self.frames.pop() else { return };
         let says_folder = matches!(
             &self.events[frame.first_event..],
-            [Event::Enter, Event::Command(command)] if command.redirections.is_empty()
+            [Event::Enter(_), Event::Command(command)] if command.redirections.is_empty()
                 && matches!(command.words.as_slice(), [word] if word.bare() == Some("pwd"))
         );
         self.events.push(Event::Leave);
+        if frame.kind == Kind::Subshell || self.frame().expansion > 0 {
+            return;
+        }
+        self.fill(frame.start);
         // `$(pwd)` is known.
         if says_folder
             && let Some(word) = &mut self.frame().word
-            && let Some(last @ Piece::Unknown) = word.pieces.last_mut()
+            && let Some(last @ Piece::Unknown { .. }) = word.pieces.last_mut()
         {
             *last = Piece::Variable("PWD".to_owned());
         }
     }
 
     fn less(&mut self) {
+        let start = self.at.saturating_sub(1);
         if self.take("(") {
             self.frame().word();
-            self.open(Kind::Substitution, true);
+            self.open(Kind::Substitution, start, true);
         } else if self.take("<<") {
             self.redirect(Direction::HereString);
+        } else if let Some(length) = self.placeholder() {
+            let text = &self.text[start..self.at + length];
+            self.at += length;
+            let word = self.frame().word();
+            text.chars().for_each(|c| word.push(c));
         } else if self.take("<") {
             let strip_tabs = self.take("-");
             self.redirect(Direction::HereDocument);
@@ -555,10 +558,21 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// The length of `name>` behind `<`, where that stands for something as in documentation and redirects nothing.
+    fn placeholder(&self) -> Option<usize> {
+        let rest = self.rest();
+        let length = rest.find(|c: char| !(c.is_ascii_lowercase() || matches!(c, '-' | '_')))?;
+        let behind = rest[length..].strip_prefix('>').filter(|_| length > 0)?;
+        let ends = behind.starts_with(['/', '.', ':', '@', '"', ';', ')'])
+            || behind.trim_start_matches(' ').is_empty();
+        ends.then_some(length + 1)
+    }
+
     fn greater(&mut self) {
+        let start = self.at.saturating_sub(1);
         if self.take("(") {
             self.frame().word();
-            self.open(Kind::Substitution, true);
+            self.open(Kind::Substitution, start, true);
         } else if self.take(">") {
             self.redirect(Direction::Append);
         } else if self.take("&") {
@@ -624,13 +638,15 @@ impl<'t> Lexer<'t> {
         let frame = self.frame();
         frame.redirection = None;
         frame.condition = false;
-        let command = frame.take_command();
+        let mut command = frame.take_command();
         if frame.kind == Kind::Array {
             return;
         }
         if command.words.is_empty() && command.redirections.is_empty() {
             return;
         }
+        command.is_piped = std::mem::take(&mut frame.is_piped);
+        command.is_fallback = std::mem::take(&mut frame.is_fallback);
         let event = self.events.len();
         for heredoc in self.heredocs.iter_mut().filter(|heredoc| heredoc.event.is_none()) {
             heredoc.event = Some(event);
@@ -669,9 +685,10 @@ impl<'t> Lexer<'t> {
     fn finish(mut self) -> Vec<Event> {
         while self.frames.len() > 1 {
             match self.frame().kind {
-                Kind::Arithmetic(_) | Kind::Array => {
+                Kind::Array => {
                     self.frames.pop();
                 }
+                Kind::Arithmetic(_) => self.end_unknown(),
                 _ => self.close(),
             }
         }

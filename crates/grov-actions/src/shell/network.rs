@@ -1,8 +1,8 @@
 //! Programs that talk to other machines.
 
 use crate::path;
-use crate::shell::options::{Options, Valued};
-use crate::shell::run::Shell;
+use crate::shell::options::Options;
+use crate::shell::state::Shell;
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{Copy, Execute, Network, Read, Write};
 
@@ -46,49 +46,11 @@ fn download_name(url: &Argument) -> Option<Argument> {
     let path = url.text.split(['?', '#']).next().unwrap_or_default();
     let (_, path) = path.split_once("://").unwrap_or(("", path));
     let (_, name) = path.trim_end_matches('/').rsplit_once('/')?;
-    (!name.is_empty()).then(|| Argument {
-        text: name.to_owned(),
-        ..url.clone()
-    })
+    (!name.is_empty()).then(|| url.with_text(name))
 }
 
 fn curl(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued::new(
-        "oHXdFuAeTbcmwKxrCEyYzPQU",
-        &[
-            "output",
-            "header",
-            "request",
-            "data",
-            "data-raw",
-            "data-binary",
-            "data-urlencode",
-            "json",
-            "form",
-            "user",
-            "user-agent",
-            "referer",
-            "upload-file",
-            "cookie",
-            "cookie-jar",
-            "max-time",
-            "connect-timeout",
-            "write-out",
-            "config",
-            "proxy",
-            "retry",
-            "cacert",
-            "cert",
-            "key",
-            "resolve",
-            "output-dir",
-            "url",
-            "dump-header",
-            "retry-delay",
-            "range",
-        ],
-    );
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("curl", arguments);
     // Files that are sent: `-T file`, `-d @file`, `-F name=@file`.
     let sent: Vec<Argument> = options
         .values_of(&["-T", "--upload-file"])
@@ -101,10 +63,7 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
                         .text
                         .split_once('@')
                         .filter(|(name, _)| name.is_empty() || name.ends_with('='))?;
-                    Some(Argument {
-                        text: file.split(';').next().unwrap_or(file).to_owned(),
-                        ..value.clone()
-                    })
+                    Some(value.with_text(file.split(';').next().unwrap_or(file)))
                 }),
         )
         .collect();
@@ -127,21 +86,7 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
 }
 
 fn wget(shell: &mut Shell, arguments: &[Argument]) {
-    let valued = Valued::new(
-        "OoPaUtTwQi",
-        &[
-            "output-document",
-            "output-file",
-            "directory-prefix",
-            "header",
-            "user",
-            "password",
-            "tries",
-            "timeout",
-            "post-data",
-        ],
-    );
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("wget", arguments);
     shell.findings.add(Network, Vec::new());
     if options.has(&["--spider"]) {
         return;
@@ -172,20 +117,7 @@ fn wget(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `scp`, `rsync` and the like: sources, then the target. Only what has a host goes over the network.
 fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let letters = if name == "scp" { "iPFoclJS" } else { "efT" };
-    let valued = Valued {
-        letters,
-        names: &[
-            "rsh",
-            "exclude",
-            "include",
-            "filter",
-            "files-from",
-            "exclude-from",
-            "bwlimit",
-        ],
-    };
-    let options = Options::parse(arguments, valued);
+    let options = Options::of(name, arguments);
     let remote =
         options.operands.iter().any(|operand| is_remote(operand)) || name == "sftp" || name == "rclone";
     let local = options

@@ -1,6 +1,11 @@
 //! Command-line options, told apart from operands.
 
+mod table;
+
+pub(crate) use table::{GIT, of, of_git, roles_of};
+
 use crate::shell::words::Argument;
+use grov_domain::Role;
 
 /// Which options of a program take a value: single letters, and long names without their dashes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,51 +33,77 @@ pub(crate) struct Options<'a> {
     values: Vec<(String, Argument)>,
 }
 
+/// What each of the arguments is to the program.
+pub(crate) fn roles<'t>(arguments: impl Iterator<Item = &'t str>, valued: Valued) -> Vec<Role> {
+    let mut dashes = false;
+    let mut takes_next = false;
+    let role = |text: &str| {
+        if std::mem::take(&mut takes_next) {
+            return Role::Value;
+        }
+        if dashes || !text.starts_with('-') || text.len() < 2 {
+            return Role::Operand;
+        }
+        dashes = text == "--";
+        takes_next = match text.strip_prefix("--") {
+            Some(long) => valued.names.contains(&long),
+            // Long names with one dash: `find -name`, `go test -run`.
+            None => {
+                let letter = text.char_indices().skip(1);
+                let mut valued_letters = letter.filter(|(_, letter)| valued.letters.contains(*letter));
+                let is_last = |(at, letter): (usize, char)| at + letter.len_utf8() == text.len();
+                valued.names.contains(&&text[1..]) || valued_letters.next().is_some_and(is_last)
+            }
+        };
+        Role::Option
+    };
+    arguments.map(role).collect()
+}
+
 impl<'a> Options<'a> {
     /// Takes the arguments of a program apart.
+    pub(crate) fn of(program: &str, arguments: &'a [Argument]) -> Self {
+        Self::parse(arguments, of(program))
+    }
+
+    /// Takes the arguments apart.
     pub(crate) fn parse(arguments: &'a [Argument], valued: Valued) -> Self {
         let mut options = Self::default();
-        let mut rest = arguments.iter();
         let mut dashes = None;
-        while let Some(argument) = rest.next() {
+        let roles = roles(arguments.iter().map(|argument| argument.text.as_str()), valued);
+        for (at, (argument, role)) in arguments.iter().zip(&roles).enumerate() {
             let text = argument.text.as_str();
-            if dashes.is_some() || !argument.is_option() {
-                options.operands.push(argument);
-            } else if text == "--" {
-                dashes = Some(options.operands.len());
-            } else if let Some(long) = text.strip_prefix("--") {
-                let (name, value) = match long.split_once('=') {
-                    Some((name, value)) => (
-                        name,
-                        Some(Argument {
-                            text: value.to_owned(),
-                            ..argument.clone()
-                        }),
-                    ),
-                    None if valued.names.contains(&long) => (long, rest.next().cloned()),
-                    None => (long, None),
-                };
-                options.note(format!("--{name}"), value);
-            } else if valued.names.contains(&&text[1..]) {
-                // Long names with one dash: `find -name`, `go test -run`.
-                options.note(text.to_owned(), rest.next().cloned());
-            } else {
-                for (at, letter) in text.char_indices().skip(1) {
-                    let flag = format!("-{letter}");
-                    if valued.letters.contains(letter) {
-                        let attached = &text[at + letter.len_utf8()..];
-                        let value = if attached.is_empty() {
-                            rest.next().cloned()
-                        } else {
-                            Some(Argument {
-                                text: attached.to_owned(),
-                                ..argument.clone()
-                            })
-                        };
-                        options.note(flag, value);
-                        break;
+            let next = || {
+                let next = arguments
+                    .get(at + 1)
+                    .filter(|_| roles.get(at + 1) == Some(&Role::Value));
+                next.cloned()
+            };
+            let attached = |text: &str| argument.with_text(text);
+            match role {
+                Role::Operand => options.operands.push(argument),
+                Role::Value => {}
+                Role::Option if text == "--" => dashes = Some(options.operands.len()),
+                Role::Option if text.starts_with("--") => match text.split_once('=') {
+                    Some((name, value)) => options.note(name.to_owned(), Some(attached(value))),
+                    None => options.note(text.to_owned(), next()),
+                },
+                Role::Option if valued.names.contains(&&text[1..]) => options.note(text.to_owned(), next()),
+                Role::Option => {
+                    for (at, letter) in text.char_indices().skip(1) {
+                        let flag = format!("-{letter}");
+                        if valued.letters.contains(letter) {
+                            let rest = &text[at + letter.len_utf8()..];
+                            let value = if rest.is_empty() {
+                                next()
+                            } else {
+                                Some(attached(rest))
+                            };
+                            options.note(flag, value);
+                            break;
+                        }
+                        options.flags.push(flag);
                     }
-                    options.flags.push(flag);
                 }
             }
         }
@@ -112,6 +143,31 @@ impl<'a> Options<'a> {
     pub(crate) fn after_dashes(&self) -> &[&'a Argument] {
         self.operands.get(self.before_dashes..).unwrap_or_default()
     }
+}
+
+/// The arguments behind the leading options.
+pub(crate) fn skip_options(arguments: &[Argument], valued: Valued) -> &[Argument] {
+    let mut rest = arguments;
+    while let [first, others @ ..] = rest {
+        if !first.is_option() {
+            break;
+        }
+        rest = others;
+        if first.text == "--" {
+            break;
+        }
+        let takes_next = match first.text.strip_prefix("--") {
+            Some(name) => valued.names.contains(&name),
+            None => {
+                first.text.chars().count() == 2
+                    && first.text.ends_with(|letter| valued.letters.contains(letter))
+            }
+        };
+        if takes_next {
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    rest
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! What works on the project as a whole: package managers, builds, tests, linters, formatters.
 
-use crate::shell::Place;
-use crate::shell::options::{Options, Valued};
-use crate::shell::programs::{self, skip_options};
-use crate::shell::run::Shell;
+use crate::shell::options::{Options, Valued, of, skip_options};
+use crate::shell::state::{Inner, Place, Shell};
 use crate::shell::words::Argument;
 use grov_domain::EffectKind::{self, Build, Delete, Execute, Install, Modify, Network, Read, Test, Write};
 
@@ -104,10 +102,7 @@ fn named_places(shell: &Shell, arguments: &[Argument]) -> Vec<Place> {
                 .strip_suffix("...")
                 .filter(|folder| folder.ends_with('/'))
                 .unwrap_or(path);
-            Argument {
-                text: path.to_owned(),
-                ..argument.clone()
-            }
+            argument.with_text(path)
         })
         .collect();
     shell.likely_places(&paths)
@@ -320,10 +315,7 @@ fn script_kind(name: &str) -> EffectKind {
 }
 
 fn node_packages(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let valued = Valued::new(
-        "CwF",
-        &["prefix", "cwd", "dir", "filter", "workspace", "registry"],
-    );
+    let valued = of("npm");
     let rest = skip_options(arguments, valued);
     let options = Options::parse(&arguments[..arguments.len() - rest.len()], valued);
     let folder = options.value(&["-C", "--prefix", "--cwd", "--dir"]).cloned();
@@ -374,10 +366,7 @@ fn add_in(shell: &mut Shell, folder: Option<&Argument>, kind: EffectKind, argume
 
 fn cargo(shell: &mut Shell, arguments: &[Argument]) {
     let toolchain = arguments.first().is_some_and(|first| first.text.starts_with('+'));
-    let rest = skip_options(
-        &arguments[usize::from(toolchain)..],
-        Valued::new("CZ", &["config", "color"]),
-    );
+    let rest = skip_options(&arguments[usize::from(toolchain)..], of("cargo"));
     let Some((subcommand, rest)) = rest.split_first() else {
         return;
     };
@@ -395,7 +384,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         | "generate-lockfile" | "upgrade" => Install,
         "clean" => {
             let target = shell.folder_place(&Argument::new("target"));
-            return shell.findings.add(Delete, target.into_iter().collect());
+            return shell.findings.add_unnamed(Delete, target.into_iter().collect());
         }
         "new" | "init" => {
             let places = shell.places(rest.iter().find(|argument| !argument.is_option()));
@@ -425,19 +414,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
 
 /// `make target…`: the targets say by their names what is done.
 fn targets(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let valued = Valued::new(
-        "CfjIo",
-        &[
-            "directory",
-            "file",
-            "makefile",
-            "justfile",
-            "filter",
-            "target",
-            "jobs",
-        ],
-    );
-    let options = Options::parse(arguments, valued);
+    let options = Options::of("make", arguments);
     let named: Vec<&str> = options
         .operands
         .iter()
@@ -534,7 +511,7 @@ fn python(shell: &mut Shell, arguments: &[Argument]) {
             "compileall" | "py_compile" => add(shell, Test, others),
             "http.server" | "timeit" | "cProfile" | "pdb" => shell.findings.add(Execute, Vec::new()),
             "coverage" if others.first().is_some_and(|word| word.text == "run") => add(shell, Test, others),
-            _ => programs::look(shell, module, others),
+            _ => shell.inner.push(Inner::Program(rest[1..].to_vec())),
         },
         [flag, ..] if flag.text == "-c" => shell.findings.add(Execute, Vec::new()),
         [script, command, others @ ..] if script.text.ends_with("manage.py") && command.text == "test" => {

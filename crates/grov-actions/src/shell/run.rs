@@ -1,88 +1,162 @@
 //! Walks through the commands of a script as a shell would, without running them: keeps the working folder and the
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
-use crate::inline::Allowance;
-use crate::path;
-use crate::shell::inline::{self, Reads};
+use crate::inline::{Allowance, shown};
+use crate::prefix::{Ground, Prefix};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
+use crate::shell::record::{Context, Record};
+use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
 use crate::shell::words::{Argument, Variables};
-use crate::shell::{Findings, Place, programs};
-use grov_domain::EffectKind;
+use crate::shell::wrappers::{Wrapped, wrapped};
+use crate::shell::{container, programs};
+use grov_domain::{EffectKind, is_shell, program_name};
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Scripts inside scripts (`bash -c '…'`) are followed this deep.
 const MAX_DEPTH: usize = 6;
 
-/// More arguments of one command are not looked at.
-pub(crate) const MAX_ARGUMENTS: usize = 4096;
+/// Wrappers around wrappers, and programs that run programs, are followed this deep.
+const MAX_NESTING: usize = 12;
 
-/// More folders of `pushd` are not remembered.
-const MAX_PUSHED: usize = 64;
-
-/// A shell that runs nothing.
+/// A walk through a script.
 #[derive(Debug)]
-pub(crate) struct Shell {
-    pub(crate) findings: Findings,
-    /// The working folder; `None` while unknown. It may be relative.
-    folder: Option<String>,
-    previous_folder: Option<String>,
-    pushed: Vec<Option<String>>,
+pub(crate) struct Walk {
+    pub(crate) shell: Shell,
+    pub(crate) record: Record,
     variables: Variables,
     /// Scripts that are open at the moment.
     depth: usize,
     /// What may still be walked through of scripts inside the script.
     pub(crate) allowance: Allowance,
-    /// The command at hand runs what it reads from its input.
-    pub(crate) reads: Option<Reads>,
     /// Programs that run programs, open at the moment.
-    pub(crate) nesting: usize,
+    nesting: usize,
 }
 
-impl Shell {
+/// What the commands of one script know of one another.
+#[derive(Default)]
+struct Script {
+    /// The programs in each substitution, by its number.
+    substitutions: HashMap<usize, Range<usize>>,
+    /// The program that what follows may read through a pipe.
+    last: Option<usize>,
+    /// What the last program prints, where the line shows it.
+    printed: Option<String>,
+}
+
+/// What is left where a subshell or a substitution begins.
+struct Outer {
+    folder: Option<String>,
+    shell: u32,
+    substitution: Option<usize>,
+    first: usize,
+    last: Option<usize>,
+}
+
+impl Walk {
     pub(crate) fn new(folder: Option<&str>) -> Self {
         Self {
-            findings: Findings::default(),
-            folder: folder.filter(|folder| !folder.is_empty()).map(str::to_owned),
-            previous_folder: None,
-            pushed: Vec::new(),
+            shell: Shell::new(folder),
+            record: Record::default(),
             variables: Variables::default(),
             depth: 0,
             allowance: Allowance::default(),
-            reads: None,
             nesting: 0,
         }
     }
 
     /// Walks through a script. What it changes of the working folder stays.
-    pub(crate) fn script(&mut self, script: &str) {
-        let script = match self.depth {
-            0 => Some(script),
+    pub(crate) fn script(&mut self, text: &str) {
+        let text = match self.depth {
+            0 => Some(text),
             MAX_DEPTH.. => None,
-            _ => self.allowance.take(script),
+            _ => self.allowance.take(text),
         };
-        let Some(script) = script else { return };
+        let Some(text) = text else { return };
         self.depth += 1;
-        let mut outer: Vec<Option<String>> = Vec::new();
-        for event in lexer::parse(script) {
+        let mut outer: Vec<Outer> = Vec::new();
+        let mut script = Script::default();
+        for event in lexer::parse(text) {
             match event {
-                Event::Enter => outer.push(self.folder.clone()),
-                Event::Leave => self.folder = outer.pop().unwrap_or_else(|| self.folder.clone()),
-                Event::Command(command) => self.command(&command),
+                Event::Enter(substitution) => {
+                    outer.push(Outer {
+                        folder: self.shell.folder.clone(),
+                        shell: self.record.enter(),
+                        substitution,
+                        first: self.record.len(),
+                        last: script.last,
+                    });
+                }
+                Event::Leave => {
+                    let Some(outer) = outer.pop() else { continue };
+                    self.shell.folder = outer.folder;
+                    self.record.leave(outer.shell);
+                    if let Some(number) = outer.substitution {
+                        let inside = outer.first..self.record.len();
+                        script.substitutions.insert(number, inside);
+                        script.last = outer.last;
+                    }
+                    script.printed = None;
+                }
+                Event::Command(command) => self.command(&command, &mut script),
             }
         }
         self.depth -= 1;
     }
 
     /// Walks through a script that another shell runs.
-    pub(crate) fn inner_script(&mut self, script: &str) {
-        let folder = self.folder.clone();
+    fn inner_script(&mut self, script: &str) {
+        let folder = self.shell.folder.clone();
+        let shell = self.record.enter();
         self.script(script);
-        self.folder = folder;
+        self.record.leave(shell);
+        self.shell.folder = folder;
     }
 
-    fn command(&mut self, command: &Command) {
+    fn command(&mut self, command: &Command, script: &mut Script) {
+        let arguments = self.arguments(command, script);
+        let source = script.last.filter(|_| command.is_piped);
+        let printed = script.printed.take().filter(|_| source.is_some());
+        let context = Context {
+            source,
+            is_fallback: command.is_fallback,
+            input: given_input(command).or(printed),
+            targets: self.targets(command),
+            ..Context::default()
+        };
+        let input = context.input.clone();
+        self.shell.reads = None;
+        let first = self.record.len();
+        if arguments.is_empty() {
+            self.record.add(&[], context);
+        } else {
+            self.program(&arguments, context);
+        }
+        let last = self.record.last_here(first);
+        if let Some(reads) = self.shell.reads.take()
+            && let Some(input) = &input
+        {
+            self.given(reads, input);
+        }
+        for redirection in &command.redirections {
+            self.redirection(redirection);
+        }
+        let changes = std::mem::take(&mut self.shell.findings.changes);
+        self.record.change(last, changes);
+        if let Some(last) = last.filter(|_| !arguments.is_empty()) {
+            script.last = Some(last);
+            script.printed = self.record.printed_by(last);
+        }
+    }
+
+    /// The program of a command and its arguments, without reserved words and assignments.
+    fn arguments(&mut self, command: &Command, script: &Script) -> Vec<Argument> {
         let mut words = command.words.as_slice();
         while let [first, rest @ ..] = words {
             match first.bare() {
+                Some("time") if rest.first().is_some_and(|word| word.bare() == Some("-p")) => {
+                    words = &rest[1..]
+                }
                 Some(reserved) if lexer::opens_commands(reserved) => words = rest,
                 Some("}" | "fi" | "done" | "esac" | "]]") => words = rest,
                 Some("for" | "select") => {
@@ -107,150 +181,255 @@ impl Shell {
             }
             let room = MAX_ARGUMENTS.saturating_sub(arguments.len());
             if room == 0 {
+                self.record.is_cut = true;
                 break;
             }
-            arguments.extend(self.expand(word).into_iter().take(room));
+            let expanded = self.expand(word).into_iter().take(room);
+            arguments.extend(expanded.map(|argument| {
+                let inside = argument
+                    .substitution
+                    .and_then(|number| script.substitutions.get(&number));
+                match inside {
+                    Some(inside) => argument.with_output_of(inside.clone()),
+                    None => argument,
+                }
+            }));
         }
-        self.reads = None;
-        self.program(&arguments);
-        let reads = self.reads.take();
-        for redirection in &command.redirections {
-            self.redirection(redirection, reads);
-        }
+        arguments
     }
 
     fn expand(&self, word: &lexer::Word) -> Vec<Argument> {
-        self.variables.expand(word, self.folder.as_deref())
+        self.variables.expand(word, self.shell.folder.as_deref())
     }
 
     /// Looks at a program and its arguments, wrappers and all.
-    pub(crate) fn program(&mut self, arguments: &[Argument]) {
-        if let Some((program, rest)) = arguments.split_first() {
-            programs::look(self, program, rest);
+    fn program(&mut self, arguments: &[Argument], mut context: Context) {
+        let Some((program, rest)) = arguments.split_first() else {
+            return;
+        };
+        if self.nesting >= MAX_NESTING {
+            self.record.add(arguments, context);
+            return self.shell.findings.add(EffectKind::Execute, Vec::new());
+        }
+        self.nesting += 1;
+        let name = program_name(&program.text);
+        match wrapped(name, rest) {
+            None => self.plain(arguments, context),
+            Some(Wrapped::Bare) => drop(self.record.add(arguments, context)),
+            Some(Wrapped::InPlace { command, is_guess }) => {
+                let rest = rest.get(command..).unwrap_or_default();
+                context.through.push(program.text.clone());
+                if is_guess && let [_, guess @ ..] = rest {
+                    self.record.add(guess, context.clone());
+                }
+                match name {
+                    "parallel" => self.program(&without_inputs(rest), context),
+                    _ => self.program(rest, context),
+                }
+            }
+            Some(Wrapped::Runner { command }) => {
+                self.record.add(arguments, context.clone());
+                context.through.push(program.text.clone());
+                self.program(rest.get(command..).unwrap_or_default(), context);
+            }
+            Some(Wrapped::Script(script)) => {
+                self.record.add(arguments, context);
+                self.inner_script(&script);
+            }
+            Some(Wrapped::Apart(prefix)) => {
+                let input = context.input.clone();
+                if prefix.ground == Ground::Here {
+                    self.record.add(arguments, context);
+                } else {
+                    self.plain(arguments, context);
+                }
+                let command = rest.get(prefix.command..).unwrap_or_default();
+                self.apart(&prefix, command, input);
+            }
+        }
+        self.nesting -= 1;
+    }
+
+    /// A program that runs no command in its arguments; what it runs otherwise is walked through.
+    fn plain(&mut self, arguments: &[Argument], context: Context) {
+        let Some((program, rest)) = arguments.split_first() else {
+            return;
+        };
+        let through = context.through.clone();
+        let number = self.record.add(arguments, context);
+        let findings = &mut self.shell.findings;
+        let outer = std::mem::take(&mut findings.changes);
+        findings.changes_unknown = false;
+        programs::look(&mut self.shell, program, rest);
+        let findings = &mut self.shell.findings;
+        let mut changes = std::mem::replace(&mut findings.changes, outer);
+        if findings.changes_unknown {
+            let unknown = rest
+                .iter()
+                .filter(|argument| argument.unknown && !argument.is_option());
+            changes.extend(unknown.map(|argument| argument.written().to_owned()));
+        }
+        self.record.change(number, changes);
+        // What a program reads is run behind what it is given.
+        let reads = self.shell.reads.take();
+        for inner in std::mem::take(&mut self.shell.inner) {
+            match inner {
+                Inner::Program(arguments) => {
+                    let context = Context {
+                        through: through.clone(),
+                        ..Context::default()
+                    };
+                    self.program(&arguments, context);
+                }
+                Inner::ForEach(command) => self.for_each(number, &command),
+                Inner::Script(script) => self.script(&script),
+                Inner::Apart(script) => self.inner_script(&script),
+                Inner::Code {
+                    language,
+                    code,
+                    is_whole,
+                } => {
+                    let findings = (!is_whole).then(|| std::mem::take(&mut self.shell.findings));
+                    self.given(Reads::Code(language), &code);
+                    if let Some(findings) = findings {
+                        self.shell.findings = findings;
+                    }
+                }
+            }
+        }
+        self.shell.reads = reads;
+    }
+
+    /// A command that program `number` runs for each file that it finds: what it does to these it does as that program.
+    fn for_each(&mut self, number: Option<usize>, command: &[Argument]) {
+        let aside = self.record.set_aside();
+        self.program(command, Context::default());
+        let inner = self.record.take_back(aside);
+        let changes = inner.iter().flat_map(|program| program.changes.iter().cloned());
+        self.record.change(number, changes.collect());
+        self.record.runs_for_each(number, &inner);
+    }
+
+    /// Walks through what a shell or an interpreter is given.
+    fn given(&mut self, reads: Reads, text: &str) {
+        match reads {
+            Reads::Shell => self.inner_script(text),
+            // Reading code costs more than walking through a line.
+            Reads::Code(_) if self.allowance.is_spent() => {}
+            Reads::Code(language) => {
+                for line in shown(language, text) {
+                    self.inner_script(&line);
+                }
+            }
         }
     }
 
-    fn redirection(&mut self, redirection: &Redirection, reads: Option<Reads>) {
+    /// Takes what a prefix runs in a shell of its own, in a container or on another machine.
+    fn apart(&mut self, prefix: &Prefix, command: &[Argument], input: Option<String>) {
+        let words = || {
+            let words: Vec<&str> = command.iter().map(Argument::written).collect();
+            words.join(" ")
+        };
+        if prefix.ground == Ground::Here {
+            for script in &prefix.scripts {
+                self.inner_script(script);
+            }
+            return match prefix.is_script {
+                true => self.inner_script(&words()),
+                false => self.program(command, Context::default()),
+            };
+        }
+        // Nothing of what happens there touches the files of this machine, but for what a container is lent.
+        let findings = std::mem::take(&mut self.shell.findings);
+        let folder = std::mem::replace(&mut self.shell.folder, prefix.folder.clone());
+        let variables = std::mem::take(&mut self.variables);
+        let first = self.record.len();
+        if prefix.ground == Ground::Remote && prefix.is_script {
+            // It begins in the user's home there.
+            self.inner_script(&format!("cd ~; {}", words()));
+            let runs_input = command.first().is_none_or(|first| {
+                let program = first.text.split(' ').next().unwrap_or_default();
+                is_shell(program)
+            });
+            if let Some(script) = input.filter(|_| runs_input) {
+                self.inner_script(&format!("cd ~; {script}"));
+            }
+        } else {
+            let shell = self.record.enter();
+            let entrypoint = prefix.entrypoint.as_deref().filter(|program| !program.is_empty());
+            let entrypoint = entrypoint.map(Argument::new);
+            let arguments: Vec<Argument> = entrypoint.into_iter().chain(command.iter().cloned()).collect();
+            self.program(&arguments, Context::default());
+            self.record.leave(shell);
+        }
+        self.shell.folder = folder;
+        self.shell.findings = findings;
+        self.variables = variables;
+        self.record.moved_to(prefix.ground, first);
+        if prefix.ground == Ground::Container {
+            let inside = self.record.programs.split_off(first.min(self.record.len()));
+            container::seen_from_outside(inside, prefix, &mut self.record.programs);
+        }
+    }
+
+    /// The files that the output of a command goes to, as they are written.
+    fn targets(&self, command: &Command) -> Vec<String> {
+        let writes = command.redirections.iter().filter(|redirection| {
+            matches!(
+                redirection.direction,
+                Direction::Write | Direction::Append | Direction::Duplicate
+            )
+        });
+        let words = writes.flat_map(|redirection| {
+            let targets = self.expand(&redirection.target).into_iter();
+            targets.filter(|target| !is_descriptor(redirection.direction, target))
+        });
+        words
+            .take(MAX_ARGUMENTS)
+            .map(|target| target.written().to_owned())
+            .collect()
+    }
+
+    fn redirection(&mut self, redirection: &Redirection) {
         let kind = match redirection.direction {
             Direction::Read => EffectKind::Read,
             Direction::Write | Direction::Duplicate => EffectKind::Write,
             Direction::Append => EffectKind::Modify,
-            Direction::HereDocument | Direction::HereString => {
-                let script = match (&redirection.body, redirection.direction) {
-                    (Some(body), _) => Some(body.clone()),
-                    (None, Direction::HereString) => redirection.target.literal(),
-                    _ => None,
-                };
-                if let (Some(script), Some(reads)) = (script, reads) {
-                    inline::look_at_input(self, reads, &script);
-                }
-                return;
-            }
+            Direction::HereDocument | Direction::HereString => return,
         };
         for target in self.expand(&redirection.target) {
-            let descriptor = redirection.direction == Direction::Duplicate
-                && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()));
-            if let Some(place) = self.place(&target).filter(|_| !descriptor) {
-                self.findings.add(kind, vec![place]);
+            let is_file = !is_descriptor(redirection.direction, &target);
+            if let Some(place) = self.shell.place(&target).filter(|_| is_file) {
+                self.shell.findings.add(kind, vec![place]);
             } else if target.unknown && kind != EffectKind::Read {
-                self.findings.add(kind, Vec::new());
+                self.shell.findings.add(kind, Vec::new());
+                self.shell.findings.changes.push(target.written().to_owned());
             }
         }
     }
+}
 
-    /// The place an argument names, if it names one.
-    pub(crate) fn place(&self, argument: &Argument) -> Option<Place> {
-        let text = argument.text.as_str();
-        let device = text.starts_with("/dev/") || text.starts_with("/proc/self/fd");
-        // What `find -exec` and `xargs -I{}` put in is not known here.
-        let placeholder = text == "{}";
-        if argument.unknown || device || placeholder || text == "-" || text.is_empty() {
-            return None;
+/// Whether the target of a redirection is another stream: `2>&1`.
+fn is_descriptor(direction: Direction, target: &Argument) -> bool {
+    direction == Direction::Duplicate
+        && (target.text == "-" || target.text.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The text that a command is given to read: a here-document.
+fn given_input(command: &Command) -> Option<String> {
+    command.redirections.iter().rev().find_map(|redirection| {
+        match (&redirection.body, redirection.direction) {
+            (Some(body), _) => Some(body.clone()),
+            (None, Direction::HereString) => redirection.target.literal(),
+            _ => None,
         }
-        let is_folder = text.ends_with('/') || matches!(path::file_name(text), "." | ".." | "~");
-        path::resolve(self.folder.as_deref(), text).map(|path| Place { path, is_folder })
-    }
+    })
+}
 
-    /// The place an argument names, which is a folder.
-    pub(crate) fn folder_place(&self, argument: &Argument) -> Option<Place> {
-        self.place(argument).map(|place| Place {
-            is_folder: true,
-            ..place
-        })
-    }
-
-    /// The places that arguments name which need not be paths but look like one.
-    pub(crate) fn likely_places<'a>(&self, arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<Place> {
-        let likely = |argument: &&Argument| path::looks_like_path(&argument.text);
-        arguments
-            .into_iter()
-            .filter(likely)
-            .filter_map(|argument| self.place(argument))
-            .collect()
-    }
-
-    /// The places that arguments name which are paths by the program's rules.
-    pub(crate) fn places<'a>(&self, arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<Place> {
-        arguments
-            .into_iter()
-            .filter_map(|argument| self.place(argument))
-            .collect()
-    }
-
-    /// The working folder as a place, where it is known.
-    pub(crate) fn here(&self) -> Option<Place> {
-        let folder = self.folder.as_deref()?;
-        path::resolve(None, folder).map(|path| Place {
-            path,
-            is_folder: true,
-        })
-    }
-
-    /// `cd`: where to, or home.
-    pub(crate) fn change_folder(&mut self, target: Option<&Argument>) {
-        let next = match target {
-            None => Some("~".to_owned()),
-            Some(target) if target.text.is_empty() && !target.unknown => return,
-            Some(target) if target.text == "-" => self.previous_folder.clone(),
-            // A variable stands for a folder of that name; anything else that is unknown leads nowhere known.
-            Some(target) if target.unknown && !target.text.starts_with('$') => None,
-            Some(target) => {
-                let next = path::resolve(self.folder.as_deref(), &target.text);
-                if let Some(path) = next.clone().filter(|_| !target.unknown) {
-                    self.findings.note(&Place {
-                        path,
-                        is_folder: true,
-                    });
-                }
-                next
-            }
-        };
-        self.previous_folder = std::mem::replace(&mut self.folder, next);
-    }
-
-    /// `pushd`.
-    pub(crate) fn push_folder(&mut self, target: Option<&Argument>) {
-        if self.pushed.len() < MAX_PUSHED {
-            self.pushed.push(self.folder.clone());
-        }
-        self.change_folder(target);
-    }
-
-    /// `popd`.
-    pub(crate) fn pop_folder(&mut self) {
-        if let Some(folder) = self.pushed.pop() {
-            self.previous_folder = std::mem::replace(&mut self.folder, folder);
-        }
-    }
-
-    /// Runs `look` in another folder: `git -C`, `make -C`.
-    pub(crate) fn in_folder(&mut self, folder: Option<&Argument>, look: impl FnOnce(&mut Self)) {
-        let Some(folder) = folder else { return look(self) };
-        let here = (self.folder.clone(), self.previous_folder.clone());
-        self.change_folder(Some(folder));
-        look(self);
-        (self.folder, self.previous_folder) = here;
-    }
+/// The command of `parallel` without what it is run on.
+fn without_inputs(command: &[Argument]) -> Vec<Argument> {
+    let is_input = |argument: &&Argument| !argument.text.starts_with(":::") && !argument.text.contains("{}");
+    command.iter().filter(is_input).cloned().collect()
 }
 
 /// The name and the value of an assignment in front of a command.

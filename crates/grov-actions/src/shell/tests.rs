@@ -1,4 +1,6 @@
+use super::state::MAX_EFFECTS;
 use super::*;
+use grov_domain::EffectKind;
 use proptest::prelude::*;
 
 /// The effects of a command line in `/w`, in short: `delete a b; write c`. Paths are relative to `/w`, folders have a

@@ -2,6 +2,7 @@
 
 use crate::shell::lexer::{Piece, Word};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// More alternatives of one word are not followed.
 const MAX_ALTERNATIVES: usize = 64;
@@ -17,6 +18,12 @@ const MAX_VARIABLES: usize = 256;
 pub(crate) struct Argument {
     /// The text; variables that are not known stay as `$NAME`, what is unknown otherwise is left out.
     pub(crate) text: String,
+    /// The text with what is unknown as it is written, where that is another one.
+    written: Option<String>,
+    /// The number of the substitution that it begins with, in its script.
+    pub(crate) substitution: Option<usize>,
+    /// The programs that run in it, by their numbers.
+    pub(crate) output_of: Range<usize>,
     /// Whether something was left out, or nothing but a variable was there: the text is then no path.
     pub(crate) unknown: bool,
     /// Whether it was quoted.
@@ -27,9 +34,33 @@ impl Argument {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
+            written: None,
+            substitution: None,
+            output_of: 0..0,
             unknown: false,
             quoted: false,
         }
+    }
+
+    /// The text with what is unknown as it is written: `$(date).txt`.
+    pub(crate) fn written(&self) -> &str {
+        self.written.as_deref().unwrap_or(&self.text)
+    }
+
+    /// Another text in its place, often the end of it: the value in `--name=value`.
+    pub(crate) fn with_text(&self, text: &str) -> Self {
+        let begins = self.text.strip_suffix(text);
+        let written = || Some(self.written.as_deref()?.strip_prefix(begins?)?.to_owned());
+        Self {
+            text: text.to_owned(),
+            written: written(),
+            ..self.clone()
+        }
+    }
+
+    /// The same, with the programs that run in the substitution that it begins with.
+    pub(crate) fn with_output_of(self, output_of: Range<usize>) -> Self {
+        Self { output_of, ..self }
     }
 
     /// Whether it is an option.
@@ -70,49 +101,37 @@ impl Variables {
             match piece {
                 Piece::Text(text) => {
                     variable_only = false;
-                    alternatives
-                        .iter_mut()
-                        .for_each(|alternative| alternative.push_str(text));
+                    push(&mut alternatives, text);
                 }
                 Piece::Quoted(text) => {
                     variable_only = false;
-                    let text = hide_braces(text);
-                    alternatives
-                        .iter_mut()
-                        .for_each(|alternative| alternative.push_str(&text));
+                    push(&mut alternatives, &hide_braces(text));
                 }
-                Piece::Unknown => unknown = true,
-                Piece::Variable(name) => {
-                    let home_or_here = match name.as_str() {
-                        "HOME" => Some("~"),
-                        "PWD" => folder,
-                        _ => None,
-                    };
-                    if let Some(text) = home_or_here {
+                Piece::Unknown { text, .. } => {
+                    unknown = true;
+                    push(&mut alternatives, &both(text, ""));
+                }
+                Piece::Variable(name) => match (name.as_str(), self.0.get(name), folder) {
+                    ("HOME", ..) => {
                         variable_only = false;
-                        alternatives
-                            .iter_mut()
-                            .for_each(|alternative| alternative.push_str(text));
-                        continue;
+                        push(&mut alternatives, "~");
                     }
-                    match self.0.get(name) {
-                        Some(values)
-                            if values.len() * alternatives.len() <= MAX_ALTERNATIVES
-                                && put_in <= MAX_WORD =>
-                        {
-                            variable_only = false;
-                            alternatives = alternatives
-                                .iter()
-                                .flat_map(|start| values.iter().map(move |value| format!("{start}{value}")))
-                                .collect();
-                            put_in = alternatives.iter().map(String::len).sum();
-                        }
-                        _ => alternatives.iter_mut().for_each(|alternative| {
-                            alternative.push('$');
-                            alternative.push_str(name);
-                        }),
+                    ("PWD", _, Some(folder)) => {
+                        variable_only = false;
+                        push(&mut alternatives, &both("$PWD", folder));
                     }
-                }
+                    (_, Some(values), _)
+                        if values.len() * alternatives.len() <= MAX_ALTERNATIVES && put_in <= MAX_WORD =>
+                    {
+                        variable_only = false;
+                        alternatives = alternatives
+                            .iter()
+                            .flat_map(|start| values.iter().map(move |value| format!("{start}{value}")))
+                            .collect();
+                        put_in = alternatives.iter().map(String::len).sum();
+                    }
+                    _ => push(&mut alternatives, &format!("${name}")),
+                },
             }
         }
         let unknown = unknown || variable_only && !word.pieces.is_empty();
@@ -122,23 +141,70 @@ impl Variables {
                 .pieces
                 .iter()
                 .any(|piece| matches!(piece, Piece::Variable(_)));
-        let split = |text: String| match splits && text.contains(char::is_whitespace) {
+        let split = |text: String| match splits && text.contains(char::is_whitespace) && !text.contains(BOTH)
+        {
             true => text.split_whitespace().map(str::to_owned).collect(),
             false => vec![text],
         };
-        let expanded = alternatives
+        let substitution = word.pieces.iter().find_map(|piece| match piece {
+            Piece::Unknown { substitution, .. } => Some(*substitution),
+            Piece::Text(text) | Piece::Quoted(text) if text.trim().is_empty() => None,
+            _ => Some(None),
+        });
+        alternatives
             .into_iter()
             .flat_map(braces)
             .map(|text| show_braces(&text))
-            .flat_map(split);
-        expanded
-            .map(|text| Argument {
-                text,
-                unknown,
-                quoted: word.quoted,
+            .flat_map(split)
+            .map(|text| {
+                let (text, written) = apart(text);
+                Argument {
+                    text,
+                    written,
+                    substitution: substitution.flatten(),
+                    output_of: 0..0,
+                    unknown,
+                    quoted: word.quoted,
+                }
             })
             .collect()
     }
+}
+
+fn push(alternatives: &mut [String], text: &str) {
+    for alternative in alternatives {
+        alternative.push_str(text);
+    }
+}
+
+/// Stands in front of, between and behind two spellings of a piece: as it is written, and as it is resolved. A character
+/// that no text has (a Unicode noncharacter).
+const BOTH: char = '\u{fdd3}';
+
+/// Both spellings of a piece.
+fn both(written: &str, resolved: &str) -> String {
+    format!(
+        "{BOTH}{}{BOTH}{}{BOTH}",
+        hide_braces(written),
+        hide_braces(resolved)
+    )
+}
+
+/// A text as it is resolved and, where that is another one, as it is written.
+fn apart(text: String) -> (String, Option<String>) {
+    if !text.contains(BOTH) {
+        return (text, None);
+    }
+    let (mut resolved, mut written) = (String::new(), String::new());
+    for (at, piece) in text.split(BOTH).enumerate() {
+        if at % 3 != 1 {
+            resolved.push_str(piece);
+        }
+        if at % 3 != 2 {
+            written.push_str(piece);
+        }
+    }
+    (resolved, Some(written))
 }
 
 /// Quoted braces and commas are hidden from the expansion as characters that no text has (Unicode noncharacters).

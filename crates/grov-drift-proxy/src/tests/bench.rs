@@ -149,6 +149,7 @@ impl Bench {
                 folders: Vec::new(),
                 command: action.command.clone(),
                 effects: Vec::new(),
+                line: None,
             },
             reasoning: None,
             keywords: Vec::new(),

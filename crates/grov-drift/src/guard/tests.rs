@@ -22,6 +22,7 @@ fn action(tool: &str, input: Value) -> ActionSketch {
         failed: None,
         output: None,
         content: content(&call),
+        line: None,
     }
 }
 

@@ -154,6 +154,7 @@ mod tests {
             failed: Some(false),
             output: None,
             content: None,
+            line: None,
         }
     }
 

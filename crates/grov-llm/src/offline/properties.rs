@@ -81,6 +81,7 @@ fn action() -> impl Strategy<Value = ActionSketch> {
                 failed,
                 output,
                 content: None,
+                line: None,
             },
         )
 }

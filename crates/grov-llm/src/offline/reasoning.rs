@@ -54,6 +54,7 @@ mod tests {
             failed: Some(false),
             output: None,
             content: None,
+            line: None,
         }
     }
 

@@ -113,6 +113,7 @@ mod tests {
             failed: Some(false),
             output: None,
             content: None,
+            line: None,
         }
     }
 

@@ -117,6 +117,7 @@ fn check(text: &str) -> Result<(), TestCaseError> {
         failed: Some(true),
         output: Some(text.to_owned()),
         content: None,
+        line: None,
     };
     let task = TaskSketch {
         id: SessionId::new("t1"),

@@ -19,6 +19,7 @@ fn action(action_type: ActionType, files: &[&str], command: Option<&str>) -> Act
         failed: None,
         output: None,
         content: None,
+        line: None,
     }
 }
 

@@ -46,6 +46,7 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         failed: None,
         output: None,
         content: None,
+        line: None,
     };
     let goal = || "Fix the login".to_owned();
     let intent = IntentQuestion {

@@ -59,7 +59,6 @@ impl Material {
             let ended = step.tool_use_id.as_deref().and_then(&outcome);
             let (failed, output) = ended.map_or((None, None), |(failed, output)| (Some(failed), output));
             ActionSketch {
-                action_type: step.action_type,
                 files: step.files.iter().map(|file| relative(file, root)).collect(),
                 command: step.command.clone(),
                 effects: step.effects.iter().map(|effect| effect.kind).collect(),
@@ -69,7 +68,7 @@ impl Material {
                     .map(|text| without_own_text(text).into_owned()),
                 failed,
                 output,
-                content: None,
+                ..ActionSketch::empty(step.action_type)
             }
         });
         Self {

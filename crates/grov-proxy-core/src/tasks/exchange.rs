@@ -63,16 +63,9 @@ impl SketchedAction {
 
 /// What a judge is told of a step.
 pub(crate) fn sketch(step: &Step) -> ActionSketch {
-    let action = &step.action;
     ActionSketch {
-        action_type: action.action_type,
-        files: action.files.clone(),
-        command: action.command.clone(),
-        effects: action.effects.iter().map(|effect| effect.kind).collect(),
         reasoning: step.reasoning.clone(),
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::of(&step.action)
     }
 }
 

@@ -203,6 +203,7 @@ impl Work {
                 folders: Vec::new(),
                 command: None,
                 effects: Vec::new(),
+                line: None,
             },
             reasoning: Some("because".to_owned()),
             keywords: Vec::new(),

@@ -3,11 +3,10 @@
 mod sweep;
 
 use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, ROUGH, Surroundings, finding};
-use crate::command_line::SimpleCommand;
 use crate::kinds::{FileKind, is_made_by_build, is_temporary};
 use crate::limits::pushes_by_force;
 use crate::place::Place;
-use grov_domain::Finding;
+use grov_domain::{Argument, Finding, Program, operands};
 
 /// Stems of words that ask for a folder to be emptied.
 const EMPTYING: &[&str] = &["clean", "empty", "delet", "remov", "sterg", "golest", "curat"];
@@ -20,11 +19,11 @@ const DOCKER_DATA: &[&str] = &[
 
 /// What of a command destroys; `source` is the command whose output it reads.
 pub(super) fn of_command(
-    command: &SimpleCommand,
-    source: Option<&SimpleCommand>,
+    command: &Program,
+    source: Option<&Program>,
     around: &Surroundings<'_>,
 ) -> Option<Finding> {
-    match command.program() {
+    match command.name() {
         "rm" | "rimraf" | "shred" | "trash" | "unlink" => {
             removal(command, around).or_else(|| sweep::fed(command, source, around))
         }
@@ -46,7 +45,7 @@ pub(super) fn of_command(
         }
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
         | "clickhouse-client" | "duckdb" => command
-            .arguments()
+            .arguments
             .iter()
             .find_map(|word| of_statement(word, around)),
         "dd" if command
@@ -112,7 +111,7 @@ pub(super) fn of_command(
             None
         }
         "aws"
-            if command.arguments().iter().any(|word| {
+            if command.arguments.iter().any(|word| {
                 word == "rm" || word == "rb" || word.starts_with("delete-") || word.starts_with("terminate-")
             }) =>
         {
@@ -130,16 +129,16 @@ pub(super) fn of_command(
 }
 
 /// Whether containers are taken down together with what they stored, and not those of tests.
-fn takes_volumes_down(command: &SimpleCommand) -> bool {
+fn takes_volumes_down(command: &Program) -> bool {
     command.operands().any(|word| word == "down")
         && command.has("--volumes", 'v')
         && !command.operands().any(is_for_trial)
 }
 
 /// `rm -rf`: outside of the project grave, inside of it only where the work is not.
-fn removal(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+fn removal(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
     let recursive =
-        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.program() == "rimraf";
+        command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
     if !recursive {
         return None;
     }
@@ -258,7 +257,7 @@ fn is_ours(place: &Place, around: &Surroundings<'_>) -> bool {
     around.has_changed(place) || around.compiled.is_allowed(place) || around.compiled.is_named(place)
 }
 
-fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
     let (verb, rest) = command.git();
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
     let short = |letter: char| {
@@ -380,7 +379,7 @@ fn git(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
 
 /// Whether `git checkout`, `restore` or `switch` throws away all changes that are not committed, or those of all sources. One
 /// file, and a branch, are ordinary work.
-fn throws_away(verb: &str, rest: &[String], around: &Surroundings<'_>) -> bool {
+fn throws_away(verb: &str, rest: &[Argument], around: &Surroundings<'_>) -> bool {
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
     let is_forced = rest.iter().any(|word| {
         let is_short = word.starts_with('-') && !word.starts_with("--");
@@ -393,11 +392,7 @@ fn throws_away(verb: &str, rest: &[String], around: &Surroundings<'_>) -> bool {
     if verb == "switch" || has(&["--staged", "-S"]) && !has(&["--worktree", "-W"]) {
         return false;
     }
-    let operands: Vec<&str> = rest
-        .iter()
-        .map(String::as_str)
-        .filter(|word| !word.starts_with('-'))
-        .collect();
+    let operands: Vec<&str> = operands(rest).collect();
     let names_files = verb == "restore" || has(&["--"]) || operands.len() > 1;
     operands.iter().any(|path| {
         let is_sources = || {

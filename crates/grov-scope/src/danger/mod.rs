@@ -9,12 +9,12 @@ mod system;
 
 pub(crate) use outward::publishes;
 
-use crate::command_line::SimpleCommand;
 use crate::contract::Compiled;
 use crate::deed::Deed;
 use crate::history::{Here, History};
 use crate::place::{Place, Root};
-use grov_actions::prefix::Ground;
+use grov_domain::Ground;
+use grov_domain::Program;
 use grov_domain::{Finding, Rule};
 use std::collections::HashMap;
 
@@ -103,14 +103,16 @@ impl<'a> Surroundings<'a> {
     }
 
     /// Goes on behind a command of the line.
-    fn pass(&mut self, command: &SimpleCommand) {
+    fn pass(&mut self, command: &Program) {
         self.here.follow(command);
         self.rewrites |= match command.git() {
             ("rebase" | "reset", _) => true,
             ("commit", rest) => rest.iter().any(|word| word == "--amend"),
             _ => false,
         };
+        let may_not_run = command.is_fallback;
         self.keeps_copy |= match command.git() {
+            _ if may_not_run => false,
             ("stash", rest) => rest
                 .first()
                 .is_none_or(|word| word.starts_with('-') || word == "push" || word == "save"),
@@ -125,21 +127,15 @@ impl<'a> Surroundings<'a> {
 /// What is found of an action.
 pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    let makes = deed
-        .commands
-        .iter()
-        .filter(|command| command.program() == "mkdir");
-    around.made_anew = makes.flat_map(SimpleCommand::operands).collect();
-    around.makes_database = deed
-        .commands
-        .iter()
-        .any(|command| command.program() == "createdb");
+    let makes = deed.programs().iter().filter(|command| command.name() == "mkdir");
+    around.made_anew = makes.flat_map(Program::operands).collect();
+    around.makes_database = deed.programs().iter().any(|command| command.name() == "createdb");
     let mut before = None;
-    for (at, command) in deed.commands.iter().enumerate() {
+    for command in deed.programs() {
         around.enter(command.shell);
-        let source = source(command, &deed.commands[..at]);
+        let source = source(command, deed.programs());
         let danger = destroying::of_command(command, source, &around)
-            .or_else(|| outward::of_command(command, before, source, &around))
+            .or_else(|| outward::of_command(command, source, deed.programs(), &around))
             // A container is no machine of the user's.
             .or_else(|| match command.ground {
                 Ground::Container => None,
@@ -163,7 +159,7 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
             "The command is too long to be looked at as a whole, and changes something",
         ));
     }
-    if deed.commands.is_empty()
+    if deed.programs().is_empty()
         && let Some(text) = deed.action.command.as_deref().filter(|_| !deed.looks())
     {
         found.extend(destroying::of_statement(text, &around));
@@ -171,20 +167,13 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
     found
 }
 
-/// The command whose output a command reads, behind programs that only select lines; `earlier` stand before it.
-fn source<'c>(command: &SimpleCommand, earlier: &'c [SimpleCommand]) -> Option<&'c SimpleCommand> {
-    let mut reads = command.piped;
-    for before in earlier
-        .iter()
-        .rev()
-        .filter(|before| before.shell == command.shell)
-    {
-        if !reads {
-            return None;
-        }
-        reads = before.piped;
+/// The command whose output a command reads, behind programs that only select lines.
+fn source<'c>(command: &Program, programs: &'c [Program]) -> Option<&'c Program> {
+    let mut number = command.source?;
+    loop {
+        let before = programs.get(number)?;
         let selects = matches!(
-            before.program(),
+            before.name(),
             "grep"
                 | "egrep"
                 | "fgrep"
@@ -201,11 +190,12 @@ fn source<'c>(command: &SimpleCommand, earlier: &'c [SimpleCommand]) -> Option<&
                 | "nl"
                 | "tac"
         );
-        if !(selects && reads) {
-            return Some(before);
+        match before.source {
+            // It is an earlier one always.
+            Some(earlier) if selects && earlier < number => number = earlier,
+            _ => return Some(before),
         }
     }
-    None
 }
 
 fn finding(at_most: u8, file: Option<&str>, reason: impl Into<String>) -> Option<Finding> {

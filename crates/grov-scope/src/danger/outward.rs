@@ -3,16 +3,16 @@
 mod unseen;
 
 use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
-use crate::command_line::SimpleCommand;
-use grov_domain::Finding;
+use grov_domain::{Argument, Finding, Program};
 
-/// What of a command goes out; `before` is the command whose output it may read, `source` the one whose output it does.
+/// What of a command goes out; `source` is the one whose output it reads, behind those that select of it; `programs` are all.
 pub(super) fn of_command(
-    command: &SimpleCommand,
-    before: Option<&SimpleCommand>,
-    source: Option<&SimpleCommand>,
+    command: &Program,
+    source: Option<&Program>,
+    programs: &[Program],
     around: &Surroundings<'_>,
 ) -> Option<Finding> {
+    let before = command.source.and_then(|number| programs.get(number));
     if sends_secrets(command, before) {
         return finding(GRAVE, None, "Secrets are sent to another machine");
     }
@@ -29,7 +29,7 @@ pub(super) fn of_command(
             format!("`{}` publishes something; nobody asked for it", shown(command)),
         );
     }
-    if unseen::runs(command, before, source)
+    if unseen::runs(command, source, programs)
         && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"])
         && !(asked.names("set") && asked.names("up"))
     {
@@ -43,7 +43,7 @@ pub(super) fn of_command(
 }
 
 /// Whether the user said the verb that the command is told: "apply" of `terraform apply`, "push" of `docker push`.
-fn is_spoken(command: &SimpleCommand, around: &Surroundings<'_>) -> bool {
+fn is_spoken(command: &Program, around: &Surroundings<'_>) -> bool {
     const ROMANIAN: &[(&str, &[&str])] = &[
         ("apply", &["aplic"]),
         ("push", &["urc", "trimit", "impinge"]),
@@ -60,16 +60,16 @@ fn is_spoken(command: &SimpleCommand, around: &Surroundings<'_>) -> bool {
 }
 
 /// Whether a command makes something public or puts it into service.
-pub(crate) fn publishes(command: &SimpleCommand) -> bool {
+pub(crate) fn publishes(command: &Program) -> bool {
     if command
-        .arguments()
+        .arguments
         .iter()
         .any(|word| word.starts_with("--dry-run") || matches!(word.as_str(), "--help" | "-h" | "--list"))
     {
         return false;
     }
     let words: Vec<&str> = command.operands().take(3).collect();
-    match (command.program(), words.as_slice()) {
+    match (command.name(), words.as_slice()) {
         (
             "npm" | "pnpm" | "bun" | "cargo" | "poetry" | "uv" | "lerna" | "wrangler" | "vsce" | "ovsx"
             | "flit" | "hatch" | "pdm",
@@ -101,24 +101,24 @@ pub(crate) fn publishes(command: &SimpleCommand) -> bool {
 }
 
 /// Whether a command sends what looks like a secret.
-fn sends_secrets(command: &SimpleCommand, before: Option<&SimpleCommand>) -> bool {
-    let program = command.program();
+fn sends_secrets(command: &Program, before: Option<&Program>) -> bool {
+    let program = command.name();
     let local = ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"];
     if !matches!(
         program,
         "curl" | "wget" | "nc" | "ncat" | "scp" | "rsync" | "sftp" | "ftp" | "http" | "https" | "xh"
     ) || command
-        .arguments()
+        .arguments
         .iter()
         .any(|word| local.iter().any(|host| word.contains(host)))
     {
         return false;
     }
-    let sent_file = command.arguments().iter().enumerate().any(|(at, word)| {
+    let sent_file = command.arguments.iter().enumerate().any(|(at, word)| {
         let previous = at
             .checked_sub(1)
-            .and_then(|at| command.arguments().get(at))
-            .map_or("", String::as_str);
+            .and_then(|at| command.arguments.get(at))
+            .map_or("", Argument::as_str);
         let uploads = word.contains('@')
             || matches!(previous, "-T" | "--upload-file" | "--post-file" | "--body-file")
             || word.starts_with("--post-file=")
@@ -126,12 +126,11 @@ fn sends_secrets(command: &SimpleCommand, before: Option<&SimpleCommand>) -> boo
         let copies = matches!(program, "scp" | "rsync" | "sftp") && !word.contains(':');
         (uploads || copies) && is_secret_file(word)
     });
-    let piped = command.piped
-        && before.is_some_and(|before| {
-            matches!(before.program(), "env" | "printenv" | "export" | "set")
-                || matches!(before.program(), "cat" | "base64" | "tar" | "gzip")
-                    && before.operands().any(is_secret_file)
-        });
+    let piped = before.is_some_and(|before| {
+        matches!(before.name(), "env" | "printenv" | "export" | "set")
+            || matches!(before.name(), "cat" | "base64" | "tar" | "gzip")
+                && before.operands().any(is_secret_file)
+    });
     let remote = !matches!(program, "scp" | "rsync" | "sftp")
         || command.operands().last().is_some_and(|word| word.contains(':'));
     remote && (sent_file || piped)
@@ -174,8 +173,8 @@ pub(crate) fn is_secret_file(path: &str) -> bool {
 }
 
 /// A command as it is told in a reason.
-fn shown(command: &SimpleCommand) -> String {
-    std::iter::once(command.program())
+fn shown(command: &Program) -> String {
+    std::iter::once(command.name())
         .chain(command.operands().take(2))
         .collect::<Vec<_>>()
         .join(" ")

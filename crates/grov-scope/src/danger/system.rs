@@ -1,20 +1,19 @@
 //! What reaches into the machine itself: permissions, processes, services, the user's own settings.
 
 use super::{DESTRUCTIVE, GRAVE, RISKY, ROUGH, Surroundings, finding};
-use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::history::names_in;
 use crate::place::Place;
-use grov_domain::Finding;
+use grov_domain::{Finding, Program};
 
 /// What of a command reaches into the machine; `before` is the command whose output it may read.
 pub(super) fn of_command(
-    command: &SimpleCommand,
-    before: Option<&SimpleCommand>,
+    command: &Program,
+    before: Option<&Program>,
     around: &Surroundings<'_>,
 ) -> Option<Finding> {
     let asked = &around.compiled.asked;
-    match command.program() {
+    match command.name() {
         "chmod" => {
             let open = command
                 .operands()
@@ -46,9 +45,9 @@ pub(super) fn of_command(
         }
         "shutdown" | "reboot" | "halt" | "poweroff" => finding(GRAVE, None, "The machine is stopped"),
         "kill"
-            if command.arguments().iter().any(|word| word == "-1")
-                && command.arguments().len() > 1
-                && command.arguments().last().is_some_and(|word| word == "-1") =>
+            if command.arguments.iter().any(|word| word == "-1")
+                && command.arguments.len() > 1
+                && command.arguments.last().is_some_and(|word| word == "-1") =>
         {
             finding(GRAVE, None, "Every process of the user is killed")
         }
@@ -58,7 +57,7 @@ pub(super) fn of_command(
             let ours = names_in(target).any(|name| around.has_run(name) || asked.names(name))
                 || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
                 || before.is_some_and(|before| {
-                    names_in(target).any(|name| before.words.iter().any(|word| word.contains(name)))
+                    names_in(target).any(|name| before.words().any(|word| word.contains(name)))
                 });
             (!ours && !target.is_empty()).then(|| {
                 finding(
@@ -68,7 +67,7 @@ pub(super) fn of_command(
                 )
             })?
         }
-        "crontab" if !command.arguments().iter().any(|word| word == "-l") => {
+        "crontab" if !command.arguments.iter().any(|word| word == "-l") => {
             (!asked.speaks_of(&["cron", "schedul"])).then(|| {
                 finding(
                     DESTRUCTIVE,
@@ -101,9 +100,9 @@ pub(super) fn of_command(
         }
         "userdel" | "useradd" | "usermod" | "passwd" | "visudo" | "iptables" | "nft" | "ufw"
         | "setenforce" | "csrutil" | "spctl" => {
-            let name = command.program();
+            let name = command.name();
             let looks = command
-                .arguments()
+                .arguments
                 .iter()
                 .any(|word| matches!(word.as_str(), "-L" | "-S" | "status" | "list"));
             (!looks && !asked.names(name) && !asked.speaks_of(&["user", "firewall", "password"])).then(
@@ -134,10 +133,9 @@ pub(super) fn of_command(
 }
 
 /// Whether a command is Grov, also by a name that the shell looks up: `$(which grov)`.
-fn is_grov(command: &SimpleCommand) -> bool {
-    let first = command.words.first().map_or("", String::as_str);
-    command.program() == "grov"
-        || first.starts_with(['$', '`']) && first.to_ascii_lowercase().contains("grov")
+fn is_grov(command: &Program) -> bool {
+    let first = command.word.as_str();
+    command.name() == "grov" || first.starts_with(['$', '`']) && first.to_ascii_lowercase().contains("grov")
 }
 
 /// Whether a program looks at its operands and changes none of them. What `cp` writes is among the changed files.
@@ -162,7 +160,7 @@ fn is_of_grov(path: &str, around: &Surroundings<'_>) -> bool {
 }
 
 /// Whether Grov is told to hold the agent to less: what it may change is for people to say.
-fn frees(command: &SimpleCommand) -> bool {
+fn frees(command: &Program) -> bool {
     let says = |words: &[&str]| command.operands().any(|word| words.contains(&word));
     // These note what the user typed or said yes to; the client alone runs them.
     let is_hook = |word: &str| matches!(word, "hook" | "inject" | "prompt-inject" | "capture");

@@ -602,12 +602,7 @@ fn about_to_run(command: &str) -> ActionSketch {
         input: (&input).into(),
         working_directory: Some("/home/me/p"),
     });
-    ActionSketch {
-        files: action.files,
-        command: action.command,
-        effects: action.effects.iter().map(|effect| effect.kind).collect(),
-        ..bash("")
-    }
+    ActionSketch::of(&action)
 }
 
 #[test]
@@ -623,7 +618,8 @@ fn a_long_command_hides_no_destruction_behind_its_beginning() {
         format!("rm -rf{targets} ~/Documents"),
         format!("{}rm -rf ~/Documents", "echo a; ".repeat(70)),
         format!("rm -f{built} /etc/hosts"),
-        format!("# {}\nrm -rf target", "x".repeat(300 * 1024)),
+        format!("echo {}; rm -rf target", "x ".repeat(300 * 1024)),
+        format!("rm -rf target; echo '{}'", "x".repeat(300 * 1024)),
     ] {
         let found = score("Fix the parser", &[], &about_to_run(&command));
         assert!(found <= 4, "{}: {found}", &command[..40]);
@@ -632,6 +628,8 @@ fn a_long_command_hides_no_destruction_behind_its_beginning() {
         format!("cat > target/a <<'EOF'\n{}EOF", "line of text\n".repeat(5000)),
         format!("rm -rf{targets}"),
         format!("# {}\nrm -rf target", "x".repeat(9000)),
+        // A comment is read to its end, however long.
+        format!("# {}\nrm -rf target", "x".repeat(300 * 1024)),
     ] {
         let found = score("Fix the parser", &[], &about_to_run(&command));
         assert_eq!(found, 10, "{}", &command[..40]);

@@ -1,10 +1,10 @@
 //! Commands that constraints forbid.
 
 use super::reading::{is_negation, orders};
-use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
+use grov_domain::Program;
 
 /// A forbidden command.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -265,9 +265,9 @@ impl CommandLimit {
 
     /// Whether a deed runs what is forbidden.
     pub(super) fn is_broken_by(&self, deed: &Deed<'_>) -> bool {
-        let runs = |test: fn(&SimpleCommand) -> bool| deed.commands.iter().any(test);
+        let runs = |test: fn(&Program) -> bool| deed.programs().iter().any(test);
         match &self.what {
-            Forbidden::Program(line) => deed.commands.iter().any(|command| is_run(line, command)),
+            Forbidden::Program(line) => deed.programs().iter().any(|command| is_run(line, command)),
             Forbidden::ForcePush => runs(pushes_by_force),
             Forbidden::Network => deed.talks_outward() && !runs(stays_local),
             Forbidden::Tests => deed.action.effects.contains(&EffectKind::Test),
@@ -279,23 +279,23 @@ impl CommandLimit {
 }
 
 /// Whether a command is the forbidden one: its first words in order, others between them allowed.
-fn is_run(line: &[String], command: &SimpleCommand) -> bool {
+fn is_run(line: &[String], command: &Program) -> bool {
     let Some((program, rest)) = line.split_first() else {
         return false;
     };
     if rest.is_empty() && command.through.contains(program) {
         return true;
     }
-    if fold(command.program()) != fold(program) {
+    if fold(command.name()) != fold(program) {
         return false;
     }
-    let mut arguments = command.arguments().iter();
+    let mut arguments = command.arguments.iter();
     let in_order = rest
         .iter()
-        .all(|wanted| arguments.any(|word| word == wanted || word.ends_with(&format!(":{wanted}"))));
+        .all(|wanted| arguments.any(|word| word == wanted.as_str() || word.ends_with(&format!(":{wanted}"))));
     // What only looks is not what was forbidden.
     let looks = command
-        .arguments()
+        .arguments
         .iter()
         .any(|word| matches!(word.as_str(), "--dry-run" | "--help" | "--version"))
         || matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "list" || word == "show"));
@@ -303,7 +303,7 @@ fn is_run(line: &[String], command: &SimpleCommand) -> bool {
 }
 
 /// `git push` that overwrites what is there.
-pub(crate) fn pushes_by_force(command: &SimpleCommand) -> bool {
+pub(crate) fn pushes_by_force(command: &Program) -> bool {
     let ("push", rest) = command.git() else {
         return false;
     };
@@ -315,8 +315,8 @@ pub(crate) fn pushes_by_force(command: &SimpleCommand) -> bool {
     })
 }
 
-fn stays_local(command: &SimpleCommand) -> bool {
-    command.arguments().iter().any(|word| {
+fn stays_local(command: &Program) -> bool {
+    command.arguments.iter().any(|word| {
         ["localhost", "127.0.0.1", "0.0.0.0", "[::1]"]
             .iter()
             .any(|host| word.contains(host))

@@ -128,7 +128,10 @@ impl LookOnly {
         let changed: Vec<&Place> = deed.changed.iter().filter(counts).collect();
         let effects = &deed.action.effects;
         let is_git = effects.contains(&EffectKind::VersionControl)
-            && deed.commands.iter().any(|command| GIT.contains(&command.git().0));
+            && deed
+                .programs()
+                .iter()
+                .any(|command| GIT.contains(&command.git().0));
         // A formatter that names no file goes over all of them.
         let is_wide = deed.action.files.is_empty() && effects.contains(&EffectKind::Modify);
         (changed, is_git || is_wide)

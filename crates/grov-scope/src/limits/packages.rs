@@ -127,7 +127,7 @@ impl PackageLimit {
     /// Whether a deed brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.
     pub(super) fn broken_by(&self, deed: &Deed<'_>, compiled: &Compiled) -> Option<bool> {
         let asked = |name: &str| compiled.asked.names(name);
-        let installed: Vec<&str> = deed.commands.iter().flat_map(installed_by).collect();
+        let installed: Vec<&str> = deed.programs().iter().flat_map(installed_by).collect();
         match &self.package {
             Some(package) => {
                 if installed
@@ -161,12 +161,12 @@ impl PackageLimit {
 }
 
 /// The packages that a command adds; `npm install` alone adds none.
-fn installed_by(command: &crate::command_line::SimpleCommand) -> Vec<&str> {
-    if command.arguments().iter().any(|word| word == "--dry-run") {
+fn installed_by(command: &grov_domain::Program) -> Vec<&str> {
+    if command.arguments.iter().any(|word| word == "--dry-run") {
         return Vec::new();
     }
     let mut operands = command.operands();
-    let adds = match command.program() {
+    let adds = match command.name() {
         "npm" | "pnpm" | "bun" => matches!(operands.next(), Some("install" | "i" | "add")),
         "yarn" | "poetry" | "uv" | "cargo" | "pdm" | "pixi" | "bundle" | "dotnet" | "flutter" | "dart"
         | "mix" | "deno" => {
@@ -181,16 +181,16 @@ fn installed_by(command: &crate::command_line::SimpleCommand) -> Vec<&str> {
         "pip" | "pip3" | "pipenv" | "pipx" | "gem" | "conda" | "brew" | "apt" | "apt-get" => {
             matches!(operands.next(), Some("install"))
                 && !command
-                    .arguments()
+                    .arguments
                     .iter()
                     .any(|word| matches!(word.as_str(), "-r" | "--requirement" | "-e" | "--editable"))
         }
         "python" | "python3" => {
-            command.arguments().first().is_some_and(|word| word == "-m")
+            command.arguments.first().is_some_and(|word| word == "-m")
                 && operands.next() == Some("pip")
                 && operands.next() == Some("install")
                 && !command
-                    .arguments()
+                    .arguments
                     .iter()
                     .any(|word| matches!(word.as_str(), "-r" | "-e"))
         }

@@ -72,7 +72,7 @@ fn git_verbs(deed: &Deed<'_>) -> Vec<String> {
         "show",
         "status",
     ];
-    let verbs = deed.commands.iter().map(|command| command.git().0);
+    let verbs = deed.programs().iter().map(|command| command.git().0);
     let mut verbs: Vec<String> = verbs
         .filter(|verb| !LOOKS.contains(verb))
         .map(str::to_owned)

@@ -215,6 +215,7 @@ fn action() -> impl Strategy<Value = ActionSketch> {
                 failed,
                 output: content.clone(),
                 content,
+                line: None,
             },
         )
 }

@@ -1,9 +1,9 @@
 //! Taking back what was changed against a constraint. That is what the user wants, and breaks nothing.
 
-use crate::command_line::SimpleCommand;
 use crate::deed::Deed;
 use crate::history::call_hash;
 use crate::place::{Place, Root};
+use grov_domain::Program;
 use grov_domain::{ActionType, EffectKind, Finding, Rule, beginning_to};
 use serde::{Deserialize, Serialize};
 
@@ -105,7 +105,7 @@ impl Breaches {
             let undone = self.0.iter().filter(|breach| match place {
                 Some(place) => breach.is_undone_at(place, deed),
                 // `git stash` and `git checkout .` take back everything.
-                None => finding.file.is_none() && deed.commands.iter().any(restores_all),
+                None => finding.file.is_none() && deed.programs().iter().any(restores_all),
             });
             back.extend(undone.map(|breach| breach.place.clone()));
             if back.len() == before {
@@ -126,8 +126,8 @@ impl Breaches {
     /// Takes out what a deed puts back with all that is not committed: files that Git knows. `git stash` names none, so that
     /// nothing stands against it.
     fn cleared_by(&mut self, deed: &Deed<'_>) -> Vec<String> {
-        let brings_back = |command: &SimpleCommand| matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "pop" || word == "apply"));
-        let clears = |command: &SimpleCommand| match command.git() {
+        let brings_back = |command: &Program| matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "pop" || word == "apply"));
+        let clears = |command: &Program| match command.git() {
             ("stash", rest) => rest.iter().all(|word| word == "push" || word == "-u"),
             ("checkout" | "restore", rest) => {
                 rest.iter().any(|word| word == ".")
@@ -137,7 +137,7 @@ impl Breaches {
             }
             _ => false,
         };
-        if !deed.commands.iter().any(clears) || deed.commands.iter().any(brings_back) {
+        if !deed.programs().iter().any(clears) || deed.programs().iter().any(brings_back) {
             return Vec::new();
         }
         let (kept, back) = std::mem::take(&mut self.0)
@@ -161,7 +161,7 @@ impl Breach {
                 || place.as_str().is_empty()
                 || place.as_str() == "."
         };
-        let restores = deed.commands.iter().any(restores);
+        let restores = deed.programs().iter().any(restores);
         restores && (is_it || below()) || is_it && self.is_made && is_removed(deed)
     }
 
@@ -200,7 +200,7 @@ fn is_removed(deed: &Deed<'_>) -> bool {
 }
 
 /// Whether a command puts files back as they were committed: `git checkout -- FILE`, `git restore FILE`.
-fn restores(command: &SimpleCommand) -> bool {
+fn restores(command: &Program) -> bool {
     match command.git() {
         ("restore", rest) => rest.iter().all(|word| {
             !word.starts_with('-')
@@ -221,7 +221,7 @@ fn restores(command: &SimpleCommand) -> bool {
 }
 
 /// Whether a command puts everything back: `git stash`, `git checkout .`.
-fn restores_all(command: &SimpleCommand) -> bool {
+fn restores_all(command: &Program) -> bool {
     match command.git() {
         ("stash", rest) => rest
             .first()

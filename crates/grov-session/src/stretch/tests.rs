@@ -12,6 +12,7 @@ fn edit(file: &str) -> ActionSketch {
         failed: None,
         output: None,
         content: Some("x".repeat(1000)),
+        line: None,
     }
 }
 

@@ -82,6 +82,7 @@ pub(super) fn edit(exchange: &ExchangeId, index: usize, seconds: i64, file: &str
             folders: Vec::new(),
             command: None,
             effects: Vec::new(),
+            line: None,
         },
         reasoning: Some("The limit has to be checked on every frame.".to_owned()),
         keywords: vec!["limit".to_owned(), "frame".to_owned()],
@@ -111,6 +112,7 @@ pub(super) fn bash(exchange: &ExchangeId, index: usize, seconds: i64) -> Step {
                     paths: Vec::new(),
                 },
             ],
+            line: None,
         },
         reasoning: None,
         keywords: Vec::new(),
@@ -416,6 +418,7 @@ pub(super) fn hook_step(id: &str, seconds: i64) -> HookStep {
             failed: Some(false),
             output: Some("test result: ok".to_owned()),
             content: Some("fn check() {}".to_owned()),
+            line: None,
         },
         prompt: 3,
         score: Some(4),
@@ -452,6 +455,7 @@ pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
         failed: None,
         output: None,
         content: None,
+        line: None,
     };
     bare.score = Some(10);
     bare.findings.clear();

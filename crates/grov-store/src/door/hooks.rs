@@ -85,6 +85,8 @@ pub(crate) fn hook_step(step: &HookStep) -> HookStep {
         failed: _,
         output,
         content,
+        // It is not stored.
+        line: _,
     } = action;
     for text in files {
         owned(text);

@@ -1,5 +1,5 @@
 use crate::inline::Allowance;
-use crate::shell::run::Shell;
+use crate::shell::run::Walk;
 use crate::{ToolCall, understand};
 use grov_domain::EffectKind;
 use proptest::prelude::*;
@@ -27,9 +27,9 @@ fn nested(levels: usize, times: usize, distinct: bool) -> String {
 }
 
 fn walked(script: &str) -> Allowance {
-    let mut shell = Shell::new(Some("/w"));
-    shell.script(script);
-    shell.allowance
+    let mut walk = Walk::new(Some("/w"));
+    walk.script(script);
+    walk.allowance
 }
 
 /// What is removed, in order.

@@ -8,14 +8,14 @@ fn shown(script: &str) -> String {
         let piece = |piece: &Piece| match piece {
             Piece::Text(text) | Piece::Quoted(text) => text.clone(),
             Piece::Variable(name) => format!("${name}"),
-            Piece::Unknown => "?".to_owned(),
+            Piece::Unknown { .. } => "?".to_owned(),
         };
         word.pieces.iter().map(piece).collect::<String>()
     };
     let mut shown = String::new();
     for event in parse(script) {
         match event {
-            Event::Enter => shown.push('{'),
+            Event::Enter(_) => shown.push('{'),
             Event::Leave => shown.push('}'),
             Event::Command(command) => {
                 let mut parts: Vec<String> = command.words.iter().map(word).collect();
@@ -139,7 +139,7 @@ proptest! {
         let mut depth = 0_i32;
         for event in parse(&script) {
             match event {
-                Event::Enter => depth += 1,
+                Event::Enter(_) => depth += 1,
                 Event::Leave => depth -= 1,
                 Event::Command(_) => {}
             }

@@ -23,6 +23,7 @@ fn action(action_type: ActionType, effect: EffectKind, command: &str, failed: bo
         failed: Some(failed),
         output: None,
         content: None,
+        line: None,
     }
 }
 

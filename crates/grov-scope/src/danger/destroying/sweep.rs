@@ -1,9 +1,8 @@
 //! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
 use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, Surroundings, beyond, finding, is_everything, removal};
-use crate::command_line::{SimpleCommand, split};
 use crate::place::Place;
-use grov_domain::Finding;
+use grov_domain::{Argument, Finding, Program};
 
 /// Programs that remove the files they are given.
 fn is_remover(program: &str) -> bool {
@@ -22,27 +21,14 @@ fn is_exec(word: &str) -> bool {
 }
 
 /// Whether `find` or `fd` removes what it finds.
-pub(super) fn removes(command: &SimpleCommand) -> bool {
-    let words = command.arguments();
-    let runs_remover = words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| is_exec(word))
-        .any(|(at, _)| {
-            let quoted = words[at + 1..]
-                .iter()
-                .take_while(|word| !matches!(word.as_str(), ";" | "+"))
-                .map(|word| format!("'{}'", word.replace('\'', "'\\''")));
-            let line = quoted.collect::<Vec<_>>().join(" ");
-            split(&line).iter().any(|inner| is_remover(inner.program()))
-        });
-    runs_remover || command.arguments().iter().any(|word| word == "-delete")
+pub(super) fn removes(command: &Program) -> bool {
+    command.for_each.iter().any(|program| is_remover(program)) || command.has_word(&["-delete"])
 }
 
 /// Whether a program finds files, and in which folders.
-fn folders(command: &SimpleCommand) -> Vec<&str> {
-    let words = command.arguments().iter().map(String::as_str);
-    let found: Vec<&str> = if command.program() == "find" {
+fn folders(command: &Program) -> Vec<&str> {
+    let words = command.arguments.iter().map(Argument::as_str);
+    let found: Vec<&str> = if command.name() == "find" {
         words
             .skip_while(|word| matches!(*word, "-H" | "-L" | "-P"))
             .take_while(|word| !word.starts_with('-') && !matches!(*word, "(" | "!"))
@@ -59,7 +45,7 @@ fn folders(command: &SimpleCommand) -> Vec<&str> {
 }
 
 /// Whether only some of the files are found: those of a name, an age, a size.
-fn selects(command: &SimpleCommand) -> bool {
+fn selects(command: &Program) -> bool {
     const ALL: &[&str] = &[
         "-H",
         "-L",
@@ -85,13 +71,13 @@ fn selects(command: &SimpleCommand) -> bool {
         "-v",
         "-xdev",
     ];
-    let tests = command.arguments().iter().take_while(|word| !is_exec(word));
+    let tests = command.arguments.iter().take_while(|word| !is_exec(word));
     let mut options = tests.filter(|word| word.starts_with('-'));
-    command.program() != "find" || options.any(|word| !ALL.contains(&word.as_str()))
+    command.name() != "find" || options.any(|word| !ALL.contains(&word.as_str()))
 }
 
 /// The removal of what `find` or `fd` finds.
-pub(super) fn found(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
+pub(super) fn found(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
     folders(command)
         .into_iter()
         .find_map(|folder| below(folder, selects(command), around))
@@ -114,9 +100,9 @@ fn below(folder: &str, selects: bool, around: &Surroundings<'_>) -> Option<Findi
 }
 
 /// What `rsync --delete` removes: all of its target that the source does not hold.
-pub(super) fn mirrored(command: &SimpleCommand, around: &Surroundings<'_>) -> Option<Finding> {
-    let deletes = |word: &String| word.starts_with("--delete") || word == "--del";
-    if !command.arguments().iter().any(deletes) || command.has("--dry-run", 'n') {
+pub(super) fn mirrored(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
+    let deletes = |word: &Argument| word.starts_with("--delete") || word == "--del";
+    if !command.arguments.iter().any(deletes) || command.has("--dry-run", 'n') {
         return None;
     }
     let target = command.operands().last()?;
@@ -128,18 +114,18 @@ pub(super) fn mirrored(command: &SimpleCommand, around: &Surroundings<'_>) -> Op
 }
 
 /// The removal of files that `xargs` or `parallel` is told by another program.
-pub(super) fn fed(
-    command: &SimpleCommand,
-    source: Option<&SimpleCommand>,
-    around: &Surroundings<'_>,
-) -> Option<Finding> {
+pub(super) fn fed(command: &Program, source: Option<&Program>, around: &Surroundings<'_>) -> Option<Finding> {
     let is_fed = |program: &String| matches!(program.as_str(), "xargs" | "parallel");
     if !command.through.iter().any(is_fed) {
         return None;
     }
     if let Some(text) = &command.input {
         let mut shown = command.clone();
-        shown.words.extend(text.split_whitespace().map(str::to_owned));
+        let words = text.split_whitespace().map(|word| Argument {
+            text: word.to_owned(),
+            ..Argument::default()
+        });
+        shown.arguments.extend(words);
         return removal(&shown, around);
     }
     // `parallel rm ::: a b`
@@ -147,11 +133,11 @@ pub(super) fn fed(
     if is_parallel && source.is_none() && command.operands().next().is_some() {
         return None;
     }
-    let of_folders = |source: &SimpleCommand, skipped: usize| {
+    let of_folders = |source: &Program, skipped: usize| {
         let mut folders = source.operands().skip(skipped);
         folders.find_map(|folder| beyond(&Place::new(around.root, &around.here.path(folder)?), around))
     };
-    match source.map(|source| (source, source.program())) {
+    match source.map(|source| (source, source.name())) {
         Some((source, "find" | "fd" | "fdfind")) => found(source, around),
         Some((source, "ls")) => of_folders(source, 0),
         Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => of_folders(source, 1),

@@ -1,16 +1,11 @@
 //! Scripts that are run unseen: what a download or a decoder puts out goes to a shell or an interpreter.
 
-use crate::command_line::{SimpleCommand, is_shell, split};
+use grov_domain::{Argument, Program, Role, is_shell};
 
 /// Whether a command runs a script that was downloaded or decoded by the same line.
-pub(super) fn runs(
-    command: &SimpleCommand,
-    before: Option<&SimpleCommand>,
-    source: Option<&SimpleCommand>,
-) -> bool {
-    let reads = command.piped && runs_input(command);
-    let source = source.or(before);
-    reads && source.is_some_and(hides) || script_of(command).is_some_and(|script| is_put_out(command, script))
+pub(super) fn runs(command: &Program, source: Option<&Program>, programs: &[Program]) -> bool {
+    runs_input(command) && source.is_some_and(hides)
+        || script_of(command).is_some_and(|script| is_put_out(script, programs))
 }
 
 fn is_interpreter(program: &str) -> bool {
@@ -22,32 +17,28 @@ fn is_interpreter(program: &str) -> bool {
 }
 
 /// Whether it runs what it reads, and does not take it for data.
-fn runs_input(command: &SimpleCommand) -> bool {
+fn runs_input(command: &Program) -> bool {
     let is_input = |word: &str| matches!(word, "-" | "/dev/stdin");
-    let first = command
-        .arguments()
-        .iter()
-        .find(|word| !word.starts_with('-') || is_input(word));
-    let reads = first.is_none_or(|word| is_input(word));
+    let reads = command.operands().next().is_none_or(is_input);
     let short = |letter: char| command.has("", letter);
-    match command.program() {
+    match command.name() {
         program if is_shell(program) => !short('c') && (reads || short('s')),
         program if is_interpreter(program) => {
             let is_told = ["--eval", "--print", "--module"]
                 .iter()
                 .any(|long| command.has(long, '\0'));
-            let from_input = command.arguments().first().is_some_and(|word| word == "-");
+            let from_input = command.arguments.first().is_some_and(|word| word == "-");
             from_input || reads && !is_told && !['c', 'e', 'm', 'n', 'p', 'r'].into_iter().any(short)
         }
-        "source" | "." => first.is_some_and(|word| is_input(word)),
+        "source" | "." => command.operands().next().is_some_and(is_input),
         _ => false,
     }
 }
 
 /// Whether what a command puts out comes from another machine, or was encoded.
-fn hides(command: &SimpleCommand) -> bool {
+fn hides(command: &Program) -> bool {
     let decodes = || command.has("--decode", 'd') || command.has("--decompress", 'D');
-    match command.program() {
+    match command.name() {
         "curl" | "wget" | "fetch" | "aria2c" | "http" | "https" | "xh" | "lynx" | "nc" | "ncat"
         | "netcat" | "socat" | "ftp" => true,
         "base64" | "base32" | "basenc" | "gzip" | "xz" | "bzip2" | "zstd" | "gpg" | "openssl" => decodes(),
@@ -58,19 +49,19 @@ fn hides(command: &SimpleCommand) -> bool {
     }
 }
 
-/// The word that a command runs as a script, or reads one from.
-fn script_of(command: &SimpleCommand) -> Option<&str> {
-    let arguments = command.arguments();
-    let first = || command.operands().next();
-    match command.program() {
+/// The argument that a command runs as a script, or reads one from.
+fn script_of(command: &Program) -> Option<&Argument> {
+    let arguments = &command.arguments;
+    let first = || arguments.iter().find(|argument| argument.role == Role::Operand);
+    match command.name() {
         "eval" | "source" | "." => first(),
         program if is_shell(program) || is_interpreter(program) => {
-            let is_option = |word: &String| {
+            let is_option = |word: &Argument| {
                 word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e'])
                     || word == "--eval"
             };
             match arguments.iter().position(is_option) {
-                Some(at) => arguments.get(at + 1).map(String::as_str),
+                Some(at) => arguments.get(at + 1),
                 None => first(),
             }
         }
@@ -78,17 +69,9 @@ fn script_of(command: &SimpleCommand) -> Option<&str> {
     }
 }
 
-/// Whether a word is what a command puts out that hides it: `$(curl …)`.
-fn is_put_out(command: &SimpleCommand, word: &str) -> bool {
-    let word = word.trim_start();
-    let mut scripts = command.substituted.iter();
-    scripts.any(|script| {
-        let is_word = word
-            .strip_prefix("$(")
-            .is_some_and(|rest| rest.starts_with(script.as_str()))
-            || word
-                .strip_prefix('`')
-                .is_some_and(|rest| rest.starts_with(script.as_str()));
-        is_word && split(script).iter().any(hides)
-    })
+/// Whether an argument is what programs put out that hide it: `$(curl …)`.
+fn is_put_out(script: &Argument, programs: &[Program]) -> bool {
+    programs
+        .get(script.output_of.clone())
+        .is_some_and(|inside| inside.iter().any(hides))
 }

@@ -193,6 +193,7 @@ fn step(row: &SqliteRow) -> Result<HookStep, StoreError> {
             failed: columns.get::<Option<i64>>("failed")?.map(|failed| failed != 0),
             output: columns.get("output")?,
             content: columns.get("content")?,
+            line: None,
         },
         prompt: columns.count("prompt")?,
         score: columns.small("score")?,

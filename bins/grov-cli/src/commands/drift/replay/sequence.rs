@@ -74,30 +74,25 @@ fn merged(mut list: Vec<String>, more: Option<&[String]>) -> Vec<String> {
 
 fn sketch(told: &Told) -> ActionSketch {
     let action_type = ActionType::from_name(&told.action_type);
-    let (mut files, mut effects) = (Vec::new(), Vec::new());
+    let mut sketch = ActionSketch::empty(action_type);
     if action_type == ActionType::Bash
         && let Some(command) = &told.command
     {
         // What a command does is in the command; told files may be only some of it.
         let input = serde_json::json!({ "command": command });
-        let action = understand(&ToolCall {
+        sketch = ActionSketch::of(&understand(&ToolCall {
             name: "Bash",
             id: None,
             input: (&input).into(),
             working_directory: None,
-        });
-        files = action.files;
-        effects = action.effects.iter().map(|effect| effect.kind).collect();
+        }));
     }
     ActionSketch {
-        action_type,
-        files: merged(files, told.files.as_deref()),
+        files: merged(sketch.files, told.files.as_deref()),
         command: told.command.clone(),
-        effects,
-        reasoning: None,
         failed: told.error,
-        output: None,
         content: told.text.clone(),
+        ..sketch
     }
 }
 

@@ -191,14 +191,10 @@ fn sketch(
     effects: Vec<EffectKind>,
 ) -> ActionSketch {
     ActionSketch {
-        action_type,
         files,
         command,
         effects,
-        reasoning: None,
-        failed: None,
-        output: None,
-        content: None,
+        ..ActionSketch::empty(action_type)
     }
 }
 

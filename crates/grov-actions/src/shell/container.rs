@@ -1,7 +1,7 @@
 //! What a command in a container does to this machine: what it touches of the mounted folders.
 
-use super::SimpleCommand;
-use grov_actions::prefix::Prefix;
+use crate::prefix::Prefix;
+use grov_domain::{Argument, Program, Role};
 
 /// Programs whose arguments are paths, and which touch nothing else.
 fn is_about_files(program: &str) -> bool {
@@ -31,17 +31,18 @@ fn is_about_files(program: &str) -> bool {
     )
 }
 
-/// Commands that run in a container, with the paths by which this machine knows what they touch. Those that touch only files
-/// of the container are left out.
-pub(super) fn seen_from_outside(commands: Vec<SimpleCommand>, prefix: &Prefix) -> Vec<SimpleCommand> {
+/// Adds programs that run in a container, with the paths by which this machine knows what they touch. Those that touch only
+/// files of the container are left out.
+pub(crate) fn seen_from_outside(inside: Vec<Program>, prefix: &Prefix, seen: &mut Vec<Program>) {
+    let first = seen.len();
     let mut folder = prefix.folder.clone();
-    let mut seen = Vec::new();
-    for mut command in commands {
-        if matches!(command.program(), "cd" | "pushd") {
-            folder = command
-                .operands()
-                .next()
-                .and_then(|to| within(folder.as_deref(), to));
+    // The numbers that the programs have from now on.
+    let mut numbers: Vec<Option<usize>> = Vec::new();
+    for mut program in inside {
+        if matches!(program.name(), "cd" | "pushd") {
+            let to = program.operands().next();
+            folder = to.and_then(|to| within(folder.as_deref(), to));
+            numbers.push(None);
             continue;
         }
         let outside = |path: &str| -> Vec<String> {
@@ -50,31 +51,48 @@ pub(super) fn seen_from_outside(commands: Vec<SimpleCommand>, prefix: &Prefix) -
                 .map(|inside| on_this_machine(&inside, prefix))
                 .unwrap_or_default()
         };
-        command.targets = command.targets.iter().flat_map(|path| outside(path)).collect();
-        if is_about_files(command.program()) {
+        program.targets = program.targets.iter().flat_map(|path| outside(path)).collect();
+        program.changes = program.changes.iter().flat_map(|path| outside(path)).collect();
+        if is_about_files(program.name()) {
             let mut touches = false;
-            let mut words = Vec::new();
-            for (at, word) in command.words.iter().enumerate() {
-                if at == 0 || word.starts_with('-') {
-                    words.push(word.clone());
+            let mut arguments = Vec::new();
+            for argument in std::mem::take(&mut program.arguments) {
+                if argument.role == Role::Option {
+                    arguments.push(argument);
                     continue;
                 }
-                let (option, path) = match word.strip_prefix("of=") {
+                let (option, path) = match argument.text.strip_prefix("of=") {
                     Some(path) => ("of=", path),
-                    None => ("", word.as_str()),
+                    None => ("", argument.as_str()),
                 };
                 let paths = outside(path);
                 touches |= !paths.is_empty();
-                words.extend(paths.into_iter().map(|path| format!("{option}{path}")));
+                arguments.extend(paths.into_iter().map(|path| Argument {
+                    text: format!("{option}{path}"),
+                    ..argument.clone()
+                }));
             }
-            command.words = words;
-            if !touches && command.targets.is_empty() {
+            program.arguments = arguments;
+            if !touches && program.targets.is_empty() {
+                numbers.push(None);
                 continue;
             }
         }
-        seen.push(command);
+        let moved = |number: usize| match number.checked_sub(first) {
+            Some(inside) => numbers.get(inside).copied().flatten(),
+            None => Some(number),
+        };
+        program.source = program.source.and_then(moved);
+        for argument in &mut program.arguments {
+            let left: Vec<usize> = argument.output_of.clone().filter_map(moved).collect();
+            argument.output_of = match (left.first(), left.last()) {
+                (Some(first), Some(last)) => *first..last + 1,
+                _ => 0..0,
+            };
+        }
+        numbers.push(Some(seen.len()));
+        seen.push(program);
     }
-    seen
 }
 
 /// A path in the container, from its root; `None` where its folder is not known.
