@@ -4,8 +4,8 @@
 use anyhow::{Result, ensure};
 use grov_domain::{
     ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
-    JudgedBy, LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SpendingStore, SystemClock,
-    Task, TaskId, TaskStatus,
+    JudgedBy, LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SettlingJudge, SpendingStore,
+    SystemClock, Task, TaskId, TaskStatus,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
 use grov_memory::{EmbeddingWork, Query, Ranking, Signal, search_by_meaning};

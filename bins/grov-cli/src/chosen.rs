@@ -1,15 +1,15 @@
 //! The session that a command is about.
 
+use crate::assembly::CommandStore;
 use crate::failure::Failure;
 use crate::hooked;
 use crate::output::say;
 use crate::show::ago;
 use crate::table::harmless;
 use grov_domain::{
-    ClientSessionId, Clock, HookSession, HookStore, SessionFilter, SessionId, SessionState, SessionStatus,
-    SessionStore, SessionSummary, StoreError, SystemClock, in_work,
+    ClientSessionId, Clock, HookSession, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
+    SessionSummary, StoreError, SystemClock, in_work,
 };
-use grov_store::SqliteStore;
 use std::collections::BTreeSet;
 
 /// Sessions that are listed where a name means several.
@@ -48,7 +48,7 @@ impl Chosen {
 /// # Errors
 /// A negative result when there is none, bad usage when several are meant.
 pub(crate) async fn chosen(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<Chosen, Failure> {
@@ -77,7 +77,7 @@ pub(crate) fn none(wanted: Option<&str>) -> Failure {
     )
 }
 
-async fn newest(store: &SqliteStore, project: &str) -> Result<Chosen, Failure> {
+async fn newest(store: &dyn CommandStore, project: &str) -> Result<Chosen, Failure> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
         status: Some(SessionStatus::Active),

@@ -1,13 +1,12 @@
 //! What a command works with: home, settings, project, store.
 
 use crate::arguments::Common;
+use crate::assembly::{self, CommandStore};
 use crate::failure::Failure;
 use crate::output::say;
-use grov_domain::{Project, StoreError};
+use grov_domain::{Project, SettlingJudge};
 use grov_project::{GrovIgnore, Place};
 use grov_runtime::{Environment, Home, Inputs, Settings, logging};
-use grov_store::{OpenOptions, SqliteStore};
-use std::future::Future;
 use std::path::{Path, PathBuf};
 
 /// What a command works with.
@@ -104,23 +103,21 @@ impl Context {
     }
 
     /// Runs `work` on the store that is there, opened for reading; `None` when there is none.
-    pub(crate) fn read<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
-    where
-        F: Future<Output = Result<T, StoreError>>,
-    {
-        self.with(|path| async move {
-            match SqliteStore::open_existing(&path, &OpenOptions::default()).await? {
-                Some(store) => work(store).await.map(Some),
-                None => Ok(None),
-            }
+    pub(crate) fn read<T>(
+        &self,
+        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
+        self.with(async |path| match assembly::open_existing(&path).await? {
+            Some(store) => Ok(Some(work(&store).await?)),
+            None => Ok(None),
         })
     }
 
     /// Runs `work` on the store that is there, opened for writing; `None` when there is none.
-    pub(crate) fn write<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
-    where
-        F: Future<Output = Result<T, StoreError>>,
-    {
+    pub(crate) fn write<T>(
+        &self,
+        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+    ) -> Result<Option<T>, Failure> {
         if !is_there(&self.database()) {
             return Ok(None);
         }
@@ -128,60 +125,31 @@ impl Context {
     }
 
     /// Runs `work` on the store, opened for writing and created when there is none.
-    pub(crate) fn create<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<T, Failure>
-    where
-        F: Future<Output = Result<T, StoreError>>,
-    {
-        self.with(|path| async move {
-            let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
-            work(store).await
-        })
-    }
-
-    /// Runs `work`, which may fail on its own account, on the store that is there, opened for reading; `None` when
-    /// there is none.
-    pub(crate) fn look<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
-    where
-        F: Future<Output = Result<T, Failure>>,
-    {
-        self.with(|path| async move {
-            match SqliteStore::open_existing(&path, &OpenOptions::default()).await? {
-                Some(store) => work(store).await.map(Some),
-                None => Ok(None),
-            }
-        })
-    }
-
-    /// The same, opened for writing.
-    pub(crate) fn change<T, F>(&self, work: impl FnOnce(SqliteStore) -> F) -> Result<Option<T>, Failure>
-    where
-        F: Future<Output = Result<T, Failure>>,
-    {
-        if !is_there(&self.database()) {
-            return Ok(None);
-        }
-        self.with(|path| async move {
-            let store = SqliteStore::open(&path, &OpenOptions::default()).await?;
-            work(store).await.map(Some)
-        })
+    pub(crate) fn create<T>(
+        &self,
+        work: impl AsyncFnOnce(&dyn CommandStore) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        self.with(async |path| Ok(work(&assembly::open(&path).await?).await?))
     }
 
     /// Waits for something that needs no store.
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
-        self.with(|_| async { Ok::<_, Failure>(work.await) })
+        self.with(async |_| Ok(work.await))
     }
 
-    fn with<T, E, F>(&self, work: impl FnOnce(PathBuf) -> F) -> Result<T, Failure>
-    where
-        Failure: From<E>,
-        F: Future<Output = Result<T, E>>,
-    {
+    /// The judge that the settings name; `None` where rules judge alone. One that cannot be used costs its help and no more.
+    pub(crate) fn judge(&self) -> Option<impl SettlingJudge + 'static> {
+        let warn = |trouble: &str| say(&format!("warning: {trouble}"));
+        assembly::judge(&self.settings, &self.database(), warn)
+    }
+
+    fn with<T>(&self, work: impl AsyncFnOnce(PathBuf) -> Result<T, Failure>) -> Result<T, Failure> {
         // Only a command that needs the store pays for a runtime, and that on its own thread.
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .map_err(|error| Failure::error("system", format!("no runtime can be started: {error}"), None))?;
-        Ok(runtime.block_on(work(self.database()))?)
+        runtime.block_on(work(self.database()))
     }
 }
 

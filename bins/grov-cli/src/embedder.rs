@@ -1,12 +1,12 @@
 //! The model that says what a question means, where one is set up.
 
+use crate::assembly::{self, CommandStore};
 use crate::context::Context;
 use crate::output::say;
 use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{Found, Query, Ranking, search, search_by_meaning};
 use grov_runtime::EmbeddingProvider;
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use std::cell::Cell;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,7 +36,11 @@ impl Searcher {
     }
 
     /// The memories that fit a question, best first.
-    pub(crate) async fn search(&self, store: &SqliteStore, query: &Query) -> Result<Vec<Found>, StoreError> {
+    pub(crate) async fn search(
+        &self,
+        store: &dyn CommandStore,
+        query: &Query,
+    ) -> Result<Vec<Found>, StoreError> {
         let ranking = Ranking::default();
         let Some(embedder) = &self.embedder else {
             return search(store, query, &ranking).await;
@@ -75,7 +79,7 @@ pub(crate) fn embedder(context: &Context) -> Result<Option<Box<dyn Embedder>>, S
         ..EmbedderSettings::new(provider, &settings.model)
     };
     // What the search itself reads is opened for reading alone.
-    let ledger = ReopeningStore::new(context.database(), OpenOptions::default(), OnCorruption::Fail);
-    let embedder = HttpEmbedder::new(wanted, Arc::new(ledger), Arc::new(SystemClock));
+    let ledger = assembly::ledger(&context.database());
+    let embedder = HttpEmbedder::new(wanted, ledger, Arc::new(SystemClock));
     Ok(Some(Box::new(embedder.map_err(|error| error.to_string())?)))
 }

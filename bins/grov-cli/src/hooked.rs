@@ -1,18 +1,18 @@
 //! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
 
+use crate::assembly::CommandStore;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
-    Effect, ExchangeId, HookCheck, HookSession, HookStep, HookStore, JudgedBy, OFF_GOAL_BELOW, SessionMode,
+    Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, SessionMode,
     SessionState, SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
 };
-use grov_store::SqliteStore;
 
 /// Sessions of a project that are looked at, the newest.
 const MOST: u32 = 1_000;
 
 /// The session of this id, or with an id that begins like this if only one of the project does.
 pub(crate) async fn named(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     wanted: &str,
     project: &str,
 ) -> Result<Option<HookSession>, StoreError> {
@@ -30,7 +30,7 @@ pub(crate) async fn named(
 }
 
 /// The sessions of a project and the actions found in them.
-pub(crate) async fn counted(store: &SqliteStore, project: &str) -> Result<(u64, u64), StoreError> {
+pub(crate) async fn counted(store: &dyn CommandStore, project: &str) -> Result<(u64, u64), StoreError> {
     let sessions = store.hook_sessions(project, MOST).await?;
     let actions = sessions.iter().map(|session| session.actions).sum();
     Ok((sessions.len() as u64, actions))

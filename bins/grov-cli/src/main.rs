@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod assembly;
 mod chosen;
 mod commands;
 mod context;
@@ -15,7 +16,6 @@ mod hook;
 mod hooked;
 mod judge;
 mod lines;
-mod model_judge;
 mod output;
 mod progress;
 mod show;

@@ -1,6 +1,7 @@
 //! The daemon's life: configuration before sockets, recording beside serving, an orderly end.
 
 use crate::arguments::Arguments;
+use crate::assembly;
 use crate::cleaning;
 use crate::embedding;
 use crate::home_watch::HomeWatch;
@@ -13,14 +14,13 @@ use crate::signals::Signals;
 use crate::understanding::{self, Understanding};
 use crate::watching;
 use anyhow::{Context, anyhow};
-use grov_domain::{Clock, SystemClock};
+use grov_domain::{Clock, SettlingJudge, SystemClock};
 use grov_proxy_core::{
     ContextSource, HeaderPolicy, Limits, Proxy, Recorder, ServeError, Upstream, UserNaming,
 };
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -196,18 +196,26 @@ async fn serve(
     let drift_counters = drift.as_ref().map(|drift| drift.counters());
     let corrections = drift.map(|drift| drift as Arc<dyn ContextSource>);
     // A connection of its own: a request must not wait behind records that are being written.
-    let (injection, keeping) = remembering::injection(opened_apart(home), corrections, settings.memory());
+    let (injection, keeping) =
+        remembering::injection(assembly::store_apart(home), corrections, settings.memory());
     let mut stopping = tasks.shutdown();
     tasks.spawn("injection ledger", async move {
         keeping.run(stopping.requested()).await;
     });
     let counters = injection.counters();
     // And one for what takes longer than a request may wait.
-    let (embedding, embedding_standing) = embedding::embedding(settings, address, opened_apart(home));
+    let (embedding, embedding_standing) =
+        embedding::embedding(settings, address, assembly::store_apart(home));
     if let Some(work) = embedding {
         tasks.spawn("embedding", work.run(tasks.shutdown()));
     }
-    let hook_page = Arc::new(HookPage::new(home, environment, settings, &tasks));
+    let hook_page = Arc::new(HookPage::new(
+        home,
+        environment,
+        settings,
+        assembly::HookServices::of(home),
+        &tasks,
+    ));
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
     let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
         .limits(Limits {
@@ -305,12 +313,6 @@ async fn serve(
         ));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The store once more. One that is damaged is left to whoever records.
-fn opened_apart(home: &Home) -> Arc<ReopeningStore> {
-    let options = OpenOptions::default();
-    Arc::new(ReopeningStore::new(home.database(), options, OnCorruption::Fail))
 }
 
 /// Says that the daemon accepts, to people and to other programs.

@@ -1,10 +1,10 @@
 //! Embedding memories in the background, where a model is set up.
 
+use crate::assembly::DaemonStore;
 use grov_domain::{Embedder, EmbeddingStore, MicroUsd, SpendingStore, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
 use grov_memory::{EmbeddingState, EmbeddingWork};
 use grov_runtime::{EmbeddingProvider, EmbeddingSettings, LlmSettings, Settings, Shutdown};
-use grov_store::ReopeningStore;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -17,7 +17,7 @@ pub(crate) struct Embedding {
     settings: EmbeddingSettings,
     llm: LlmSettings,
     listener: SocketAddr,
-    store: Arc<ReopeningStore>,
+    store: Arc<dyn DaemonStore>,
     state: State,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Standing(Option<State>);
 pub(crate) fn embedding(
     settings: &Settings,
     listener: SocketAddr,
-    store: Arc<ReopeningStore>,
+    store: Arc<dyn DaemonStore>,
 ) -> (Option<Embedding>, Standing) {
     let embedder = settings.embedder();
     if embedder.provider == EmbeddingProvider::Off && embedder.missing.is_none() {

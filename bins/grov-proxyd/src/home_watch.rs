@@ -1,15 +1,28 @@
 //! Notices when the home is removed, or taken by another daemon, while this one runs.
 
-use grov_domain::{ExchangeRecord, RecordSink, SinkHealth};
+use crate::assembly::DaemonStore;
+use async_trait::async_trait;
+use grov_domain::{ExchangeRecord, RecordSink, SinkHealth, StoreError};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::{Home, Shutdown};
-use grov_store::{BatchWriter, ReopeningStore};
+use grov_store::BatchWriter;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Pause between two looks; each is two system calls.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The file under a store, which may be deleted or replaced at any time.
+#[async_trait]
+pub(crate) trait DatabaseFile: Send + Sync {
+    /// Whether what is written now reaches the file on disk. Cheap, and never waits.
+    fn is_current(&self) -> bool;
+    /// Opens it anew if it is another one than before, and saves what only the open connection still sees.
+    async fn reopen(&self) -> Result<(), StoreError>;
+    /// Ends the connection in order. The next call opens it anew.
+    async fn close(&self) -> Result<(), StoreError>;
+}
 
 /// Holds the lock of the home, and takes it again where its file is gone.
 pub(crate) struct HomeWatch {
@@ -56,22 +69,22 @@ impl HomeWatch {
     }
 
     /// Looks every second until the daemon stops, after the home and after the database.
-    pub(crate) async fn run(self: Arc<Self>, store: Arc<ReopeningStore>, mut shutdown: Shutdown) {
+    pub(crate) async fn run(self: Arc<Self>, store: Arc<dyn DaemonStore>, mut shutdown: Shutdown) {
         loop {
             tokio::select! {
                 () = shutdown.requested() => return,
                 () = tokio::time::sleep(PAUSE) => {}
             }
             self.look();
-            self.look_after(&store).await;
+            self.look_after(&*store).await;
         }
     }
 
     /// Saves what is in a log that was deleted, before the daemon ends and it is lost. The next record may be hours away.
-    async fn look_after(&self, store: &ReopeningStore) {
+    async fn look_after(&self, store: &dyn DatabaseFile) {
         if self.fault().is_none()
             && !store.is_current()
-            && let Err(error) = store.store().await
+            && let Err(error) = store.reopen().await
         {
             tracing::debug!(%error, "the database is not opened anew yet");
         }
@@ -136,7 +149,7 @@ impl Fault {
 /// Where records go while the home is this daemon's. Its health tells when that is not so.
 pub(crate) struct WatchedSink {
     pub(crate) writer: Arc<BatchWriter>,
-    pub(crate) store: Arc<ReopeningStore>,
+    pub(crate) store: Arc<dyn DaemonStore>,
     pub(crate) home: Arc<HomeWatch>,
     /// Records that were dropped because another daemon has the home.
     pub(crate) dropped: AtomicU64,
@@ -169,9 +182,9 @@ impl RecordSink for WatchedSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::{SwitchStore, SystemClock};
+    use grov_domain::SystemClock;
     use grov_runtime::{Environment, daemon};
-    use grov_store::{OnCorruption, OpenOptions, Spool, WriterOptions};
+    use grov_store::{Spool, WriterOptions};
     use std::path::Path;
 
     fn home(root: &Path) -> Home {
@@ -188,8 +201,7 @@ mod tests {
     }
 
     fn sink(home: &Home, watch: &Arc<HomeWatch>) -> WatchedSink {
-        let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-        let store = Arc::new(store);
+        let store = crate::assembly::recording_store(home);
         let options = WriterOptions::new(Spool::new(home.spool()));
         WatchedSink {
             writer: Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options).unwrap()),
@@ -264,7 +276,7 @@ mod tests {
         sink.store.revision().await.unwrap();
         std::fs::remove_file(home.root().join("grov.db-wal")).unwrap();
         assert!(!sink.store.is_current());
-        watch.look_after(&sink.store).await;
+        watch.look_after(&*sink.store).await;
         assert!(sink.store.is_current());
     }
 

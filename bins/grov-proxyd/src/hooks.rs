@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use grov_hook_path::{
     BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PRE_TOOL_USE, PROJECT_HEADER, Programs,
-    Reply, TOKEN_HEADER, Work, note, token,
+    Reply, Services, TOKEN_HEADER, Work, note, token,
 };
 use grov_proxy_core::{Page, PageAnswer, PageRequest};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
@@ -48,6 +48,7 @@ struct Shared {
     home: Home,
     /// The daemon's own, without anything that a client set for its session.
     environment: Environment,
+    services: Arc<dyn Services>,
     tasks: Tasks,
     working: Arc<Semaphore>,
     /// One place for each lane of work, taken before one of `working`.
@@ -68,19 +69,33 @@ struct Counters {
 
 impl HookPage {
     /// A page for the clients of this user.
-    pub(crate) fn new(home: &Home, environment: &Environment, settings: &Settings, tasks: &Tasks) -> Self {
+    pub(crate) fn new(
+        home: &Home,
+        environment: &Environment,
+        settings: &Settings,
+        services: Arc<dyn Services>,
+        tasks: &Tasks,
+    ) -> Self {
         Self::answering(
             home,
             daemon::scrubbed(environment, settings),
+            services,
             tasks,
             grov_hook_path::answer,
         )
     }
 
-    fn answering(home: &Home, environment: Environment, tasks: &Tasks, answering: Answering) -> Self {
+    fn answering(
+        home: &Home,
+        environment: Environment,
+        services: Arc<dyn Services>,
+        tasks: &Tasks,
+        answering: Answering,
+    ) -> Self {
         let shared = Shared {
             home: home.clone(),
             environment,
+            services,
             tasks: tasks.clone(),
             working: Arc::new(Semaphore::new(WORK_AT_ONCE)),
             lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
@@ -202,6 +217,7 @@ impl Shared {
             // Whoever asks has found the daemon.
             daemon_port: None,
             programs: &Here(self),
+            services: &self.services,
             since,
         })
     }
@@ -244,7 +260,7 @@ impl Shared {
             let shared = Arc::clone(self);
             let worked = tokio::task::spawn_blocking(move || {
                 let _place = place;
-                work.done_unless_others_work(&shared.home, &shared.environment)
+                work.done_unless_others_work(&shared.home, &shared.environment, &*shared.services)
             });
             work = match worked.await {
                 Ok(Ok(Some(work))) => work,
@@ -347,7 +363,8 @@ mod tests {
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
         let tasks = Tasks::new(tokio::runtime::Handle::current());
-        let page = HookPage::answering(&home, Environment::default(), &tasks, answering);
+        let services = crate::assembly::HookServices::of(&home);
+        let page = HookPage::answering(&home, Environment::default(), services, &tasks, answering);
         Scene {
             folder,
             home,

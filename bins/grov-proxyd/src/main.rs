@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod assembly;
 mod cleaning;
 mod daemon;
 mod embedding;

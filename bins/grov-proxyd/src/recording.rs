@@ -1,9 +1,10 @@
 //! Recording beside the relay: the store, its writer, and the removal of what is old.
 
+use crate::assembly::{self, DaemonStore};
 use crate::home_watch::{HomeWatch, WatchedSink};
-use grov_domain::{Clock, MaintenanceStore, RecordSink, Retention, SinkHealth, SystemClock};
+use grov_domain::{Clock, RecordSink, Retention, SinkHealth, SystemClock};
 use grov_runtime::{Home, Shutdown, StoreSettings};
-use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
+use grov_store::{BatchWriter, Spool, WriterOptions};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -17,7 +18,7 @@ const FIRST_PRUNE: Duration = Duration::from_secs(60);
 
 /// The store and its writer.
 pub(crate) struct Recording {
-    store: Arc<ReopeningStore>,
+    store: Arc<dyn DaemonStore>,
     writer: Arc<BatchWriter>,
     sink: Arc<WatchedSink>,
     retention: Retention,
@@ -26,8 +27,7 @@ pub(crate) struct Recording {
 impl Recording {
     /// Starts the writer. The store is opened with the first record, so nothing that is wrong with it stops the start.
     pub(crate) fn start(home: &Home, watch: &Arc<HomeWatch>, settings: &StoreSettings) -> io::Result<Self> {
-        let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-        let store = Arc::new(store);
+        let store = assembly::recording_store(home);
         let options = WriterOptions::new(Spool::new(home.spool()));
         let writer = Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?);
         let sink = WatchedSink {
@@ -52,7 +52,7 @@ impl Recording {
     }
 
     /// The store, for those who read it or change tasks.
-    pub(crate) fn store(&self) -> Arc<ReopeningStore> {
+    pub(crate) fn store(&self) -> Arc<dyn DaemonStore> {
         Arc::clone(&self.store)
     }
 
@@ -75,11 +75,7 @@ impl Recording {
                     () = tokio::time::sleep(pause) => {}
                 }
                 pause = PRUNE_INTERVAL;
-                let pruned = match store.store().await {
-                    Ok(store) => store.prune(&retention, SystemClock.now(), false).await,
-                    Err(error) => Err(error),
-                };
-                match pruned {
+                match store.prune(&retention, SystemClock.now(), false).await {
                     Ok(report) => tracing::debug!(?report, "removed old records"),
                     Err(error) => {
                         tracing::warn!(%error, "old records could not be removed; trying again in an hour")

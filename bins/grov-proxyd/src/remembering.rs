@@ -1,14 +1,14 @@
 //! What is said to the agent: the injection ledger, and what it tells: corrections first, then team memory.
 
+use crate::assembly::DaemonStore;
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{ContextSource, Injection, InjectionCounters, InjectionWork, MemorySource};
 use grov_runtime::MemorySettings;
-use grov_store::ReopeningStore;
 use std::sync::Arc;
 
 /// The policy and its work. Where nobody has anything to say, what histories hold already is said again.
 pub(crate) fn injection(
-    store: Arc<ReopeningStore>,
+    store: Arc<dyn DaemonStore>,
     corrections: Option<Arc<dyn ContextSource>>,
     settings: MemorySettings,
 ) -> (Injection, InjectionWork) {

@@ -1,10 +1,10 @@
 //! Understanding what is recorded: the judge and the division of work into tasks.
 
-use grov_domain::{Clock, Judge, MicroUsd, SpendingStore, SystemClock};
-use grov_llm::{Answering, JudgeSettings, JudgeStatus, ModelJudge, Provider, SetupError};
+use crate::assembly::{DaemonStore, judge_settings};
+use grov_domain::{Clock, Judge, SpendingStore, SystemClock};
+use grov_llm::{Answering, JudgeSettings, JudgeStatus, ModelJudge, SetupError};
 use grov_proxy_core::{TaskOrchestration, TaskOrchestrator};
-use grov_runtime::{LlmProvider, LlmSettings};
-use grov_store::ReopeningStore;
+use grov_runtime::LlmSettings;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,7 +23,7 @@ impl Understanding {
     pub(crate) fn new(
         settings: &LlmSettings,
         listener: SocketAddr,
-        store: Arc<ReopeningStore>,
+        store: Arc<dyn DaemonStore>,
         abandon_after: Duration,
     ) -> Result<Self, SetupError> {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -65,27 +65,13 @@ pub(crate) fn state(status: &JudgeStatus) -> serde_json::Value {
 fn judge(
     settings: &LlmSettings,
     listener: SocketAddr,
-    store: &Arc<ReopeningStore>,
+    store: &Arc<dyn DaemonStore>,
     clock: &Arc<dyn Clock>,
 ) -> Result<ModelJudge, SetupError> {
     if let Some(missing) = settings.missing {
         tracing::warn!("{missing}; rules judge the work");
     }
-    let wanted = JudgeSettings {
-        provider: match settings.provider {
-            LlmProvider::Anthropic => Provider::Anthropic,
-            LlmProvider::OpenAi => Provider::OpenAi,
-            LlmProvider::Offline => Provider::Offline,
-        },
-        base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
-        api_key: settings.api_key.clone(),
-        model: settings.model.clone(),
-        daily_budget: MicroUsd(settings.daily_budget_micro_usd),
-        timeout: settings.timeout,
-        concurrency: settings.concurrency,
-        proxy: settings.proxy.as_ref().map(|url| url.as_str().to_owned()),
-        own_listeners: vec![listener],
-    };
+    let wanted = judge_settings(settings, listener);
     let ledger = || Arc::clone(store) as Arc<dyn SpendingStore>;
     ModelJudge::new(wanted, ledger(), Arc::clone(clock)).or_else(|error| {
         tracing::error!(%error, "no model is asked; rules judge the work");

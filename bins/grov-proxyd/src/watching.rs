@@ -1,17 +1,17 @@
 //! Watching the goal: rules and a judge look at what the agent does, and it hears when it leaves its goal.
 
+use crate::assembly::DaemonStore;
 use grov_domain::{Judge, SystemClock};
 use grov_drift_proxy::{Counters, Drift, DriftWork};
 use grov_llm::offline;
 use grov_runtime::DriftSettings;
-use grov_store::ReopeningStore;
 use std::sync::Arc;
 
 /// The watch and its work; `None` where it is switched off.
 pub(crate) fn watch(
     settings: DriftSettings,
     judge: Arc<dyn Judge>,
-    store: Arc<ReopeningStore>,
+    store: Arc<dyn DaemonStore>,
 ) -> Option<(Arc<Drift>, DriftWork)> {
     let wanted = grov_drift_proxy::DriftSettings {
         enabled: settings.enabled,

@@ -417,6 +417,14 @@ pub trait Judge: Send + Sync {
     ) -> Judged<ForcedRecovery>;
 }
 
+/// A judge that settles its spending before its process ends.
+#[async_trait]
+pub trait SettlingJudge: Judge {
+    /// Takes no more questions to a model and waits until the calls under way are in the ledger, at most about a minute.
+    /// Questions that come later are answered by rules.
+    async fn close(&self);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,6 +14,7 @@ mod exchange;
 mod goal;
 mod hook_session;
 mod ids;
+mod intents;
 mod judge;
 mod ledger;
 mod memory;
@@ -49,10 +50,11 @@ pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,
 };
+pub use intents::{Intents, ReadIntent};
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
-    SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
+    SettlingJudge, SummaryQuestion, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
 };
 pub use ledger::{
     HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
@@ -60,8 +62,8 @@ pub use ledger::{
 };
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_search::{
-    ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemoryStats, MemoryStore, PerField,
-    Posting, RefusedImport, TermMatch, TermMatches, file_term, path_term,
+    ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemorySearch, MemoryStats,
+    MemoryStore, PerField, Posting, RefusedImport, TermMatch, TermMatches, file_term, path_term,
 };
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
@@ -72,8 +74,8 @@ pub use session::{
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{
     DriftLogStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport,
-    RecordSink, Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreError, StoreStats,
-    TableStats, TaskStore,
+    RecordSink, Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreConnection, StoreError,
+    StoreStats, TableStats, TaskStore,
 };
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
 pub use words::{file_name, identifiers, is_identifier, path_words, words};

@@ -5,6 +5,7 @@
 
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
 use async_trait::async_trait;
+use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
 /// Whose memory is meant.
@@ -154,9 +155,9 @@ pub struct MemoryStats {
     pub newest: Option<OffsetDateTime>,
 }
 
-/// Team memory, to be searched, filled and emptied. What is saved through [`TaskStore`](crate::TaskStore) is found here.
+/// Team memory, to be searched. What is saved through [`TaskStore`](crate::TaskStore) is found here.
 #[async_trait]
-pub trait MemoryStore: Send + Sync {
+pub trait MemorySearch: Send + Sync {
     /// Where terms stand. At most `budget` postings are read: all of the rarest terms, as far as that goes, and none of the
     /// others. Of few terms, or where not even the rarest fits, the newest postings of the first that does not.
     async fn lookup(
@@ -178,6 +179,13 @@ pub trait MemoryStore: Send + Sync {
         before: Option<OffsetDateTime>,
         limit: u32,
     ) -> Result<Vec<i64>, StoreError>;
+    /// These memories; those that are gone are left out; in the order asked for.
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError>;
+}
+
+/// Team memory, to be filled, listed and emptied.
+#[async_trait]
+pub trait MemoryStore: Send + Sync {
     /// Saves tasks in one transaction, each replacing the one of its id in its project. A task of another project is
     /// neither moved nor overwritten.
     async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError>;
@@ -188,8 +196,13 @@ pub trait MemoryStore: Send + Sync {
         after: Option<(OffsetDateTime, TaskId)>,
         limit: u32,
     ) -> Result<Vec<Task>, StoreError>;
-    /// These memories; those that are gone are left out; in the order asked for.
-    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError>;
+    /// Visits the memories of a scope, oldest first, as they are at one moment: one that is saved anew meanwhile is visited
+    /// once, as it was.
+    async fn each_memory(
+        &self,
+        scope: &MemoryScope,
+        visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
+    ) -> Result<(), StoreError>;
     /// Ids that begin or end with `part`, of all projects, at most `limit`, in their order.
     async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError>;
     /// The tasks whose knowledge this one's replaces directly, oldest first.

@@ -5,8 +5,8 @@
 
 use crate::{
     ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    HookStore, LedgerStore, MemoryStore, OrchestrationStore, SessionId, SessionState, SessionStatus,
-    SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, ReadIntent, SessionId,
+    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use serde::Serialize;
@@ -259,6 +259,24 @@ pub trait MaintenanceStore: Send + Sync {
         now: OffsetDateTime,
         dry_run: bool,
     ) -> Result<PruneReport, StoreError>;
+    /// Whether rows of an older version may hold secrets.
+    async fn needs_cleaning(&self) -> Result<bool, StoreError>;
+    /// Takes secrets out of rows that an older version wrote, if that is still to be done; `read` derives goals and
+    /// contracts anew. Takes seconds for a large store, and others cannot write for a part of it. What fails, such as while
+    /// another process reads, is done the next time.
+    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError>;
+}
+
+/// The connection under a store that one holder opened for itself.
+#[async_trait]
+pub trait StoreConnection: Send + Sync {
+    /// What is read from now on is read of one moment, until [`StoreConnection::end_reading`]. Nothing may be written until
+    /// then.
+    async fn begin_reading(&self) -> Result<(), StoreError>;
+    /// Ends what [`StoreConnection::begin_reading`] began.
+    async fn end_reading(&self) -> Result<(), StoreError>;
+    /// Ends the connection in order. Optional: a store that is merely dropped loses nothing.
+    async fn close(&self) -> Result<(), StoreError>;
 }
 
 /// Everything a complete backend offers.
@@ -267,6 +285,7 @@ pub trait Store:
     + SessionStore
     + OrchestrationStore
     + TaskStore
+    + MemorySearch
     + MemoryStore
     + EmbeddingStore
     + LedgerStore
@@ -286,6 +305,7 @@ impl<T> Store for T where
         + SessionStore
         + OrchestrationStore
         + TaskStore
+        + MemorySearch
         + MemoryStore
         + EmbeddingStore
         + LedgerStore

@@ -2,12 +2,13 @@
 
 use crate::Work;
 use crate::following::{Whose, first_directory};
+use crate::services::{HookBackend, Services};
 use grov_domain::ClientSessionId;
 use grov_hooks::ToldList;
 use grov_hooks::event::Input;
 use grov_runtime::{Environment, Home, Inputs, Settings};
-use grov_store::SqliteStore;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// An event of the client, as it comes in.
@@ -25,6 +26,8 @@ pub struct Hook<'a> {
     pub daemon_port: Option<u16>,
     /// What is done elsewhere.
     pub programs: &'a dyn Programs,
+    /// Where answers come from.
+    pub services: &'a Arc<dyn Services>,
     /// When the client began to wait, as far as that is known.
     pub since: Instant,
 }
@@ -55,6 +58,7 @@ pub(crate) struct Call<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) daemon_port: Option<u16>,
     pub(crate) programs: &'a dyn Programs,
+    pub(crate) services: &'a Arc<dyn Services>,
     pub(crate) since: Instant,
 }
 
@@ -94,10 +98,11 @@ impl Call<'_> {
         settings(self.home, self.environment, directory)
     }
 
-    /// Puts away a store that was written to.
-    pub(crate) fn put_away(&self, store: SqliteStore) {
+    /// Puts away a store that was written to. A process that ends with the answer leaves the connection to its end, which
+    /// loses nothing: closing the last one carries the write-ahead log over into the database and waits for the disk.
+    pub(crate) fn put_away(&self, store: Box<dyn HookBackend>) {
         if self.programs.ends() {
-            store.leave();
+            std::mem::forget(store);
         }
     }
 

@@ -1,16 +1,15 @@
 //! A session, taken up where the last hook left it and followed as far as its transcript goes.
 
+use crate::services::HookBackend;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{
-    AgentId, ClientSessionId, Clock, GoalEdit, GoalStore, Guarded, HookSession, HookStore, StoreError,
-    SwitchScope, SwitchStore, SystemClock,
+    AgentId, ClientSessionId, Clock, GoalEdit, Guarded, HookSession, Intents, StoreError, SwitchScope,
+    SystemClock,
 };
 use grov_drift::{Following, IntentReader};
 use grov_hooks::ToldList;
-use grov_llm::offline::IntentMemo;
 use grov_project::Place;
 use grov_runtime::Home;
-use grov_store::SqliteStore;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -51,21 +50,21 @@ impl Whose {
 
 /// The session as it is stored, or as it begins.
 pub(crate) async fn take_up(
-    store: &SqliteStore,
+    store: &dyn HookBackend,
     home: &Home,
     whose: &Whose,
-    intents: &Arc<IntentMemo>,
+    intents: &Arc<dyn Intents>,
 ) -> Result<Following, StoreError> {
     take_up_since(store, home, whose, None, intents).await
 }
 
 /// The same; of a session that no hook could register so far, what was done since then is its own.
 pub(crate) async fn take_up_since(
-    store: &SqliteStore,
+    store: &dyn HookBackend,
     home: &Home,
     whose: &Whose,
     since: Option<OffsetDateTime>,
-    intents: &Arc<IntentMemo>,
+    intents: &Arc<dyn Intents>,
 ) -> Result<Following, StoreError> {
     let id = whose.id();
     let session = match store.hook_session(&id).await? {
@@ -87,14 +86,14 @@ pub(crate) async fn take_up_since(
 }
 
 /// Tells what prompts ask for, and reads each once.
-pub(crate) fn reader(intents: &Arc<IntentMemo>) -> IntentReader {
+pub(crate) fn reader(intents: &Arc<dyn Intents>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }
 
 /// A session that no hook saw before, with what it inherits.
 pub(crate) async fn begin(
-    store: &SqliteStore,
+    store: &dyn HookBackend,
     home: &Home,
     whose: &Whose,
 ) -> Result<HookSession, StoreError> {
@@ -146,7 +145,7 @@ pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBu
 /// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
 /// turned off holds here. Done twice, it comes to the same.
 pub(crate) async fn inherit(
-    store: &SqliteStore,
+    store: &dyn HookBackend,
     home: &Home,
     from: &ClientSessionId,
     to: &ClientSessionId,
@@ -362,9 +361,10 @@ pub(crate) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::services::Services;
+    use crate::testing::Opened;
     use grov_domain::{GoalEditId, GoalEditKind, GuardVerdict};
     use grov_runtime::Environment;
-    use grov_store::OpenOptions;
     use std::fs;
     use std::time::Duration;
 
@@ -382,7 +382,7 @@ mod tests {
         let mut session = begun(whose);
         // What is older than the session is history.
         session.started_at = time::OffsetDateTime::UNIX_EPOCH;
-        Following::resume(session, &[], reader(&Arc::default()))
+        Following::resume(session, &[], Arc::new(grov_llm::offline::extract_intent))
     }
 
     fn call(id: &str, padding: usize) -> String {
@@ -541,9 +541,8 @@ mod tests {
         };
         let runtime = crate::runtime().unwrap();
         runtime.block_on(async {
-            let store = SqliteStore::open(&home.database(), &OpenOptions::default())
-                .await
-                .unwrap();
+            let store = Opened::at(home.database()).store(None).await.unwrap();
+            let store = &*store;
             let edit = GoalEdit {
                 id: GoalEditId::fresh(),
                 client_session_id: from.clone(),
@@ -559,7 +558,7 @@ mod tests {
                 .await
                 .unwrap();
             for _ in 0..2 {
-                inherit(&store, &home, &from, &to).await.unwrap();
+                inherit(store, &home, &from, &to).await.unwrap();
             }
             let edits = store.goal_edits(&to).await.unwrap();
             let edits: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();

@@ -2,17 +2,15 @@
 //! transcript only behind its first answer; but it notes down for others which session it is in.
 
 use crate::call::Call;
-use crate::following::{Whose, begun, inherit, portion};
+use crate::following::{Whose, begun, inherit, portion, reader};
 use crate::{proxy, runtime};
-use grov_domain::{ClientSessionId, Clock, GoalStore, HookStore, StoreError, SystemClock};
+use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
 use grov_drift::Following;
-use grov_llm::offline::extract_intent;
 use grov_runtime::Environment;
-use grov_store::{OpenOptions, SqliteStore};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
+use std::time::Duration;
 
 /// Ancestors among which the client is looked for: it runs a hook in a shell, which may run another one.
 const MOST_ANCESTORS: usize = 6;
@@ -21,7 +19,7 @@ const LONGEST_NOTE: u64 = 64 * 1024;
 
 /// A session goes on: where it does so as a fork, that is registered with all that holds in it from its first prompt on. What
 /// goes through the proxy is known there.
-pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, options: &OpenOptions) -> Result<(), String> {
+pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, patience: Duration) -> Result<(), String> {
     let fork = session_of_client(call.environment);
     let Some(session) = fork.filter(|session| *session != whose.session) else {
         return Ok(());
@@ -35,7 +33,7 @@ pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, options: &OpenOptions) -> 
         directory: whose.directory.clone(),
         transcript: None,
     };
-    let registered = runtime()?.block_on(registered(call, &whose.id(), &fork, options));
+    let registered = runtime()?.block_on(registered(call, &whose.id(), &fork, patience));
     registered.map_err(|error| format!("a fork: {error}"))
 }
 
@@ -43,21 +41,21 @@ async fn registered(
     call: &Call<'_>,
     origin: &ClientSessionId,
     fork: &Whose,
-    options: &OpenOptions,
+    patience: Duration,
 ) -> Result<(), StoreError> {
-    let store = SqliteStore::open(&call.home.database(), options).await?;
+    let store = call.services.store(Some(patience)).await?;
     let id = fork.id();
     if store.hook_session(&id).await?.is_some() {
         return Ok(());
     }
-    inherit(&store, call.home, origin, &id).await?;
+    inherit(&*store, call.home, origin, &id).await?;
     let edits = store.goal_edits(&id).await?;
     let contract = store.hook_session(origin).await?.map(|origin| origin.contract);
     let following = Following::fork(
         begun(fork),
         &contract.unwrap_or_default(),
         &edits,
-        Arc::new(extract_intent),
+        reader(&call.services.intents()),
     );
     // Another hook was faster: it is registered.
     store.follow(&following.into_progress(SystemClock.now())).await?;

@@ -7,27 +7,26 @@
 
 use crate::call::Call;
 use crate::faults::{Fault, note, tellable};
-use crate::following::{Whose, begun, catch_up, length, portion};
+use crate::following::{Whose, begun, catch_up, length, portion, reader};
 use crate::held::Held;
 use crate::reply::Reply;
+use crate::services::{BRIEF, HookBackend, Services};
 use crate::{proxy, runtime};
 use grov_actions::transcript::{Event, Reader};
 use grov_actions::{ToolCall, content, kept_whole, understand_whole};
 use grov_domain::{
-    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GoalStore, GuardVerdict, Guarded,
-    HookSession, HookStore, IntentQuestion, Rule, SessionStore, StoreError, SystemClock, in_work,
+    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardVerdict, Guarded, HookSession,
+    IntentQuestion, Rule, StoreError, SystemClock, in_work,
 };
 use grov_drift::guard::{Done, Question, Stop, decide, is_never_stopped};
 use grov_drift::{Following, IntentReader};
 use grov_hooks::event::{GUARD_TIMEOUT, Input};
 use grov_hooks::memory::is_off;
 use grov_hooks::permission;
-use grov_llm::offline::extract_intent;
 use grov_project::Place;
 use grov_runtime::{Environment, GuardMode, Home, Settings};
 use grov_session::objection::objects;
 use grov_session::{instructions, kept_of};
-use grov_store::{OpenOptions, SqliteStore};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -171,14 +170,18 @@ pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
     else {
         return Ok(None);
     };
-    let noted = runtime()?.block_on(note_ran(&call.home.database(), &whose.id(), tool_use_id));
+    let noted = runtime()?.block_on(note_ran(&**call.services, &whose.id(), tool_use_id));
     noted.map_err(|error| error.to_string())?;
     Ok(None)
 }
 
 /// Nearly every call was never asked about: only for those that were the database is opened to be written.
-async fn note_ran(database: &Path, session: &ClientSessionId, tool_use_id: &str) -> Result<(), StoreError> {
-    let Some(store) = SqliteStore::open_existing(database, &OpenOptions::brief()).await? else {
+async fn note_ran(
+    services: &dyn Services,
+    session: &ClientSessionId,
+    tool_use_id: &str,
+) -> Result<(), StoreError> {
+    let Some(store) = services.existing_store(Some(BRIEF)).await? else {
         return Ok(());
     };
     let log = store.guard_log(session).await?;
@@ -186,7 +189,7 @@ async fn note_ran(database: &Path, session: &ClientSessionId, tool_use_id: &str)
         .iter()
         .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
     {
-        let store = SqliteStore::open(database, &OpenOptions::brief()).await?;
+        let store = services.store(Some(BRIEF)).await?;
         store.guarded_ran(session, tool_use_id).await?;
     }
     Ok(())
@@ -255,7 +258,8 @@ struct Inquiry {
     whose: Whose,
     /// The folder that the session's paths are meant from.
     root: String,
-    database: PathBuf,
+    services: Arc<dyn Services>,
+    reader: IntentReader,
     tool_use_id: String,
     action: ActionSketch,
     /// The same without its secrets, if it has any.
@@ -311,7 +315,8 @@ impl Inquiry {
         let safe = sketch(&safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),
-            database: call.home.database(),
+            services: Arc::clone(call.services),
+            reader: reader(&call.services.intents()),
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             masked: (safe != action).then_some(safe),
             action,
@@ -351,11 +356,11 @@ impl Inquiry {
     }
 
     async fn look_once(&self) -> Result<Looked, StoreError> {
-        let store = SqliteStore::open_existing(&self.database, &OpenOptions::brief()).await?;
-        self.look_with(store.as_ref()).await
+        let store = self.services.existing_store(Some(BRIEF)).await?;
+        self.look_with(store.as_deref()).await
     }
 
-    async fn look_with(&self, store: Option<&SqliteStore>) -> Result<Looked, StoreError> {
+    async fn look_with(&self, store: Option<&dyn HookBackend>) -> Result<Looked, StoreError> {
         let id = self.whose.id();
         let project = Place::locate(&self.whose.directory).project();
         if let Some(store) = store
@@ -379,7 +384,8 @@ impl Inquiry {
                     None => Vec::new(),
                 };
                 let newest = newest_prompt(self.whose.transcript.as_deref());
-                let (contract, is_released) = with_prompt(GoalContract::default().with_edits(&edits), newest);
+                let (contract, is_released) =
+                    with_prompt(GoalContract::default().with_edits(&edits), newest, &self.reader);
                 Known {
                     contract,
                     is_released,
@@ -389,7 +395,7 @@ impl Inquiry {
         };
         let is_fine = |known: &Known| decide(&self.question(known, Some(&[]), &[])).is_none();
         if is_fine(&known) {
-            match with_unread(&known) {
+            match with_unread(&known, &self.reader) {
                 Some(unread) if !is_fine(&unread) => known = unread,
                 _ => return Ok(Looked::Fine),
             }
@@ -421,7 +427,7 @@ impl Inquiry {
             at: SystemClock.now(),
         };
         let noted = runtime()?.block_on(async {
-            let store = SqliteStore::open(&self.database, &OpenOptions::brief()).await?;
+            let store = self.services.store(Some(BRIEF)).await?;
             store.guarded(&guarded).await
         });
         noted.map_err(|error| error.to_string())
@@ -447,15 +453,23 @@ impl Inquiry {
     }
 
     /// What the session is held to; `None` where nobody knows.
-    async fn known(&self, store: &SqliteStore, id: &ClientSessionId) -> Result<Option<Known>, StoreError> {
+    async fn known(
+        &self,
+        store: &dyn HookBackend,
+        id: &ClientSessionId,
+    ) -> Result<Option<Known>, StoreError> {
         if self.is_proxied {
             let tasks = store.client_session(id).await?;
             let contract = match in_work(tasks.iter().map(|task| &task.state)) {
-                Some(task) => Held::of(store, task, None).await?.contract,
+                Some(task) => {
+                    Held::of(store, Arc::clone(&self.reader), task, None)
+                        .await?
+                        .contract
+                }
                 None => GoalContract::default().with_edits(&store.goal_edits(id).await?),
             };
             let newest = newest_prompt(self.whose.transcript.as_deref());
-            let (contract, is_released) = with_prompt(contract, newest);
+            let (contract, is_released) = with_prompt(contract, newest, &self.reader);
             return Ok(Some(Known {
                 contract,
                 is_released,
@@ -477,7 +491,7 @@ impl Inquiry {
     /// into the contract.
     async fn past(
         &self,
-        store: Option<&SqliteStore>,
+        store: Option<&dyn HookBackend>,
         known: &mut Known,
         stopped: &HashSet<String>,
         until: Instant,
@@ -517,7 +531,7 @@ impl Inquiry {
         };
         let corrected = checks.iter().filter(|check| check.correction.is_some());
         let told_at = corrected.map(|check| check.at).max();
-        let mut following = Following::resume(session, &edits, reader());
+        let mut following = Following::resume(session, &edits, Arc::clone(&self.reader));
         let is_whole = catch_up(&mut following, until).unwrap_or(false);
         if is_whole {
             known.contract = following.contract().clone();
@@ -565,7 +579,7 @@ fn nowhere(input: &Input) -> Option<Whose> {
 
 /// Subjects that ran though the guard asked about them, and the calls that it stopped.
 async fn guard_log(
-    store: &SqliteStore,
+    store: &dyn HookBackend,
     id: &ClientSessionId,
 ) -> Result<(Vec<String>, HashSet<String>), StoreError> {
     let (ran, stopped): (Vec<Guarded>, Vec<Guarded>) = store
@@ -612,12 +626,12 @@ fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
 
 /// What a session is held to with prompts that hooks have not told of: for one that waited in the client's queue they are not
 /// run, and one may have been typed while the store was busy. `None` where there are none.
-fn with_unread(known: &Known) -> Option<Known> {
+fn with_unread(known: &Known, reader: &IntentReader) -> Option<Known> {
     let session = known.session.as_ref()?;
     let path = session.transcript_path.as_deref()?;
     let mut contract = known.contract.clone();
     for prompt in typed_since(Path::new(path), session.read_to, MOST_UNREAD) {
-        contract = with_prompt(contract, Some(prompt)).0;
+        contract = with_prompt(contract, Some(prompt), reader).0;
     }
     (contract != known.contract).then(|| Known {
         contract,
@@ -628,7 +642,11 @@ fn with_unread(known: &Known) -> Option<Known> {
 
 /// A contract with what was typed last, which is recorded only after the answer to it has begun. A "yes" is no instruction;
 /// whether it lets go of the wish that nothing be changed.
-fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> (GoalContract, bool) {
+fn with_prompt(
+    mut contract: GoalContract,
+    prompt: Option<String>,
+    reader: &IntentReader,
+) -> (GoalContract, bool) {
     let Some(prompt) = prompt.map(|prompt| kept_of(&prompt)) else {
         return (contract, false);
     };
@@ -637,10 +655,10 @@ fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> (GoalContr
     }
     let mut all = contract.instructions.clone();
     all.push(prompt.clone());
-    if !instructions(&reader(), &all).contains(&prompt) && !contract.instructions.is_empty() {
+    if !instructions(reader, &all).contains(&prompt) && !contract.instructions.is_empty() {
         return (contract, !objects(&prompt));
     }
-    let intent = extract_intent(&IntentQuestion {
+    let intent = reader(&IntentQuestion {
         prompts: vec![prompt.clone()],
         first_files: Vec::new(),
     });
@@ -656,10 +674,6 @@ fn with_prompt(mut contract: GoalContract, prompt: Option<String>) -> (GoalContr
     (contract, false)
 }
 
-fn reader() -> IntentReader {
-    Arc::new(extract_intent)
-}
-
 fn sketch(action: &Action, content: Option<String>) -> ActionSketch {
     ActionSketch {
         content,
@@ -670,6 +684,7 @@ fn sketch(action: &Action, content: Option<String>) -> ActionSketch {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::Opened;
 
     #[test]
     fn what_cannot_be_noted_is_not_waited_for() {
@@ -715,9 +730,9 @@ mod tests {
         let environment = Environment::default();
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
         std::fs::write(home.config_file(), configuration).unwrap();
-        let (database, options) = (home.database(), OpenOptions::default());
-        let opened = SqliteStore::open(&database, &options);
-        runtime().unwrap().block_on(opened).unwrap();
+        let database = home.database();
+        let services: Arc<dyn Services> = Arc::new(Opened::at(database.clone()));
+        runtime().unwrap().block_on(services.store(None)).unwrap();
         let lock = std::fs::File::open(database.with_extension("db.lock")).unwrap();
         lock.lock().unwrap();
         let input = serde_json::json!({
@@ -730,6 +745,7 @@ mod tests {
             environment: &environment,
             daemon_port: None,
             programs: &Nothing,
+            services: &services,
             since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
         })
     }

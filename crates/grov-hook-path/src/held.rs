@@ -4,11 +4,13 @@ use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
     SessionState, StoreError, without_own_text,
 };
-use grov_llm::offline::extract_intent;
 use grov_session::{Agreement, IntentReader, TaskGoal, instructions};
-use grov_store::SqliteStore;
-use std::sync::Arc;
 use time::OffsetDateTime;
+
+/// Where it is read from.
+pub trait HeldStore: GoalStore + OrchestrationStore + HookStore {}
+
+impl<T: GoalStore + OrchestrationStore + HookStore + ?Sized> HeldStore for T {}
 
 /// What the agent is held to in a task.
 pub struct Held {
@@ -23,8 +25,9 @@ impl Held {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn of(
-        store: &SqliteStore,
+    pub async fn of<S: HeldStore + ?Sized>(
+        store: &S,
+        reader: IntentReader,
         task: &SessionState,
         until: Option<OffsetDateTime>,
     ) -> Result<Self, StoreError> {
@@ -43,7 +46,6 @@ impl Held {
                 edits,
             });
         }
-        let reader: IntentReader = Arc::new(extract_intent);
         let prompts = instructions(&reader, &prompts);
         let goal = TaskGoal {
             goal: task.original_goal.clone().unwrap_or_default(),
@@ -69,8 +71,8 @@ impl Held {
     }
 }
 
-async fn edits(
-    store: &SqliteStore,
+async fn edits<S: GoalStore + ?Sized>(
+    store: &S,
     session: &ClientSessionId,
     until: Option<OffsetDateTime>,
 ) -> Result<Vec<GoalEdit>, StoreError> {

@@ -1,10 +1,10 @@
 //! The hook path put together: what a hook of the client is answered, whoever runs it.
 //!
 //! Entry points: [`answer`] says what an event of the client is answered; [`Work`] is what is done after a turn, while nobody
-//! waits; [`Programs`] is what of both needs another program; [`token`] is what hooks over HTTP prove themselves with. Data in,
+//! waits; [`Services`] opens the store and builds the judge for both; [`Programs`] is what of both needs another program; [`token`] is what hooks over HTTP prove themselves with. Data in,
 //! data out: reading the event and printing the answer is the caller's.
 //!
-//! Wires libraries together. Knows nothing of the proxy and of command lines.
+//! Wires libraries together through ports. Knows nothing of SQL, of models, of the proxy and of command lines.
 #![forbid(unsafe_code)]
 
 mod call;
@@ -13,13 +13,15 @@ mod following;
 mod forked;
 mod guard;
 mod held;
-pub mod model_judge;
 mod prompt;
 mod proxied;
 mod proxy;
 mod reply;
 mod room;
+mod services;
 mod session;
+#[cfg(test)]
+mod testing;
 pub mod token;
 mod turn;
 mod worker;
@@ -31,6 +33,7 @@ pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, 
 pub use guard::Noting;
 pub use held::Held;
 pub use reply::{NOTHING, Reply, answer, answer_nowhere};
+pub use services::{HookBackend, Services};
 pub use worker::Work;
 
 /// A runtime for one answer, on the thread that asks for it.

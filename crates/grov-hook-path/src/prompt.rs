@@ -4,19 +4,18 @@ use crate::call::Call;
 use crate::faults::note;
 use crate::following::{Whose, begin, catch_up, length, portion, reader, take_up};
 use crate::room::Room;
+use crate::services::{BRIEF, HookBackend};
 use crate::{Work, proxy, runtime};
 use grov_actions::transcript::typed;
-use grov_domain::{ClientSessionId, Clock, HookSession, HookStore, StoreError, SystemClock, TaskId};
+use grov_domain::{ClientSessionId, Clock, HookSession, Intents, StoreError, SystemClock, TaskId};
 use grov_drift::{announce, is_quiet, may_wait};
 use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use grov_hooks::{Answers, event};
-use grov_llm::offline::IntentMemo;
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
 use grov_session::kept_of;
-use grov_store::{OpenOptions, SqliteStore};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -68,7 +67,7 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
-        intents: Arc::default(),
+        intents: call.services.intents(),
     };
     let event = call.input.prompt_id.as_deref().map(|id| {
         let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
@@ -117,15 +116,13 @@ struct Arrival<'a> {
     drift: DriftSettings,
     memory: MemorySettings,
     /// What prompts ask for: each is read once, while the database has the word where that can be.
-    intents: Arc<IntentMemo>,
+    intents: Arc<dyn Intents>,
 }
 
 impl Arrival<'_> {
     /// What the agent is told.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
-        let database = self.call.home.database();
-        let options = OpenOptions::brief();
-        let open = SqliteStore::open(&database, &options);
+        let open = self.call.services.store(Some(BRIEF));
         let read = async {
             if self.prompt.len() <= READ_AHEAD {
                 self.intents.read_ahead_alone(&kept_of(self.prompt));
@@ -135,7 +132,7 @@ impl Arrival<'_> {
         let store = store?;
         let mut told = ToTell::default();
         for _ in 0..TRIES {
-            match self.take_in(&store, &mut told).await {
+            match self.take_in(&*store, &mut told).await {
                 Ok(true) => break,
                 Ok(false) => told.correction = None,
                 Err(error) => {
@@ -152,7 +149,7 @@ impl Arrival<'_> {
     }
 
     /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
-    async fn take_in(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
+    async fn take_in(&self, store: &dyn HookBackend, told: &mut ToTell) -> Result<bool, StoreError> {
         let standing = store.hook_standing(&self.whose.id()).await?;
         let unread = self.unread(standing.as_ref());
         match unread {
@@ -199,7 +196,7 @@ impl Arrival<'_> {
     /// Notes the prompt, for whoever follows the session next, and keeps what is to be told with it.
     async fn note(
         &self,
-        store: &SqliteStore,
+        store: &dyn HookBackend,
         session: Option<HookSession>,
         length: u64,
         told: &mut ToTell,
@@ -247,13 +244,13 @@ impl Arrival<'_> {
         }
     }
 
-    async fn is_off(&self, store: &SqliteStore) -> Result<bool, StoreError> {
+    async fn is_off(&self, store: &dyn HookBackend) -> Result<bool, StoreError> {
         let project = Place::locate(&self.whose.directory).project();
         is_off(store, project.key(), Some(&self.whose.id())).await
     }
 
     /// Follows the session up to this prompt.
-    async fn follow(&self, store: &SqliteStore, told: &mut ToTell) -> Result<bool, StoreError> {
+    async fn follow(&self, store: &dyn HookBackend, told: &mut ToTell) -> Result<bool, StoreError> {
         let mut following = take_up(store, self.call.home, self.whose, &self.intents).await?;
         // After that: a fork is off where what it goes on with is.
         let is_off = self.is_off(store).await?;
@@ -281,7 +278,7 @@ impl Arrival<'_> {
     }
 
     /// Asks memory about the prompt, once.
-    async fn ask(&self, store: &SqliteStore, is_off: bool, told: &mut ToTell) -> Result<(), StoreError> {
+    async fn ask(&self, store: &dyn HookBackend, is_off: bool, told: &mut ToTell) -> Result<(), StoreError> {
         if told.memory.is_none() {
             let is_asked = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
             let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
@@ -305,7 +302,7 @@ impl Arrival<'_> {
     }
 
     /// What memory knows about the prompt, in so many characters.
-    async fn remembered(&self, store: &SqliteStore, room: usize) -> Result<Option<Told>, StoreError> {
+    async fn remembered(&self, store: &dyn HookBackend, room: usize) -> Result<Option<Told>, StoreError> {
         let told: HashSet<TaskId> = self.call.told_list().map(|list| list.read()).unwrap_or_default();
         let session = self.whose.id();
         let prompt = Prompt {

@@ -1,17 +1,15 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
 use crate::call::Call;
-use crate::following::{Whose, last};
+use crate::following::{Whose, last, reader};
 use crate::held::Held;
+use crate::services::BRIEF;
 use grov_domain::{
-    ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, SessionStore, StepRow, StoreError,
-    SummaryQuestion, in_work,
+    ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, StepRow, StoreError, SummaryQuestion, in_work,
 };
 use grov_hooks::capture::relative;
 use grov_hooks::memory::is_off;
-use grov_llm::offline::session_summary;
 use grov_project::{GrovIgnore, Place};
-use grov_store::{OpenOptions, SqliteStore};
 use std::path::Path;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
@@ -19,20 +17,21 @@ pub(crate) async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let database = call.home.database();
-    let Some(store) = SqliteStore::open_existing(&database, &OpenOptions::brief()).await? else {
+    let Some(store) = call.services.existing_store(Some(BRIEF)).await? else {
         return Ok(None);
     };
     let place = Place::locate(&whose.directory);
     let id = whose.id();
-    if is_off(&store, place.project().key(), Some(&id)).await? {
+    if is_off(&*store, place.project().key(), Some(&id)).await? {
         return Ok(None);
     }
     let tasks = store.client_session(&id).await?;
     let Some(task) = in_work(tasks.iter().map(|task| &task.state)) else {
         return Ok(None);
     };
-    let contract = Held::of(&store, task, None).await?.contract;
+    let contract = Held::of(&*store, reader(&call.services.intents()), task, None)
+        .await?
+        .contract;
     let steps = store.steps(&task.session_id).await?;
     let root = place.work_tree().unwrap_or(&whose.directory);
     let ignore = GrovIgnore::at(&place);
@@ -47,7 +46,7 @@ pub(crate) async fn standing(
         actions: on_goal.map(|step| sketch(step, root)).collect(),
         answer: last(whose.transcript.as_deref()).answer,
     };
-    Ok(Some((contract, session_summary(&question))))
+    Ok(Some((contract, call.services.summary(&question))))
 }
 
 fn sketch(step: &StepRow, root: &Path) -> ActionSketch {

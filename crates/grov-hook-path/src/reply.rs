@@ -60,6 +60,7 @@ pub fn answer(hook: &Hook<'_>) -> Reply {
             environment: hook.environment,
             daemon_port: hook.daemon_port,
             programs: hook.programs,
+            services: hook.services,
             since: hook.since,
         };
         said(&call, input.event(hook.event))

@@ -5,15 +5,12 @@ use crate::faults::{note, tellable};
 use crate::following::{Whose, catch_up, last, take_up};
 use crate::prompt::once;
 use crate::{forked, proxied, proxy, runtime};
-use grov_domain::{Clock, GoalContract, HookStore, SessionDigest, StoreError, SystemClock};
+use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
 use grov_hooks::capture::Material;
 use grov_hooks::memory::{Prompt, Told, is_off, newest};
 use grov_hooks::{ToldList, event, loss, recap};
-use grov_llm::offline::session_summary;
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
-use grov_store::{OpenOptions, SqliteStore};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time for looking whether files are as memories left them.
@@ -44,7 +41,7 @@ pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     // Outside of what is answered once: of one session two forks may begin at one instant.
     if source == "resume"
         && let Some(whose) = call.whose()
-        && let Err(fault) = forked::goes_on(call, &whose, &patient())
+        && let Err(fault) = forked::goes_on(call, &whose, BUSY_PATIENCE)
     {
         note(Some(call.home), &fault);
     }
@@ -98,7 +95,7 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
 }
 
 async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
-    let store = SqliteStore::open(&call.home.database(), &patient()).await?;
+    let store = call.services.store(Some(BUSY_PATIENCE)).await?;
     let told_before = call.told_list().map(|list| list.read()).unwrap_or_default();
     let id = whose.id();
     let beginning = Prompt {
@@ -109,8 +106,8 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
         budget: Budget { tokens },
         time_for_files: TIME_FOR_FILES,
     };
-    let told = newest(&store, &beginning).await?;
-    let mut following = take_up(&store, call.home, whose, &Arc::default()).await?;
+    let told = newest(&*store, &beginning).await?;
+    let mut following = take_up(&*store, call.home, whose, &call.services.intents()).await?;
     following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
@@ -140,14 +137,14 @@ async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let store = SqliteStore::open(&call.home.database(), &patient()).await?;
+    let store = call.services.store(Some(BUSY_PATIENCE)).await?;
     let place = Place::locate(&whose.directory);
     let id = whose.id();
-    if is_off(&store, place.project().key(), Some(&id)).await? {
+    if is_off(&*store, place.project().key(), Some(&id)).await? {
         return Ok(None);
     }
     for _ in 0..TRIES {
-        let mut following = take_up(&store, call.home, whose, &Arc::default()).await?;
+        let mut following = take_up(&*store, call.home, whose, &call.services.intents()).await?;
         if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
             note(Some(call.home), &format!("the transcript: {error}"));
         }
@@ -161,16 +158,8 @@ async fn standing(
         let root = place.work_tree().unwrap_or(&whose.directory);
         let ignore = GrovIgnore::at(&place);
         let material = Material::new(&progress.session, &contract, &steps, root, &ignore);
-        let digest = session_summary(&material.summary_question(&answer));
+        let digest = call.services.summary(&material.summary_question(&answer));
         return Ok(Some((contract, digest)));
     }
     Ok(None)
-}
-
-fn patient() -> OpenOptions {
-    OpenOptions {
-        busy_timeout: BUSY_PATIENCE,
-        migration_timeout: BUSY_PATIENCE,
-        ..OpenOptions::brief()
-    }
 }

@@ -2,12 +2,12 @@
 
 use crate::call::Call;
 use crate::following::Whose;
+use crate::services::BRIEF;
 use crate::worker::Work;
 use crate::{proxy, runtime};
-use grov_domain::{ClientSessionId, HookStore, StoreError};
+use grov_domain::{ClientSessionId, StoreError};
 use grov_hooks::event;
 use grov_redact::Redactor;
-use grov_store::{OpenOptions, SqliteStore};
 use std::path::PathBuf;
 
 /// Characters of what the agent said last that are handed over.
@@ -64,8 +64,7 @@ fn whose(call: &Call<'_>) -> Result<Option<Whose>, String> {
 
 /// A directory of the session that is still there, as hooks before this one knew it: where it began, else its project.
 async fn stored(call: &Call<'_>, session: &str) -> Result<Option<PathBuf>, StoreError> {
-    let database = call.home.database();
-    let Some(store) = SqliteStore::open_existing(&database, &OpenOptions::brief()).await? else {
+    let Some(store) = call.services.existing_store(Some(BRIEF)).await? else {
         return Ok(None);
     };
     let session = store.hook_standing(&ClientSessionId::new(session)).await?;

@@ -3,23 +3,20 @@
 use crate::call::settings;
 use crate::faults::{Fault, note};
 use crate::following::{
-    Whose, catch_up, catch_up_subagents, last, last_said_by, length, subagent_transcript, take_up_since,
+    Whose, catch_up, catch_up_subagents, last, last_said_by, length, reader, subagent_transcript,
+    take_up_since,
 };
-use crate::model_judge;
+use crate::services::{HookBackend, Services};
 use grov_actions::transcript::edits;
 use grov_domain::{
-    AgentId, Applied, Clock, FileReasoning, FileReasoningStore, GoalStore, HookCheck, HookSession, HookStep,
-    HookStore, Judge, OFF_GOAL_BELOW, OrchestrationStore, SpendingStore, StoreError, SwitchStore,
-    SystemClock, Task, TaskStatus, TaskStore, TaskTransition, is_work,
+    AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, StoreError,
+    SystemClock, Task, TaskStatus, TaskTransition, is_work,
 };
 use grov_drift::{Following, file_reasoning, review, summary};
 use grov_hooks::capture::{Circumstances, Material};
 use grov_hooks::event;
-use grov_llm::offline::extract_intent;
-use grov_llm::{JudgeSettings, ModelJudge};
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_runtime::{Environment, Home, Settings, UserMode};
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -27,7 +24,6 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
@@ -95,9 +91,9 @@ impl Work {
     ///
     /// # Errors
     /// What hindered it. What was done is followed by the next hook of the session then.
-    pub fn done(self, home: &Home, environment: &Environment) -> Result<(), Fault> {
+    pub fn done(self, home: &Home, environment: &Environment, services: &dyn Services) -> Result<(), Fault> {
         let patience = self.patience();
-        match self.done_within(home, environment, patience)? {
+        match self.done_within(home, environment, services, patience)? {
             Some(work) => work.left(),
             None => Ok(()),
         }
@@ -111,14 +107,16 @@ impl Work {
         self,
         home: &Home,
         environment: &Environment,
+        services: &dyn Services,
     ) -> Result<Option<Self>, Fault> {
-        self.done_within(home, environment, Duration::ZERO)
+        self.done_within(home, environment, services, Duration::ZERO)
     }
 
     fn done_within(
         self,
         home: &Home,
         environment: &Environment,
+        services: &dyn Services,
         patience: Duration,
     ) -> Result<Option<Self>, Fault> {
         // One at a time works on a session, and finds what came meanwhile.
@@ -135,6 +133,7 @@ impl Work {
             settings: settings(home, environment, directory)?,
             home,
             environment,
+            services,
             work: self,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -222,16 +221,18 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
 struct AfterTurn<'a> {
     home: &'a Home,
     environment: &'a Environment,
+    services: &'a dyn Services,
     settings: Settings,
     work: Work,
 }
 
 impl AfterTurn<'_> {
     async fn done(&self) -> Result<(), StoreError> {
-        let store = SqliteStore::open(&self.home.database(), &OpenOptions::default()).await?;
-        let done = self.done_with(&store).await;
+        let store = self.services.store(None).await?;
+        let done = self.done_with(&*store).await;
         // What an older version wrote: here no hook waits for it. The next worker tries again.
-        if let Err(error) = store.clean(&extract_intent).await {
+        let intents = self.services.intents();
+        if let Err(error) = store.clean(&|question| intents.extract_intent(question)).await {
             note(Some(self.home), &format!("cleaning old rows: {error}"));
         }
         // In order, also after a fault, so that no hook finds much to be read in front of the database.
@@ -239,7 +240,7 @@ impl AfterTurn<'_> {
         done.and(closed)
     }
 
-    async fn done_with(&self, store: &SqliteStore) -> Result<(), StoreError> {
+    async fn done_with(&self, store: &dyn HookBackend) -> Result<(), StoreError> {
         let news = self.follow(store).await?;
         let is_turn = matches!(
             self.work.event.as_str(),
@@ -256,13 +257,13 @@ impl AfterTurn<'_> {
     }
 
     /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
-    async fn follow(&self, store: &SqliteStore) -> Result<News, StoreError> {
+    async fn follow(&self, store: &dyn HookBackend) -> Result<News, StoreError> {
         let home = self.home;
         let is_end = self.work.event == event::SESSION_END;
+        let intents = self.services.intents();
         let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
-            let mut following =
-                take_up_since(store, home, &self.work.whose, turn_began, &Arc::default()).await?;
+            let mut following = take_up_since(store, home, &self.work.whose, turn_began, &intents).await?;
             let before = following.session().updated_at;
             let known = (following.session().prompts, following.session().actions);
             let is_at_end =
@@ -300,19 +301,19 @@ impl AfterTurn<'_> {
     /// looked at anew, and this is replaced.
     async fn unspoken(
         &self,
-        store: &SqliteStore,
+        store: &dyn HookBackend,
         session: &HookSession,
         now: OffsetDateTime,
     ) -> Result<Option<HookCheck>, StoreError> {
         let edits = store.goal_edits(&session.client_session_id).await?;
-        let mut following = Following::resume(session.clone(), &edits, Arc::new(extract_intent));
+        let mut following = Following::resume(session.clone(), &edits, reader(&self.services.intents()));
         following.set_corrects(false);
         Ok(following.check(now))
     }
 
     /// Keeps what the session did so far, over what was kept before. `false`: something was forgotten meanwhile, and what
     /// is left is to be looked at anew.
-    async fn kept(&self, store: &SqliteStore, news: News) -> Result<bool, StoreError> {
+    async fn kept(&self, store: &dyn HookBackend, news: News) -> Result<bool, StoreError> {
         let whose = &self.work.whose;
         let id = whose.id();
         // The number first: what is forgotten after it makes what is read here outdated.
@@ -344,7 +345,7 @@ impl AfterTurn<'_> {
         } else {
             self.work.answer.clone()
         };
-        let judge = self.judge()?;
+        let judge = self.services.judge(&self.settings)?;
         let task_id = id.first_task();
         let question = material.turn_question(known.as_ref(), last.prompt.as_deref(), &answer);
         // A turn that broke off finished nothing. One that ended may be told of by the end of the session first.
@@ -410,7 +411,7 @@ impl AfterTurn<'_> {
     }
 
     /// What was kept of the session before, the newest first.
-    async fn known(&self, store: &SqliteStore) -> Result<Vec<Task>, StoreError> {
+    async fn known(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
         let id = self.work.whose.id();
         let project = Place::locate(&self.work.whose.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
@@ -420,16 +421,6 @@ impl AfterTurn<'_> {
             task.client_session_id.as_ref() == Some(&id) && is_hooks
         };
         Ok(tasks.into_iter().filter(own).collect())
-    }
-
-    fn judge(&self) -> Result<ModelJudge, StoreError> {
-        if let Some(judge) = model_judge::of(&self.settings, &self.home.database(), |_| ()) {
-            return Ok(judge);
-        }
-        let ledger = ReopeningStore::new(self.home.database(), OpenOptions::default(), OnCorruption::Fail);
-        let ledger: Arc<dyn SpendingStore> = Arc::new(ledger);
-        ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock))
-            .map_err(|error| StoreError::Other(error.to_string()))
     }
 
     fn circumstances(&self, place: &Place) -> Circumstances {
@@ -450,7 +441,7 @@ impl AfterTurn<'_> {
     /// Keeps why files are as they are, as far as it is new.
     async fn keep_reasoning(
         &self,
-        store: &SqliteStore,
+        store: &dyn HookBackend,
         steps: &[HookStep],
         task: &Task,
         root: &Path,
@@ -551,6 +542,7 @@ mod tests {
         let environment = Environment::default();
         let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
         home.create().unwrap();
+        let services = crate::testing::Opened::at(home.database());
         for event in [event::STOP, event::SESSION_END] {
             let work = Work {
                 whose: Whose {
@@ -562,13 +554,11 @@ mod tests {
                 answer: answer.to_owned(),
                 agent: None,
             };
-            work.done(&home, &environment).unwrap();
+            work.done(&home, &environment, &services).unwrap();
         }
         let runtime = crate::runtime().unwrap();
         runtime.block_on(async {
-            let store = SqliteStore::open(&home.database(), &OpenOptions::default())
-                .await
-                .unwrap();
+            let store = services.store(None).await.unwrap();
             let id = grov_domain::ClientSessionId::new(name);
             assert!(
                 store

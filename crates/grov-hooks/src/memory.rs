@@ -1,7 +1,7 @@
 //! Team memory for a prompt, and for a session that begins: what is remembered, told in a few lines.
 
 use grov_domain::{
-    ClientSessionId, Clock, MemoryScope, MemoryStore, StoreError, SwitchScope, SwitchStore, SystemClock,
+    ClientSessionId, Clock, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore, SystemClock,
     Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_memory::{Budget, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell};
@@ -53,7 +53,7 @@ pub fn is_worth_asking(prompt: &str) -> bool {
 /// Those of the store.
 pub async fn remembered<S>(store: &S, prompt: &Prompt<'_>) -> Result<Option<Told>, StoreError>
 where
-    S: MemoryStore + SwitchStore + ?Sized,
+    S: MemorySearch + SwitchStore + ?Sized,
 {
     let place = Place::locate(prompt.directory);
     let project = place.project().key().to_owned();

@@ -13,8 +13,8 @@ use crate::{Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Prov
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, SessionDigest, SessionId, SpendingStore,
-    SummaryQuestion, TaskAnalysis, TaskContextQuestion,
+    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, SessionDigest, SessionId, SettlingJudge,
+    SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -82,20 +82,6 @@ impl ModelJudge {
             model: self.model.clone(),
             answering: why.map_or(Answering::Model, Answering::Rules),
             counters: self.counters.read(),
-        }
-    }
-
-    /// Takes no more questions to the model and waits until the calls under way are settled in the ledger, at most about
-    /// a minute. Nobody else waits for them: from the first poll on, questions, those under way too, are answered by rules
-    /// at once. A judge that is dropped without this breaks its calls off, and
-    /// they count in the ledger with the most they could cost.
-    pub async fn close(&self) {
-        if let Ok(asker) = &self.asker {
-            asker.queue.close();
-        }
-        self.flights.close().await;
-        if let Ok(asker) = &self.asker {
-            asker.ledger.close().await;
         }
     }
 
@@ -203,6 +189,21 @@ impl Chosen {
             _ => Box::new(Anthropic::new(transport, name.clone())),
         };
         Ok(Self::Model { name, price, model })
+    }
+}
+
+#[async_trait]
+impl SettlingJudge for ModelJudge {
+    // From the first poll on, questions that are under way are answered by rules too. A judge that is dropped without this
+    // breaks its calls off, and they count in the ledger with the most they could cost.
+    async fn close(&self) {
+        if let Ok(asker) = &self.asker {
+            asker.queue.close();
+        }
+        self.flights.close().await;
+        if let Ok(asker) = &self.asker {
+            asker.ledger.close().await;
+        }
     }
 }
 

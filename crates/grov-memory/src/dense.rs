@@ -6,7 +6,7 @@
 use crate::candidates::{Candidates, Found};
 use crate::search::candidates;
 use crate::{Query, Ranking, Signal, search};
-use grov_domain::{EmbedError, Embedder, Embedding, EmbeddingStore, MemoryStore, StoreError};
+use grov_domain::{EmbedError, Embedder, Embedding, EmbeddingStore, MemorySearch, StoreError};
 use grov_redact::Redactor;
 
 /// What was found with a model's help, or without it.
@@ -24,7 +24,7 @@ pub struct ByMeaning {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn search_by_meaning<S: MemoryStore + EmbeddingStore + ?Sized>(
+pub async fn search_by_meaning<S: MemorySearch + EmbeddingStore + ?Sized>(
     store: &S,
     embedder: &dyn Embedder,
     query: &Query,

@@ -1,7 +1,7 @@
 //! Which past knowledge fits this prompt.
 //!
 //! Entry points: [`search`] ranks the memories of a scope for a [`Query`] through the port
-//! [`MemoryStore`](grov_domain::MemoryStore). Every [`Found`] says which [`Signal`] gave which share of its score, and
+//! [`MemorySearch`](grov_domain::MemorySearch). Every [`Found`] says which [`Signal`] gave which share of its score, and
 //! [`Ranking`] names each number that ranking depends on. [`Candidates`] is the pure half: the same evidence gives the
 //! same order.
 //!

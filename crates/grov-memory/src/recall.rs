@@ -1,7 +1,7 @@
 //! What is remembered for a prompt, ready to be told.
 
 use crate::{Found, Query, Ranking, search};
-use grov_domain::{ClientSessionId, FilePin, MemoryScope, MemoryStore, StoreError, Task, TaskId};
+use grov_domain::{ClientSessionId, FilePin, MemoryScope, MemorySearch, StoreError, Task, TaskId};
 use std::collections::{HashMap, HashSet};
 
 /// How many times as many as wanted are searched for: some are replaced by others, some are the asker's own.
@@ -60,7 +60,7 @@ impl Freshness {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn recall<S: MemoryStore + ?Sized>(
+pub async fn recall<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     ranking: &Ranking,
@@ -111,7 +111,7 @@ pub async fn recall<S: MemoryStore + ?Sized>(
 
 /// The tasks by which those found are replaced, and those by which these are, as far as they belong to the scope and were
 /// there at the time of the question.
-async fn replacements<S: MemoryStore + ?Sized>(
+async fn replacements<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     found: &[Found],
@@ -141,7 +141,7 @@ async fn replacements<S: MemoryStore + ?Sized>(
     Ok(loaded)
 }
 
-async fn tasks<S: MemoryStore + ?Sized>(store: &S, ids: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+async fn tasks<S: MemorySearch + ?Sized>(store: &S, ids: &[TaskId]) -> Result<Vec<Task>, StoreError> {
     if ids.is_empty() {
         Ok(Vec::new())
     } else {

@@ -4,13 +4,13 @@ use crate::candidates::{Candidates, Found};
 use crate::text::RoughOrder;
 use crate::time::newest_that_count;
 use crate::{Query, Ranking, Terms};
-use grov_domain::{MemoryStore, StoreError};
+use grov_domain::{MemorySearch, StoreError};
 
 /// The memories that fit a question, best first.
 ///
 /// # Errors
 /// Those of the store.
-pub async fn search<S: MemoryStore + ?Sized>(
+pub async fn search<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     ranking: &Ranking,
@@ -20,7 +20,7 @@ pub async fn search<S: MemoryStore + ?Sized>(
 }
 
 /// The memories that are looked at for a question, with all that words, files and time say for them.
-pub(crate) async fn candidates<S: MemoryStore + ?Sized>(
+pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     ranking: &Ranking,
@@ -69,7 +69,7 @@ pub(crate) async fn candidates<S: MemoryStore + ?Sized>(
 }
 
 /// What the best memories touched leads to others that share no word with the question.
-async fn follow_files<S: MemoryStore + ?Sized>(
+async fn follow_files<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     ranking: &Ranking,

@@ -3,8 +3,8 @@
 use crate::{Query, Ranking, Signal, search};
 use async_trait::async_trait;
 use grov_domain::{
-    ImportReport, MemoryDocument, MemoryExtent, MemoryScope, MemoryStats, MemoryStore, Posting, StoreError,
-    Task, TaskId, TaskStatus, TermMatch, TermMatches, file_term, path_term, path_words, words,
+    MemoryDocument, MemoryExtent, MemoryScope, MemorySearch, Posting, StoreError, Task, TaskId, TaskStatus,
+    TermMatch, TermMatches, file_term, path_term, path_words, words,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -56,7 +56,7 @@ impl Shelf {
 }
 
 #[async_trait]
-impl MemoryStore for Shelf {
+impl MemorySearch for Shelf {
     async fn lookup(&self, _: &MemoryScope, terms: &[String], _: u64) -> Result<TermMatches, StoreError> {
         let mut extent = MemoryExtent::default();
         let mut found: Vec<BTreeMap<i64, [u16; 4]>> = vec![BTreeMap::new(); terms.len()];
@@ -128,19 +128,6 @@ impl MemoryStore for Shelf {
             .collect())
     }
 
-    async fn import(&self, _: &[Task]) -> Result<ImportReport, StoreError> {
-        Err(read_only())
-    }
-
-    async fn export(
-        &self,
-        _: Option<&MemoryScope>,
-        _: Option<(OffsetDateTime, TaskId)>,
-        _: u32,
-    ) -> Result<Vec<Task>, StoreError> {
-        Err(read_only())
-    }
-
     async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
         let of = |id: &TaskId| self.0.iter().find(|memory| memory.id == id.as_str());
         let task = |memory: &Memory| Task {
@@ -152,30 +139,6 @@ impl MemoryStore for Shelf {
         };
         Ok(tasks.iter().filter_map(of).map(task).collect())
     }
-
-    async fn ids_like(&self, _: &str, _: u32) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn replaced_by(&self, _: &TaskId) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn supersede(&self, _: &TaskId, _: Option<&TaskId>) -> Result<bool, StoreError> {
-        Err(read_only())
-    }
-
-    async fn forget(&self, _: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn memory_stats(&self, _: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
-        Err(read_only())
-    }
-}
-
-fn read_only() -> StoreError {
-    StoreError::NotWritable("a shelf".to_owned())
 }
 
 pub(crate) fn query(text: &str) -> Query {

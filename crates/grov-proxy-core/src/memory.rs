@@ -3,7 +3,7 @@
 use crate::ledger::{ContextSource, Occasion, Words};
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, MemoryScope, MemoryStore, SessionId, SessionStore, StoreError, SystemClock, Task, TaskId,
+    Clock, MemoryScope, MemorySearch, SessionId, SessionStore, StoreError, SystemClock, Task, TaskId,
     TaskStore,
 };
 use grov_memory::{
@@ -31,9 +31,9 @@ const MOST_ABOUT_FILES: u32 = 32;
 const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
 
 /// What memory needs of a store.
-pub trait MemoryBackend: MemoryStore + SessionStore + TaskStore {}
+pub trait MemoryBackend: MemorySearch + SessionStore + TaskStore {}
 
-impl<T: MemoryStore + SessionStore + TaskStore> MemoryBackend for T {}
+impl<T: MemorySearch + SessionStore + TaskStore> MemoryBackend for T {}
 
 /// Tells what the team knows about a prompt.
 pub struct MemorySource {

@@ -21,5 +21,5 @@ pub mod contract;
 pub use files::{set_aside, set_aside_databases};
 pub use reopening::{OnCorruption, ReopeningStore};
 pub use spool::{DrainReport, Spool, SpoolError, drain_spool, spool_append};
-pub use sqlite::{Examination, OpenOptions, ReadIntent, SqliteStore};
+pub use sqlite::{Examination, OpenOptions, SqliteStore};
 pub use writer::{BatchWriter, WriterOptions};

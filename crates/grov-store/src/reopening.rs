@@ -9,12 +9,13 @@ use grov_domain::{
     DriftLogStore, DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord,
     ExchangeStore, FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck,
     HookProgress, HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
-    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemoryStats,
-    MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport, RelatedSteps,
-    Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore, SessionSummary,
-    SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope, SwitchStore, Task,
-    TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
+    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemorySearch,
+    MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport,
+    ReadIntent, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore,
+    SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope,
+    SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
 };
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -344,7 +345,7 @@ impl TaskStore for ReopeningStore {
 }
 
 #[async_trait]
-impl MemoryStore for ReopeningStore {
+impl MemorySearch for ReopeningStore {
     async fn lookup(
         &self,
         scope: &MemoryScope,
@@ -371,6 +372,13 @@ impl MemoryStore for ReopeningStore {
         delegate!(self.newest(scope, before, limit))
     }
 
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        delegate!(self.memories(tasks))
+    }
+}
+
+#[async_trait]
+impl MemoryStore for ReopeningStore {
     async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
         delegate!(self.import(tasks))
     }
@@ -390,10 +398,6 @@ impl MemoryStore for ReopeningStore {
         self.ended(&store, result).await
     }
 
-    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
-        delegate!(self.memories(tasks))
-    }
-
     async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
         delegate!(self.ids_like(part, limit))
     }
@@ -408,6 +412,14 @@ impl MemoryStore for ReopeningStore {
 
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
         delegate!(self.memory_stats(scope))
+    }
+
+    async fn each_memory(
+        &self,
+        scope: &MemoryScope,
+        visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
+    ) -> Result<(), StoreError> {
+        delegate!(self.each_memory(scope, visit))
     }
 }
 
@@ -670,5 +682,13 @@ impl MaintenanceStore for ReopeningStore {
         dry_run: bool,
     ) -> Result<PruneReport, StoreError> {
         delegate!(self.prune(retention, now, dry_run))
+    }
+
+    async fn needs_cleaning(&self) -> Result<bool, StoreError> {
+        delegate!(self.needs_cleaning())
+    }
+
+    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        delegate!(self.clean(read))
     }
 }

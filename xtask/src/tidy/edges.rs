@@ -117,7 +117,7 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-hook-path",
         floor: Floor::HookPath,
-        blind_to: &["grov-wire"],
+        blind_to: &["grov-wire", "grov-store", "grov-llm"],
     },
     Crate {
         name: "grov-proxyd",
@@ -306,7 +306,6 @@ mod tests {
             ("grov-hooks", "grov-memory"),
             ("grov-cli", "grov-hooks"),
             ("grov-hook-path", "grov-hooks"),
-            ("grov-hook-path", "grov-store"),
             ("grov-proxyd", "grov-hook-path"),
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
@@ -333,6 +332,8 @@ mod tests {
             ("grov-hook-path", "grov-proxy-core"),
             ("grov-hook-path", "grov-drift-proxy"),
             ("grov-hook-path", "grov-sim"),
+            ("grov-hook-path", "grov-store"),
+            ("grov-hook-path", "grov-llm"),
             ("grov-hooks", "grov-hook-path"),
             ("grov-proxy-core", "grov-hook-path"),
             ("grov-proxyd", "grov-sim"),

@@ -1,18 +1,19 @@
 //! `grov demo`: a whole session with a simulated model and a scripted client, through the real proxy and store.
 
+use crate::assembly::{self, CommandStore};
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{SessionView, StepView, TaskView, TokensView, moment};
 use crate::table::{Table, harmless};
 use grov_domain::{
-    ClientSessionId, LedgerStore, Lineage, MemoryStore, RecordSink, SessionStore, SessionSummary,
-    SpendingStore, StepRow, SystemClock, Task, TaskStore, TokenTotals,
+    ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
+    Task, TaskStore, TokenTotals,
 };
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{Injection, MemorySource, Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
-use grov_store::{BatchWriter, OpenOptions, SqliteStore, WriterOptions};
+use grov_store::{BatchWriter, WriterOptions};
 use serde::Serialize;
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -143,8 +144,7 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
         .local_addr()
         .map_err(|error| failed("no port is free", error))?;
 
-    let store = SqliteStore::open(&home.join("grov.db"), &OpenOptions::default()).await?;
-    let store = Arc::new(store);
+    let store = Arc::new(assembly::open(&home.join("grov.db")).await?);
     let spool = grov_store::Spool::new(home.join("spool.jsonl"));
     let writer = BatchWriter::start(Arc::clone(&store) as Arc<_>, WriterOptions::new(spool));
     let writer = Arc::new(writer.map_err(|error| failed("the writer cannot start", error))?);
@@ -211,7 +211,7 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
             ));
             player.run([*prompt]).await;
         }
-        wait_for_memory(&remembered).await?;
+        wait_for_memory(&*remembered).await?;
         say(&format!("a second session: {}", spoken(FOLLOW_UP)));
         let mut told = None;
         for _ in 0..TRIES {
@@ -220,7 +220,7 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
                 .map_err(|error| failed("the client cannot start", error))?;
             second.run([FOLLOW_UP]).await;
             told = said_to(
-                &remembered,
+                &*remembered,
                 &ClientSessionId::new(&second.transcript().session_id),
             )
             .await?;
@@ -256,7 +256,7 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
 }
 
 /// Waits until the first finished task is saved.
-async fn wait_for_memory(store: &SqliteStore) -> Result<(), Failure> {
+async fn wait_for_memory(store: &dyn CommandStore) -> Result<(), Failure> {
     let deadline = Instant::now() + FLUSH_LIMIT;
     while store.memory_stats(None).await?.memories == 0 && Instant::now() < deadline {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -265,7 +265,7 @@ async fn wait_for_memory(store: &SqliteStore) -> Result<(), Failure> {
 }
 
 /// What was said to a session.
-async fn said_to(store: &SqliteStore, session: &ClientSessionId) -> Result<Option<String>, Failure> {
+async fn said_to(store: &dyn CommandStore, session: &ClientSessionId) -> Result<Option<String>, Failure> {
     let lineage = Lineage {
         session: session.clone(),
         agent: None,

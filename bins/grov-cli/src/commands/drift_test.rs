@@ -3,13 +3,12 @@
 use crate::arguments::{Common, DriftTestArguments};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::model_judge;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::table::harmless;
 use grov_actions::{ToolCall, understand};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
-    GoalContract, IntentQuestion, Judge, JudgedBy,
+    GoalContract, IntentQuestion, Judge, JudgedBy, SettlingJudge,
 };
 use grov_llm::offline::extract_intent;
 use grov_scope::Rules;
@@ -115,7 +114,7 @@ fn asked(
     prompt: &str,
     action: &ActionSketch,
 ) -> Result<Option<DriftVerdict>, Failure> {
-    let Some(judge) = model_judge::of(context) else {
+    let Some(judge) = context.judge() else {
         return Ok(None);
     };
     let question = DriftQuestion {

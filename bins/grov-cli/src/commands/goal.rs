@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::table::harmless;
 use glob::{Here, normalised};
-use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, GoalStore, SystemClock};
+use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -42,10 +42,10 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
     let wanted = arguments.session.clone();
     let project = context.project()?.key().to_owned();
     let edit = context
-        .change(|store| async move {
+        .write(async |store| {
             let edit = GoalEdit {
                 id: GoalEditId::fresh(),
-                client_session_id: whose::session(&store, wanted.as_deref(), &project).await?,
+                client_session_id: whose::session(store, wanted.as_deref(), &project).await?,
                 kind,
                 text,
                 at: SystemClock.now(),

@@ -7,7 +7,7 @@ use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{SessionView, ago, count};
 use crate::table::{Table, harmless, shortened};
-use grov_domain::{Clock, SessionFilter, SessionStore, SystemClock};
+use grov_domain::{Clock, SessionFilter, SystemClock};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -40,8 +40,8 @@ pub(crate) fn run(common: &Common, limit: Option<u32>, terminal: Terminal) -> Ou
         limit,
         ..SessionFilter::default()
     };
-    let stored = context
-        .read(|store| async move { Ok((store.sessions(&filter).await?, spent_today(&store).await?)) })?;
+    let stored =
+        context.read(async |store| Ok((store.sessions(&filter).await?, spent_today(store).await?)))?;
     let (sessions, spent) = stored.unwrap_or_default();
     let proxy = daemon_health::ask(&context.home);
     let answer = Answer {

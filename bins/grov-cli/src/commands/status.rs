@@ -7,7 +7,7 @@ use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TaskView, moment, some};
 use crate::table::{harmless, shortened};
-use grov_domain::{SwitchScope, SwitchStore, TaskStore};
+use grov_domain::SwitchScope;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -78,12 +78,12 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let project = context.project()?;
     let key = project.key().to_owned();
     let asked = key.clone();
-    let stored = context.read(|store| async move {
+    let stored = context.read(async |store| {
         let mut status = store.project_status(&asked).await?;
-        let (sessions, steps) = hooked::counted(&store, &asked).await?;
+        let (sessions, steps) = hooked::counted(store, &asked).await?;
         status.sessions += sessions;
         status.steps += steps;
-        Ok((status, spent_today(&store).await?, store.switched_off().await?))
+        Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();
     let answer = Answer {

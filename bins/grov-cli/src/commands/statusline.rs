@@ -4,16 +4,13 @@
 //! is left out, and on any doubt the line is empty.
 
 use crate::arguments::Common;
+use crate::assembly::{self, CommandStore};
 use crate::output::{Outcome, Terminal, Verdict};
-use grov_domain::{
-    ClientSessionId, DriftStore, HookStore, LedgerStore, Lineage, OFF_GOAL_BELOW, SessionMode, SessionStore,
-    TokenUsage,
-};
+use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, TokenUsage};
 use grov_hooks::ToldList;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
 use grov_runtime::{Environment, Home};
-use grov_store::{OpenOptions, SqliteStore};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -95,9 +92,9 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 
 /// What is known of the session; nothing of what takes too long.
 fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
+    let database = home.database();
     let asked = async {
-        let store = SqliteStore::open_existing(&home.database(), &OpenOptions::brief()).await;
-        match store {
+        match assembly::open_briefly(&database).await {
             Ok(Some(store)) => match proxied(&store, session).await {
                 Some(recorded) => Some(recorded),
                 None => hooked(&store, session).await,
@@ -121,7 +118,7 @@ fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
 }
 
 /// What the proxy recorded; nothing where the session's requests did not go through it.
-async fn proxied(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
+async fn proxied(store: &dyn CommandStore, session: &ClientSessionId) -> Option<Recorded> {
     let tasks = store.client_session(session).await.ok()?;
     let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
     let mut usage = TokenUsage::default();
@@ -150,7 +147,7 @@ async fn proxied(store: &SqliteStore, session: &ClientSessionId) -> Option<Recor
 }
 
 /// What hooks found; nothing where none ran in the session.
-async fn hooked(store: &SqliteStore, session: &ClientSessionId) -> Option<Recorded> {
+async fn hooked(store: &dyn CommandStore, session: &ClientSessionId) -> Option<Recorded> {
     let session = store.hook_standing(session).await.ok().flatten()?;
     Some(Recorded {
         usage: None,

@@ -1,6 +1,7 @@
 //! `grov steps SESSION`
 
 use crate::arguments::Common;
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::hooked;
@@ -8,10 +9,8 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{StepView, moment};
 use crate::table::{Table, harmless, shortened};
 use grov_domain::{
-    ClientSessionId, HookStep, HookStore, SessionFilter, SessionId, SessionState, SessionStore, StepRow,
-    StoreError,
+    ClientSessionId, HookStep, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
 };
-use grov_store::SqliteStore;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
@@ -44,7 +43,7 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     let context = Context::load(common)?;
     let (wanted, project) = (session.to_owned(), context.project()?.key().to_owned());
     let search = context
-        .read(|store| async move { searched(&store, &wanted, &project).await })?
+        .read(async |store| Ok(searched(store, &wanted, &project).await?))?
         .unwrap_or(Search::Nothing);
     let (session_id, work, verdict) = match search {
         Search::Found(id, work) => (id, work, Verdict::Found),
@@ -75,7 +74,7 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
 }
 
 /// What the proxy recorded, and what hooks found while the session did not go through it.
-async fn searched(store: &SqliteStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
+async fn searched(store: &dyn CommandStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
     let recorded = search(store, wanted).await?;
     if let Search::Found(id, mut work) = recorded {
         let client = ClientSessionId::new(id.as_str());

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::bytes;
 use crate::table::{Table, harmless};
-use grov_domain::{Clock, MaintenanceStore, PruneReport, Retention, SystemClock};
+use grov_domain::{Clock, PruneReport, Retention, SystemClock};
 use grov_store::Spool;
 use serde::Serialize;
 use std::fmt::Write;
@@ -36,7 +36,7 @@ struct PruneAnswer {
 pub(crate) fn stats(common: &Common, terminal: Terminal) -> Outcome {
     let context = Context::load(common)?;
     let database = context.database();
-    let answer = match context.read(|store| async move { store.stats().await })? {
+    let answer = match context.read(async |store| Ok(store.stats().await?))? {
         Some(stats) => StatsAnswer {
             backend: stats.backend,
             location: stats.location,
@@ -79,9 +79,9 @@ pub(crate) fn prune(common: &Common, dry_run: bool, terminal: Terminal) -> Outco
     };
     let now = SystemClock.now();
     let report = if dry_run {
-        context.read(|store| async move { store.prune(&retention, now, true).await })?
+        context.read(async |store| Ok(store.prune(&retention, now, true).await?))?
     } else {
-        context.write(|store| async move { store.prune(&retention, now, false).await })?
+        context.write(async |store| Ok(store.prune(&retention, now, false).await?))?
     };
     let answer = PruneAnswer {
         dry_run,

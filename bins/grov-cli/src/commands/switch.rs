@@ -1,12 +1,12 @@
 //! `grov off`, `grov on`
 
 use crate::arguments::{Common, SwitchArguments};
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::table::harmless;
-use grov_domain::{ClientSessionId, SessionFilter, SessionStore, StoreError, SwitchScope, SwitchStore};
-use grov_store::SqliteStore;
+use grov_domain::{ClientSessionId, SessionFilter, StoreError, SwitchScope};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -33,10 +33,10 @@ pub(crate) fn run(common: &Common, arguments: &SwitchArguments, on: bool, termin
         None => SwitchScope::Project(context.project()?.key().to_owned()),
     };
     let wanted = scope.clone();
-    let turn = |store: SqliteStore| async move {
+    let turn = async |store: &dyn CommandStore| {
         let was_on = !store.switched_off().await?.contains(&wanted);
         store.switch(&wanted, on).await?;
-        Ok::<_, StoreError>(was_on != on)
+        Ok(was_on != on)
     };
     // What is off nowhere is on already, and no database has to be made for that.
     let changed = if on {
@@ -76,7 +76,7 @@ fn session_named(context: &Context, session: &str) -> Result<ClientSessionId, Fa
     }
     let wanted = session.to_owned();
     let named = context
-        .read(|store| async move { named(&store, wanted).await })?
+        .read(async |store| Ok(named(store, wanted).await?))?
         .unwrap_or_else(|| Named::Session(ClientSessionId::new(session)));
     match named {
         Named::Session(session) => Ok(session),
@@ -88,7 +88,7 @@ fn session_named(context: &Context, session: &str) -> Result<ClientSessionId, Fa
     }
 }
 
-async fn named(store: &SqliteStore, wanted: String) -> Result<Named, StoreError> {
+async fn named(store: &dyn CommandStore, wanted: String) -> Result<Named, StoreError> {
     let exact = ClientSessionId::new(wanted);
     if !store.client_session(&exact).await?.is_empty() {
         return Ok(Named::Session(exact));

@@ -7,7 +7,7 @@ use crate::judge::{BudgetView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TokensView, count, moment};
 use crate::table::Table;
-use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SpendingStore, SystemClock, long_before};
+use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, long_before};
 use grov_runtime::{Kind, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -87,8 +87,7 @@ pub(crate) fn run(
         ..CallFilter::default()
     };
     let context = Context::load(common)?;
-    let stored =
-        context.read(|store| async move { Ok((store.calls(&filter).await?, spent_today(&store).await?)) })?;
+    let stored = context.read(async |store| Ok((store.calls(&filter).await?, spent_today(store).await?)))?;
     let (calls, spent) = stored.unwrap_or_default();
     let calls: Vec<CallView> = calls.into_iter().map(CallView::from).collect();
     let total = calls

@@ -8,6 +8,7 @@
 mod processor;
 mod programs;
 
+use crate::assembly::HookServices;
 use grov_hook_path::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
@@ -129,6 +130,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
             home,
             environment: &environment,
             daemon_port: asked.daemon_port,
+            services: &HookServices::of(home.database()),
             programs: &Own {
                 named_home: asked.home.as_deref(),
                 home,
@@ -173,7 +175,9 @@ fn work(home: &Home, environment: &Environment) -> Result<(), String> {
         .map_err(|error| format!("nothing was handed over: {error}"))?;
     let work: Work =
         serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
-    work.done(home, environment).map_err(|fault| fault.to_string())
+    let services = HookServices::of(home.database());
+    work.done(home, environment, &*services)
+        .map_err(|fault| fault.to_string())
 }
 
 fn print(text: &str) {

@@ -2,7 +2,7 @@
 
 use super::intent::{newest, put_together};
 use super::reading::Reading;
-use grov_domain::{Intent, IntentQuestion};
+use grov_domain::{Intent, IntentQuestion, Intents};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,25 +18,24 @@ pub struct IntentMemo {
     readings: Mutex<HashMap<String, Arc<Reading>>>,
 }
 
-impl IntentMemo {
-    /// What the user wants.
-    pub fn extract_intent(&self, question: &IntentQuestion) -> Intent {
+impl Intents for IntentMemo {
+    fn extract_intent(&self, question: &IntentQuestion) -> Intent {
         let prompts = newest(&question.prompts);
         let readings: Vec<Arc<Reading>> = prompts.iter().map(|prompt| self.reading(prompt)).collect();
         let readings: Vec<&Reading> = readings.iter().map(AsRef::as_ref).collect();
         put_together(&readings, &question.first_files)
     }
 
-    /// Reads a prompt before anybody asks about it: what every question wants of it.
-    pub fn read_ahead(&self, prompt: &str) {
+    fn read_ahead(&self, prompt: &str) {
         self.reading(prompt);
     }
 
-    /// Reads a prompt before anybody asks about it alone, or as the newest of several.
-    pub fn read_ahead_alone(&self, prompt: &str) {
+    fn read_ahead_alone(&self, prompt: &str) {
         put_together(&[&self.reading(prompt)], &[]);
     }
+}
 
+impl IntentMemo {
     fn reading(&self, prompt: &str) -> Arc<Reading> {
         if let Some(known) = self.lock().get(prompt) {
             return Arc::clone(known);

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    ImportReport, MemoryDocument, MemoryExtent, MemoryScope, MemoryStats, MemoryStore, Posting, StoreError,
-    Task, TaskId, TermMatch, TermMatches, file_term, path_term, path_words, words,
+    MemoryDocument, MemoryExtent, MemoryScope, MemorySearch, Posting, StoreError, Task, TaskId, TermMatch,
+    TermMatches, file_term, path_term, path_words, words,
 };
 use std::collections::HashMap;
 use time::OffsetDateTime;
@@ -87,7 +87,7 @@ fn terms(task: &Task) -> [Vec<String>; 4] {
 }
 
 #[async_trait]
-impl MemoryStore for Shelf {
+impl MemorySearch for Shelf {
     async fn lookup(
         &self,
         _: &MemoryScope,
@@ -155,41 +155,4 @@ impl MemoryStore for Shelf {
         let of = |id: &TaskId| self.tasks.iter().find(|task| task.id == *id).cloned();
         Ok(tasks.iter().filter_map(of).collect())
     }
-
-    async fn import(&self, _: &[Task]) -> Result<ImportReport, StoreError> {
-        Err(read_only())
-    }
-
-    async fn export(
-        &self,
-        _: Option<&MemoryScope>,
-        _: Option<(OffsetDateTime, TaskId)>,
-        _: u32,
-    ) -> Result<Vec<Task>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn ids_like(&self, _: &str, _: u32) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn replaced_by(&self, _: &TaskId) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn supersede(&self, _: &TaskId, _: Option<&TaskId>) -> Result<bool, StoreError> {
-        Err(read_only())
-    }
-
-    async fn forget(&self, _: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
-        Err(read_only())
-    }
-
-    async fn memory_stats(&self, _: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
-        Err(read_only())
-    }
-}
-
-fn read_only() -> StoreError {
-    StoreError::NotWritable("a shelf".to_owned())
 }

@@ -12,11 +12,8 @@ use crate::door;
 use crate::files::is_set_aside;
 use crate::spool::{Spool, drain_spool};
 use futures_util::TryStreamExt;
-use grov_domain::{GoalContract, Intent, IntentQuestion, both_ends};
+use grov_domain::{GoalContract, Intent, IntentQuestion, ReadIntent, both_ends};
 use sqlx::{AssertSqlSafe, Row};
-
-/// Tells what prompts ask for.
-pub type ReadIntent<'a> = &'a (dyn Fn(&IntentQuestion) -> Intent + Send + Sync);
 
 /// Of a long prompt so much of each end is read, in bytes.
 const MOST_OF_A_PROMPT: usize = 16 * 1024;

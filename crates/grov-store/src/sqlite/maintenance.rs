@@ -5,7 +5,7 @@ use super::{SqliteStore, StoreError, schema};
 use crate::Spool;
 use crate::files;
 use async_trait::async_trait;
-use grov_domain::{MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
+use grov_domain::{MaintenanceStore, PruneReport, ReadIntent, Retention, StoreStats, TableStats};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Executor, Row};
 use time::OffsetDateTime;
@@ -124,6 +124,14 @@ impl MaintenanceStore for SqliteStore {
         } else {
             self.remove_old(&cutoffs).await
         }
+    }
+
+    async fn needs_cleaning(&self) -> Result<bool, StoreError> {
+        SqliteStore::needs_cleaning(self).await
+    }
+
+    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+        SqliteStore::clean(self, read).await
     }
 }
 

@@ -22,15 +22,15 @@ mod tasks;
 mod transitions;
 mod values;
 
-pub use clean::ReadIntent;
 pub use examine::Examination;
 pub use open::OpenOptions;
 pub(crate) use rescue::{RESCUED, TRIES, clean_up, copy_without_log};
 
 use crate::files::Identity;
+use async_trait::async_trait;
 use error::{Replaced, store_error};
 use futures_util::TryStreamExt;
-use grov_domain::StoreError;
+use grov_domain::{StoreConnection, StoreError};
 use log::Log;
 use sqlx::query::Query;
 use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteConnectOptions, SqliteConnection, SqliteRow};
@@ -122,13 +122,6 @@ impl SqliteStore {
         }
     }
 
-    /// Leaves the connection to the end of the process, which loses nothing. To close the last one carries the write-ahead log
-    /// over into the database and waits for the disk, for which a short process has no time: it is left to one that
-    /// [closes](SqliteStore::close) in order. For a process that ends at once; in any other it is never closed.
-    pub fn leave(self) {
-        std::mem::forget(self);
-    }
-
     fn error(&self, error: sqlx::Error) -> StoreError {
         store_error(&self.path, error)
     }
@@ -145,23 +138,6 @@ impl SqliteStore {
             *slot = Some(connection);
         }
         Ok(Reader { slot })
-    }
-
-    /// What is read from now on is read of one moment, until [`SqliteStore::end_reading`]: nothing that others write in
-    /// between makes a page be read again. Nothing may be written until then.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn begin_reading(&self) -> Result<(), StoreError> {
-        self.reader().await?.run(self, "BEGIN").await
-    }
-
-    /// Ends what [`SqliteStore::begin_reading`] began.
-    ///
-    /// # Errors
-    /// Those of the database.
-    pub async fn end_reading(&self) -> Result<(), StoreError> {
-        self.reader().await?.run(self, "COMMIT").await
     }
 
     /// A write transaction. It takes the write lock at once: one that begins by reading fails when another process
@@ -257,6 +233,22 @@ impl SqliteStore {
         }
         let rows = rows.try_collect().await;
         rows.map_err(|error| NotBegun::Fault(self.error(error)))
+    }
+}
+
+#[async_trait]
+impl StoreConnection for SqliteStore {
+    // Nothing that others write in between makes a page be read again.
+    async fn begin_reading(&self) -> Result<(), StoreError> {
+        self.reader().await?.run(self, "BEGIN").await
+    }
+
+    async fn end_reading(&self) -> Result<(), StoreError> {
+        self.reader().await?.run(self, "COMMIT").await
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        SqliteStore::close(self).await
     }
 }
 

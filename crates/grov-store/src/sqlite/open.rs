@@ -40,9 +40,14 @@ impl Default for OpenOptions {
 impl OpenOptions {
     /// For short processes, which must not keep anybody waiting: 20 ms.
     pub fn brief() -> Self {
+        Self::patient(Duration::from_millis(20))
+    }
+
+    /// Waits so long for others, whatever they do.
+    pub fn patient(patience: Duration) -> Self {
         Self {
-            busy_timeout: Duration::from_millis(20),
-            migration_timeout: Duration::from_millis(20),
+            busy_timeout: patience,
+            migration_timeout: patience,
             ..Self::default()
         }
     }

@@ -5,8 +5,9 @@ use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId,
     DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
     FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
-    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemoryStore, Prompt, RecoveryStep, Rule,
-    SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId, TaskStatus, TaskStore,
+    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemorySearch, MemoryStore, Prompt,
+    RecoveryStep, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId, TaskStatus,
+    TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{OpenOptions, SqliteStore};
@@ -49,7 +50,7 @@ fn scope(project: &str) -> MemoryScope {
     }
 }
 
-async fn frequency(store: &dyn MemoryStore, project: &str, term: &str) -> u64 {
+async fn frequency(store: &dyn MemorySearch, project: &str, term: &str) -> u64 {
     let found = store
         .lookup(&scope(project), &[term.to_owned()], 1000)
         .await
@@ -404,7 +405,7 @@ async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
         store.save_task(&task(id, seconds, "retry")).await.unwrap();
     }
     let (mut listed, database) = (Vec::new(), home.database());
-    let visit = |seen: Task| {
+    let mut visit = |seen: Task| {
         if listed.is_empty() {
             // Another process, which is done before the listing goes on.
             let database = database.clone();
@@ -425,14 +426,14 @@ async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
         listed.push((seen.id.to_string(), seen.created_at.unix_timestamp()));
         std::ops::ControlFlow::Continue(())
     };
-    store.each_memory(&scope("/p"), visit).await.unwrap();
+    store.each_memory(&scope("/p"), &mut visit).await.unwrap();
     let ids: Vec<&str> = listed.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["a", "b"]);
     let mut last = Vec::new();
-    let keep = |seen: Task| {
+    let mut keep = |seen: Task| {
         last.push(seen.id.to_string());
         std::ops::ControlFlow::Continue(())
     };
-    store.each_memory(&scope("/p"), keep).await.unwrap();
+    store.each_memory(&scope("/p"), &mut keep).await.unwrap();
     assert_eq!(last, ["b", "a"]);
 }

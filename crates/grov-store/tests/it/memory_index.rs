@@ -2,8 +2,8 @@
 
 use crate::support::Home;
 use grov_domain::{
-    ClientSessionId, MemoryScope, MemoryStore, PerField, SessionId, Task, TaskId, TaskStatus, TaskStore,
-    file_term, path_term, path_words, words,
+    ClientSessionId, MemoryScope, MemorySearch, MemoryStore, PerField, SessionId, Task, TaskId, TaskStatus,
+    TaskStore, file_term, path_term, path_words, words,
 };
 use grov_store::SqliteStore;
 use proptest::prelude::*;

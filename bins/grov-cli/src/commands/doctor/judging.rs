@@ -34,7 +34,7 @@ pub(super) fn check(context: &Context) -> Check {
         _ => {}
     }
     // A database that cannot be read is told of where that is looked at.
-    let spent = context.read(|store| async move { spent_today(&store).await });
+    let spent = context.read(async |store| Ok(spent_today(store).await?));
     let spent = spent.ok().flatten().unwrap_or_default();
     let is_model = llm.provider != LlmProvider::Offline;
     if is_model && spent >= MicroUsd(llm.daily_budget_micro_usd) {

@@ -1,11 +1,10 @@
 //! The database.
 
 use super::{Check, Remedy};
+use crate::assembly::{self, Examination, set_aside_databases};
 use crate::context::Context;
 use crate::failure::Failure;
-use grov_domain::{Clock, MaintenanceStore, StoreError, SystemClock};
-use grov_llm::offline::extract_intent;
-use grov_store::{Examination, OpenOptions, SqliteStore, set_aside_databases};
+use grov_domain::{Clock, StoreError, SystemClock};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -22,9 +21,10 @@ const MAY_HOLD: &str =
 const TOLERATED: Duration = Duration::from_secs(5 * 60);
 
 pub(super) fn checks(context: &Context) -> Vec<Check> {
-    let looked =
-        context.read(|store| async move { Ok((store.examine().await?, store.stats().await?.spooled)) });
     let path = context.database();
+    let looked = context
+        .wait(assembly::examine(&path))
+        .and_then(|looked| Ok(looked?));
     let path = path.display();
     match looked {
         Ok(Some((found, spooled))) => {
@@ -139,7 +139,7 @@ fn set_aside(database: &Path) -> Option<Check> {
 
 /// Whether it is not known to be clean.
 fn may_hold_secrets(database: &Path) -> bool {
-    let is_clean = with_runtime(SqliteStore::is_clean(database, &OpenOptions::brief()));
+    let is_clean = with_runtime(assembly::is_clean(database));
     !is_clean.unwrap_or(false)
 }
 
@@ -147,11 +147,7 @@ fn may_hold_secrets(database: &Path) -> bool {
 pub(super) fn clean(databases: &[PathBuf]) -> Result<(), String> {
     let mut faults = Vec::new();
     for path in databases {
-        let cleaned = with_runtime(async {
-            let store = SqliteStore::open(path, &OpenOptions::default()).await?;
-            let cleaned = store.clean(&extract_intent).await;
-            store.close().await.and(cleaned)
-        });
+        let cleaned = with_runtime(assembly::clean(path));
         if let Err(error) = cleaned {
             faults.push(format!("{}: {error}", path.display()));
         }

@@ -1,17 +1,16 @@
 //! `grov drift explain EVENT`
 
 use super::view::{CorrectionView, EventView};
+use crate::assembly::{self, CommandStore};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::moment;
 use crate::table::{harmless, shortened};
 use grov_domain::{
-    Clock, Correction, DriftEvent, DriftEventId, DriftFilter, DriftStore, DriftType, GoalContract, Rule,
-    SessionStore, SystemClock,
+    Clock, Correction, DriftEvent, DriftEventId, DriftFilter, DriftType, GoalContract, Rule, SystemClock,
 };
 use grov_hook_path::Held;
-use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -48,13 +47,19 @@ struct HeldView {
 pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome {
     let wanted = event.to_owned();
     let answer = context
-        .look(|store| async move {
-            let event = one(&store, &wanted).await?;
-            let correction = correction(&store, &event).await?;
+        .read(async |store| {
+            let event = one(store, &wanted).await?;
+            let correction = correction(store, &event).await?;
             let task = store.session(&event.session_id).await?;
             let held_to = match task {
                 Some(task) => {
-                    let held = Held::of(&store, &task.state, Some(event.timestamp)).await?;
+                    let held = Held::of(
+                        store,
+                        assembly::intent_reader(),
+                        &task.state,
+                        Some(event.timestamp),
+                    )
+                    .await?;
                     Some(HeldView::from(held.contract))
                 }
                 None => None,
@@ -86,7 +91,7 @@ impl From<GoalContract> for HeldView {
 }
 
 /// The event that `name` means: by its id, by its step's id, or by a beginning or end of one.
-async fn one(store: &SqliteStore, name: &str) -> Result<DriftEvent, Failure> {
+async fn one(store: &dyn CommandStore, name: &str) -> Result<DriftEvent, Failure> {
     if let Some(event) = store.drift_event(&DriftEventId::new(name)).await? {
         return Ok(event);
     }
@@ -123,7 +128,7 @@ fn unknown(name: &str) -> Failure {
 }
 
 /// The correction that is about the event's action.
-async fn correction(store: &SqliteStore, event: &DriftEvent) -> Result<Option<Correction>, Failure> {
+async fn correction(store: &dyn CommandStore, event: &DriftEvent) -> Result<Option<Correction>, Failure> {
     let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
         return Ok(None);
     };

@@ -1,14 +1,14 @@
 //! `grov drift log`
 
 use super::view::EventView;
+use crate::assembly::CommandStore;
 use crate::chosen::{self, chosen};
 use crate::context::Context;
 use crate::hooked;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::moment;
 use crate::table::Table;
-use grov_domain::{ClientSessionId, DriftEvent, DriftFilter, DriftStore, HookStore, StoreError};
-use grov_store::SqliteStore;
+use grov_domain::{ClientSessionId, DriftEvent, DriftFilter, StoreError};
 use serde::Serialize;
 
 /// Events that a person is shown unless they ask for more.
@@ -34,19 +34,19 @@ pub(super) fn run(
     };
     let project = context.project()?.key().to_owned();
     let wanted = session.map(str::to_owned);
-    let events = context.look(|store| async move {
+    let events = context.read(async |store| {
         let mut filter = DriftFilter {
             limit,
             ..DriftFilter::default()
         };
         match wanted {
-            Some(wanted) => match chosen(&store, Some(&wanted), &project).await {
+            Some(wanted) => match chosen(store, Some(&wanted), &project).await {
                 Ok(chosen) => match chosen.named {
                     Some(task) => filter.session_id = Some(task),
                     None => {
                         filter.client_session_id = Some(chosen.id.clone());
                         let events = store.drift_events(&filter).await?;
-                        let found = found(&store, &[chosen.id]).await?;
+                        let found = found(store, &[chosen.id]).await?;
                         return Ok(merged(events, found, limit));
                     }
                 },
@@ -69,7 +69,7 @@ pub(super) fn run(
                     .into_iter()
                     .map(|session| session.client_session_id)
                     .collect();
-                return Ok(merged(events, found(&store, &ids).await?, limit));
+                return Ok(merged(events, found(store, &ids).await?, limit));
             }
         }
         Ok(store.drift_events(&filter).await?)
@@ -88,7 +88,10 @@ pub(super) fn run(
 }
 
 /// What hooks found off goal in sessions.
-async fn found(store: &SqliteStore, sessions: &[ClientSessionId]) -> Result<Vec<DriftEvent>, StoreError> {
+async fn found(
+    store: &dyn CommandStore,
+    sessions: &[ClientSessionId],
+) -> Result<Vec<DriftEvent>, StoreError> {
     let mut events = Vec::new();
     for session in sessions {
         let checks = store.hook_checks(session).await?;

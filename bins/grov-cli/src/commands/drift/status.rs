@@ -1,6 +1,7 @@
 //! `grov drift status`
 
 use super::view::{CorrectionView, picture, way};
+use crate::assembly::{self, CommandStore};
 use crate::chosen::{Chosen, chosen};
 use crate::context::Context;
 use crate::hooked;
@@ -8,11 +9,10 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{ago, some};
 use crate::table::{harmless, shortened};
 use grov_domain::{
-    ClientSessionId, Clock, Correction, CorrectionOutcome, DriftFilter, DriftState, DriftStore, HookStore,
-    OFF_GOAL_BELOW, SessionFilter, SessionMode, SessionState, SessionStatus, SessionStore, SystemClock,
+    ClientSessionId, Clock, Correction, CorrectionOutcome, DriftFilter, DriftState, OFF_GOAL_BELOW,
+    SessionFilter, SessionMode, SessionState, SessionStatus, SystemClock,
 };
 use grov_hook_path::Held;
-use grov_store::SqliteStore;
 use serde::Serialize;
 use std::fmt::Write;
 use time::OffsetDateTime;
@@ -68,11 +68,11 @@ struct Counts {
 pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) -> Outcome {
     let project_path = context.project()?.key().to_owned();
     let (project, wanted) = (project_path.clone(), session.map(str::to_owned));
-    let sessions = context.look(|store| async move {
+    let sessions = context.read(async |store| {
         let mut standings = Vec::new();
-        for chosen in sessions(&store, wanted.as_deref(), &project).await? {
+        for chosen in sessions(store, wanted.as_deref(), &project).await? {
             if let Some(task) = chosen.task() {
-                standings.push(standing(&store, task).await?);
+                standings.push(standing(store, task).await?);
             }
         }
         Ok(standings)
@@ -95,7 +95,7 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
 
 /// The session that was asked for, or those of the project that are active, newest first.
 async fn sessions(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<Vec<Chosen>, crate::failure::Failure> {
@@ -123,7 +123,10 @@ async fn sessions(
     Ok(all)
 }
 
-async fn standing(store: &SqliteStore, task: &SessionState) -> Result<StandingView, crate::failure::Failure> {
+async fn standing(
+    store: &dyn CommandStore,
+    task: &SessionState,
+) -> Result<StandingView, crate::failure::Failure> {
     let id = &task.client_session_id;
     let state = store.drift_state(id).await?;
     let mut corrections = store.corrections(id).await?;
@@ -147,7 +150,7 @@ async fn standing(store: &SqliteStore, task: &SessionState) -> Result<StandingVi
     let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).chain(found).collect();
     scores.sort();
     let scores: Vec<Option<u8>> = scores.into_iter().map(|(.., score)| score).collect();
-    let held = Held::of(store, task, None).await?;
+    let held = Held::of(store, assembly::intent_reader(), task, None).await?;
     let state = state.unwrap_or_else(|| DriftState {
         mode: task.session_mode,
         escalation: u8::try_from(task.escalation_count).unwrap_or(u8::MAX),

@@ -1,5 +1,6 @@
 //! `grov goal show`
 
+use crate::assembly;
 use crate::chosen::{self, chosen};
 use crate::context::Context;
 use crate::output::{Outcome, Style, Terminal, Verdict};
@@ -50,10 +51,10 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
     let wanted = session.map(str::to_owned);
     let project = context.project()?.key().to_owned();
     let answer = context
-        .look(|store| async move {
-            let chosen = chosen(&store, wanted.as_deref(), &project).await?;
+        .read(async |store| {
+            let chosen = chosen(store, wanted.as_deref(), &project).await?;
             let task = chosen.task().ok_or_else(|| chosen::none(wanted.as_deref()))?;
-            let held = Held::of(&store, task, None).await?;
+            let held = Held::of(store, assembly::intent_reader(), task, None).await?;
             Ok(answer(task, &held))
         })?
         .ok_or_else(|| chosen::none(session))?;

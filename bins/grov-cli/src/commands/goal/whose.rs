@@ -1,13 +1,11 @@
 //! The session whose goal is changed: one that the proxy recorded, or one that hooks alone know.
 
+use crate::assembly::CommandStore;
 use crate::chosen::{self, chosen};
 use crate::failure::Failure;
 use crate::output::say;
 use crate::show::ago;
-use grov_domain::{
-    ClientSessionId, Clock, HookSession, HookStore, SessionFilter, SessionStatus, SessionStore, SystemClock,
-};
-use grov_store::SqliteStore;
+use grov_domain::{ClientSessionId, Clock, HookSession, SessionFilter, SessionStatus, SystemClock};
 
 /// So many sessions of the project that hooks know are looked at, the newest.
 const MOST_HOOKED: u32 = 100;
@@ -18,7 +16,7 @@ const MOST_HOOKED: u32 = 100;
 /// # Errors
 /// A negative result when there is none, bad usage when several are meant.
 pub(super) async fn session(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     wanted: Option<&str>,
     project: &str,
 ) -> Result<ClientSessionId, Failure> {
@@ -45,7 +43,7 @@ fn only(hooked: &[HookSession], wanted: &str) -> Option<ClientSessionId> {
 }
 
 async fn newest(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     hooked: &[HookSession],
     project: &str,
 ) -> Result<ClientSessionId, Failure> {

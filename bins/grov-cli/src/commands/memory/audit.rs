@@ -41,16 +41,16 @@ pub(super) fn run(context: &Context, terminal: Terminal) -> Outcome {
     let scope = scope(context)?;
     let ignore = context.ignore();
     let project_path = scope.project_path.clone();
-    let checked = context.read(|store| async move {
+    let checked = context.read(async |store| {
         let mut findings = Vec::new();
         let mut checked = 0_u64;
-        let check = |task: Task| {
+        let mut check = |task: Task| {
             checked += 1;
             findings.extend(suspicious(&task));
             findings.extend(ignored(&task, &ignore));
             ControlFlow::Continue(())
         };
-        store.each_memory(&scope, check).await?;
+        store.each_memory(&scope, &mut check).await?;
         Ok((checked, findings))
     })?;
     let (checked, findings) = checked.unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{TaskView, some};
 use crate::table::harmless;
 use editor::Draft;
-use grov_domain::{LedgerStore, MemoryStore, Task, TaskStore};
+use grov_domain::Task;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Read;
@@ -37,7 +37,7 @@ struct Saved {
 pub(super) fn run(context: &Context, arguments: &EditArguments, terminal: Terminal) -> Outcome {
     let wanted = arguments.id.clone();
     let before = context
-        .look(|store| async move { named::one(&store, &wanted).await })?
+        .read(async |store| Ok(named::one(store, &wanted).await?))?
         .ok_or_else(|| named::unknown(&arguments.id))?;
     let saved = match &arguments.from {
         Some(file) => save(context, &before, draft::understood(&contents(file)?, &before)?)?,
@@ -95,7 +95,7 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
         .filter(|file| !after.files_touched.contains(file))
         .collect();
     after.file_pins.retain(|pin| !gone.contains(&pin.path));
-    let saved = context.change(|store| async move {
+    let saved = context.write(async |store| {
         let stored = store.task(&before.id).await?;
         let stored = stored.ok_or_else(|| named::unknown(before.id.as_str()))?;
         if stored != *before {

@@ -10,7 +10,7 @@ use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::show::some;
 use crate::table::harmless;
 use cost::Cost;
-use grov_domain::{Clock, LedgerStore, MemoryStore, SystemClock, TaskId};
+use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -40,10 +40,10 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
         ));
     }
     let ids = arguments.ids.clone();
-    let plan = context.look(|store| async move {
+    let plan = context.read(async |store| {
         let mut plan = Plan::default();
         for id in ids {
-            match named(&store, &id).await? {
+            match named(store, &id).await? {
                 Named::Task(task) if plan.known.contains(&task.id) => {}
                 Named::Task(task) => plan.known.push(task.id),
                 Named::Nothing => plan.unknown.push(id),
@@ -91,7 +91,7 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
             }
         }
         let forgotten = context
-            .write(|store| async move { MemoryStore::forget(&store, &known).await })?
+            .write(async |store| Ok(MemoryStore::forget(store, &known).await?))?
             .unwrap_or_default();
         answer.forgotten = forgotten.iter().map(ToString::to_string).collect();
     }

@@ -2,6 +2,7 @@
 
 use super::record;
 use crate::arguments::ImportArguments;
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::lines::Lines;
@@ -9,9 +10,8 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::progress::{Mark, Progress};
 use crate::show::some;
 use crate::table::{harmless, shortened};
-use grov_domain::{Clock, MemoryStore, Project, SystemClock, Task, TaskId};
+use grov_domain::{Clock, Project, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
-use grov_store::SqliteStore;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use time::OffsetDateTime;
@@ -82,8 +82,8 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
         project,
         done: arguments.from_line - 1,
     };
-    let ended = context.create(|store| async move {
-        let ended = reading.all(&store).await;
+    let ended = context.create(async |store| {
+        let ended = reading.all(store).await;
         reading.progress.close();
         // In order, so that no hook finds much to be read in front of the database. What was saved is, also without.
         let _ = store.close().await;
@@ -134,7 +134,7 @@ pub(super) fn run(context: &Context, arguments: &ImportArguments, terminal: Term
 
 impl Reading {
     /// Saves batch after batch.
-    async fn all(&mut self, store: &SqliteStore) -> Result<(), Failure> {
+    async fn all(&mut self, store: &dyn CommandStore) -> Result<(), Failure> {
         loop {
             let mut batch = self.batch();
             if !batch.tasks.is_empty() {
@@ -233,7 +233,7 @@ impl Reading {
 }
 
 /// A record without a time keeps the one it got when it was first imported.
-async fn keep_times(store: &SqliteStore, batch: &mut Batch) -> Result<(), Failure> {
+async fn keep_times(store: &dyn CommandStore, batch: &mut Batch) -> Result<(), Failure> {
     if batch.undated.is_empty() {
         return Ok(());
     }

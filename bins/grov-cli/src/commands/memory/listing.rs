@@ -2,12 +2,12 @@
 
 use super::record::Record;
 use super::scope;
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::show::{TaskView, moment};
 use crate::table::{Table, harmless};
-use grov_domain::{MemoryScope, MemoryStore, StoreError, Task};
-use grov_store::SqliteStore;
+use grov_domain::{MemoryScope, StoreError, Task};
 use serde::Serialize;
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -39,7 +39,7 @@ pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) ->
     let limit = limit.unwrap_or(if terminal.wants_json() { 0 } else { SOME });
     let scope = scope(context)?;
     let mut tasks = context
-        .read(|store| async move { all(&store, &scope).await })?
+        .read(async |store| Ok(all(store, &scope).await?))?
         .unwrap_or_default();
     tasks.reverse();
     if limit > 0 {
@@ -55,16 +55,16 @@ pub(super) fn list(context: &Context, limit: Option<u32>, terminal: Terminal) ->
 
 pub(super) fn export(context: &Context) -> Outcome {
     let scope = scope(context)?;
-    let printed = context.read(|store| async move {
+    let printed = context.read(async |store| {
         let mut printed = Ok(());
-        let print = |task: Task| match output::line(&Record::from(task)) {
+        let mut print = |task: Task| match output::line(&Record::from(task)) {
             Ok(()) => ControlFlow::Continue(()),
             Err(failure) => {
                 printed = Err(failure);
                 ControlFlow::Break(())
             }
         };
-        store.each_memory(&scope, print).await?;
+        store.each_memory(&scope, &mut print).await?;
         Ok(printed)
     })?;
     printed.unwrap_or(Ok(())).map(|()| Verdict::Found)
@@ -74,7 +74,7 @@ pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
     let scope = scope(context)?;
     let project_path = scope.project_path.clone();
     let stats = context
-        .read(|store| async move { store.memory_stats(Some(&scope)).await })?
+        .read(async |store| Ok(store.memory_stats(Some(&scope)).await?))?
         .unwrap_or_default();
     let [complete, partial, abandoned] = stats.by_status;
     let answer = StatsAnswer {
@@ -92,13 +92,13 @@ pub(super) fn stats(context: &Context, terminal: Terminal) -> Outcome {
 }
 
 /// All memories of a scope, oldest first.
-async fn all(store: &SqliteStore, scope: &MemoryScope) -> Result<Vec<Task>, StoreError> {
+async fn all(store: &dyn CommandStore, scope: &MemoryScope) -> Result<Vec<Task>, StoreError> {
     let mut tasks = Vec::new();
-    let keep = |task| {
+    let mut keep = |task| {
         tasks.push(task);
         ControlFlow::Continue(())
     };
-    store.each_memory(scope, keep).await?;
+    store.each_memory(scope, &mut keep).await?;
     Ok(tasks)
 }
 

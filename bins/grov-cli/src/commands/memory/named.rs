@@ -1,9 +1,9 @@
 //! Memories as people and agents name them: by their id, or by a beginning or end of it.
 
+use crate::assembly::CommandStore;
 use crate::failure::Failure;
 use crate::table::{harmless, shortened};
-use grov_domain::{MemoryStore, StoreError, Task, TaskId, TaskStore};
-use grov_store::SqliteStore;
+use grov_domain::{StoreError, Task, TaskId};
 
 /// Candidates that are listed.
 const MOST: usize = 8;
@@ -19,7 +19,7 @@ pub(super) enum Named {
 }
 
 /// What `name` stands for.
-pub(super) async fn named(store: &SqliteStore, name: &str) -> Result<Named, StoreError> {
+pub(super) async fn named(store: &dyn CommandStore, name: &str) -> Result<Named, StoreError> {
     if let Some(task) = store.task(&TaskId::new(name)).await? {
         return Ok(Named::Task(Box::new(task)));
     }
@@ -41,7 +41,7 @@ pub(super) async fn named(store: &SqliteStore, name: &str) -> Result<Named, Stor
 ///
 /// # Errors
 /// A negative result when there is none, bad usage when there are several.
-pub(super) async fn one(store: &SqliteStore, name: &str) -> Result<Task, Failure> {
+pub(super) async fn one(store: &dyn CommandStore, name: &str) -> Result<Task, Failure> {
     match named(store, name).await? {
         Named::Task(task) => Ok(*task),
         Named::Nothing => Err(unknown(name)),

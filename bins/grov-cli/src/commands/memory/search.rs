@@ -2,15 +2,15 @@
 
 use super::scope;
 use crate::arguments::SearchArguments;
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::embedder::Searcher;
 use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::table::{Table, harmless};
-use grov_domain::{Clock, MemoryScope, SystemClock, TaskStore};
+use grov_domain::{Clock, MemoryScope, SystemClock};
 use grov_memory::{Found, Query};
-use grov_store::SqliteStore;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,8 +70,8 @@ pub(super) fn run(context: &Context, arguments: &SearchArguments, terminal: Term
 fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outcome {
     let searcher = Searcher::of(context);
     let results = context
-        .read(|store| async move {
-            let found = searcher.search(&store, query).await?;
+        .read(async |store| {
+            let found = searcher.search(store, query).await?;
             let mut results = Vec::with_capacity(found.len());
             for found in found {
                 let task = store.task(&found.task_id).await?;
@@ -103,9 +103,8 @@ fn batch(context: &Context, scope: MemoryScope, file: &Path, arguments: &SearchA
     let mut lines = Lines::open(file)?;
     let (limit, why) = (arguments.limit, arguments.why);
     let searcher = Searcher::of(context);
-    let outcome = context.read(|store| async move {
-        Ok(answer_all(&store, &searcher, &scope, &mut lines, limit, why).await)
-    })?;
+    let outcome =
+        context.read(async |store| Ok(answer_all(store, &searcher, &scope, &mut lines, limit, why).await))?;
     match outcome {
         Some(outcome) => outcome.map(|()| Verdict::Found),
         None => Err(Failure::error(
@@ -117,7 +116,7 @@ fn batch(context: &Context, scope: MemoryScope, file: &Path, arguments: &SearchA
 }
 
 async fn answer_all(
-    store: &SqliteStore,
+    store: &dyn CommandStore,
     searcher: &Searcher,
     scope: &MemoryScope,
     lines: &mut Lines,

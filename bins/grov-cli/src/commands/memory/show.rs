@@ -4,14 +4,14 @@ mod files;
 
 use super::named::{self, title};
 use super::supersede::{before, behind};
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{TaskView, moment};
 use crate::table::harmless;
 use files::FileView;
-use grov_domain::{MemoryStore, TaskId};
-use grov_store::SqliteStore;
+use grov_domain::TaskId;
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -40,10 +40,10 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     let here = context.project().ok();
     let top = context.top();
     let answer = context
-        .look(|store| async move {
-            let task = named::one(&store, &wanted).await?;
-            let replaced_by = others(&store, &behind(&store, &task.id).await?).await?;
-            let replaces = others(&store, &before(&store, &task.id).await?).await?;
+        .read(async |store| {
+            let task = named::one(store, &wanted).await?;
+            let replaced_by = others(store, &behind(store, &task.id).await?).await?;
+            let replaces = others(store, &before(store, &task.id).await?).await?;
             // Files of another project would be looked for in the wrong place.
             let is_here = here.is_some_and(|here| {
                 here.key() == task.project_path
@@ -64,7 +64,7 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     Ok(Verdict::Found)
 }
 
-async fn others(store: &SqliteStore, ids: &[TaskId]) -> Result<Vec<OtherView>, Failure> {
+async fn others(store: &dyn CommandStore, ids: &[TaskId]) -> Result<Vec<OtherView>, Failure> {
     let tasks = store.memories(ids).await?;
     Ok(tasks
         .iter()

@@ -1,12 +1,12 @@
 //! `grov memory supersede OLD NEW`, `grov memory supersede OLD --undo`
 
 use super::named;
+use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::table::harmless;
-use grov_domain::{MemoryStore, Task, TaskId, TaskStore};
-use grov_store::SqliteStore;
+use grov_domain::{Task, TaskId};
 use serde::Serialize;
 use std::collections::HashSet;
 
@@ -20,15 +20,15 @@ struct Answer {
 
 pub(super) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Terminal) -> Outcome {
     let (name_of_old, name_of_new) = (old.to_owned(), new.map(str::to_owned));
-    let answer = context.change(|store| async move {
-        let old = named::one(&store, &name_of_old).await?;
+    let answer = context.write(async |store| {
+        let old = named::one(store, &name_of_old).await?;
         let new = match &name_of_new {
-            Some(name) => Some(named::one(&store, name).await?.id),
+            Some(name) => Some(named::one(store, name).await?.id),
             None => None,
         };
         let changed = old.superseded_by != new;
         if changed && !store.supersede(&old.id, new.as_ref()).await? {
-            return Err(refused(&store, &old, new.as_ref()).await?);
+            return Err(refused(store, &old, new.as_ref()).await?);
         }
         Ok(Answer {
             id: old.id.to_string(),
@@ -42,7 +42,7 @@ pub(super) fn run(context: &Context, old: &str, new: Option<&str>, terminal: Ter
 }
 
 /// Why a replacement is none.
-async fn refused(store: &SqliteStore, old: &Task, new: Option<&TaskId>) -> Result<Failure, Failure> {
+async fn refused(store: &dyn CommandStore, old: &Task, new: Option<&TaskId>) -> Result<Failure, Failure> {
     let Some(new) = new else {
         return Ok(named::unknown(old.id.as_str()));
     };
@@ -73,7 +73,7 @@ async fn refused(store: &SqliteStore, old: &Task, new: Option<&TaskId>) -> Resul
 }
 
 /// What replaces a memory, what replaces that, and so on. A chain that somebody closed by hand ends where it began.
-pub(super) async fn behind(store: &SqliteStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
+pub(super) async fn behind(store: &dyn CommandStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
     let mut chain = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut next = store.task(id).await?.and_then(|task| task.superseded_by);
@@ -85,7 +85,7 @@ pub(super) async fn behind(store: &SqliteStore, id: &TaskId) -> Result<Vec<TaskI
 }
 
 /// What a memory replaces, what that replaced, and so on, the nearest first.
-pub(super) async fn before(store: &SqliteStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
+pub(super) async fn before(store: &dyn CommandStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
     let mut found: Vec<TaskId> = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut looked_at = 0;

@@ -12,15 +12,11 @@ use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
 impl SqliteStore {
-    /// Visits the memories of a scope, oldest first, as they are at one moment: one that is saved anew meanwhile is visited
-    /// once, as it was. The database is read as long as that takes, so that its log grows if others write.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub async fn each_memory(
+    /// The database is read as long as that takes, so that its log grows if others write.
+    pub(super) async fn visit_memories(
         &self,
         scope: &MemoryScope,
-        mut visit: impl FnMut(Task) -> ControlFlow<()>,
+        visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
     ) -> Result<(), StoreError> {
         let mut query = QueryBuilder::new("SELECT * FROM tasks WHERE ");
         push_scope(&mut query, Some(scope));

@@ -18,15 +18,17 @@ pub(super) use terms::Terms;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    ImportReport, MemoryDocument, MemoryScope, MemoryStats, MemoryStore, PerField, Task, TaskId, TermMatches,
+    ImportReport, MemoryDocument, MemoryScope, MemorySearch, MemoryStats, MemoryStore, PerField, Task,
+    TaskId, TermMatches,
 };
+use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
 /// The columns that hold how many terms a field has.
 const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "file_terms"];
 
 #[async_trait]
-impl MemoryStore for SqliteStore {
+impl MemorySearch for SqliteStore {
     async fn lookup(
         &self,
         scope: &MemoryScope,
@@ -53,6 +55,13 @@ impl MemoryStore for SqliteStore {
         self.newest_documents(scope, before, limit).await
     }
 
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        self.tasks_of(tasks).await
+    }
+}
+
+#[async_trait]
+impl MemoryStore for SqliteStore {
     async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
         self.import_tasks(tasks).await
     }
@@ -64,10 +73,6 @@ impl MemoryStore for SqliteStore {
         limit: u32,
     ) -> Result<Vec<Task>, StoreError> {
         self.tasks_in_order(scope, after, limit).await
-    }
-
-    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
-        self.tasks_of(tasks).await
     }
 
     async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
@@ -88,5 +93,13 @@ impl MemoryStore for SqliteStore {
 
     async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
         self.count_memories(scope).await
+    }
+
+    async fn each_memory(
+        &self,
+        scope: &MemoryScope,
+        visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
+    ) -> Result<(), StoreError> {
+        self.visit_memories(scope, visit).await
     }
 }

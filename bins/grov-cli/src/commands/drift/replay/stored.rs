@@ -1,6 +1,7 @@
 //! What was done in a session, judged anew.
 
 use super::super::view::picture;
+use crate::assembly::{self, CommandStore};
 use crate::chosen::{self, Chosen, chosen};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -9,13 +10,12 @@ use crate::show::{moment, some};
 use crate::table::{Table, harmless};
 use grov_actions::{ToolCall, understand};
 use grov_domain::{
-    ActionSketch, ActionType, DriftEvent, DriftFilter, DriftStore, EffectKind, Finding, GoalContract,
-    OFF_GOAL_BELOW, SessionId, SessionState, SessionStore, StepRow,
+    ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, OFF_GOAL_BELOW,
+    SessionId, SessionState, StepRow,
 };
 use grov_hook_path::Held;
 use grov_project::Place;
 use grov_scope::Rules;
-use grov_store::SqliteStore;
 use serde::Serialize;
 use std::path::Path;
 use time::OffsetDateTime;
@@ -63,9 +63,9 @@ pub(in crate::commands::drift) fn run(
     let project = context.project()?.key().to_owned();
     let wanted = session.map(str::to_owned);
     let answer = context
-        .look(|store| async move {
-            let chosen = chosen(&store, wanted.as_deref(), &project).await?;
-            let actions = judged(&store, &chosen).await?;
+        .read(async |store| {
+            let chosen = chosen(store, wanted.as_deref(), &project).await?;
+            let actions = judged(store, &chosen).await?;
             Ok(Answer {
                 client_session_id: chosen.id.to_string(),
                 actions,
@@ -80,7 +80,7 @@ pub(in crate::commands::drift) fn run(
 }
 
 /// The actions in order of time, each judged under what its task was held to then.
-async fn judged(store: &SqliteStore, chosen: &Chosen) -> Result<Vec<ActionView>, Failure> {
+async fn judged(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<ActionView>, Failure> {
     let mut views = Vec::new();
     let mut rules: Option<Rules> = None;
     let mut held: Option<(SessionId, OffsetDateTime)> = None;
@@ -90,7 +90,11 @@ async fn judged(store: &SqliteStore, chosen: &Chosen) -> Result<Vec<ActionView>,
             let tasks = || chosen.tasks.iter().map(|task| &task.state);
             let task = tasks().find(|task| task.session_id == recorded.task);
             let contract = match task {
-                Some(task) => Held::of(store, task, Some(recorded.at)).await?.contract,
+                Some(task) => {
+                    Held::of(store, assembly::intent_reader(), task, Some(recorded.at))
+                        .await?
+                        .contract
+                }
                 None => GoalContract::default(),
             };
             match &mut rules {
@@ -126,7 +130,7 @@ async fn judged(store: &SqliteStore, chosen: &Chosen) -> Result<Vec<ActionView>,
 }
 
 /// Steps and what was taken from among them, of the named task or of the whole session, in order of time.
-async fn recorded(store: &SqliteStore, chosen: &Chosen) -> Result<Vec<Recorded>, Failure> {
+async fn recorded(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<Recorded>, Failure> {
     let filter = DriftFilter {
         client_session_id: Some(chosen.id.clone()),
         ..DriftFilter::default()

@@ -1,0 +1,161 @@
+//! Opens the store and builds the judge: the one place that knows which.
+
+use async_trait::async_trait;
+use grov_domain::{
+    Clock, Intents, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreConnection,
+    StoreError, SummaryQuestion, SystemClock,
+};
+use grov_drift::IntentReader;
+use grov_hook_path::{HookBackend, Services};
+use grov_llm::offline::{IntentMemo, extract_intent, session_summary};
+use grov_llm::{JudgeSettings, ModelJudge, Provider};
+use grov_runtime::{LlmProvider, Settings};
+use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use grov_store::{Examination, set_aside_databases};
+
+/// What a command reads and writes.
+pub(crate) trait CommandStore: Store + StoreConnection {}
+
+impl<T: Store + StoreConnection> CommandStore for T {}
+
+/// The store, opened for writing and created if there is none.
+pub(crate) async fn open(database: &Path) -> Result<impl CommandStore + 'static, StoreError> {
+    SqliteStore::open(database, &OpenOptions::default()).await
+}
+
+/// The store that is there, opened for reading alone; `None` if there is none.
+pub(crate) async fn open_existing(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
+    SqliteStore::open_existing(database, &OpenOptions::default()).await
+}
+
+/// The same for a short process, which keeps nobody waiting.
+pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl CommandStore>, StoreError> {
+    SqliteStore::open_existing(database, &OpenOptions::brief()).await
+}
+
+/// What a look into the whole database finds, and how many records wait beside it; `None` if there is none.
+pub(crate) async fn examine(database: &Path) -> Result<Option<(Examination, u64)>, StoreError> {
+    let Some(store) = SqliteStore::open_existing(database, &OpenOptions::default()).await? else {
+        return Ok(None);
+    };
+    let spooled = grov_domain::MaintenanceStore::stats(&store).await?.spooled;
+    Ok(Some((store.examine().await?, spooled)))
+}
+
+/// Whether a database is known to hold no rows of an older version.
+pub(crate) async fn is_clean(database: &Path) -> Result<bool, StoreError> {
+    SqliteStore::is_clean(database, &OpenOptions::brief()).await
+}
+
+/// Takes secrets out of what an older version wrote.
+pub(crate) async fn clean(database: &Path) -> Result<(), StoreError> {
+    let store = SqliteStore::open(database, &OpenOptions::default()).await?;
+    let cleaned = store.clean(&extract_intent).await;
+    store.close().await.and(cleaned)
+}
+
+/// The spending ledger in this database, opened with the first call.
+pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
+    Arc::new(ReopeningStore::new(
+        database,
+        OpenOptions::default(),
+        OnCorruption::Fail,
+    ))
+}
+
+/// The judge that the settings name, with its ledger in this database; `None` where rules judge alone. If it cannot be
+/// used, rules judge as well, and `tell` is given the reason.
+pub(crate) fn judge(settings: &Settings, database: &Path, tell: impl Fn(&str)) -> Option<ModelJudge> {
+    let proxy = settings.proxy();
+    let settings = settings.llm();
+    if let Some(missing) = settings.missing {
+        tell(&format!("rules judge alone: {missing}"));
+    }
+    let wanted = JudgeSettings {
+        provider: match settings.provider {
+            LlmProvider::Anthropic => Provider::Anthropic,
+            LlmProvider::OpenAi => Provider::OpenAi,
+            LlmProvider::Offline => return None,
+        },
+        base_url: settings.base_url.as_ref().map(|url| url.as_str().to_owned()),
+        api_key: settings.api_key.clone(),
+        model: settings.model.clone(),
+        daily_budget: MicroUsd(settings.daily_budget_micro_usd),
+        timeout: settings.timeout,
+        concurrency: settings.concurrency,
+        proxy: settings.proxy.as_ref().map(|url| url.as_str().to_owned()),
+        own_listeners: vec![SocketAddr::new(proxy.host, proxy.port)],
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+    match ModelJudge::new(wanted, ledger(database), clock) {
+        Ok(judge) => Some(judge),
+        Err(trouble) => {
+            tell(&format!("rules judge alone: {trouble}"));
+            None
+        }
+    }
+}
+
+/// The rules that read prompts.
+pub(crate) fn intent_reader() -> IntentReader {
+    Arc::new(extract_intent)
+}
+
+/// What hooks are answered from.
+pub(crate) struct HookServices {
+    database: PathBuf,
+}
+
+impl HookServices {
+    /// Those of one database.
+    pub(crate) fn of(database: PathBuf) -> Arc<dyn Services> {
+        Arc::new(Self { database })
+    }
+}
+
+fn options(patience: Option<Duration>) -> OpenOptions {
+    patience.map_or_else(OpenOptions::default, OpenOptions::patient)
+}
+
+#[async_trait]
+impl Services for HookServices {
+    async fn store(&self, patience: Option<Duration>) -> Result<Box<dyn HookBackend>, StoreError> {
+        let store = SqliteStore::open(&self.database, &options(patience)).await?;
+        Ok(Box::new(store))
+    }
+
+    async fn existing_store(
+        &self,
+        patience: Option<Duration>,
+    ) -> Result<Option<Box<dyn HookBackend>>, StoreError> {
+        let store = SqliteStore::open_existing(&self.database, &options(patience)).await?;
+        Ok(store.map(|store| Box::new(store) as Box<dyn HookBackend>))
+    }
+
+    fn judge(&self, settings: &Settings) -> Result<Box<dyn SettlingJudge>, StoreError> {
+        if let Some(judge) = judge(settings, &self.database, |_| ()) {
+            return Ok(Box::new(judge));
+        }
+        let rules = ModelJudge::new(
+            JudgeSettings::default(),
+            ledger(&self.database),
+            Arc::new(SystemClock),
+        );
+        Ok(Box::new(
+            rules.map_err(|error| StoreError::Other(error.to_string()))?,
+        ))
+    }
+
+    fn intents(&self) -> Arc<dyn Intents> {
+        Arc::new(IntentMemo::default())
+    }
+
+    fn summary(&self, question: &SummaryQuestion) -> SessionDigest {
+        session_summary(question)
+    }
+}
