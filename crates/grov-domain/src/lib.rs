@@ -62,8 +62,9 @@ pub use ledger::{
 };
 pub use memory::{Decision, DriftEvent, FilePin, FileReasoning, Task, TaskStatus, TriggerReason};
 pub use memory_search::{
-    ImportReport, MemoryDocument, MemoryExtent, MemoryField, MemoryScope, MemorySearch, MemoryStats,
-    MemoryStore, PerField, Posting, RefusedImport, TermMatch, TermMatches, file_term, path_term,
+    CandidateOrder, ImportReport, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryField,
+    MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore, PerField,
+    RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;

@@ -1,6 +1,6 @@
 //! Finding past work again: the port through which memory is searched, filled, listed and emptied.
 //!
-//! A store answers what stands where; what fits a prompt is decided by whoever asks. Terms come from
+//! A store answers in which memories terms stand and how often; what fits a prompt is decided by the caller. Terms come from
 //! [`words`](crate::words), and from [`file_term`] and [`path_term`] for files.
 
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
@@ -63,40 +63,109 @@ fn solid(mark: &str, path: &str) -> String {
     term
 }
 
-/// How much a scope holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MemoryExtent {
+/// What the memories of a scope are like, and how the terms of a question are spread over them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryStatistics {
     /// Memories.
     pub documents: u64,
     /// Terms in all of them, by field.
     pub lengths: PerField<u64>,
+    /// For each term that was asked for, in the same order.
+    pub terms: Vec<TermStatistics>,
+}
+
+/// How a term is spread over the memories of a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TermStatistics {
+    /// In how many memories it stands.
+    pub frequency: u64,
+    /// Whether memories were looked for by it: not if rarer terms used up the budget.
+    pub is_read: bool,
+}
+
+impl MemoryStatistics {
+    /// How telling a term is that stands in `frequency` memories (BM25's idf, kept above 0).
+    pub fn rarity(&self, frequency: u64) -> f64 {
+        let (frequency, documents) = (frequency as f64, self.documents as f64);
+        ((documents - frequency + 0.5).max(0.0) / (frequency + 0.5)).ln_1p()
+    }
 }
 
 /// How often a term stands in a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Posting {
-    /// The store's number of the memory.
-    pub document: i64,
+pub struct TermCount {
+    /// The place of the term among those that were asked for.
+    pub term: usize,
     /// How often, by field; more than fits stays at the most that does.
     pub counts: PerField<u16>,
 }
 
-/// What the store knows of a term.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TermMatch {
-    /// In how many memories of the scope it stands.
-    pub frequency: u64,
-    /// Where it stands, or the newest of these places where not all may be read; `None` when rarer terms used up what may.
-    pub postings: Option<Vec<Posting>>,
+/// What it is worth roughly that a term stands in a memory, without knowing how long the memory is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TermWeights {
+    /// How soon more of the same term stops counting (BM25's k1).
+    pub saturation: f64,
+    /// What a place in each field is worth.
+    pub fields: PerField<f64>,
 }
 
-/// The answer to a lookup.
+impl TermWeights {
+    /// The worth of a term that is as telling as this.
+    pub fn worth(&self, rarity: f64, counts: PerField<u16>) -> f64 {
+        let weighted = self.fields.iter().zip(counts);
+        let count: f64 = weighted.map(|(weight, count)| weight * f64::from(count)).sum();
+        rarity * count / (count + self.saturation)
+    }
+}
+
+/// Which memories come first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CandidateOrder<'a> {
+    /// Those in which the terms are worth most together.
+    Worth(TermWeights),
+    /// The newest, but for those that are known already: of these only the counts are answered.
+    Newest {
+        /// The store's numbers of the memories that are known.
+        known: &'a [i64],
+    },
+}
+
+/// What memories are looked for by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MemoryQuestion<'a> {
+    /// Whose memories.
+    pub scope: &'a MemoryScope,
+    /// Terms, each once.
+    pub terms: &'a [String],
+    /// Only older memories.
+    pub before: Option<OffsetDateTime>,
+    /// Which come first.
+    pub order: CandidateOrder<'a>,
+    /// About so many of them; more where the first ones are not older than `before`.
+    pub limit: usize,
+    /// How many places of terms may be read: all of the rarest terms, as far as that goes, and none of the others. Of few
+    /// terms, or where not even the rarest fits, the newest places of the first that does not.
+    pub budget: u64,
+}
+
+/// A memory in which some of the terms stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryCandidate {
+    /// The memory.
+    pub document: MemoryDocument,
+    /// Which terms stand in it, as far as they were read, in the order in which they were asked for.
+    pub counts: Vec<TermCount>,
+}
+
+/// The memories in which some of the terms stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TermMatches {
-    /// What was searched.
-    pub extent: MemoryExtent,
-    /// For each term that was asked for, in the same order.
-    pub terms: Vec<TermMatch>,
+pub struct MemoryCandidates {
+    /// What they stand among.
+    pub statistics: MemoryStatistics,
+    /// In any order.
+    pub found: Vec<MemoryCandidate>,
+    /// Those of the memories that are known in which some of the terms stand.
+    pub known: Vec<(i64, Vec<TermCount>)>,
 }
 
 /// A memory as far as ranking needs it.
@@ -158,20 +227,8 @@ pub struct MemoryStats {
 /// Team memory, to be searched. What is saved through [`TaskStore`](crate::TaskStore) is found here.
 #[async_trait]
 pub trait MemorySearch: Send + Sync {
-    /// Where terms stand. At most `budget` postings are read: all of the rarest terms, as far as that goes, and none of the
-    /// others. Of few terms, or where not even the rarest fits, the newest postings of the first that does not.
-    async fn lookup(
-        &self,
-        scope: &MemoryScope,
-        terms: &[String],
-        budget: u64,
-    ) -> Result<TermMatches, StoreError>;
-    /// These memories, as far as they are older than `before`; in any order.
-    async fn documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError>;
+    /// The memories in which some of the terms stand, as many as are asked for. Which of them fit is for the caller to say.
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError>;
     /// The numbers of the newest memories of the scope that are older than `before`, newest first.
     async fn newest(
         &self,

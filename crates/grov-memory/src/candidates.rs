@@ -1,8 +1,8 @@
 //! Memories and what speaks for them.
 
 use crate::Ranking;
-use crate::numbers::NumberMap;
-use grov_domain::{MemoryDocument, TaskId, TaskStatus};
+use grov_domain::{MemoryCandidate, MemoryDocument, TaskId, TaskStatus, TermCount};
+use std::collections::HashMap;
 
 /// Why a memory was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,9 +75,9 @@ pub struct Found {
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) document: MemoryDocument,
+    /// Which terms of the question stand in it.
+    pub(crate) counts: Vec<TermCount>,
     pub(crate) coverage: f64,
-    /// What it shares with the question.
-    pub(crate) shared: f64,
     pub(crate) relevance: f64,
     /// Few, so a list is enough.
     shares: Vec<Share>,
@@ -110,37 +110,41 @@ impl Candidate {
 #[derive(Debug, Default)]
 pub struct Candidates {
     pub(crate) list: Vec<Candidate>,
-    places: NumberMap<usize>,
+    /// By the store's number.
+    places: HashMap<i64, usize>,
 }
 
 impl Candidates {
     /// Nothing speaks for these yet.
-    pub fn of(documents: Vec<MemoryDocument>) -> Self {
+    pub fn of(found: Vec<MemoryCandidate>) -> Self {
         let mut candidates = Self::default();
-        candidates.admit(documents);
+        candidates.admit(found);
         candidates
     }
 
     /// More of them; those that are there already stay as they are.
-    pub fn admit(&mut self, documents: Vec<MemoryDocument>) {
-        for document in documents {
-            if self.places.contains_key(&document.document) {
+    pub fn admit(&mut self, found: Vec<MemoryCandidate>) {
+        for MemoryCandidate { document, counts } in found {
+            let place = self.list.len();
+            if *self.places.entry(document.document).or_insert(place) != place {
                 continue;
             }
-            self.places.insert(document.document, self.list.len());
             self.list.push(Candidate {
                 document,
+                counts,
                 coverage: 0.0,
-                shared: 0.0,
                 relevance: 0.0,
                 shares: Vec::new(),
             });
         }
     }
 
-    /// Whether a memory is looked at, by the store's number.
-    pub fn contains(&self, document: i64) -> bool {
-        self.places.contains_key(&document)
+    /// The store's numbers of the memories that are looked at.
+    pub(crate) fn numbers(&self) -> Vec<i64> {
+        self.list
+            .iter()
+            .map(|candidate| candidate.document.document)
+            .collect()
     }
 
     /// Whether any is as relevant as this.

@@ -47,7 +47,7 @@ pub async fn search_by_meaning<S: MemorySearch + EmbeddingStore + ?Sized>(
         return without(None).await;
     };
     let mut candidates = candidates(store, query, ranking).await?;
-    let embeddings = store.embeddings(model, &candidates.documents()).await?;
+    let embeddings = store.embeddings(model, &candidates.numbers()).await?;
     candidates.add_meaning(&question, &embeddings, ranking);
     Ok(ByMeaning {
         found: candidates.into_found(ranking, query.limit),
@@ -68,14 +68,6 @@ impl Candidates {
                 );
             }
         }
-    }
-
-    /// The store's numbers of the memories that are looked at.
-    fn documents(&self) -> Vec<i64> {
-        self.list
-            .iter()
-            .map(|candidate| candidate.document.document)
-            .collect()
     }
 }
 

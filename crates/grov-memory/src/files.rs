@@ -1,10 +1,9 @@
 //! Files: those that the question names, and those that the best memories touched.
 
-use crate::candidates::Candidates;
-use crate::text::rarity;
+use crate::candidates::{Candidate, Candidates};
 use crate::{Ranking, Signal, Terms};
-use grov_domain::{TermMatches, path_term};
-use std::collections::{BTreeMap, HashSet};
+use grov_domain::{MemoryStatistics, TermCount, path_term};
+use std::collections::{BTreeMap, HashMap};
 
 /// So many memories of a file make it half as telling.
 const COMMON: f64 = 10.0;
@@ -23,37 +22,23 @@ pub struct CompanionFile {
 impl Candidates {
     /// Adds what it is worth to have touched the files that the question names: by name, and once more when the folders
     /// agree as far as both paths go.
-    pub fn add_files(&mut self, terms: &Terms, matches: &TermMatches, ranking: &Ranking) {
-        let named = terms
-            .files
-            .iter()
-            .zip(matches.terms.iter().skip(terms.words.len()));
-        for ((path, _), term) in named {
-            let documents: Vec<i64> = term
-                .postings
-                .iter()
-                .flatten()
-                .map(|posting| posting.document)
-                .collect();
-            let agreeing: HashSet<i64> = documents
-                .iter()
-                .filter(|document| {
-                    self.get_mut(**document).is_some_and(|candidate| {
-                        candidate.document.files.iter().any(|file| agree(file, path))
-                    })
+    pub fn add_files(&mut self, terms: &Terms, statistics: &MemoryStatistics, ranking: &Ranking) {
+        let named = terms.files.iter().zip(terms.words.len()..);
+        for (((path, _), place), term) in named.zip(statistics.terms.iter().skip(terms.words.len())) {
+            let mut touched: Vec<(&mut Candidate, bool)> = self
+                .list
+                .iter_mut()
+                .filter(|candidate| candidate.counts.iter().any(|count| count.term == place))
+                .map(|candidate| {
+                    let agrees = candidate.document.files.iter().any(|file| agree(file, path));
+                    (candidate, agrees)
                 })
-                .copied()
                 .collect();
+            let agreeing = touched.iter().filter(|(_, agrees)| *agrees).count();
             let worth = |number: f64| ranking.file_weight / (1.0 + number / COMMON);
-            for document in &documents {
-                let exactly = if agreeing.contains(document) {
-                    worth(agreeing.len() as f64)
-                } else {
-                    0.0
-                };
-                if let Some(candidate) = self.get_mut(*document) {
-                    candidate.add(Signal::File, worth(term.frequency as f64) + exactly);
-                }
+            for (candidate, agrees) in &mut touched {
+                let exactly = if *agrees { worth(agreeing as f64) } else { 0.0 };
+                candidate.add(Signal::File, worth(term.frequency as f64) + exactly);
             }
         }
     }
@@ -85,31 +70,35 @@ impl Candidates {
         files
     }
 
-    /// Adds what it is worth to have touched those files; `matches` says for each of them where it stands.
-    pub fn add_companions(&mut self, files: &[CompanionFile], matches: &TermMatches, ranking: &Ranking) {
-        let mut worth: BTreeMap<i64, f64> = BTreeMap::new();
-        for (file, term) in files.iter().zip(&matches.terms) {
-            let touched: Vec<i64> = term
-                .postings
-                .iter()
-                .flatten()
-                .map(|posting| posting.document)
-                .filter(|document| self.contains(*document))
-                .collect();
-            // Squared: what everybody touches says nothing. What came after the question does not count.
-            let frequency = u64::try_from(touched.len()).unwrap_or(u64::MAX);
-            let weight = file.weight * rarity(frequency, matches.extent.documents).powi(2);
-            for document in touched {
-                *worth.entry(document).or_default() += weight;
+    /// Adds what it is worth to have touched those files. `touching` says which of them which memories touched, and
+    /// `statistics` what these stand among.
+    pub fn add_companions(
+        &mut self,
+        files: &[CompanionFile],
+        touching: &[(i64, Vec<TermCount>)],
+        statistics: &MemoryStatistics,
+        ranking: &Ranking,
+    ) {
+        let mut touched = vec![0_u64; files.len()];
+        for count in touching.iter().flat_map(|(_, counts)| counts) {
+            if let Some(touched) = touched.get_mut(count.term) {
+                *touched += 1;
             }
         }
-        worth.retain(|document, worth| match self.get_mut(*document) {
-            Some(candidate) => {
-                *worth /= (candidate.document.files.len().max(1) as f64).sqrt();
-                true
+        // Squared: what everybody touches says nothing. What came after the question does not count.
+        let weights: Vec<f64> = files
+            .iter()
+            .zip(touched)
+            .map(|(file, touched)| file.weight * statistics.rarity(touched).powi(2))
+            .collect();
+        let mut worth: HashMap<i64, f64> = HashMap::new();
+        for (document, counts) in touching {
+            if let Some(candidate) = self.get_mut(*document) {
+                let files = candidate.document.files.len().max(1) as f64;
+                let sum = counts.iter().filter_map(|count| weights.get(count.term));
+                worth.insert(*document, sum.sum::<f64>() / files.sqrt());
             }
-            None => false,
-        });
+        }
         let best = worth.values().copied().fold(0.0, f64::max);
         if best <= 0.0 {
             return;

@@ -22,7 +22,6 @@ mod dense;
 mod embedding;
 mod files;
 mod mentions;
-mod numbers;
 mod query;
 mod ranking;
 mod recall;

@@ -1,5 +1,7 @@
 //! The numbers that ranking depends on.
 
+use grov_domain::TermWeights;
+
 /// How memories are ranked. The defaults are those that measured best (`docs/performance.md`); a weight of 0 turns a
 /// signal off.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +70,14 @@ impl Ranking {
             // What shares a file but no word is below the floor anyway.
             companion_weight: 0.0,
             ..Self::default()
+        }
+    }
+
+    /// What decides which memories are looked at closely.
+    pub(crate) fn rough(&self) -> TermWeights {
+        TermWeights {
+            saturation: self.saturation,
+            fields: [1.0, self.trace_weight, self.path_weight, 1.0],
         }
     }
 }

@@ -9,7 +9,7 @@
 use crate::Terms;
 use crate::candidates::Candidates;
 use crate::commonplace::{is_commonplace, is_commonplace_file};
-use grov_domain::{TermMatch, TermMatches, file_name};
+use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name};
 
 /// Memories that are thought to be there besides those that are.
 const BACKGROUND: f64 = 2000.0;
@@ -27,7 +27,7 @@ const BESIDE_TEXT: f64 = 0.8;
 const PARTS: usize = 6;
 
 /// How telling a term is.
-fn weight(term: &TermMatch, documents: u64, commonplace: bool) -> f64 {
+fn weight(term: &TermStatistics, documents: u64, commonplace: bool) -> f64 {
     let share = if commonplace { COMMON_SHARE } else { 0.0 };
     let all = documents as f64 + BACKGROUND + 1.0;
     let with = term.frequency as f64 + BACKGROUND * share + 1.0;
@@ -36,82 +36,89 @@ fn weight(term: &TermMatch, documents: u64, commonplace: bool) -> f64 {
 
 impl Candidates {
     /// Says how relevant each memory is to the question.
-    pub fn add_relevance(&mut self, terms: &Terms, matches: &TermMatches) {
-        let documents = matches.extent.documents;
-        let mut asked = UNSAID;
-        for group in groups(terms) {
+    pub fn add_relevance(&mut self, terms: &Terms, statistics: &MemoryStatistics) {
+        let words = terms.words.iter().map(|word| is_commonplace(word));
+        let files = terms
+            .files
+            .iter()
+            .map(|(path, _)| is_commonplace_file(&file_name(path)));
+        let asked_for: Vec<Asked> = words
+            .chain(files)
+            .zip(&statistics.terms)
+            .zip(groups(terms))
+            .map(|((commonplace, term), group)| Asked {
+                weight: weight(term, statistics.documents, commonplace),
+                is_read: term.is_read,
+                group,
+            })
+            .collect();
+        let asked = asked_for
+            .chunk_by(|one, other| one.group == other.group)
             // Of a name and its parts the most telling one counts: they say one thing.
-            let mut most = 0.0_f64;
-            let mut shared: Vec<(i64, f64)> = Vec::new();
-            for place in group {
-                let (Some(word), Some(term)) = (terms.words.get(place), matches.terms.get(place)) else {
-                    continue;
-                };
-                let Some(postings) = &term.postings else { continue };
-                let weight = weight(term, documents, is_commonplace(word));
-                most = most.max(weight);
-                let looked_at = postings.iter().filter(|posting| self.contains(posting.document));
-                shared.extend(looked_at.map(|posting| {
-                    let [text, trace, path, _] = posting.counts;
-                    let worth = if text > 0 {
-                        weight
-                    } else if trace > 0 || path > 0 {
-                        weight * BESIDE_TEXT
-                    } else {
-                        0.0
-                    };
-                    (posting.document, worth)
-                }));
-            }
-            asked += most;
-            self.share(shared);
-        }
-        let files = matches.terms.iter().skip(terms.words.len());
-        for ((path, _), term) in terms.files.iter().zip(files) {
-            let Some(postings) = &term.postings else { continue };
-            let weight = weight(term, documents, is_commonplace_file(&file_name(path)));
-            asked += weight;
-            self.share(
-                postings
-                    .iter()
-                    .map(|posting| (posting.document, weight))
-                    .collect(),
-            );
-        }
+            .map(|group| {
+                most(
+                    group
+                        .iter()
+                        .filter(|asked| asked.is_read)
+                        .map(|asked| asked.weight),
+                )
+            })
+            .fold(UNSAID, |sum, weight| sum + weight);
         for candidate in &mut self.list {
+            let group_of = |count: &TermCount| asked_for.get(count.term).map(|asked| asked.group);
+            let of_groups = candidate
+                .counts
+                .chunk_by(|one, other| group_of(one) == group_of(other))
+                .map(|group| most(group.iter().map(|count| worth(count, &asked_for))));
+            let shared: f64 = of_groups.fold(0.0, |sum, weight| sum + weight);
             let length: u32 = candidate.document.lengths.iter().take(3).sum();
             let long = (1.0 + f64::from(length) / LENGTH).powf(LENGTH_POWER);
-            candidate.relevance = candidate.shared.powi(2) / asked / long;
-        }
-    }
-
-    /// Adds what memories share with the question in one thing that it says: the most of what is given for each.
-    fn share(&mut self, mut shared: Vec<(i64, f64)>) {
-        shared.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
-        shared.dedup_by_key(|(document, _)| *document);
-        for (document, weight) in shared {
-            if let Some(candidate) = self.get_mut(document) {
-                candidate.shared += weight;
-            }
+            candidate.relevance = shared.powi(2) / asked / long;
         }
     }
 }
 
-/// The words of a question in groups that say one thing each: a name of code and its parts behind it, or a word alone.
-fn groups(terms: &Terms) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for (place, word) in terms.words.iter().enumerate() {
-        let whole = groups.last().and_then(|group| {
-            let first = *group.first()?;
-            let whole = terms.words.get(first)?;
-            let near = place - first <= PARTS && terms.identifiers.contains(whole);
-            (near && whole.len() > word.len() && whole.contains(word.as_str())).then_some(())
-        });
-        match (whole, groups.last_mut()) {
-            (Some(()), Some(group)) => group.push(place),
-            _ => groups.push(vec![place]),
-        }
+/// A term of the question.
+struct Asked {
+    weight: f64,
+    is_read: bool,
+    /// Terms of one group say one thing.
+    group: usize,
+}
+
+/// What it is worth that a term stands in a memory.
+fn worth(count: &TermCount, asked_for: &[Asked]) -> f64 {
+    let weight = asked_for.get(count.term).map_or(0.0, |asked| asked.weight);
+    match count.counts {
+        [0, 0, 0, 0] => 0.0,
+        [0, 0, 0, _] => weight,
+        [0, ..] => weight * BESIDE_TEXT,
+        _ => weight,
     }
+}
+
+fn most(weights: impl Iterator<Item = f64>) -> f64 {
+    weights.fold(0.0, f64::max)
+}
+
+/// The group of each term: a name of code and its parts behind it say one thing, and so does any other word or file alone.
+fn groups(terms: &Terms) -> Vec<usize> {
+    let mut groups = Vec::with_capacity(terms.words.len() + terms.files.len());
+    // The first word of the last group, and the number of that group.
+    let mut last: Option<(usize, &str)> = None;
+    let mut number = 0;
+    for (place, word) in terms.words.iter().enumerate() {
+        let is_part = last.is_some_and(|(first, whole)| {
+            let near = place - first <= PARTS && terms.identifiers.contains(whole);
+            near && whole.len() > word.len() && whole.contains(word.as_str())
+        });
+        if !is_part {
+            number += 1;
+            last = Some((place, word));
+        }
+        groups.push(number);
+    }
+    groups.extend((1..=terms.files.len()).map(|file| number + file));
     groups
 }
 

@@ -1,10 +1,9 @@
 //! Asking the store, in as few questions as possible.
 
 use crate::candidates::{Candidates, Found};
-use crate::text::RoughOrder;
 use crate::time::newest_that_count;
 use crate::{Query, Ranking, Terms};
-use grov_domain::{MemorySearch, StoreError};
+use grov_domain::{CandidateOrder, MemoryQuestion, MemorySearch, StoreError};
 
 /// The memories that fit a question, best first.
 ///
@@ -27,33 +26,24 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
 ) -> Result<Candidates, StoreError> {
     let terms = Terms::of(query);
     let asked = terms.all();
-    let mut candidates = Candidates::default();
     if asked.is_empty() || query.limit == 0 {
-        return Ok(candidates);
+        return Ok(Candidates::default());
     }
-    let mut matches = store.lookup(&query.scope, &asked, ranking.budget).await?;
-    let mut order = RoughOrder::of(&terms, &matches, ranking);
-    let mut looked_at = 0;
-    loop {
-        let portion = order.next(ranking.candidates.max(1));
-        if portion.is_empty() {
-            break;
-        }
-        let documents = store.documents(&portion, query.before).await?;
-        looked_at += documents.len();
-        candidates.admit(documents);
-        // A question of long ago passes over what came later; then the next ones get their chance.
-        if looked_at * 2 >= ranking.candidates {
-            break;
-        }
-    }
-    // The others play no part any more.
-    for postings in matches.terms.iter_mut().filter_map(|term| term.postings.as_mut()) {
-        postings.retain(|posting| candidates.contains(posting.document));
-    }
-    candidates.add_words(&terms, &matches, ranking);
-    candidates.add_files(&terms, &matches, ranking);
-    candidates.add_relevance(&terms, &matches);
+    let found = store
+        .candidates(&MemoryQuestion {
+            scope: &query.scope,
+            terms: &asked,
+            before: query.before,
+            order: CandidateOrder::Worth(ranking.rough()),
+            limit: ranking.candidates,
+            budget: ranking.budget,
+        })
+        .await?;
+    let statistics = found.statistics;
+    let mut candidates = Candidates::of(found.found);
+    candidates.add_words(&terms, &statistics, ranking);
+    candidates.add_files(&terms, &statistics, ranking);
+    candidates.add_relevance(&terms, &statistics);
     // What is below the floor is left out, whatever else would speak for it.
     if !candidates.reach(ranking.floor) {
         return Ok(candidates);
@@ -80,18 +70,27 @@ async fn follow_files<S: MemorySearch + ?Sized>(
         return Ok(());
     }
     let asked: Vec<String> = files.iter().map(|file| file.term.clone()).collect();
-    let matches = store.lookup(&query.scope, &asked, ranking.budget / 4).await?;
-    let mut others: Vec<i64> = matches
-        .terms
-        .iter()
-        .flat_map(|term| term.postings.iter().flatten())
-        .map(|posting| posting.document)
-        .filter(|document| !candidates.contains(*document))
-        .collect();
-    others.sort_unstable_by(|one, other| other.cmp(one));
-    others.dedup();
-    others.truncate(ranking.candidates);
-    candidates.admit(store.documents(&others, query.before).await?);
-    candidates.add_companions(&files, &matches, ranking);
+    let found = store
+        .candidates(&MemoryQuestion {
+            scope: &query.scope,
+            terms: &asked,
+            before: query.before,
+            order: CandidateOrder::Newest {
+                known: &candidates.numbers(),
+            },
+            limit: ranking.candidates,
+            budget: ranking.budget / 4,
+        })
+        .await?;
+    let mut touching = found.known;
+    let mut others = found.found;
+    // Their counts are of these files, not of what the question says.
+    touching.extend(
+        others
+            .iter_mut()
+            .map(|other| (other.document.document, std::mem::take(&mut other.counts))),
+    );
+    candidates.admit(others);
+    candidates.add_companions(&files, &touching, &found.statistics, ranking);
     Ok(())
 }

@@ -3,11 +3,11 @@
 use crate::{Query, Ranking, Signal, search};
 use async_trait::async_trait;
 use grov_domain::{
-    MemoryDocument, MemoryExtent, MemoryScope, MemorySearch, Posting, StoreError, Task, TaskId, TaskStatus,
-    TermMatch, TermMatches, file_term, path_term, path_words, words,
+    CandidateOrder, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryQuestion, MemoryScope,
+    MemorySearch, MemoryStatistics, StoreError, Task, TaskId, TaskStatus, TermCount, TermStatistics,
+    file_term, path_term, path_words, words,
 };
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use time::{Duration, OffsetDateTime};
 
 /// A memory: its text, its files, the minute it was saved.
@@ -57,56 +57,55 @@ impl Shelf {
 
 #[async_trait]
 impl MemorySearch for Shelf {
-    async fn lookup(&self, _: &MemoryScope, terms: &[String], _: u64) -> Result<TermMatches, StoreError> {
-        let mut extent = MemoryExtent::default();
-        let mut found: Vec<BTreeMap<i64, [u16; 4]>> = vec![BTreeMap::new(); terms.len()];
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError> {
+        let mut statistics = MemoryStatistics {
+            terms: vec![TermStatistics::default(); question.terms.len()],
+            ..MemoryStatistics::default()
+        };
+        let (mut found, mut known) = (Vec::new(), Vec::new());
         for (document, memory) in (0..).zip(&self.0) {
-            extent.documents += 1;
-            for (field, held) in Self::terms(memory).iter().enumerate() {
-                extent.lengths[field] += held.len() as u64;
-                for (term, places) in terms.iter().zip(&mut found) {
-                    let count = held.iter().filter(|word| *word == term).count();
-                    if count > 0 {
-                        places.entry(document).or_default()[field] += u16::try_from(count).unwrap();
-                    }
+            let held = Self::terms(memory);
+            statistics.documents += 1;
+            for (sum, terms) in statistics.lengths.iter_mut().zip(&held) {
+                *sum += terms.len() as u64;
+            }
+            let mut counts = Vec::new();
+            for (term, asked) in question.terms.iter().enumerate() {
+                let of_field =
+                    |terms: &Vec<String>| u16::try_from(terms.iter().filter(|term| *term == asked).count());
+                let of_fields = held.each_ref().map(|terms| of_field(terms).unwrap());
+                statistics.terms[term].is_read = true;
+                if of_fields != [0; 4] {
+                    statistics.terms[term].frequency += 1;
+                    counts.push(TermCount {
+                        term,
+                        counts: of_fields,
+                    });
                 }
             }
-        }
-        let terms = found.into_iter().map(|places| TermMatch {
-            frequency: places.len() as u64,
-            postings: Some(
-                places
-                    .into_iter()
-                    .map(|(document, counts)| Posting { document, counts })
-                    .collect(),
-            ),
-        });
-        Ok(TermMatches {
-            extent,
-            terms: terms.collect(),
-        })
-    }
-
-    async fn documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        let found = documents.iter().map(|document| {
-            let memory = &self.0[usize::try_from(*document).unwrap()];
-            MemoryDocument {
-                document: *document,
-                task_id: TaskId::new(memory.id),
-                created_at: at(memory.minute),
-                status: memory.status,
-                lengths: Self::terms(memory).map(|terms| u32::try_from(terms.len()).unwrap()),
-                files: memory.files.iter().map(ToString::to_string).collect(),
-                superseded_by: memory.by.map(TaskId::new),
+            let is_known =
+                matches!(question.order, CandidateOrder::Newest { known } if known.contains(&document));
+            let is_older = question.before.is_none_or(|before| at(memory.minute) < before);
+            if is_known {
+                known.push((document, counts));
+            } else if is_older && !counts.is_empty() {
+                let document = MemoryDocument {
+                    document,
+                    task_id: TaskId::new(memory.id),
+                    created_at: at(memory.minute),
+                    status: memory.status,
+                    lengths: held.map(|terms| u32::try_from(terms.len()).unwrap()),
+                    files: memory.files.iter().map(ToString::to_string).collect(),
+                    superseded_by: memory.by.map(TaskId::new),
+                };
+                found.push(MemoryCandidate { document, counts });
             }
-        });
-        Ok(found
-            .filter(|document| before.is_none_or(|before| document.created_at < before))
-            .collect())
+        }
+        Ok(MemoryCandidates {
+            statistics,
+            found,
+            known,
+        })
     }
 
     async fn newest(

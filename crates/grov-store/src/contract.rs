@@ -120,6 +120,7 @@ macro_rules! contract_tests {
             memory_follows_a_replaced_task
             memory_keeps_projects_apart
             memory_reads_no_more_than_the_budget
+            memory_is_searched_in_order
             memory_is_asked_as_of_a_moment
             memory_import_counts_another_task_of_a_session_as_replaced
             memory_import_is_idempotent

@@ -9,11 +9,11 @@ use grov_domain::{
     DriftLogStore, DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord,
     ExchangeStore, FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck,
     HookProgress, HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
-    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryDocument, MemoryScope, MemorySearch,
-    MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt, PruneReport,
-    ReadIntent, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState, SessionStore,
-    SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats, SwitchScope,
-    SwitchStore, Task, TaskId, TaskStore, TaskTransition, TermMatches, Unembedded,
+    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryCandidates, MemoryQuestion, MemoryScope,
+    MemorySearch, MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt,
+    PruneReport, ReadIntent, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState,
+    SessionStore, SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats,
+    SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, Unembedded,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -346,21 +346,8 @@ impl TaskStore for ReopeningStore {
 
 #[async_trait]
 impl MemorySearch for ReopeningStore {
-    async fn lookup(
-        &self,
-        scope: &MemoryScope,
-        terms: &[String],
-        budget: u64,
-    ) -> Result<TermMatches, StoreError> {
-        delegate!(self.lookup(scope, terms, budget))
-    }
-
-    async fn documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        delegate!(self.documents(documents, before))
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError> {
+        delegate!(self.candidates(question))
     }
 
     async fn newest(

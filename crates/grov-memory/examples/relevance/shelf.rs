@@ -2,10 +2,11 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    MemoryDocument, MemoryExtent, MemoryScope, MemorySearch, Posting, StoreError, Task, TaskId, TermMatch,
-    TermMatches, file_term, path_term, path_words, words,
+    CandidateOrder, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryQuestion, MemoryScope,
+    MemorySearch, MemoryStatistics, PerField, StoreError, Task, TaskId, TermCount, TermStatistics, file_term,
+    path_term, path_words, words,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use time::OffsetDateTime;
 
 /// Terms of a field that are indexed, as in the real store.
@@ -16,7 +17,7 @@ const TERMS_OF_A_FIELD: usize = 8192;
 pub(crate) struct Shelf {
     tasks: Vec<Task>,
     lengths: Vec<[u32; 4]>,
-    places: HashMap<String, Vec<Posting>>,
+    places: HashMap<String, Vec<(i64, PerField<u16>)>>,
     sums: [u64; 4],
 }
 
@@ -34,8 +35,8 @@ impl Shelf {
                 }
             }
             for (term, counts) in counts {
-                let posting = Posting { document, counts };
-                shelf.places.entry(term.to_owned()).or_default().push(posting);
+                let places = shelf.places.entry(term.to_owned()).or_default();
+                places.push((document, counts));
             }
             let lengths = fields
                 .each_ref()
@@ -88,54 +89,76 @@ fn terms(task: &Task) -> [Vec<String>; 4] {
 
 #[async_trait]
 impl MemorySearch for Shelf {
-    async fn lookup(
-        &self,
-        _: &MemoryScope,
-        terms: &[String],
-        budget: u64,
-    ) -> Result<TermMatches, StoreError> {
-        let mut found = TermMatches {
-            extent: MemoryExtent {
-                documents: self.tasks.len() as u64,
-                lengths: self.sums,
-            },
-            terms: vec![TermMatch::default(); terms.len()],
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError> {
+        let of = |term: &String| self.places.get(term).map_or(&[][..], Vec::as_slice);
+        let mut statistics = MemoryStatistics {
+            documents: self.tasks.len() as u64,
+            lengths: self.sums,
+            terms: vec![TermStatistics::default(); question.terms.len()],
         };
-        let of = |place: &usize| self.places.get(&terms[*place]).map_or(&[][..], Vec::as_slice);
-        let mut order: Vec<usize> = (0..terms.len()).collect();
-        order.sort_by_key(|place| of(place).len());
-        let mut left = budget;
-        for place in order {
-            let postings = of(&place);
-            found.terms[place].frequency = postings.len() as u64;
-            if postings.len() as u64 > left {
-                left = 0;
-                continue;
-            }
-            left -= postings.len() as u64;
-            found.terms[place].postings = Some(postings.to_vec());
+        let mut rarest_first: Vec<usize> = (0..question.terms.len()).collect();
+        rarest_first.sort_by_key(|place| of(&question.terms[*place]).len());
+        let mut left = question.budget;
+        for place in rarest_first {
+            let frequency = of(&question.terms[place]).len() as u64;
+            let is_read = frequency <= left;
+            left = if is_read { left - frequency } else { 0 };
+            statistics.terms[place] = TermStatistics { frequency, is_read };
         }
-        Ok(found)
-    }
-
-    async fn documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        let found = documents.iter().filter_map(|document| {
-            let (task, lengths) = self.older(*document, before)?;
-            Some(MemoryDocument {
-                document: *document,
-                task_id: task.id.clone(),
-                created_at: task.created_at,
-                status: task.status,
-                lengths: *lengths,
-                files: task.files_touched.clone(),
-                superseded_by: task.superseded_by.clone(),
-            })
-        });
-        Ok(found.collect())
+        let mut counts: BTreeMap<i64, Vec<TermCount>> = BTreeMap::new();
+        for (term, asked) in question.terms.iter().enumerate() {
+            for (document, of_fields) in of(asked).iter().filter(|_| statistics.terms[term].is_read) {
+                counts.entry(*document).or_default().push(TermCount {
+                    term,
+                    counts: *of_fields,
+                });
+            }
+        }
+        let mut known = Vec::new();
+        let mut order: Vec<(f64, i64)> = Vec::new();
+        for (document, counts) in &counts {
+            match question.order {
+                CandidateOrder::Newest { known: already } if already.contains(document) => {
+                    known.push((*document, counts.clone()));
+                }
+                CandidateOrder::Newest { .. } => order.push((0.0, *document)),
+                CandidateOrder::Worth(weights) => {
+                    let worth = counts.iter().map(|count| {
+                        let rarity = statistics.rarity(statistics.terms[count.term].frequency);
+                        weights.worth(rarity, count.counts)
+                    });
+                    order.push((worth.sum(), *document));
+                }
+            }
+        }
+        order.sort_by(|one, other| other.0.total_cmp(&one.0).then(other.1.cmp(&one.1)));
+        let is_by_worth = matches!(question.order, CandidateOrder::Worth(_));
+        let mut found = Vec::new();
+        for portion in order.chunks(question.limit.max(1)) {
+            let older = portion.iter().filter_map(|(_, document)| {
+                let (task, lengths) = self.older(*document, question.before)?;
+                let document = MemoryDocument {
+                    document: *document,
+                    task_id: task.id.clone(),
+                    created_at: task.created_at,
+                    status: task.status,
+                    lengths: *lengths,
+                    files: task.files_touched.clone(),
+                    superseded_by: task.superseded_by.clone(),
+                };
+                let counts = counts.get(&document.document).cloned().unwrap_or_default();
+                Some(MemoryCandidate { document, counts })
+            });
+            found.extend(older);
+            if !is_by_worth || found.len() * 2 >= question.limit {
+                break;
+            }
+        }
+        Ok(MemoryCandidates {
+            statistics,
+            found,
+            known,
+        })
     }
 
     async fn newest(

@@ -4,10 +4,10 @@ use super::sample::{
     PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, task, verdict,
 };
 use grov_domain::{
-    ActionType, AgentId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState, ExchangeRecord,
-    Finding, JudgedBy, MemoryScope, Move, Project, RELATED_AMONG, RelatedSteps, Retention, Rule,
-    SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store, Task, TaskId, TaskStatus,
-    TaskTransition, TriggerReason,
+    ActionType, AgentId, CandidateOrder, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState,
+    ExchangeRecord, Finding, JudgedBy, MemoryQuestion, MemoryScope, Move, Project, RELATED_AMONG,
+    RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store, Task,
+    TaskId, TaskStatus, TaskTransition, TriggerReason,
 };
 use std::sync::Arc;
 
@@ -245,8 +245,16 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
             project_path: PROJECT.to_owned(),
             project_remote: None,
         };
-        let found = store.lookup(&scope, &[word.to_owned()], 1000).await.unwrap();
-        found.terms[0].frequency
+        let question = MemoryQuestion {
+            scope: &scope,
+            terms: &[word.to_owned()],
+            before: None,
+            order: CandidateOrder::Newest { known: &[] },
+            limit: 0,
+            budget: 1000,
+        };
+        let answer = store.candidates(&question).await.unwrap();
+        answer.statistics.terms[0].frequency
     };
     assert_eq!(marks().await, (tagged(&[]), TaskStatus::Complete));
     assert_eq!(judge(&[(&second.steps[0].id, 4)]).await, 1);

@@ -2,10 +2,10 @@
 
 use super::sample::{PROJECT, at, client, session, task};
 use grov_domain::{
-    FilePin, ImportReport, MemoryScope, MemoryStats, MemoryStore, Posting, Store, Task, TaskId, TaskStatus,
-    file_term, path_term,
+    CandidateOrder, FilePin, ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemoryStats,
+    MemoryStore, Store, Task, TaskId, TaskStatus, TermWeights, file_term, path_term,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 const BUDGET: u64 = 10_000;
@@ -32,23 +32,42 @@ fn saying(id: &str, seconds: i64, text: &str) -> Task {
     }
 }
 
+/// All memories in which these terms stand, as far as the budget goes.
+async fn candidates(
+    store: &dyn Store,
+    scope: &MemoryScope,
+    terms: &[String],
+    budget: u64,
+) -> MemoryCandidates {
+    let question = MemoryQuestion {
+        scope,
+        terms,
+        before: None,
+        order: CandidateOrder::Newest { known: &[] },
+        limit: usize::MAX,
+        budget,
+    };
+    store.candidates(&question).await.unwrap()
+}
+
+/// Memories of a scope, and terms in them by field.
+async fn extent(store: &dyn Store, scope: &MemoryScope) -> (u64, [u64; 4]) {
+    let statistics = candidates(store, scope, &[], BUDGET).await.statistics;
+    (statistics.documents, statistics.lengths)
+}
+
 /// The ids of the memories in which a term stands, and how often by field, sorted by id.
 async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(String, [u16; 4])> {
-    let found = store.lookup(scope, &[term.to_owned()], BUDGET).await.unwrap();
-    let [matched] = &found.terms[..] else {
-        panic!("one answer for one term: {found:?}");
+    let answer = candidates(store, scope, &[term.to_owned()], BUDGET).await;
+    let [statistics] = answer.statistics.terms[..] else {
+        panic!("one answer for one term: {answer:?}");
     };
-    let postings: Vec<Posting> = matched.postings.clone().expect("within the budget");
-    assert_eq!(matched.frequency, postings.len() as u64);
-    let numbers: Vec<i64> = postings.iter().map(|posting| posting.document).collect();
-    let documents = store.documents(&numbers, None).await.unwrap();
-    let ids: HashMap<i64, String> = documents
+    assert!(statistics.is_read, "within the budget");
+    assert_eq!(statistics.frequency, answer.found.len() as u64);
+    let mut found: Vec<_> = answer
+        .found
         .into_iter()
-        .map(|document| (document.document, document.task_id.to_string()))
-        .collect();
-    let mut found: Vec<_> = postings
-        .into_iter()
-        .map(|posting| (ids[&posting.document].clone(), posting.counts))
+        .map(|found| (found.document.task_id.to_string(), found.counts[0].counts))
         .collect();
     found.sort();
     found
@@ -93,8 +112,7 @@ pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
         standing(store.as_ref(), &scope(), "new").await,
         [("first".to_owned(), [1, 0, 0, 0])]
     );
-    let extent = store.lookup(&scope(), &[], BUDGET).await.unwrap().extent;
-    assert_eq!((extent.documents, extent.lengths), (1, [2, 0, 0, 0]));
+    assert_eq!(extent(&*store, &scope()).await, (1, [2, 0, 0, 0]));
 }
 
 /// A search sees its project and what was recorded elsewhere under the same remote; nothing else counts.
@@ -129,15 +147,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
         project_remote: Some(String::new()),
     };
     assert_eq!(ids(&unknown).await, Vec::<String>::new());
-    assert_eq!(
-        store
-            .lookup(&with_remote, &[], BUDGET)
-            .await
-            .unwrap()
-            .extent
-            .documents,
-        3
-    );
+    assert_eq!(extent(&*store, &with_remote).await.0, 3);
     assert_eq!(store.memory_stats(Some(&with_remote)).await.unwrap().memories, 3);
     assert_eq!(store.export(Some(&with_remote), None, 10).await.unwrap().len(), 3);
     assert_eq!(store.memory_stats(None).await.unwrap().memories, 5);
@@ -157,24 +167,76 @@ pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
     store.import(&tasks).await.unwrap();
     let terms = ["common".to_owned(), "odd".to_owned(), "never".to_owned()];
     let seen = async |terms: &[String], budget| -> Vec<(u64, Option<usize>)> {
-        let found = store.lookup(&scope(), terms, budget).await.unwrap();
-        let terms = found.terms.iter();
+        let answer = candidates(&*store, &scope(), terms, budget).await;
+        let read = |place| {
+            answer
+                .found
+                .iter()
+                .filter(move |found| found.counts.iter().any(|count| count.term == place))
+        };
+        let terms = answer.statistics.terms.iter().enumerate();
         terms
-            .map(|term| (term.frequency, term.postings.as_ref().map(Vec::len)))
+            .map(|(place, term)| (term.frequency, term.is_read.then(|| read(place).count())))
             .collect()
     };
     assert_eq!(seen(&terms, 7).await, [(6, Some(6)), (1, Some(1)), (0, Some(0))]);
     assert_eq!(seen(&terms, 6).await, [(6, Some(5)), (1, Some(1)), (0, Some(0))]);
     assert_eq!(seen(&terms, 0).await, [(6, None), (1, None), (0, Some(0))]);
-    let found = store.lookup(&scope(), &terms[..1], 4).await.unwrap();
+    let answer = candidates(&*store, &scope(), &terms[..1], 4).await;
     let newest = store.newest(&scope(), None, 4).await.unwrap();
-    let read: HashSet<i64> = found.terms[0]
-        .postings
-        .iter()
-        .flatten()
-        .map(|posting| posting.document)
-        .collect();
+    let read: HashSet<i64> = answer.found.iter().map(|found| found.document.document).collect();
     assert_eq!(read, newest.into_iter().collect());
+}
+
+/// Those first in which the terms are worth most; of memories that are known only the counts are answered, and the others
+/// come newest first.
+pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
+    let tasks = [
+        saying("twice", 1, "odd odd word"),
+        saying("once", 2, "odd and much else"),
+        saying("common", 3, "word"),
+        saying("other", 4, "word"),
+    ];
+    store.import(&tasks).await.unwrap();
+    let terms = ["word".to_owned(), "odd".to_owned()];
+    let scope = scope();
+    let weights = TermWeights {
+        saturation: 1.2,
+        fields: [1.0; 4],
+    };
+    let question = |order, limit| MemoryQuestion {
+        scope: &scope,
+        terms: &terms,
+        before: Some(at(4)),
+        order,
+        limit,
+        budget: BUDGET,
+    };
+    let ids = |answer: &MemoryCandidates| -> Vec<String> {
+        let mut ids: Vec<String> = answer
+            .found
+            .iter()
+            .map(|found| found.document.task_id.to_string())
+            .collect();
+        ids.sort();
+        ids
+    };
+    let best = question(CandidateOrder::Worth(weights), 2);
+    let best = store.candidates(&best).await.unwrap();
+    assert_eq!(ids(&best), ["once", "twice"]);
+    let known: Vec<i64> = best.found.iter().map(|found| found.document.document).collect();
+    let rest = question(CandidateOrder::Newest { known: &known }, 9);
+    let rest = store.candidates(&rest).await.unwrap();
+    assert_eq!(ids(&rest), ["common"], "the other one is not older");
+    let mut again: Vec<_> = best
+        .found
+        .into_iter()
+        .map(|found| (found.document.document, found.counts))
+        .collect();
+    again.sort_by_key(|(document, _)| *document);
+    let mut known = rest.known;
+    known.sort_by_key(|(document, _)| *document);
+    assert_eq!(known, again);
 }
 
 /// Only what is older than a moment, and the newest first.
@@ -188,7 +250,16 @@ pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
     assert_eq!(store.newest(&scope(), None, 2).await.unwrap(), newest[..2]);
     let before = Some(at(3));
     assert_eq!(store.newest(&scope(), before, 10).await.unwrap(), newest[2..]);
-    let mut older = store.documents(&newest, before).await.unwrap();
+    let question = MemoryQuestion {
+        scope: &scope(),
+        terms: &["word".to_owned()],
+        before,
+        order: CandidateOrder::Newest { known: &[] },
+        limit: 10,
+        budget: BUDGET,
+    };
+    let found = store.candidates(&question).await.unwrap().found;
+    let mut older: Vec<_> = found.into_iter().map(|found| found.document).collect();
     older.sort_by_key(|document| document.created_at);
     let ids: Vec<&str> = older.iter().map(|document| document.task_id.as_str()).collect();
     assert_eq!(ids, ["t1", "t2"]);
@@ -256,15 +327,7 @@ pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
     assert_eq!(exported, tasks);
     assert_eq!(store.import(&exported).await.unwrap(), report(0, 2));
     assert_eq!(store.export(None, None, 10).await.unwrap(), tasks);
-    assert_eq!(
-        store
-            .lookup(&scope(), &[], BUDGET)
-            .await
-            .unwrap()
-            .extent
-            .documents,
-        2
-    );
+    assert_eq!(extent(&*store, &scope()).await.0, 2);
     let last = store.export(None, None, 1).await.unwrap().remove(0);
     let rest = store
         .export(None, Some((last.created_at, last.id)), 10)
@@ -296,15 +359,7 @@ pub async fn memory_forgets(store: Arc<dyn Store>) {
     assert_eq!(store.tasks_by_files(PROJECT, &files, 10).await.unwrap().len(), 1);
     assert_eq!(MemoryStore::forget(store.as_ref(), &ids).await.unwrap(), []);
     assert_eq!(MemoryStore::forget(store.as_ref(), &[]).await.unwrap(), []);
-    assert_eq!(
-        store
-            .lookup(&scope(), &[], BUDGET)
-            .await
-            .unwrap()
-            .extent
-            .documents,
-        1
-    );
+    assert_eq!(extent(&*store, &scope()).await.0, 1);
 }
 
 /// Ids are found by their beginning or end, and nothing in it is a wildcard.
@@ -446,11 +501,13 @@ pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
     assert!(replaced_by(&*store, "a", Some("b")).await);
     assert_eq!(replacement(&*store, "a").await.as_deref(), Some("b"));
     assert_eq!(replacement(&*store, "b").await, None);
-    let numbers = store.newest(&scope(), None, 9).await.unwrap();
-    let documents = store.documents(&numbers, None).await.unwrap();
-    let marked: Vec<_> = documents
+    let all = candidates(&*store, &scope(), &["limit".to_owned()], BUDGET)
+        .await
+        .found;
+    assert_eq!(all.len(), 3);
+    let marked: Vec<_> = all
         .iter()
-        .filter_map(|document| document.superseded_by.as_ref())
+        .filter_map(|found| found.document.superseded_by.as_ref())
         .collect();
     assert_eq!(marked, [&TaskId::new("b")]);
     assert!(replaced_by(&*store, "a", Some("c")).await);

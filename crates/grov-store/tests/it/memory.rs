@@ -2,12 +2,12 @@
 
 use crate::support::{Home, files_with};
 use grov_domain::{
-    ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId,
-    DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin, FileReasoning,
-    FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey, JudgedBy,
-    LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryScope, MemorySearch, MemoryStore, Prompt,
-    RecoveryStep, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task, TaskId, TaskStatus,
-    TaskStore,
+    CandidateOrder, ClientSessionId, Correction, CorrectionId, CorrectionLevel, Decision, DriftEvent,
+    DriftEventId, DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin,
+    FileReasoning, FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey,
+    JudgedBy, LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch,
+    MemoryStore, Prompt, RecoveryStep, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task,
+    TaskId, TaskStatus, TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{OpenOptions, SqliteStore};
@@ -50,12 +50,27 @@ fn scope(project: &str) -> MemoryScope {
     }
 }
 
+/// In how many memories of a project each term stands.
+async fn frequencies(store: &dyn MemorySearch, project: &str, terms: &[String]) -> Vec<u64> {
+    let question = MemoryQuestion {
+        scope: &scope(project),
+        terms,
+        before: None,
+        order: CandidateOrder::Newest { known: &[] },
+        limit: 0,
+        budget: 1000,
+    };
+    let answer = store.candidates(&question).await.unwrap();
+    answer
+        .statistics
+        .terms
+        .iter()
+        .map(|term| term.frequency)
+        .collect()
+}
+
 async fn frequency(store: &dyn MemorySearch, project: &str, term: &str) -> u64 {
-    let found = store
-        .lookup(&scope(project), &[term.to_owned()], 1000)
-        .await
-        .unwrap();
-    found.terms[0].frequency
+    frequencies(store, project, &[term.to_owned()]).await[0]
 }
 
 #[tokio::test]
@@ -316,27 +331,18 @@ async fn any_text_is_indexed_and_asked_for_without_an_error() {
     store.save_task(&huge).await.unwrap();
     for text in texts {
         let terms = grov_domain::words(text, 99);
-        let found = store.lookup(&scope("/p"), &terms, 1000).await.unwrap();
+        let found = frequencies(&store, "/p", &terms).await;
         assert!(
-            found.terms.iter().all(|term| term.frequency > 0),
+            found.iter().all(|frequency| *frequency > 0),
             "{text:?}: {terms:?} {found:?}"
         );
-        let file = [grov_domain::path_term(&format!("/p/{text}"))];
-        assert!(
-            store.lookup(&scope("/p"), &file, 1000).await.unwrap().terms[0].frequency > 0,
-            "{text:?}"
-        );
+        let file = grov_domain::path_term(&format!("/p/{text}"));
+        assert!(frequency(&store, "/p", &file).await > 0, "{text:?}");
         // As raw text, which is no term, it is not understood and does no harm.
-        store
-            .lookup(&scope("/p"), &[text.to_owned()], 1000)
-            .await
-            .unwrap();
+        frequency(&store, "/p", text).await;
     }
-    let file = [grov_domain::file_term("/p/a \"b' c\n.rs")];
-    assert_eq!(
-        store.lookup(&scope("/p"), &file, 1000).await.unwrap().terms[0].frequency,
-        5
-    );
+    let file = grov_domain::file_term("/p/a \"b' c\n.rs");
+    assert_eq!(frequency(&store, "/p", &file).await, 5);
 }
 
 /// Brings words in by way of verdicts, corrections and edits of the task that is wanted.

@@ -2,13 +2,14 @@
 
 use crate::support::Home;
 use grov_domain::{
-    ClientSessionId, MemoryScope, MemorySearch, MemoryStore, PerField, SessionId, Task, TaskId, TaskStatus,
-    TaskStore, file_term, path_term, path_words, words,
+    CandidateOrder, ClientSessionId, MemoryCandidate, MemoryCandidates, MemoryDocument, MemoryQuestion,
+    MemoryScope, MemorySearch, MemoryStore, PerField, SessionId, Task, TaskId, TaskStatus, TaskStore,
+    file_term, path_term, path_words, words,
 };
 use grov_store::SqliteStore;
 use proptest::prelude::*;
 use sqlx::Executor;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use time::{Duration, OffsetDateTime};
 
 const PROJECTS: [&str; 2] = ["/p", "/q"];
@@ -213,20 +214,16 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
     }
     let mut asked: Vec<String> = expected.keys().cloned().collect();
     asked.push("nowhere".to_owned());
-    let found = store.lookup(scope, &asked, u64::MAX).await.unwrap();
+    let answer = asked_for(store, scope, &asked, u64::MAX).await;
+    let statistics = &answer.statistics;
     assert_eq!(
-        (found.extent.documents, found.extent.lengths),
+        (statistics.documents, statistics.lengths),
         (tasks.len() as u64, lengths)
     );
 
     let numbers = store.newest(scope, None, u32::MAX).await.unwrap();
     assert_eq!(numbers.len(), tasks.len());
-    let documents = store.documents(&numbers, None).await.unwrap();
-    let ids: BTreeMap<i64, String> = documents
-        .iter()
-        .map(|document| (document.document, document.task_id.to_string()))
-        .collect();
-    for document in &documents {
+    for MemoryCandidate { document, .. } in &answer.found {
         let task = tasks.iter().find(|task| task.id == document.task_id).unwrap();
         assert_eq!(
             (&document.files, &document.superseded_by, document.created_at),
@@ -234,48 +231,67 @@ async fn check(store: &SqliteStore, scope: &MemoryScope) {
         );
         assert_eq!(document.lengths.map(u64::from), terms(task).1);
     }
-    for (term, answer) in asked.iter().zip(&found.terms) {
-        let postings = answer.postings.as_ref().unwrap();
-        let standing: BTreeMap<String, PerField<u16>> = postings
+    for (place, term) in asked.iter().enumerate() {
+        let standing = standing(&answer, place);
+        let by_task: BTreeMap<String, PerField<u16>> = standing
             .iter()
-            .map(|posting| (ids[&posting.document].clone(), posting.counts))
+            .map(|(document, counts)| (document.task_id.to_string(), *counts))
             .collect();
+        assert_eq!(by_task, expected.get(term).cloned().unwrap_or_default(), "{term}");
+        let found = statistics.terms[place];
         assert_eq!(
-            standing,
-            expected.get(term).cloned().unwrap_or_default(),
-            "{term}"
-        );
-        assert_eq!(
-            (answer.frequency, postings.len()),
-            (standing.len() as u64, standing.len()),
+            (found.is_read, found.frequency),
+            (true, standing.len() as u64),
             "{term}"
         );
     }
     // Within a budget: all of a term or nothing, and of one that alone is too much the newest.
     for budget in [1, 7, 900, 1500] {
-        let within = store.lookup(scope, &asked, budget).await.unwrap();
-        let read: usize = within
-            .terms
-            .iter()
-            .flat_map(|term| &term.postings)
-            .map(Vec::len)
-            .sum();
+        let within = asked_for(store, scope, &asked, budget).await;
+        let read: usize = within.found.iter().map(|found| found.counts.len()).sum();
         assert!(read as u64 <= budget);
-        for (some, all) in within.terms.iter().zip(&found.terms) {
-            assert_eq!(some.frequency, all.frequency);
-            let Some(some) = &some.postings else { continue };
-            let mut newest: Vec<i64> = all
-                .postings
-                .iter()
-                .flatten()
-                .map(|posting| posting.document)
-                .collect();
-            newest.sort_unstable_by(|one, other| other.cmp(one));
-            newest.truncate(some.len());
-            let some: BTreeSet<i64> = some.iter().map(|posting| posting.document).collect();
-            assert_eq!(some, newest.into_iter().collect());
+        for (place, found) in within.statistics.terms.iter().enumerate() {
+            assert_eq!(found.frequency, statistics.terms[place].frequency);
+            let numbers = |answer| -> Vec<i64> {
+                let standing = standing(answer, place);
+                let mut numbers: Vec<i64> = standing.iter().map(|(document, _)| document.document).collect();
+                numbers.sort_unstable_by(|one, other| other.cmp(one));
+                numbers
+            };
+            let some = numbers(&within);
+            assert!(found.is_read || some.is_empty());
+            assert_eq!(some, numbers(&answer)[..some.len()]);
         }
     }
+}
+
+async fn asked_for(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    terms: &[String],
+    budget: u64,
+) -> MemoryCandidates {
+    let question = MemoryQuestion {
+        scope,
+        terms,
+        before: None,
+        order: CandidateOrder::Newest { known: &[] },
+        limit: usize::MAX,
+        budget,
+    };
+    store.candidates(&question).await.unwrap()
+}
+
+/// The memories in which the term at a place stands.
+fn standing(answer: &MemoryCandidates, place: usize) -> Vec<(&MemoryDocument, PerField<u16>)> {
+    let of = |found: &'_ MemoryCandidate| {
+        let mut counts = found.counts.iter();
+        counts.find(|count| count.term == place).map(|count| count.counts)
+    };
+    let found = answer.found.iter();
+    found
+        .filter_map(|found| Some((&found.document, of(found)?)))
+        .collect()
 }
 
 fn scopes() -> Vec<MemoryScope> {
@@ -347,8 +363,11 @@ async fn a_task_whose_words_were_changed_by_hand_leaves_no_posting_behind() {
     store.forget(&[TaskId::new("t1")]).await.unwrap();
     let scope = &scopes()[0];
     check(&store, scope).await;
-    let gone = store.lookup(scope, &words("parseHTTPUrl", 9), 99).await.unwrap();
-    assert!(gone.terms.iter().all(|term| term.frequency == 0), "{gone:?}");
+    let gone = asked_for(&store, scope, &words("parseHTTPUrl", 9), 99).await;
+    assert!(
+        gone.statistics.terms.iter().all(|term| term.frequency == 0),
+        "{gone:?}"
+    );
 }
 
 #[tokio::test]

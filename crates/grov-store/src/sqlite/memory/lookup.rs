@@ -1,11 +1,12 @@
 //! Where terms stand.
 
 use super::LENGTHS;
-use super::postings::unpack;
+use super::candidates::TermMatches;
+use super::postings::{Posting, unpack};
 use crate::sqlite::values::{Columns, damaged, list, millis, time};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    MemoryDocument, MemoryExtent, MemoryScope, PerField, Posting, TaskId, TaskStatus, TermMatch, TermMatches,
+    MemoryDocument, MemoryScope, MemoryStatistics, PerField, TaskId, TaskStatus, TermStatistics,
 };
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
@@ -30,9 +31,9 @@ impl SqliteStore {
         budget: u64,
     ) -> Result<TermMatches, StoreError> {
         let newest_parts = self.newest_parts(scope, terms).await?;
-        let mut found = TermMatches {
-            extent: MemoryExtent::default(),
-            terms: vec![TermMatch::default(); terms.len()],
+        let mut found = MemoryStatistics {
+            terms: vec![TermStatistics::default(); terms.len()],
+            ..MemoryStatistics::default()
         };
         let mut scopes = Vec::with_capacity(newest_parts.len());
         let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
@@ -41,8 +42,8 @@ impl SqliteStore {
         for row in &newest_parts {
             let columns = Columns(row);
             scopes.push(columns.get::<i64>("id")?);
-            found.extent.documents += columns.count("documents")?;
-            for (sum, column) in found.extent.lengths.iter_mut().zip(LENGTHS) {
+            found.documents += columns.count("documents")?;
+            for (sum, column) in found.lengths.iter_mut().zip(LENGTHS) {
                 *sum += columns.count(column)?;
             }
             for Part(place, documents, part) in parts(row)? {
@@ -56,9 +57,12 @@ impl SqliteStore {
         }
         let Some(scopes) = list(&scopes)? else {
             for term in &mut found.terms {
-                term.postings = Some(Vec::new());
+                term.is_read = true;
             }
-            return Ok(found);
+            return Ok(TermMatches {
+                statistics: found,
+                postings: newest,
+            });
         };
         let frequencies: Vec<u64> = found.terms.iter().map(|term| term.frequency).collect();
         let allotted = allotted(&frequencies, budget);
@@ -95,9 +99,12 @@ impl SqliteStore {
                 }
             }
         }
+        let mut postings = Vec::with_capacity(terms.len());
         let read = found.terms.iter_mut().zip(&allotted);
         for (((term, most), mut older), mut newest) in read.zip(older).zip(newest) {
-            if term.frequency > 0 && *most == 0 {
+            term.is_read = term.frequency == 0 || *most > 0;
+            if !term.is_read {
+                postings.push(Vec::new());
                 continue;
             }
             older.append(&mut newest);
@@ -107,9 +114,12 @@ impl SqliteStore {
                 older.sort_unstable_by_key(|posting| posting.document);
                 older.drain(..older.len() - most);
             }
-            term.postings = Some(older);
+            postings.push(older);
         }
-        Ok(found)
+        Ok(TermMatches {
+            statistics: found,
+            postings,
+        })
     }
 
     /// The scopes, each with its sums, and as `found` the parts that grow, with how many memories hold the term in all: one

@@ -1,11 +1,13 @@
 //! Team memory: searched by terms, filled, listed and forgotten.
 
+mod candidates;
 mod forget;
 mod ids;
 mod import;
 mod index;
 mod listing;
 mod lookup;
+mod numbers;
 mod parts;
 mod postings;
 mod supersede;
@@ -18,8 +20,8 @@ pub(super) use terms::Terms;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    ImportReport, MemoryDocument, MemoryScope, MemorySearch, MemoryStats, MemoryStore, PerField, Task,
-    TaskId, TermMatches,
+    ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats, MemoryStore,
+    PerField, Task, TaskId,
 };
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
@@ -29,21 +31,8 @@ const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "fil
 
 #[async_trait]
 impl MemorySearch for SqliteStore {
-    async fn lookup(
-        &self,
-        scope: &MemoryScope,
-        terms: &[String],
-        budget: u64,
-    ) -> Result<TermMatches, StoreError> {
-        self.look_up(scope, terms, budget).await
-    }
-
-    async fn documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        self.memory_documents(documents, before).await
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError> {
+        self.find_candidates(question).await
     }
 
     async fn newest(

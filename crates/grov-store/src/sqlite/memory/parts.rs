@@ -2,8 +2,7 @@
 
 use super::super::rows::{Insert, portions};
 use super::super::values::list_value;
-use super::postings::{Packer, packed, unpack};
-use grov_domain::Posting;
+use super::postings::{Packer, Posting, packed, unpack};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeMap, HashMap, HashSet};

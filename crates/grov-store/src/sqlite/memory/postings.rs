@@ -3,7 +3,16 @@
 //! A posting is the distance to the one before (LEB128), a byte with two bits per field for how often the term stands
 //! there, and what goes beyond two of each field (LEB128). Most take two or three bytes.
 
-use grov_domain::Posting;
+use grov_domain::PerField;
+
+/// How often a term stands in a memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Posting {
+    /// The number of the memory.
+    pub(super) document: i64,
+    /// How often, by field; more than fits stays at the most that does.
+    pub(super) counts: PerField<u16>,
+}
 
 /// Bytes of a part. A row of an index tree that takes more than a quarter of a page (1002 bytes of 4 KiB,
 /// <https://sqlite.org/fileformat.html#b_tree_pages>) goes to a page of its own, so with its key it stays below.

@@ -1,6 +1,7 @@
 //! The terms under which a task is found.
 
-use grov_domain::{PerField, Posting, Task, file_term, path_term, path_words, words};
+use super::postings::Posting;
+use grov_domain::{PerField, Task, file_term, path_term, path_words, words};
 use std::collections::HashMap;
 
 /// Terms of a field that are indexed. A field of a megabyte is no prose, and what it is about stands at its beginning.
