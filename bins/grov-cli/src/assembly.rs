@@ -9,6 +9,7 @@ use grov_drift::IntentReader;
 use grov_hook_path::{HookBackend, Services};
 use grov_llm::offline::{IntentMemo, extract_intent, session_summary};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
+use grov_query::ReadStore;
 use grov_runtime::{LlmProvider, Settings};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use std::net::SocketAddr;
@@ -19,9 +20,9 @@ use std::time::Duration;
 pub(crate) use grov_store::{Examination, set_aside_databases};
 
 /// What a command reads and writes.
-pub(crate) trait CommandStore: Store + StoreConnection {}
+pub(crate) trait CommandStore: Store + ReadStore + StoreConnection {}
 
-impl<T: Store + StoreConnection> CommandStore for T {}
+impl<T: Store + ReadStore + StoreConnection> CommandStore for T {}
 
 /// The store, opened for writing and created if there is none.
 pub(crate) async fn open(database: &Path) -> Result<impl CommandStore + 'static, StoreError> {

@@ -13,7 +13,6 @@ mod daemon_health;
 mod embedder;
 mod failure;
 mod hook;
-mod hooked;
 mod judge;
 mod lines;
 mod output;

@@ -121,7 +121,7 @@ impl TermWeights {
 /// Which memories come first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CandidateOrder<'a> {
-    /// Those in which the terms are worth most together.
+    /// Those in which the terms are worth most together. Where they are worth nothing is no candidate.
     Worth(TermWeights),
     /// The newest, but for those that are known already: of these only the counts are answered.
     Newest {

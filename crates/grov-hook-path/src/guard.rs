@@ -8,7 +8,6 @@
 use crate::call::Call;
 use crate::faults::{Fault, note, tellable};
 use crate::following::{Whose, begun, catch_up, length, portion, reader};
-use crate::held::Held;
 use crate::reply::Reply;
 use crate::services::{BRIEF, HookBackend, Services};
 use crate::{proxy, runtime};
@@ -24,6 +23,7 @@ use grov_hooks::event::{GUARD_TIMEOUT, Input};
 use grov_hooks::memory::is_off;
 use grov_hooks::permission;
 use grov_project::Place;
+use grov_query::Held;
 use grov_runtime::{Environment, GuardMode, Home, Settings};
 use grov_session::objection::objects;
 use grov_session::{instructions, kept_of};

@@ -2,7 +2,6 @@
 
 use crate::call::Call;
 use crate::following::{Whose, last, reader};
-use crate::held::Held;
 use crate::services::BRIEF;
 use grov_domain::{
     ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, StepRow, StoreError, SummaryQuestion, in_work,
@@ -10,6 +9,7 @@ use grov_domain::{
 use grov_hooks::capture::relative;
 use grov_hooks::memory::is_off;
 use grov_project::{GrovIgnore, Place};
+use grov_query::Held;
 use std::path::Path;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.

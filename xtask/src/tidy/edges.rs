@@ -4,7 +4,7 @@ use super::Finding;
 use crate::workspace::Package;
 use std::collections::BTreeSet;
 
-/// Where a crate stands. Arrows point down only: binaries, the hook path, edges, effects, pure.
+/// Where a crate stands. Arrows point down only: binaries, the hook path, read models and edges, effects, pure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Floor {
     /// Computes, knows no I/O.
@@ -15,6 +15,8 @@ enum Floor {
     ProxyEdge,
     /// Faces the client through its hooks and its settings.
     HookEdge,
+    /// Reads what is stored, for whoever shows it.
+    Query,
     /// Puts the hook path together for the programs that run it.
     HookPath,
     /// Wires the others together and has an exit code.
@@ -113,6 +115,17 @@ const CRATES: &[Crate] = &[
         name: "grov-hooks",
         floor: Floor::HookEdge,
         blind_to: &["grov-store", "grov-llm", "grov-wire"],
+    },
+    Crate {
+        name: "grov-query",
+        floor: Floor::Query,
+        blind_to: &[
+            "grov-store",
+            "grov-llm",
+            "grov-runtime",
+            "grov-project",
+            "grov-wire",
+        ],
     },
     Crate {
         name: "grov-hook-path",
@@ -215,7 +228,11 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         Floor::ProxyEdge | Floor::HookEdge => {
             matches!(to.floor, Floor::Pure | Floor::Effects) || to.floor == from.floor
         }
-        Floor::HookPath => matches!(to.floor, Floor::Pure | Floor::Effects | Floor::HookEdge),
+        Floor::Query => matches!(to.floor, Floor::Pure | Floor::Effects),
+        Floor::HookPath => matches!(
+            to.floor,
+            Floor::Pure | Floor::Effects | Floor::HookEdge | Floor::Query
+        ),
         Floor::Binary => !matches!(to.floor, Floor::Binary | Floor::Development),
         Floor::Development => true,
     };
@@ -306,6 +323,9 @@ mod tests {
             ("grov-hooks", "grov-memory"),
             ("grov-cli", "grov-hooks"),
             ("grov-hook-path", "grov-hooks"),
+            ("grov-hook-path", "grov-query"),
+            ("grov-query", "grov-memory"),
+            ("grov-cli", "grov-query"),
             ("grov-proxyd", "grov-hook-path"),
             ("grov-proxyd", "grov-store"),
             ("grov-cli", "grov-sim"),
@@ -335,6 +355,12 @@ mod tests {
             ("grov-hook-path", "grov-store"),
             ("grov-hook-path", "grov-llm"),
             ("grov-hooks", "grov-hook-path"),
+            ("grov-hooks", "grov-query"),
+            ("grov-proxy-core", "grov-query"),
+            ("grov-query", "grov-hooks"),
+            ("grov-query", "grov-proxy-core"),
+            ("grov-query", "grov-store"),
+            ("grov-query", "grov-llm"),
             ("grov-proxy-core", "grov-hook-path"),
             ("grov-proxyd", "grov-sim"),
             ("grov-proxyd", "grov-hooks"),

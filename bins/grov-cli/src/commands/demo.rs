@@ -3,7 +3,7 @@
 use crate::assembly::{self, CommandStore};
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::{SessionView, StepView, TaskView, TokensView, moment};
+use crate::show::moment;
 use crate::table::{Table, harmless};
 use grov_domain::{
     ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
@@ -12,6 +12,7 @@ use grov_domain::{
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_memory::{Budget, Ranking};
 use grov_proxy_core::{Injection, MemorySource, Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
+use grov_query::{SessionView, StepView, TaskView, TokensView};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, WriterOptions};
 use serde::Serialize;

@@ -2,12 +2,12 @@
 
 use crate::arguments::Common;
 use crate::context::Context;
-use crate::hooked;
 use crate::judge::{JudgeView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{TaskView, moment, some};
+use crate::show::{moment, some};
 use crate::table::{harmless, shortened};
 use grov_domain::SwitchScope;
+use grov_query::{TaskView, project_status};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -79,10 +79,7 @@ pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     let key = project.key().to_owned();
     let asked = key.clone();
     let stored = context.read(async |store| {
-        let mut status = store.project_status(&asked).await?;
-        let (sessions, steps) = hooked::counted(store, &asked).await?;
-        status.sessions += sessions;
-        status.steps += steps;
+        let status = project_status(store, &asked).await?;
         Ok((status, spent_today(store).await?, store.switched_off().await?))
     })?;
     let (stored, spent, off) = stored.unwrap_or_default();

@@ -4,14 +4,14 @@
 //! is left out, and on any doubt the line is empty.
 
 use crate::arguments::Common;
-use crate::assembly::{self, CommandStore};
+use crate::assembly;
 use crate::output::{Outcome, Terminal, Verdict};
-use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, TokenUsage};
+use grov_domain::{ClientSessionId, TokenUsage};
 use grov_hooks::ToldList;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
+use grov_query::{Glance, glance};
 use grov_runtime::{Environment, Home};
-use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
 use std::panic::AssertUnwindSafe;
@@ -22,16 +22,6 @@ use std::time::Duration;
 const LONGEST_INPUT: u64 = 1024 * 1024;
 /// Time for what the database knows.
 const TIME_FOR_STORE: Duration = Duration::from_millis(100);
-
-/// What the store knows of a session.
-#[derive(Default)]
-struct Recorded {
-    /// Tokens of all its requests, where they went through the proxy.
-    usage: Option<TokenUsage>,
-    drift_score: Option<u8>,
-    drifted: bool,
-    memories: Option<u64>,
-}
 
 pub(crate) fn run(common: &Common, terminal: Terminal) -> Outcome {
     std::panic::set_hook(Box::new(|_| {}));
@@ -91,14 +81,11 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// What is known of the session; nothing of what takes too long.
-fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
+fn recorded(home: &Home, session: &ClientSessionId) -> Glance {
     let database = home.database();
     let asked = async {
         match assembly::open_briefly(&database).await {
-            Ok(Some(store)) => match proxied(&store, session).await {
-                Some(recorded) => Some(recorded),
-                None => hooked(&store, session).await,
-            },
+            Ok(Some(store)) => glance(&store, session).await,
             _ => None,
         }
     };
@@ -115,44 +102,4 @@ fn recorded(home: &Home, session: &ClientSessionId) -> Recorded {
         recorded.memories = told.map(|told| told.read().len() as u64);
     }
     recorded
-}
-
-/// What the proxy recorded; nothing where the session's requests did not go through it.
-async fn proxied(store: &dyn CommandStore, session: &ClientSessionId) -> Option<Recorded> {
-    let tasks = store.client_session(session).await.ok()?;
-    let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
-    let mut usage = TokenUsage::default();
-    for task in &tasks {
-        usage.input += task.tokens.input;
-        usage.cache_read += task.tokens.cache_read;
-        usage.cache_creation += task.tokens.cache_creation;
-        usage.output += task.tokens.output;
-    }
-    let state = store.drift_state(session).await.ok().flatten();
-    let lineage = Lineage {
-        session: session.clone(),
-        agent: None,
-    };
-    let ledger = store.lineage(&lineage).await.ok().flatten();
-    let memories = ledger.map(|ledger| {
-        let told: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
-        told.len() as u64
-    });
-    Some(Recorded {
-        usage: Some(usage),
-        drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
-        drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
-        memories,
-    })
-}
-
-/// What hooks found; nothing where none ran in the session.
-async fn hooked(store: &dyn CommandStore, session: &ClientSessionId) -> Option<Recorded> {
-    let session = store.hook_standing(session).await.ok().flatten()?;
-    Some(Recorded {
-        usage: None,
-        drift_score: session.drift_score,
-        drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),
-        memories: Some(session.memories_told),
-    })
 }

@@ -1,18 +1,15 @@
 //! `grov steps SESSION`
 
 use crate::arguments::Common;
-use crate::assembly::CommandStore;
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::hooked;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
-use crate::show::{StepView, moment};
+use crate::show::moment;
 use crate::table::{Table, harmless, shortened};
-use grov_domain::{
-    ClientSessionId, HookStep, SessionFilter, SessionId, SessionState, SessionStore, StepRow, StoreError,
-};
+use grov_domain::SessionState;
+use grov_query::{Search, StepView, Work, searched};
 use serde::Serialize;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 #[derive(Serialize)]
 struct Answer {
@@ -20,23 +17,6 @@ struct Answer {
     steps: Vec<StepView>,
     #[serde(skip)]
     tasks: Vec<SessionState>,
-}
-
-/// Steps in order of time, and the tasks that they belong to.
-#[derive(Default)]
-struct Work {
-    steps: Vec<StepRow>,
-    tasks: Vec<SessionState>,
-}
-
-/// What an id, or the beginning of one, stands for.
-enum Search {
-    /// The id in full, and what was done.
-    Found(String, Work),
-    /// No session.
-    Nothing,
-    /// Several sessions begin like this.
-    Ambiguous(BTreeSet<String>),
 }
 
 pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome {
@@ -48,7 +28,7 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     let (session_id, work, verdict) = match search {
         Search::Found(id, work) => (id, work, Verdict::Found),
         Search::Nothing => (session.to_owned(), Work::default(), Verdict::Nothing),
-        Search::Ambiguous(ids) => {
+        Search::Several(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             return Err(Failure::usage(format!(
                 "{} sessions begin with {session:?}: {}{}",
@@ -71,89 +51,6 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     };
     terminal.answer(answer, text)?;
     Ok(verdict)
-}
-
-/// What the proxy recorded, and what hooks found while the session did not go through it.
-async fn searched(store: &dyn CommandStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
-    let recorded = search(store, wanted).await?;
-    if let Search::Found(id, mut work) = recorded {
-        let client = ClientSessionId::new(id.as_str());
-        let found = store.hook_steps(&client).await?.into_iter();
-        let is_new = |step: &HookStep| {
-            let mut known = work.steps.iter().map(|step| &step.tool_use_id);
-            step.tool_use_id.is_none() || known.all(|known| *known != step.tool_use_id)
-        };
-        let found: Vec<StepRow> = found
-            .filter(is_new)
-            .map(|step| hooked::step(&client, step))
-            .collect();
-        work.steps.extend(found);
-        work.steps.sort_by_key(|step| step.timestamp);
-        return Ok(Search::Found(id, work));
-    }
-    if !matches!(recorded, Search::Nothing) {
-        return Ok(recorded);
-    }
-    let Some(session) = hooked::named(store, wanted, project).await? else {
-        return Ok(Search::Nothing);
-    };
-    let id = &session.client_session_id;
-    let steps = store.hook_steps(id).await?.into_iter();
-    let work = Work {
-        steps: steps.map(|step| hooked::step(id, step)).collect(),
-        tasks: vec![hooked::task(&session).state],
-    };
-    Ok(Search::Found(id.to_string(), work))
-}
-
-/// A client's session id names all its tasks, its first task included, which has the same id.
-async fn search(store: &dyn SessionStore, wanted: &str) -> Result<Search, StoreError> {
-    if let Some(work) = work_of(store, wanted).await? {
-        return Ok(Search::Found(wanted.to_owned(), work));
-    }
-    if wanted.is_empty() {
-        return Ok(Search::Nothing);
-    }
-    let sessions = store.sessions(&SessionFilter::default()).await?;
-    let ids = |id: fn(&grov_domain::SessionState) -> &str| -> BTreeSet<String> {
-        sessions
-            .iter()
-            .map(|session| id(&session.state))
-            .filter(|id| id.starts_with(wanted))
-            .map(str::to_owned)
-            .collect()
-    };
-    let mut found = ids(|state| state.client_session_id.as_str());
-    if found.is_empty() {
-        found = ids(|state| state.session_id.as_str());
-    }
-    match (found.len(), found.first()) {
-        (1, Some(id)) => {
-            let work = work_of(store, id).await?.unwrap_or_default();
-            Ok(Search::Found(id.clone(), work))
-        }
-        (0, _) => Ok(Search::Nothing),
-        _ => Ok(Search::Ambiguous(found)),
-    }
-}
-
-async fn work_of(store: &dyn SessionStore, id: &str) -> Result<Option<Work>, StoreError> {
-    let client = ClientSessionId::new(id);
-    let tasks = store.client_session(&client).await?;
-    if !tasks.is_empty() {
-        return Ok(Some(Work {
-            steps: store.client_steps(&client).await?,
-            tasks: tasks.into_iter().map(|task| task.state).collect(),
-        }));
-    }
-    let id = SessionId::new(id);
-    match store.session(&id).await? {
-        Some(task) => Ok(Some(Work {
-            steps: store.steps(&id).await?,
-            tasks: vec![task.state],
-        })),
-        None => Ok(None),
-    }
 }
 
 fn text(answer: &Answer, style: Style) -> String {

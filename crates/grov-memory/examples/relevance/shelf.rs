@@ -127,7 +127,10 @@ impl MemorySearch for Shelf {
                         let rarity = statistics.rarity(statistics.terms[count.term].frequency);
                         weights.worth(rarity, count.counts)
                     });
-                    order.push((worth.sum(), *document));
+                    let worth = worth.sum::<f64>();
+                    if worth > 0.0 {
+                        order.push((worth, *document));
+                    }
                 }
             }
         }

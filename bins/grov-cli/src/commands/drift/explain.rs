@@ -1,16 +1,14 @@
 //! `grov drift explain EVENT`
 
-use super::view::{CorrectionView, EventView};
+use super::view::fate;
 use crate::assembly::{self, CommandStore};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::moment;
 use crate::table::{harmless, shortened};
-use grov_domain::{
-    Clock, Correction, DriftEvent, DriftEventId, DriftFilter, DriftType, GoalContract, Rule, SystemClock,
-};
-use grov_hook_path::Held;
+use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, SystemClock};
+use grov_query::{CorrectionView, EventNamed, EventView, Held, correction_of, event_named};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -49,7 +47,7 @@ pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome
     let answer = context
         .read(async |store| {
             let event = one(store, &wanted).await?;
-            let correction = correction(store, &event).await?;
+            let correction = correction_of(store, &event).await?;
             let task = store.session(&event.session_id).await?;
             let held_to = match task {
                 Some(task) => {
@@ -90,26 +88,18 @@ impl From<GoalContract> for HeldView {
     }
 }
 
-/// The event that `name` means: by its id, by its step's id, or by a beginning or end of one.
+/// The event that `name` means.
 async fn one(store: &dyn CommandStore, name: &str) -> Result<DriftEvent, Failure> {
-    if let Some(event) = store.drift_event(&DriftEventId::new(name)).await? {
-        return Ok(event);
-    }
-    if name.is_empty() {
-        return Err(unknown(name));
-    }
-    let is_meant = |id: &str| id.starts_with(name) || id.ends_with(name);
-    let mut events = store.drift_events(&DriftFilter::default()).await?;
-    events.retain(|event| {
-        is_meant(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| is_meant(id.as_str()))
-    });
-    match (events.len(), events.pop()) {
-        (1, Some(event)) => Ok(event),
-        (_, None) => Err(unknown(name)),
-        (number, Some(newest)) => {
-            let shown = [&newest].into_iter().chain(events.iter().rev()).take(LISTED);
-            let ids: Vec<&str> = shown.map(|event| event.id.as_str()).collect();
-            let more = if number > LISTED { "\n  …" } else { "" };
+    match event_named(store, name).await? {
+        EventNamed::One(event) => Ok(*event),
+        EventNamed::Nothing => Err(unknown(name)),
+        EventNamed::Several(events) => {
+            let ids: Vec<&str> = events
+                .iter()
+                .take(LISTED)
+                .map(|event| event.id.as_str())
+                .collect();
+            let more = if events.len() > LISTED { "\n  …" } else { "" };
             let name = harmless(name);
             Err(Failure::usage(format!(
                 "more than one event is meant by {name:?}:\n  {}{more}",
@@ -125,18 +115,6 @@ fn unknown(name: &str) -> Failure {
         format!("there is no event {:?}", harmless(name)),
         Some("`grov drift log` lists those of this project"),
     )
-}
-
-/// The correction that is about the event's action.
-async fn correction(store: &dyn CommandStore, event: &DriftEvent) -> Result<Option<Correction>, Failure> {
-    let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
-        return Ok(None);
-    };
-    let corrections = store.corrections(session).await?;
-    Ok(corrections
-        .into_iter()
-        .rev()
-        .find(|correction| correction.step_id.as_ref() == Some(step)))
 }
 
 /// Commands that would allow what was done. What is no matter of files is allowed by asking the agent for it.
@@ -231,7 +209,7 @@ fn text(answer: &Answer, style: Style) -> String {
     match (&answer.correction, &event.correction_given) {
         (Some(correction), _) => {
             line("told", &format!("{}: {}", correction.level, correction.reason));
-            line("", &correction.fate(SystemClock.now()));
+            line("", &fate(correction, SystemClock.now()));
             correction.text.lines().for_each(|words| line("  |", words));
         }
         (None, Some(given)) => {

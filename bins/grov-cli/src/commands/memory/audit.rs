@@ -1,6 +1,5 @@
 //! `grov memory audit`
 
-use super::named::title;
 use super::scope;
 use crate::context::Context;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
@@ -9,6 +8,7 @@ use crate::table::{harmless, shortened};
 use grov_domain::{Decision, Task};
 use grov_memory::suspicions;
 use grov_project::{GrovIgnore, without_ignored};
+use grov_query::title;
 use serde::Serialize;
 use std::fmt::Write;
 use std::ops::ControlFlow;

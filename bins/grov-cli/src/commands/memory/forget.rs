@@ -2,7 +2,7 @@
 
 mod cost;
 
-use super::named::{Named, ambiguous, named};
+use super::named::ambiguous;
 use crate::arguments::ForgetArguments;
 use crate::context::Context;
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use crate::show::some;
 use crate::table::harmless;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
+use grov_query::{Named, named};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -10,27 +10,15 @@ use crate::lines::Lines;
 use crate::output::{self, Outcome, Style, Terminal, Verdict, say};
 use crate::table::{Table, harmless};
 use grov_domain::{Clock, MemoryScope, SystemClock};
-use grov_memory::{Found, Query};
+use grov_memory::Query;
+use grov_query::ResultView;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::path::Path;
 use time::OffsetDateTime;
 
 #[derive(Serialize)]
 struct Answer {
     results: Vec<ResultView>,
-}
-
-#[derive(Serialize)]
-struct ResultView {
-    id: String,
-    score: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    why: Option<BTreeMap<&'static str, f64>>,
-    #[serde(skip)]
-    goal: String,
-    #[serde(skip)]
-    created_at: Option<OffsetDateTime>,
 }
 
 #[derive(Serialize)]
@@ -71,17 +59,10 @@ fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outco
     let searcher = Searcher::of(context);
     let results = context
         .read(async |store| {
-            let found = searcher.search(store, query).await?;
-            let mut results = Vec::with_capacity(found.len());
-            for found in found {
+            let mut results = Vec::new();
+            for found in searcher.search(store, query).await? {
                 let task = store.task(&found.task_id).await?;
-                results.push(ResultView {
-                    created_at: task.as_ref().map(|task| task.created_at),
-                    goal: task
-                        .map(|task| task.goal.unwrap_or(task.original_query))
-                        .unwrap_or_default(),
-                    ..view(found, why)
-                });
+                results.push(ResultView::of(found, why).saying(task));
             }
             Ok(results)
         })?
@@ -136,34 +117,16 @@ async fn answer_all(
             limit,
         };
         let found = searcher.search(store, &query).await.map_err(Failure::from)?;
-        let results: Vec<ResultView> = found.into_iter().map(|found| view(found, why)).collect();
+        let results: Vec<ResultView> = found
+            .into_iter()
+            .map(|found| ResultView::of(found, why))
+            .collect();
         output::line(&BatchAnswer {
             id: &question.id,
             results: &results,
         })?;
     }
     Ok(())
-}
-
-fn view(found: Found, why: bool) -> ResultView {
-    ResultView {
-        id: found.task_id.to_string(),
-        score: rounded(found.score),
-        why: why.then(|| {
-            found
-                .shares
-                .iter()
-                .map(|share| (share.signal.as_str(), rounded(share.value)))
-                .collect()
-        }),
-        goal: String::new(),
-        created_at: None,
-    }
-}
-
-/// More digits would say nothing.
-fn rounded(score: f64) -> f64 {
-    (score * 1e6).round() / 1e6
 }
 
 fn text(answer: &Answer, style: Style) -> String {

@@ -2,16 +2,13 @@
 
 mod files;
 
-use super::named::{self, title};
-use super::supersede::{before, behind};
-use crate::assembly::CommandStore;
+use super::named;
 use crate::context::Context;
-use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
-use crate::show::{TaskView, moment};
+use crate::show::moment;
 use crate::table::harmless;
 use files::FileView;
-use grov_domain::TaskId;
+use grov_query::{OtherView, TaskView, others, replaced, replacements};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -28,13 +25,6 @@ struct Answer {
     replaces: Vec<OtherView>,
 }
 
-/// Another memory.
-#[derive(Serialize)]
-struct OtherView {
-    id: String,
-    goal: String,
-}
-
 pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     let wanted = id.to_owned();
     let here = context.project().ok();
@@ -42,8 +32,8 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     let answer = context
         .read(async |store| {
             let task = named::one(store, &wanted).await?;
-            let replaced_by = others(store, &behind(store, &task.id).await?).await?;
-            let replaces = others(store, &before(store, &task.id).await?).await?;
+            let replaced_by = others(store, &replacements(store, &task.id).await?).await?;
+            let replaces = others(store, &replaced(store, &task.id).await?).await?;
             // Files of another project would be looked for in the wrong place.
             let is_here = here.is_some_and(|here| {
                 here.key() == task.project_path
@@ -62,17 +52,6 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
         .ok_or_else(|| named::unknown(id))?;
     terminal.answer(answer, text)?;
     Ok(Verdict::Found)
-}
-
-async fn others(store: &dyn CommandStore, ids: &[TaskId]) -> Result<Vec<OtherView>, Failure> {
-    let tasks = store.memories(ids).await?;
-    Ok(tasks
-        .iter()
-        .map(|task| OtherView {
-            id: task.id.to_string(),
-            goal: title(task).to_owned(),
-        })
-        .collect())
 }
 
 fn text(answer: &Answer, style: Style) -> String {

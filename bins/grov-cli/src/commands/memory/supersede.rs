@@ -7,8 +7,8 @@ use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::table::harmless;
 use grov_domain::{Task, TaskId};
+use grov_query::replacements;
 use serde::Serialize;
-use std::collections::HashSet;
 
 #[derive(Serialize)]
 struct Answer {
@@ -51,7 +51,7 @@ async fn refused(store: &dyn CommandStore, old: &Task, new: Option<&TaskId>) -> 
         return Ok(Failure::negative("cycle", message, None));
     }
     let mut chain = vec![new.clone()];
-    for id in behind(store, new).await? {
+    for id in replacements(store, new).await? {
         let is_end = id == old.id;
         chain.push(id);
         if is_end {
@@ -70,38 +70,6 @@ async fn refused(store: &dyn CommandStore, old: &Task, new: Option<&TaskId>) -> 
     }
     // Somebody forgot it in between.
     Ok(named::unknown(new.as_str()))
-}
-
-/// What replaces a memory, what replaces that, and so on. A chain that somebody closed by hand ends where it began.
-pub(super) async fn behind(store: &dyn CommandStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
-    let mut chain = Vec::new();
-    let mut seen = HashSet::from([id.clone()]);
-    let mut next = store.task(id).await?.and_then(|task| task.superseded_by);
-    while let Some(id) = next.filter(|id| seen.insert(id.clone())) {
-        next = store.task(&id).await?.and_then(|task| task.superseded_by);
-        chain.push(id);
-    }
-    Ok(chain)
-}
-
-/// What a memory replaces, what that replaced, and so on, the nearest first.
-pub(super) async fn before(store: &dyn CommandStore, id: &TaskId) -> Result<Vec<TaskId>, Failure> {
-    let mut found: Vec<TaskId> = Vec::new();
-    let mut seen = HashSet::from([id.clone()]);
-    let mut looked_at = 0;
-    let mut current = id.clone();
-    loop {
-        for id in store.replaced_by(&current).await? {
-            if seen.insert(id.clone()) {
-                found.push(id);
-            }
-        }
-        let Some(next) = found.get(looked_at) else {
-            return Ok(found);
-        };
-        current = next.clone();
-        looked_at += 1;
-    }
 }
 
 fn text(answer: &Answer, style: Style) -> String {

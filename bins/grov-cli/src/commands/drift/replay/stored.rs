@@ -2,7 +2,7 @@
 
 use super::super::view::picture;
 use crate::assembly::{self, CommandStore};
-use crate::chosen::{self, Chosen, chosen};
+use crate::chosen::{self, chosen};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
@@ -13,8 +13,8 @@ use grov_domain::{
     ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, OFF_GOAL_BELOW,
     SessionId, SessionState, StepRow,
 };
-use grov_hook_path::Held;
 use grov_project::Place;
+use grov_query::{Chosen, Held};
 use grov_scope::Rules;
 use serde::Serialize;
 use std::path::Path;

@@ -1,10 +1,10 @@
 //! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
 
-use crate::assembly::CommandStore;
+use crate::ReadStore;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
-    Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, SessionMode,
-    SessionState, SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
+    Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, ProjectStatus,
+    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
 };
 
 /// Sessions of a project that are looked at, the newest.
@@ -12,7 +12,7 @@ const MOST: u32 = 1_000;
 
 /// The session of this id, or with an id that begins like this if only one of the project does.
 pub(crate) async fn named(
-    store: &dyn CommandStore,
+    store: &dyn ReadStore,
     wanted: &str,
     project: &str,
 ) -> Result<Option<HookSession>, StoreError> {
@@ -29,11 +29,16 @@ pub(crate) async fn named(
     Ok(named.next().filter(|_| named.next().is_none()))
 }
 
-/// The sessions of a project and the actions found in them.
-pub(crate) async fn counted(store: &dyn CommandStore, project: &str) -> Result<(u64, u64), StoreError> {
+/// What is stored for a project, with the sessions that hooks alone know and the actions found in them.
+///
+/// # Errors
+/// Those of the store.
+pub async fn project_status(store: &dyn ReadStore, project: &str) -> Result<ProjectStatus, StoreError> {
+    let mut status = store.project_status(project).await?;
     let sessions = store.hook_sessions(project, MOST).await?;
-    let actions = sessions.iter().map(|session| session.actions).sum();
-    Ok((sessions.len() as u64, actions))
+    status.sessions += sessions.len() as u64;
+    status.steps += sessions.iter().map(|session| session.actions).sum::<u64>();
+    Ok(status)
 }
 
 /// A session as its one task.

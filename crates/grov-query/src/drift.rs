@@ -1,0 +1,443 @@
+//! How sessions keep to their goals: the log, where they stand, and what they were told.
+
+use crate::held::Held;
+use crate::{Choice, Chosen, ReadStore, chosen, hooked};
+use grov_domain::{
+    ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
+    Finding, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
+    SessionStatus, StoreError,
+};
+use grov_session::IntentReader;
+use serde::Serialize;
+use time::OffsetDateTime;
+
+/// So many of the last scores are shown.
+const LAST: usize = 20;
+/// Sessions that hooks alone know and that are active, of the newest.
+const MOST_ACTIVE: u32 = 20;
+/// Sessions that hooks alone know in a log, the newest.
+const MOST_LOGGED: u32 = 100;
+
+/// One action that was judged off goal. The names are a contract.
+#[derive(Debug, Serialize)]
+pub struct EventView {
+    /// Its id.
+    pub id: String,
+    /// The task.
+    pub session_id: String,
+    /// The client's session.
+    pub client_session_id: Option<String>,
+    /// The action's step.
+    pub step_id: Option<String>,
+    /// When.
+    #[serde(with = "time::serde::rfc3339")]
+    pub timestamp: OffsetDateTime,
+    /// What kind of action.
+    pub action_type: Option<&'static str>,
+    /// Files it is about.
+    pub files: Vec<String>,
+    /// The shell's command.
+    pub command: Option<String>,
+    /// How well it serves the goal.
+    pub drift_score: Option<u8>,
+    /// How strongly the agent was corrected.
+    pub level: Option<String>,
+    /// Why it was.
+    pub reason: Option<String>,
+    /// What the rules found.
+    pub findings: Vec<Finding>,
+    /// `rules` or `model`.
+    pub judged_by: Option<&'static str>,
+    /// What the agent was told.
+    pub correction_given: Option<String>,
+    /// The way back, step by step.
+    pub recovery_plan: Vec<String>,
+}
+
+impl From<DriftEvent> for EventView {
+    fn from(event: DriftEvent) -> Self {
+        Self {
+            id: event.id.to_string(),
+            session_id: event.session_id.to_string(),
+            client_session_id: event.client_session_id.map(|id| id.to_string()),
+            step_id: event.step_id.map(|id| id.to_string()),
+            timestamp: event.timestamp,
+            action_type: event.action_type.map(|kind| kind.as_str()),
+            files: event.files,
+            command: event.command,
+            drift_score: event.drift_score,
+            level: event.level,
+            reason: event.reason,
+            findings: event.findings,
+            judged_by: event.judged_by.map(judge),
+            correction_given: event.correction_given,
+            recovery_plan: event.recovery_plan,
+        }
+    }
+}
+
+impl EventView {
+    /// What was done, for a person.
+    pub fn subject(&self) -> String {
+        match &self.command {
+            Some(command) if self.action_type == Some("bash") || self.files.is_empty() => command.clone(),
+            _ => self.files.join(" "),
+        }
+    }
+}
+
+fn judge(by: JudgedBy) -> &'static str {
+    match by {
+        JudgedBy::Model => "model",
+        JudgedBy::Rules => "rules",
+    }
+}
+
+/// Something the agent was told, or is told next.
+#[derive(Debug, Serialize)]
+pub struct CorrectionView {
+    /// Its id.
+    pub id: String,
+    /// How strongly the agent was corrected.
+    pub level: &'static str,
+    /// The score it is about.
+    pub score: u8,
+    /// Why it was.
+    pub reason: String,
+    /// What was said.
+    pub text: String,
+    /// The way back, step by step.
+    pub recovery_plan: Vec<String>,
+    /// When it was made.
+    #[serde(with = "time::serde::rfc3339")]
+    pub made_at: OffsetDateTime,
+    /// When it was said.
+    #[serde(with = "time::serde::rfc3339::option")]
+    pub delivered_at: Option<OffsetDateTime>,
+    /// `followed`, `ignored` or `overtaken`; `None` while that is not known.
+    pub outcome: Option<&'static str>,
+}
+
+impl From<&Correction> for CorrectionView {
+    fn from(correction: &Correction) -> Self {
+        Self {
+            id: correction.id.to_string(),
+            level: correction.level.as_str(),
+            score: correction.score,
+            reason: correction.reason.clone(),
+            text: correction.text.clone(),
+            recovery_plan: correction.recovery_plan.iter().map(way).collect(),
+            made_at: correction.made_at,
+            delivered_at: correction.delivered_at,
+            outcome: correction.outcome.map(|outcome| outcome.as_str()),
+        }
+    }
+}
+
+/// Where a session stands.
+#[derive(Debug, Serialize)]
+pub struct StandingView {
+    /// The client's session.
+    pub client_session_id: String,
+    /// The task in work.
+    pub session_id: String,
+    /// What it is held to.
+    pub goal: String,
+    /// Whether it drifted.
+    pub session_mode: &'static str,
+    /// 0 to 3.
+    pub escalation: u8,
+    /// Corrections since it drifted that were not followed.
+    pub failed_recoveries: u8,
+    /// The step back that is waited for.
+    pub awaited: Option<String>,
+    /// The newest one.
+    pub correction: Option<CorrectionView>,
+    /// Of the last actions, oldest first; `null` where nobody judged.
+    pub scores: Vec<Option<u8>>,
+    /// How often.
+    pub counts: Counts,
+    /// When something last happened.
+    #[serde(with = "time::serde::rfc3339")]
+    pub last_update: OffsetDateTime,
+}
+
+/// How often something happened in a session.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Actions.
+    pub actions: usize,
+    /// Of them judged.
+    pub judged: usize,
+    /// Of them judged off goal.
+    pub off_goal: usize,
+    /// Corrections made.
+    pub corrections: usize,
+    /// Of them said.
+    pub delivered: usize,
+    /// Of them followed.
+    pub followed: usize,
+    /// Of them ignored.
+    pub ignored: usize,
+    /// Of them overtaken.
+    pub overtaken: usize,
+}
+
+/// Of what a log is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogOf {
+    /// One task.
+    Task(SessionId),
+    /// All tasks of a client session.
+    Session(ClientSessionId),
+    /// What is left of a session, in a log that outlives its sessions.
+    Gone(ClientSessionId),
+    /// All sessions of a project.
+    Project(String),
+}
+
+/// Actions judged off goal, oldest first, at most so many of the newest.
+///
+/// # Errors
+/// Those of the store.
+pub async fn drift_log(
+    store: &dyn ReadStore,
+    of: &LogOf,
+    limit: Option<u32>,
+) -> Result<Vec<DriftEvent>, StoreError> {
+    let mut filter = DriftFilter {
+        limit,
+        ..DriftFilter::default()
+    };
+    let mut hooked = Vec::new();
+    match of {
+        LogOf::Task(task) => filter.session_id = Some(task.clone()),
+        LogOf::Gone(session) => filter.client_session_id = Some(session.clone()),
+        LogOf::Session(session) => {
+            filter.client_session_id = Some(session.clone());
+            hooked.push(session.clone());
+        }
+        LogOf::Project(project) => {
+            filter.project_path = Some(project.clone());
+            let sessions = store.hook_sessions(project, MOST_LOGGED).await?;
+            hooked.extend(sessions.into_iter().map(|session| session.client_session_id));
+        }
+    }
+    let mut events = store.drift_events(&filter).await?;
+    if matches!(of, LogOf::Session(_) | LogOf::Project(_)) {
+        events.extend(found(store, &hooked).await?);
+        events.sort_by_key(|event| event.timestamp);
+        let most = limit.map_or(usize::MAX, |limit| limit as usize);
+        events.drain(..events.len().saturating_sub(most));
+    }
+    Ok(events)
+}
+
+/// What hooks found off goal in sessions.
+async fn found(store: &dyn ReadStore, sessions: &[ClientSessionId]) -> Result<Vec<DriftEvent>, StoreError> {
+    let mut events = Vec::new();
+    for session in sessions {
+        let checks = store.hook_checks(session).await?;
+        let steps = store.hook_steps(session).await?;
+        events.extend(
+            steps
+                .iter()
+                .filter_map(|step| hooked::event(session, step, &checks)),
+        );
+    }
+    Ok(events)
+}
+
+/// The sessions of a project that are active, newest first.
+///
+/// # Errors
+/// Those of the store.
+pub async fn active(store: &dyn ReadStore, project: &str) -> Result<Vec<Chosen>, StoreError> {
+    let filter = SessionFilter {
+        project_path: Some(project.to_owned()),
+        status: Some(SessionStatus::Active),
+        ..SessionFilter::default()
+    };
+    let mut ids: Vec<ClientSessionId> = Vec::new();
+    for summary in store.sessions(&filter).await? {
+        if !ids.contains(&summary.state.client_session_id) {
+            ids.push(summary.state.client_session_id);
+        }
+    }
+    let mut all = Vec::with_capacity(ids.len());
+    for id in ids {
+        // One that is gone meanwhile is not active any more.
+        if let Choice::One(session) = chosen(store, id.as_str(), project).await? {
+            all.push(session);
+        }
+    }
+    let hooked = store.hook_sessions(project, MOST_ACTIVE).await?;
+    let active = hooked.iter().filter(|session| session.ended_at.is_none());
+    all.extend(active.map(Chosen::hooked));
+    Ok(all)
+}
+
+/// Where a session stands that has this task in work.
+///
+/// # Errors
+/// Those of the store.
+pub async fn standing(
+    store: &dyn ReadStore,
+    reader: IntentReader,
+    task: &SessionState,
+) -> Result<StandingView, StoreError> {
+    let id = &task.client_session_id;
+    let state = store.drift_state(id).await?;
+    let mut corrections = store.corrections(id).await?;
+    corrections.extend(hooked::corrections(id, &store.hook_checks(id).await?));
+    let filter = DriftFilter {
+        client_session_id: Some(id.clone()),
+        ..DriftFilter::default()
+    };
+    let found = store.hook_steps(id).await?.into_iter();
+    let found = found.map(|step| (step.timestamp, step.id.to_string(), step.score));
+    let steps = store.client_steps(id).await?.into_iter();
+    let events = store.drift_events(&filter).await?.into_iter();
+    let steps = steps.map(|step| (step.timestamp, step.id.to_string(), step.drift_score));
+    let events = events.map(|event| {
+        let id = event
+            .step_id
+            .map_or_else(|| event.id.to_string(), |id| id.to_string());
+        (event.timestamp, id, event.drift_score)
+    });
+    // Actions of one response have one time, and ids in their order.
+    let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).chain(found).collect();
+    scores.sort();
+    let scores: Vec<Option<u8>> = scores.into_iter().map(|(.., score)| score).collect();
+    let held = Held::of(store, reader, task, None).await?;
+    let state = state.unwrap_or_else(|| DriftState {
+        mode: task.session_mode,
+        escalation: u8::try_from(task.escalation_count).unwrap_or(u8::MAX),
+        ..DriftState::new(id.clone(), task.last_update)
+    });
+    Ok(StandingView {
+        client_session_id: id.to_string(),
+        session_id: task.session_id.to_string(),
+        goal: held.contract.goal,
+        session_mode: state.mode.as_str(),
+        escalation: state.escalation,
+        failed_recoveries: state.failed_recoveries,
+        awaited: awaited(&state),
+        correction: corrections.last().map(CorrectionView::from),
+        counts: counts(&scores, &corrections),
+        scores: scores[scores.len().saturating_sub(LAST)..].to_vec(),
+        last_update: task.last_update,
+    })
+}
+
+/// The first step of a way back that was told and is not followed yet.
+fn awaited(state: &DriftState) -> Option<String> {
+    let correction = state.correction.as_ref()?;
+    let is_told = state.mode != SessionMode::Normal && correction.delivered_at.is_some();
+    let first = correction.recovery_plan.first()?;
+    (is_told && correction.outcome.is_none()).then(|| way(first))
+}
+
+fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
+    let judged = || scores.iter().flatten();
+    let of = |outcome| {
+        let had = corrections
+            .iter()
+            .filter(|correction| correction.outcome == Some(outcome));
+        had.count()
+    };
+    Counts {
+        actions: scores.len(),
+        judged: judged().count(),
+        off_goal: judged().filter(|score| **score < OFF_GOAL_BELOW).count(),
+        corrections: corrections.len(),
+        delivered: corrections
+            .iter()
+            .filter(|correction| correction.delivered_at.is_some())
+            .count(),
+        followed: of(CorrectionOutcome::Followed),
+        ignored: of(CorrectionOutcome::Ignored),
+        overtaken: of(CorrectionOutcome::Overtaken),
+    }
+}
+
+/// What the name of an event stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventNamed {
+    /// One event.
+    One(Box<DriftEvent>),
+    /// No event.
+    Nothing,
+    /// Several, newest first.
+    Several(Vec<DriftEvent>),
+}
+
+/// The event that `name` means: by its id, by its step's id, or by a beginning or end of one.
+///
+/// # Errors
+/// Those of the store.
+pub async fn event_named(store: &dyn ReadStore, name: &str) -> Result<EventNamed, StoreError> {
+    if let Some(event) = store.drift_event(&DriftEventId::new(name)).await? {
+        return Ok(EventNamed::One(Box::new(event)));
+    }
+    if name.is_empty() {
+        return Ok(EventNamed::Nothing);
+    }
+    let is_meant = |id: &str| id.starts_with(name) || id.ends_with(name);
+    let mut events = store.drift_events(&DriftFilter::default()).await?;
+    events.retain(|event| {
+        is_meant(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| is_meant(id.as_str()))
+    });
+    events.reverse();
+    Ok(match events.len() {
+        0 => EventNamed::Nothing,
+        1 => events
+            .pop()
+            .map_or(EventNamed::Nothing, |event| EventNamed::One(Box::new(event))),
+        _ => EventNamed::Several(events),
+    })
+}
+
+/// The correction that is about the event's action.
+///
+/// # Errors
+/// Those of the store.
+pub async fn correction_of(
+    store: &dyn ReadStore,
+    event: &DriftEvent,
+) -> Result<Option<Correction>, StoreError> {
+    let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
+        return Ok(None);
+    };
+    let corrections = store.corrections(session).await?;
+    Ok(corrections
+        .into_iter()
+        .rev()
+        .find(|correction| correction.step_id.as_ref() == Some(step)))
+}
+
+/// One step of a way back, in words.
+pub fn way(step: &RecoveryStep) -> String {
+    match &step.file {
+        Some(file) if !step.action.contains(file.as_str()) => format!("{file}: {}", step.action),
+        _ => step.action.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_back_names_its_file_once() {
+        let step = |file: Option<&str>, action: &str| {
+            way(&RecoveryStep {
+                file: file.map(str::to_owned),
+                action: action.to_owned(),
+            })
+        };
+        assert_eq!(step(Some("a.rs"), "open a.rs"), "open a.rs");
+        assert_eq!(step(Some("a.rs"), "go on"), "a.rs: go on");
+        assert_eq!(step(None, "go on"), "go on");
+    }
+}

@@ -1,0 +1,65 @@
+//! A session at a glance: tokens, drift and memories.
+
+use crate::ReadStore;
+use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, TokenUsage};
+use std::collections::HashSet;
+
+/// What is known of a session at a glance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Tokens of all its requests, where they went through the proxy.
+    pub usage: Option<TokenUsage>,
+    /// The score of its newest action.
+    pub drift_score: Option<u8>,
+    /// Whether it is off its goal.
+    pub drifted: bool,
+    /// Memories that it was given.
+    pub memories: Option<u64>,
+}
+
+/// What the proxy recorded of a session, or what hooks found where it did not go through the proxy. `None` where neither
+/// knows it, and where the store fails.
+pub async fn glance(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
+    match proxied(store, session).await {
+        Some(glance) => Some(glance),
+        None => hooked(store, session).await,
+    }
+}
+
+async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
+    let tasks = store.client_session(session).await.ok()?;
+    let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
+    let mut usage = TokenUsage::default();
+    for task in &tasks {
+        usage.input += task.tokens.input;
+        usage.cache_read += task.tokens.cache_read;
+        usage.cache_creation += task.tokens.cache_creation;
+        usage.output += task.tokens.output;
+    }
+    let state = store.drift_state(session).await.ok().flatten();
+    let lineage = Lineage {
+        session: session.clone(),
+        agent: None,
+    };
+    let ledger = store.lineage(&lineage).await.ok().flatten();
+    let memories = ledger.map(|ledger| {
+        let told: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
+        told.len() as u64
+    });
+    Some(Glance {
+        usage: Some(usage),
+        drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
+        drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
+        memories,
+    })
+}
+
+async fn hooked(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
+    let session = store.hook_standing(session).await.ok().flatten()?;
+    Some(Glance {
+        usage: None,
+        drift_score: session.drift_score,
+        drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),
+        memories: Some(session.memories_told),
+    })
+}

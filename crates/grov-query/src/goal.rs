@@ -1,0 +1,103 @@
+//! What a session is held to, and where each part of that comes from.
+
+use crate::held::Held;
+use grov_domain::{GoalEditKind, SessionState};
+use serde::Serialize;
+use time::OffsetDateTime;
+
+/// What the agent is held to.
+#[derive(Debug, Serialize)]
+pub struct GoalView {
+    /// The task.
+    pub session_id: String,
+    /// The client's session.
+    pub client_session_id: String,
+    /// The project.
+    pub project_path: String,
+    /// Whether it drifted.
+    pub session_mode: &'static str,
+    /// How the task is.
+    pub status: &'static str,
+    /// The goal; empty while it is not known.
+    pub goal: String,
+    /// What was asked last.
+    pub newest_instruction: String,
+    /// What was typed.
+    pub instructions: Vec<String>,
+    /// Files it is about.
+    pub scope: Vec<String>,
+    /// What a person allowed.
+    pub allowed: Vec<String>,
+    /// What a person forbade.
+    pub forbidden: Vec<String>,
+    /// What was forbidden while asking.
+    pub constraints: Vec<String>,
+    /// Words it is about.
+    pub keywords: Vec<String>,
+    /// All of these but the instructions, each with where it comes from.
+    pub origins: Vec<OriginView>,
+}
+
+/// Where a part of the contract comes from.
+#[derive(Debug, Serialize)]
+pub struct OriginView {
+    /// `goal`, `scope`, `allowed`, `forbidden`, `constraint` or `keyword`.
+    pub part: &'static str,
+    /// What it says.
+    pub text: String,
+    /// `task`: understood from what the user typed; `you`: by `grov goal`.
+    pub from: &'static str,
+    /// When that was said.
+    #[serde(with = "time::serde::rfc3339")]
+    pub at: OffsetDateTime,
+}
+
+impl GoalView {
+    /// What the agent is held to in a task.
+    pub fn of(task: &SessionState, held: &Held) -> Self {
+        let contract = &held.contract;
+        let origin = |part, kind: Option<GoalEditKind>, text: &str| {
+            let edit = kind.and_then(|kind| held.edit(kind, text));
+            OriginView {
+                part,
+                text: text.to_owned(),
+                from: if edit.is_some() { "you" } else { "task" },
+                at: edit.map_or(task.start_time, |edit| edit.at),
+            }
+        };
+        let goal = Some(&contract.goal).filter(|goal| !goal.is_empty());
+        let mut origins: Vec<OriginView> = goal
+            .map(|goal| origin("goal", Some(GoalEditKind::Set), goal))
+            .into_iter()
+            .collect();
+        for (part, kind, list) in [
+            ("scope", None, &contract.scope),
+            ("allowed", Some(GoalEditKind::Allow), &contract.allowed),
+            ("forbidden", Some(GoalEditKind::Forbid), &contract.forbidden),
+            (
+                "constraint",
+                Some(GoalEditKind::Constraint),
+                &contract.constraints,
+            ),
+            ("keyword", None, &contract.keywords),
+        ] {
+            origins.extend(list.iter().map(|text| origin(part, kind, text)));
+        }
+        Self {
+            session_id: task.session_id.to_string(),
+            client_session_id: task.client_session_id.to_string(),
+            project_path: task.project_path.clone(),
+            session_mode: task.session_mode.as_str(),
+            status: task.status.as_str(),
+            goal: contract.goal.clone(),
+            newest_instruction: contract.newest_instruction().to_owned(),
+            instructions: contract.instructions.clone(),
+            scope: contract.scope.clone(),
+            allowed: contract.allowed.clone(),
+            forbidden: contract.forbidden.clone(),
+            constraints: contract.constraints.clone(),
+            keywords: contract.keywords.clone(),
+            origins,
+        }
+    }
+}
