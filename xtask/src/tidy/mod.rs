@@ -7,6 +7,7 @@ mod edges;
 mod manifests;
 mod migrations;
 mod sources;
+mod walls;
 mod words;
 
 use crate::workspace::Workspace;
@@ -56,6 +57,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let packages = workspace.packages()?;
     let files = workspace.files()?;
     let mut findings = edges::check(&packages);
+    findings.extend(walls::closures(&packages));
 
     let root_manifest = workspace.read(Path::new("Cargo.toml"))?;
     for package in &packages {
@@ -84,7 +86,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         let Ok(text) = workspace.read(file) else { continue };
         findings.extend(words::check(file, &text));
         match file.extension().and_then(|extension| extension.to_str()) {
-            Some("rs") => findings.extend(sources::length(file, &text)),
+            Some("rs") => {
+                findings.extend(sources::length(file, &text));
+                findings.extend(walls::imports(file, &text));
+            }
             Some("md") => findings.extend(documents::links(file, &text, |target| {
                 workspace.root.join(target).exists()
             })),
