@@ -1,6 +1,5 @@
 //! Opens the store and builds the judge: the one place that knows which.
 
-use crate::home_watch::DatabaseFile;
 use async_trait::async_trait;
 use grov_domain::{
     Intents, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreError, SummaryQuestion,
@@ -18,6 +17,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::oneshot;
+
+/// The file under a store, which may be deleted or replaced at any time.
+#[async_trait]
+pub(crate) trait DatabaseFile: Send + Sync {
+    /// Whether what is written now reaches the file on disk. Cheap, and never waits.
+    fn is_current(&self) -> bool;
+    /// Opens it anew if it is another one than before, and saves what only the open connection still sees.
+    async fn reopen(&self) -> Result<(), StoreError>;
+    /// Ends the connection in order. The next call opens it anew.
+    async fn close(&self) -> Result<(), StoreError>;
+}
 
 /// What the daemon reads and writes.
 pub(crate) trait DaemonStore:

@@ -1,8 +1,7 @@
 //! Notices when the home is removed, or taken by another daemon, while this one runs.
 
-use crate::assembly::DaemonStore;
-use async_trait::async_trait;
-use grov_domain::{ExchangeRecord, RecordSink, SinkHealth, StoreError};
+use crate::assembly::{DaemonStore, DatabaseFile};
+use grov_domain::{ExchangeRecord, RecordSink, SinkHealth};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::{Home, Shutdown};
 use grov_store::BatchWriter;
@@ -12,17 +11,6 @@ use std::time::Duration;
 
 /// Pause between two looks; each is two system calls.
 const PAUSE: Duration = Duration::from_secs(1);
-
-/// The file under a store, which may be deleted or replaced at any time.
-#[async_trait]
-pub(crate) trait DatabaseFile: Send + Sync {
-    /// Whether what is written now reaches the file on disk. Cheap, and never waits.
-    fn is_current(&self) -> bool;
-    /// Opens it anew if it is another one than before, and saves what only the open connection still sees.
-    async fn reopen(&self) -> Result<(), StoreError>;
-    /// Ends the connection in order. The next call opens it anew.
-    async fn close(&self) -> Result<(), StoreError>;
-}
 
 /// Holds the lock of the home, and takes it again where its file is gone.
 pub(crate) struct HomeWatch {

@@ -1,10 +1,10 @@
 //! The drift log.
 
-use super::marks::decoding;
 use super::verdicts::NewVerdict;
 use super::{judge_name, judge_of_name};
 use crate::door;
 use crate::sqlite::append::NewExchange;
+use crate::sqlite::error::decoding;
 use crate::sqlite::rows::{Insert, portions};
 use crate::sqlite::values::{Columns, list, list_value, millis};
 use crate::sqlite::{SqliteStore, StoreError};

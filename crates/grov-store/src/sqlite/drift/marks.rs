@@ -1,7 +1,7 @@
 //! What later verdicts mean for tasks that are saved already.
 
 use super::{log, states};
-use crate::sqlite::StoreError;
+use crate::sqlite::error::decoding;
 use crate::sqlite::memory::tasks_of;
 use crate::sqlite::sessions::steps_of;
 use crate::sqlite::tasks::{save, task_of};
@@ -56,9 +56,4 @@ async fn marked(
     let review = Review::of(&steps, &events, &corrections, escalation.unwrap_or(0));
     let marked = review.marked_anew(task.clone());
     Ok((marked != task).then_some(marked))
-}
-
-/// Something in the database cannot be read.
-pub(super) fn decoding(error: StoreError) -> sqlx::Error {
-    sqlx::Error::Decode(error.into())
 }

@@ -1,7 +1,7 @@
 //! Where client sessions stand, and what the agent was told.
 
-use super::marks::decoding;
 use crate::door;
+use crate::sqlite::error::decoding;
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
