@@ -1,8 +1,9 @@
 //! Requests that came before. A client sends its whole conversation with every request, and the same tools: to compare what
 //! is the same takes a fraction of the time that reading it anew takes.
 
-use super::index::{BlockEntry, ContentEntry, MessageEntry, RequestIndex, SystemEntry, ToolEntry};
-use super::skeleton::{Link, Skeleton};
+use super::entry::{BlockEntry, ContentEntry, MessageEntry, SystemEntry, ToolEntry};
+use super::index::RequestIndex;
+use super::link::Link;
 use crate::json::Span;
 use std::fmt;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
@@ -48,7 +49,8 @@ pub(super) struct KnownRequest {
     tools: Option<Span>,
     /// Its system prompt, whole, if that is a list.
     system: Option<Span>,
-    skeleton: OnceLock<Skeleton>,
+    /// What its history is known by.
+    links: OnceLock<Vec<Link>>,
 }
 
 /// The messages with which a request begins like one that came before, byte for byte.
@@ -169,7 +171,7 @@ impl KnownRequest {
                 read_before: ReadBefore::default(),
                 ..index.clone()
             },
-            skeleton: OnceLock::new(),
+            links: OnceLock::new(),
         }
     }
 
@@ -232,8 +234,8 @@ impl Beginning {
 
     /// What the history of the messages is known by.
     pub(super) fn links(&self) -> &[Link] {
-        let whole = self.known.skeleton.get_or_init(|| self.known.index.skeleton());
-        let links = whole.links();
+        let whole = || self.known.index.skeleton().into_links();
+        let links = self.known.links.get_or_init(whole);
         let end = links.partition_point(|link| link.message < self.count);
         links.get(..end).unwrap_or_default()
     }

@@ -2,8 +2,10 @@
 //! leave every byte alone that they do not name.
 
 mod edit;
+mod entry;
 mod index;
 mod known;
+mod link;
 mod parse;
 mod reminder;
 mod skeleton;
@@ -11,9 +13,11 @@ mod splice;
 mod view;
 
 pub use edit::{Edit, Part, Seam, text_block};
-pub use index::{IndexError, RequestIndex};
+pub use entry::{BlockKind, IndexError, Role};
+pub use index::RequestIndex;
 pub use known::KnownRequests;
+pub use link::{Key128, Link, Speaker};
 pub use reminder::{is_system_reminder, without_system_reminders};
-pub use skeleton::{Key128, Link, Skeleton, Speaker};
+pub use skeleton::Skeleton;
 pub use splice::{Chunks, Splice, SpliceError};
-pub use view::{Block, BlockKind, Blocks, Content, Message, Role, SystemPrompt, Tool};
+pub use view::{Block, Blocks, Content, Message, SystemPrompt, Tool};

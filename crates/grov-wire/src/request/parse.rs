@@ -1,12 +1,11 @@
 //! The pass that fills the index. Each function reads one kind of object of the request, knows its keys and
 //! nothing else.
 
-use super::index::{
-    BlockEntry, ContentEntry, Field, IndexError, MessageEntry, RequestIndex, SystemEntry, ToolEntry,
-    enter_document,
+use super::entry::{
+    BlockEntry, BlockKind, ContentEntry, Field, IndexError, MessageEntry, Role, SystemEntry, ToolEntry,
 };
+use super::index::RequestIndex;
 use super::known::{Beginning, KnownRequests, ReadBefore};
-use super::view::{BlockKind, Role};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -20,8 +19,33 @@ const MOST_EXPECTED: usize = 64;
 /// Most fields that are compared pair by pair.
 const FEW_FIELDS: usize = 32;
 
+impl RequestIndex {
+    /// Indexes a request body in one pass. The index shares `body`'s memory.
+    ///
+    /// # Errors
+    /// Where the body is no UTF-8 JSON object, is longer than 4 GiB, or holds a key twice in an object that
+    /// is read here. The body should then be passed on as it is.
+    pub fn parse(body: &Bytes) -> Result<Self, IndexError> {
+        request(body, None)
+    }
+
+    /// The same, where requests of the same clients may have come before. What is found does not depend on that; the body may
+    /// be kept for those that come after.
+    ///
+    /// # Errors
+    /// As [`RequestIndex::parse`].
+    pub fn parse_knowing(body: &Bytes, known: &KnownRequests) -> Result<Self, IndexError> {
+        request(body, Some(known))
+    }
+
+    /// The `session_id` inside the JSON document that `metadata.user_id` holds.
+    pub fn metadata_session_id(&self) -> Option<String> {
+        session_id(&self.metadata_user_id()?)
+    }
+}
+
 /// Reads a whole request.
-pub(super) fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, IndexError> {
+fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<RequestIndex, IndexError> {
     let beginning = known.and_then(|known| known.beginning_of(body));
     let sound = beginning.as_ref().map_or(0, |beginning| beginning.end as usize);
     json::check_utf8(body, sound)?;
@@ -82,7 +106,7 @@ pub(super) fn request(body: &Bytes, known: Option<&KnownRequests>) -> Result<Req
 }
 
 /// The `session_id` of the JSON document that `metadata.user_id` holds; `None` where it is no such document.
-pub(super) fn session_id(user_id: &str) -> Option<String> {
+fn session_id(user_id: &str) -> Option<String> {
     let document = user_id.as_bytes();
     let mut scanner = enter_document(document).ok()?;
     let mut session = None;
@@ -101,6 +125,19 @@ pub(super) fn session_id(user_id: &str) -> Option<String> {
         end: value.end - 1,
     };
     Some(json::decode(document, between_quotes).into_owned())
+}
+
+/// Opens a scanner and enters the document's object.
+fn enter_document(document: &[u8]) -> Result<Scanner<'_>, IndexError> {
+    let mut scanner = Scanner::new(document)?;
+    if scanner.kind() != json::Kind::Object {
+        // A fault of grammar is the better message.
+        scanner.skip_value()?;
+        scanner.finish()?;
+        return Err(IndexError::NotAnObject);
+    }
+    scanner.enter();
+    Ok(scanner)
 }
 
 /// The scanner, and the document for looking at what it found.

@@ -1,7 +1,8 @@
 //! Applying edits: a chain of slices of the original with the additions between them.
 
 use super::edit::{Behind, Edit, Part, PartKind, Seam};
-use super::index::{BlockEntry, ContentEntry, RequestIndex, SystemEntry};
+use super::entry::{BlockEntry, ContentEntry, SystemEntry};
+use super::index::RequestIndex;
 use crate::json::{self, JsonError, Span};
 use bytes::Bytes;
 use std::ops::Range;

@@ -1,58 +1,60 @@
 //! Views: what the index found, in the terms of the Messages API.
 
 use super::edit::{Part, PartKind, Seam};
-use super::index::{BlockEntry, ContentEntry, MessageEntry, RequestIndex, SystemEntry, ToolEntry};
+use super::entry::{BlockEntry, BlockKind, ContentEntry, MessageEntry, Role, SystemEntry, ToolEntry};
+use super::index::RequestIndex;
 use super::reminder::without_system_reminders;
 use std::borrow::Cow;
 
-/// Who speaks in a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// The user, or the client in the user's name.
-    User,
-    /// The model.
-    Assistant,
-    /// The client, in the middle of the conversation.
-    System,
-    /// A role that this version does not know, or none.
-    Other,
-}
-
-impl Role {
-    pub(super) fn from_name(name: &str) -> Self {
-        match name {
-            "user" => Self::User,
-            "assistant" => Self::Assistant,
-            "system" => Self::System,
-            _ => Self::Other,
-        }
+impl RequestIndex {
+    /// `system`.
+    pub fn system(&self) -> SystemPrompt<'_> {
+        SystemPrompt::new(self)
     }
-}
 
-/// What a content block is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum BlockKind {
-    /// Plain text.
-    Text,
-    /// The model's thinking, redacted or not.
-    Thinking,
-    /// A call of one of the client's tools.
-    ToolUse,
-    /// The result of such a call.
-    ToolResult,
-    /// Any other type, or none; see [`Block::type_name`].
-    Other,
-}
+    /// The first tool that is offered.
+    pub fn first_tool(&self) -> Option<Tool<'_>> {
+        self.first_tool.map(|entry| Tool::new(self, entry))
+    }
 
-impl BlockKind {
-    pub(super) fn from_name(name: &str) -> Self {
-        match name {
-            "text" => Self::Text,
-            "thinking" | "redacted_thinking" => Self::Thinking,
-            "tool_use" => Self::ToolUse,
-            "tool_result" => Self::ToolResult,
-            _ => Self::Other,
-        }
+    /// The messages in their order.
+    pub fn messages(&self) -> impl DoubleEndedIterator<Item = Message<'_>> + ExactSizeIterator + Clone {
+        self.messages
+            .iter()
+            .enumerate()
+            .map(|(number, entry)| Message::new(self, number, entry))
+    }
+
+    /// The message of that number, counted from 0.
+    pub fn message(&self, number: usize) -> Option<Message<'_>> {
+        self.messages
+            .get(number)
+            .map(|entry| Message::new(self, number, entry))
+    }
+
+    /// The last message with the role `user`.
+    pub fn newest_user_message(&self) -> Option<Message<'_>> {
+        self.messages().rfind(|message| message.role() == Role::User)
+    }
+
+    /// The tool results in the newest message of the user.
+    pub fn newest_results(&self) -> impl Iterator<Item = Block<'_>> {
+        let blocks = self.newest_user_message().into_iter();
+        blocks
+            .flat_map(|message| message.blocks())
+            .filter(|block| block.kind() == BlockKind::ToolResult)
+    }
+
+    /// The messages with the role `system` that come after the last assistant message: what a newer client
+    /// adds to the turn that is about to begin, a prompt typed in the middle of a tool loop among it.
+    pub fn trailing_system_messages(&self) -> impl Iterator<Item = Message<'_>> {
+        let start = self
+            .messages()
+            .rposition(|message| message.role() == Role::Assistant)
+            .map_or(0, |last| last + 1);
+        self.messages()
+            .skip(start)
+            .filter(|message| message.role() == Role::System)
     }
 }
 
