@@ -7,6 +7,14 @@ use crate::headers::is_request_coding_understood;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 
+/// What a connection may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    Everything,
+    /// One request for a page below `/_grov/`: there are too many connections for more.
+    OwnPages,
+}
+
 /// The host names that are answered, loopback always included.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Admission {

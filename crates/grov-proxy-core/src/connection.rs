@@ -1,9 +1,10 @@
 //! One connection of a client: served by hyper, ended where the client says nothing for too long, makes room or is to stop.
 
+use crate::admission::Access;
 use crate::exchange::Service;
+use crate::limits::Limits;
 use crate::patience::Patience;
 use crate::progress::{Asked, Progress, STAYS, Waits};
-use crate::proxy::Limits;
 use crate::rescue::Rescue;
 use crate::short_reads::ShortReads;
 use hyper::server::conn::http1;
@@ -26,14 +27,6 @@ const LAST_BODY: Duration = Duration::from_secs(1);
 
 /// Longest wait for the head, and longest silence inside a body, on a connection beyond those that there should be: these are few.
 const SHORT_WAIT: Duration = Duration::from_secs(2);
-
-/// What a connection may ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Everything,
-    /// One request for a page below `/_grov/`: there are too many connections for more.
-    OwnPages,
-}
 
 /// Why a connection was ended from our side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

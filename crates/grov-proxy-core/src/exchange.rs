@@ -1,18 +1,17 @@
 //! One exchange: admit, plan, splice, forward, relay.
 
-use crate::admission::Admission;
+use crate::admission::{Access, Admission};
 use crate::answer::{Refusal, request_id};
 use crate::body::{CollectError, Collector, UpstreamBody, discard};
 use crate::body_memory::BodyShare;
-use crate::connection::Access;
 use crate::headers::{self, HeaderPolicy};
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
 use crate::page;
 use crate::policy::{self, RequestPolicy};
 use crate::progress::ServingGuard;
-use crate::proxy::Limits;
 use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
 use crate::upstream::{Link, Pool, SendError};

@@ -19,6 +19,7 @@ mod exchange;
 mod headers;
 mod identity;
 mod ledger;
+mod limits;
 mod memory;
 mod metrics;
 mod observe;
@@ -51,13 +52,14 @@ pub use ledger::{
     Answered, ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend,
     Occasion, Words,
 };
+pub use limits::Limits;
 pub use memory::{MemoryBackend, MemorySource};
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, TurnObserver};
 pub use page::{Page, PageAnswer, PageRequest};
 pub use places::Location;
 pub use policy::RequestPolicy;
-pub use proxy::{Limits, Proxy, ProxyBuilder};
+pub use proxy::{Proxy, ProxyBuilder};
 pub use recorder::{Recorder, UserNaming};
 pub use request::MessagesRequest;
 pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};

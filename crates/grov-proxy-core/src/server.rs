@@ -1,7 +1,9 @@
 //! The listener: accepts clients as long as there is room for them, and lets running streams end at shutdown.
 
-use crate::connection::{self, Access};
+use crate::admission::Access;
+use crate::connection;
 use crate::exchange::Service;
+use crate::limits::{Limits, ON_CREDIT};
 use crate::progress::{Asked, Progress, STAYS, Waits};
 use crate::workers::Workers;
 use std::collections::HashMap;
@@ -12,15 +14,6 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
-
-/// Connections beyond the limit, for a moment: those that idle ones are about to make room for.
-const ON_CREDIT: usize = 32;
-
-/// Connections beyond these, for one request to a page below `/_grov/` each. Others are told to come again.
-const FOR_OWN_PAGES: usize = 32;
-
-/// Connections that there may be beyond the limit.
-pub(crate) const BEYOND: usize = ON_CREDIT + FOR_OWN_PAGES;
 
 /// That clients cannot be accepted is logged at most so often.
 const LOG_EVERY: Duration = Duration::from_secs(60);
@@ -114,7 +107,7 @@ impl Clients {
 
     /// Whether another connection can be taken on at all. If not, one of those beyond the limit ends soon.
     fn may_come(&self) -> bool {
-        self.open.len() < self.most().saturating_add(BEYOND)
+        self.open.len() < self.most().saturating_add(Limits::BEYOND)
     }
 
     /// Whether those that make room take their time.
