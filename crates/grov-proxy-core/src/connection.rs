@@ -16,7 +16,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
 /// Largest head of a request, in bytes, as far as it is read by then.
@@ -37,14 +37,13 @@ enum End {
 }
 
 /// Serves a connection to its end. `start` is when the server began.
-pub(crate) async fn serve(
-    socket: TcpStream,
+pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
+    socket: S,
     service: Arc<Service>,
     progress: Progress,
     access: Access,
     start: Instant,
 ) {
-    let _ = socket.set_nodelay(true);
     let mut watch = Watch::new(progress.clone(), &service.limits, access, start);
     let io = TokioIo::new(ShortReads::of_requests(Rescue::new(socket, progress.clone())));
     let answer = service_fn(move |request| {

@@ -1,7 +1,8 @@
 //! The embeddable proxy: relay, exchange, identity and the recorder, between a coding agent and its model.
 //!
 //! Entry points: [`Proxy::builder`] takes an [`Upstream`], any number of [`RequestPolicy`] (what may be added to a
-//! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener.
+//! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener. Streams that
+//! come from elsewhere, such as a TLS handshake, are handed over by an [`Intake`].
 //! Everything Grov does on the wire is one or the other; a program that embeds the proxy brings its own.
 //! [`Recorder`] is the observer that turns exchanges into records, [`TaskOrchestrator`] divides what it records into
 //! tasks and saves those that are done, an [`ActionWatch`] judges what the agent did before it is recorded.
@@ -18,6 +19,7 @@ mod error;
 mod exchange;
 mod headers;
 mod identity;
+mod intake;
 mod ledger;
 mod limits;
 mod memory;
@@ -48,6 +50,7 @@ pub use error::{BuildError, ServeError};
 pub use grov_domain::Lineage;
 pub use headers::HeaderPolicy;
 pub use identity::Identity;
+pub use intake::{Intake, NotServing};
 pub use ledger::{
     Answered, ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend,
     Occasion, Words,

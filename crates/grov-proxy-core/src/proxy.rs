@@ -6,6 +6,7 @@ use crate::body_memory::BodyMemory;
 use crate::error::{BuildError, ServeError};
 use crate::exchange::Service;
 use crate::headers::HeaderPolicy;
+use crate::intake::{BoxedStream, Intake};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
@@ -19,6 +20,7 @@ use grov_domain::RecordSink;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 /// Most threads that serve connections.
 const MAX_WORKERS: usize = 64;
@@ -29,6 +31,8 @@ pub struct Proxy {
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
     grace: Duration,
+    /// What was handed over, where the embedder asked for an intake.
+    intake: Option<(Intake, mpsc::Receiver<BoxedStream>)>,
 }
 
 /// Builds a [`Proxy`].
@@ -69,6 +73,11 @@ impl Proxy {
         Arc::clone(&self.service.metrics)
     }
 
+    /// A way in for streams that the proxy does not accept itself; it is open until [`Proxy::serve`] ends.
+    pub fn intake(&mut self) -> Intake {
+        self.intake.get_or_insert_with(Intake::new).0.clone()
+    }
+
     /// Serves clients until `shutdown` resolves, then lets running responses end within the grace period.
     /// Returns when every observer was told of every exchange. The result counts the responses that were cut off.
     pub async fn serve(
@@ -85,7 +94,10 @@ impl Proxy {
             observers,
             workers,
             grace,
+            intake,
         } = self;
+        // Without a handle of its own it learns when the embedder has dropped every one.
+        let streams = intake.map(|(_, streams)| streams);
         let workers = Workers::start(workers).map_err(ServeError::Threads)?;
         let observer = (!observers.is_empty())
             .then(|| {
@@ -96,7 +108,7 @@ impl Proxy {
             })
             .transpose()
             .map_err(ServeError::Threads)?;
-        let cut = server::serve(listener, Arc::new(service), &workers, shutdown, grace).await;
+        let cut = server::serve(listener, streams, Arc::new(service), &workers, shutdown, grace).await;
         if let Some(observer) = observer {
             // The service is gone, and with it the last handle: the thread ends once its queue is empty. Panics of
             // observers were caught in it.
@@ -214,6 +226,7 @@ impl ProxyBuilder {
             observers: self.observers,
             workers: self.workers,
             grace: self.limits.grace,
+            intake: None,
         })
     }
 }

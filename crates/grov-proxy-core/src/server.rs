@@ -3,15 +3,18 @@
 use crate::admission::Access;
 use crate::connection;
 use crate::exchange::Service;
+use crate::intake::BoxedStream;
 use crate::limits::{Limits, ON_CREDIT};
 use crate::progress::{Asked, Progress, STAYS, Waits};
-use crate::workers::Workers;
+use crate::workers::{HandOver, Workers};
 use std::collections::HashMap;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::Instant;
 
@@ -22,6 +25,7 @@ const LOG_EVERY: Duration = Duration::from_secs(60);
 /// how many were cut off.
 pub(crate) async fn serve(
     listener: TcpListener,
+    mut streams: Option<mpsc::Receiver<BoxedStream>>,
     service: Arc<Service>,
     workers: &Workers,
     shutdown: impl Future<Output = ()>,
@@ -41,16 +45,25 @@ pub(crate) async fn serve(
             () = &mut pause, if pausing.is_some() => pausing = None,
             accepted = listener.accept(), if pausing.is_none() && clients.may_come() => {
                 pausing = match accepted {
-                    Ok((socket, _)) => clients.serve(workers, socket),
+                    Ok((socket, _)) => {
+                        let _ = socket.set_nodelay(true);
+                        clients.serve(workers, socket)
+                    }
                     Err(error) => clients.not_accepted(&error),
                 };
                 if let Some(why) = pausing {
                     pause.as_mut().reset(Instant::now() + why.length());
                 }
             }
+            stream = next(&mut streams), if pausing.is_none() && clients.may_come() => {
+                pausing = stream.and_then(|stream| clients.serve(workers, stream));
+                if let Some(why) = pausing {
+                    pause.as_mut().reset(Instant::now() + why.length());
+                }
+            }
         }
     }
-    drop(listener);
+    drop((listener, streams));
     // Idle connections close at once, busy ones after their running exchange.
     for progress in clients.open.values() {
         progress.ask_to_stop();
@@ -63,6 +76,18 @@ pub(crate) async fn serve(
         return cut;
     }
     0
+}
+
+/// The next stream that was handed over; waits for ever once none will come.
+async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<BoxedStream> {
+    let Some(receiver) = streams else {
+        return std::future::pending().await;
+    };
+    let stream = receiver.recv().await;
+    if stream.is_none() {
+        *streams = None;
+    }
+    stream
 }
 
 /// Why no clients are accepted for a moment.
@@ -120,7 +145,10 @@ impl Clients {
     }
 
     /// Serves a connection. Returns whether to pause before the next.
-    fn serve(&mut self, workers: &Workers, socket: TcpStream) -> Option<Pause> {
+    fn serve<S>(&mut self, workers: &Workers, socket: S) -> Option<Pause>
+    where
+        S: HandOver + AsyncRead + AsyncWrite + Unpin,
+    {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.ended(ended);
         }

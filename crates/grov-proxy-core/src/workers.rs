@@ -6,6 +6,7 @@
 //! nothing that takes long runs on it.
 
 use crate::connection::render_date;
+use crate::intake::BoxedStream;
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
@@ -53,29 +54,67 @@ impl Workers {
     ///
     /// # Errors
     /// Where the socket cannot be handed over.
-    pub(crate) fn serve<F>(
+    pub(crate) fn serve<S, F>(
         &self,
         connections: &mut JoinSet<()>,
-        socket: TcpStream,
-        serve: impl FnOnce(TcpStream) -> F + Send + 'static,
+        socket: S,
+        serve: impl FnOnce(S) -> F + Send + 'static,
     ) -> io::Result<Id>
     where
+        S: HandOver,
         F: Future<Output = ()> + Send + 'static,
     {
         let load = |worker: &&Worker| worker.connections.load(Ordering::Relaxed);
         let Some(worker) = self.0.iter().min_by_key(load) else {
             return Ok(connections.spawn(serve(socket)).id());
         };
-        let socket = socket.into_std()?;
+        let socket = socket.leave()?;
         let served = Served::by(worker);
         let serving = async move {
             let _served = served;
-            match TcpStream::from_std(socket) {
+            match S::arrive(socket) {
                 Ok(socket) => serve(socket).await,
                 Err(error) => tracing::error!(%error, "a client's connection cannot be served"),
             }
         };
         Ok(connections.spawn_on(serving, &worker.runtime).id())
+    }
+}
+
+/// A client's stream that one runtime hands to another.
+pub(crate) trait HandOver: Sized + Send + 'static {
+    /// What it is on the way.
+    type OnTheWay: Send + 'static;
+
+    /// Leaves the runtime that this is called on.
+    fn leave(self) -> io::Result<Self::OnTheWay>;
+
+    /// Arrives at the runtime that this is called on.
+    fn arrive(stream: Self::OnTheWay) -> io::Result<Self>;
+}
+
+impl HandOver for TcpStream {
+    type OnTheWay = std::net::TcpStream;
+
+    fn leave(self) -> io::Result<Self::OnTheWay> {
+        self.into_std()
+    }
+
+    fn arrive(stream: Self::OnTheWay) -> io::Result<Self> {
+        Self::from_std(stream)
+    }
+}
+
+/// What is beneath it stays with the runtime that it was made on.
+impl HandOver for BoxedStream {
+    type OnTheWay = Self;
+
+    fn leave(self) -> io::Result<Self> {
+        Ok(self)
+    }
+
+    fn arrive(stream: Self) -> io::Result<Self> {
+        Ok(stream)
     }
 }
 

@@ -10,6 +10,7 @@ mod admission;
 mod cancel;
 mod clients;
 mod framing;
+mod intake;
 mod limits;
 mod observe;
 mod own_pages;

@@ -1,10 +1,10 @@
 //! A hand-made upstream and a hand-made client: every byte under the test's control.
 
-use grov_proxy_core::{Limits, Metrics, Proxy, ProxyBuilder, Upstream};
+use grov_proxy_core::{Intake, Limits, Metrics, Proxy, ProxyBuilder, Upstream};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
@@ -169,7 +169,10 @@ impl Scripted {
 }
 
 /// Reads one HTTP/1.1 message: head as text, body without its framing. `None` at the end of the connection.
-pub(crate) async fn read_message(socket: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+pub(crate) async fn read_message(
+    socket: &mut (impl AsyncRead + Unpin),
+    buffer: &mut Vec<u8>,
+) -> Option<(String, Vec<u8>)> {
     let head_end = loop {
         if let Some(at) = find(buffer, b"\r\n\r\n") {
             break at + 4;
@@ -240,10 +243,20 @@ const WORKERS: usize = 2;
 
 impl Running {
     pub(crate) async fn start(builder: ProxyBuilder) -> Self {
+        Self::run(builder.workers(WORKERS).build().unwrap())
+    }
+
+    /// A proxy that takes streams from elsewhere too.
+    pub(crate) fn with_intake(builder: ProxyBuilder) -> (Self, Intake) {
+        let mut proxy = builder.workers(WORKERS).build().unwrap();
+        let intake = proxy.intake();
+        (Self::run(proxy), intake)
+    }
+
+    fn run(proxy: Proxy) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
-        let proxy = builder.workers(WORKERS).build().unwrap();
         let metrics = proxy.metrics();
         let (stop, stopped) = oneshot::channel::<()>();
         let done = std::thread::spawn(move || {

@@ -1,0 +1,65 @@
+//! Streams that the proxy did not accept itself.
+
+use crate::support::{Act, Running, SOON, Scripted, json_answer, post, read_message};
+use grov_proxy_core::{Limits, NotServing, Proxy, Upstream};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
+/// The client's end and the proxy's. The client's is smaller than what is sent.
+fn ends() -> (DuplexStream, DuplexStream) {
+    duplex(64)
+}
+
+async fn ask(client: &mut DuplexStream, body: &[u8]) -> Option<(String, Vec<u8>)> {
+    client.write_all(&post("/v1/messages", body)).await.unwrap();
+    let mut buffer = Vec::new();
+    let answer = read_message(client, &mut buffer);
+    tokio::time::timeout(SOON, answer)
+        .await
+        .expect("an answer in time")
+}
+
+#[tokio::test]
+async fn any_stream_of_bytes_is_served_beside_the_listener() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{\"whole\": \"answer\"}"))]).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let (mut proxy, intake) = Running::with_intake(builder);
+    let mut accepted = proxy.client().await;
+    let (mut client, served) = ends();
+    intake.serve_stream(served).await.unwrap();
+    for body in [&b"{\"n\": 1 }"[..], &b"x".repeat(10_000)] {
+        let (head, answer) = ask(&mut client, body).await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        assert_eq!(answer, b"{\"whole\": \"answer\"}");
+        assert_eq!(upstream.requests().last().unwrap().body, body);
+        accepted.send(post("/v1/messages", body)).await;
+        assert_eq!(accepted.receive().await.unwrap().1, answer);
+    }
+    proxy.stop();
+    // It is idle, and closed like any other.
+    let rest = tokio::time::timeout(SOON, client.read(&mut [0; 8])).await;
+    assert_eq!(rest.expect("a close in time").unwrap(), 0);
+    assert_eq!(proxy.finish(), 0);
+    assert_eq!(intake.serve_stream(ends().1).await, Err(NotServing));
+}
+
+#[tokio::test]
+async fn a_stream_takes_the_place_of_the_longest_idle_one() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let limits = Limits {
+        connections: 1,
+        ..Limits::default()
+    };
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).limits(limits);
+    let (proxy, intake) = Running::with_intake(builder);
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        let (mut client, served) = ends();
+        intake.serve_stream(served).await.unwrap();
+        assert!(ask(&mut client, b"{}").await.is_some());
+        streams.push(client);
+    }
+    let closed = tokio::time::timeout(SOON, streams[0].read(&mut [0; 8])).await;
+    assert_eq!(closed.expect("a close in time").unwrap(), 0);
+    assert!(ask(&mut streams[1], b"{}").await.is_some());
+    assert_eq!(proxy.finish(), 0);
+}
