@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
+use std::borrow::Cow;
 
 /// Why we answer ourselves. The status is chosen here and nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,32 +33,90 @@ pub(crate) enum Refusal {
     NoSuchPage,
     /// A page of the embedder panicked.
     PageBroke,
+    /// The embedder's router panicked, or its route leads nowhere.
+    NoRoute,
+    /// The request has no form in the dialect of its upstream.
+    Untranslatable,
+    /// The answer has no form in the dialect of the client.
+    UntranslatableAnswer,
+}
+
+/// Why an exchange ended without an answer of the upstream, with what the log is told.
+pub(crate) struct Failure {
+    pub(crate) refusal: Refusal,
+    pub(crate) detail: String,
+    /// The client is told the detail too.
+    is_told: bool,
+}
+
+impl Failure {
+    pub(crate) fn new(refusal: Refusal, detail: impl ToString) -> Self {
+        Self {
+            refusal,
+            detail: detail.to_string(),
+            is_told: false,
+        }
+    }
+
+    /// The same, where the client is told the detail too.
+    pub(crate) fn saying(refusal: Refusal, detail: impl ToString) -> Self {
+        Self {
+            is_told: true,
+            ..Self::new(refusal, detail)
+        }
+    }
+
+    /// The answer; `request_id` is the one in the log line.
+    pub(crate) fn response(&self, request_id: &str) -> Response<Bytes> {
+        let detail = self.is_told.then_some(self.detail.as_str());
+        self.refusal.response(request_id, detail)
+    }
+}
+
+impl From<hyper::Error> for Failure {
+    /// A request that got no answer: the upstream's doing, unless the client's own body broke on the way.
+    fn from(error: hyper::Error) -> Self {
+        let refusal = if error.is_user() {
+            Refusal::BadFraming
+        } else {
+            Refusal::Unreachable
+        };
+        Self::new(refusal, error)
+    }
 }
 
 impl Refusal {
     pub(crate) fn status(self) -> StatusCode {
         match self {
-            Self::BadFraming | Self::NotAForwardProxy => StatusCode::BAD_REQUEST,
+            Self::BadFraming | Self::NotAForwardProxy | Self::Untranslatable => StatusCode::BAD_REQUEST,
             Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
             Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Unreachable | Self::UnknownAnswerCoding => StatusCode::BAD_GATEWAY,
+            Self::Unreachable | Self::UnknownAnswerCoding | Self::UntranslatableAnswer => {
+                StatusCode::BAD_GATEWAY
+            }
             Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
             Self::NoSuchPage => StatusCode::NOT_FOUND,
-            Self::PageBroke => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::PageBroke | Self::NoRoute => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
     fn kind(self) -> &'static str {
         match self {
-            Self::BadFraming | Self::NotAForwardProxy | Self::UnknownCoding => "invalid_request_error",
+            Self::BadFraming | Self::NotAForwardProxy | Self::UnknownCoding | Self::Untranslatable => {
+                "invalid_request_error"
+            }
             Self::ForeignHost | Self::ForeignOrigin => "permission_error",
             Self::TooLarge => "request_too_large",
             // Not `overloaded_error`: that is the model's to say, and a client may change the model for it.
-            Self::NoMemory | Self::Full | Self::Unreachable | Self::UnknownAnswerCoding | Self::PageBroke => {
-                "api_error"
-            }
+            Self::NoMemory
+            | Self::Full
+            | Self::Unreachable
+            | Self::UnknownAnswerCoding
+            | Self::PageBroke
+            | Self::NoRoute
+            | Self::UntranslatableAnswer => "api_error",
             Self::TimedOut => "timeout_error",
             Self::NoSuchPage => "not_found_error",
         }
@@ -92,21 +151,28 @@ impl Refusal {
             Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
             Self::NoSuchPage => "grov-proxyd: no such page.",
             Self::PageBroke => "grov-proxyd: a fault of its own.",
+            Self::NoRoute => "grov-proxyd: no route could be found for the request.",
+            Self::Untranslatable => "grov-proxyd: the request cannot be translated for its upstream.",
+            Self::UntranslatableAnswer => "grov-proxyd: the upstream's answer cannot be translated.",
         }
     }
 
     /// The body, in the error shape of the Messages API.
-    pub(crate) fn body(self) -> Bytes {
+    pub(crate) fn body(self, detail: Option<&str>) -> Bytes {
+        let message = self.message();
+        let message = detail.map_or(Cow::Borrowed(message), |detail| {
+            format!("{message} {detail}").into()
+        });
         let shape = serde_json::json!({
             "type": "error",
-            "error": { "type": self.kind(), "message": self.message() },
+            "error": { "type": self.kind(), "message": message },
         });
         Bytes::from(shape.to_string())
     }
 
     /// The answer; `request_id` is the one in the log line.
-    pub(crate) fn response(self, request_id: &str) -> Response<Bytes> {
-        let mut response = Response::new(self.body());
+    fn response(self, request_id: &str, detail: Option<&str>) -> Response<Bytes> {
+        let mut response = Response::new(self.body(detail));
         *response.status_mut() = self.status();
         let headers = response.headers_mut();
         headers.insert(
@@ -155,7 +221,7 @@ mod tests {
             Refusal::UnknownAnswerCoding,
             Refusal::TimedOut,
         ] {
-            let response = refusal.response("grov-1-2");
+            let response = refusal.response("grov-1-2", None);
             let value: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
             assert_eq!(value["type"], "error");
             assert!(value["error"]["type"].is_string());
@@ -165,7 +231,7 @@ mod tests {
         assert_eq!(Refusal::UnknownCoding.status(), 501);
         assert_eq!(Refusal::TooLarge.status(), 413);
         assert_eq!(Refusal::NoMemory.status(), 503);
-        let full = Refusal::Full.response("grov-1-2");
+        let full = Refusal::Full.response("grov-1-2", None);
         assert_eq!(full.headers()["retry-after"], "1");
         assert_eq!(full.headers()["x-should-retry"], "true");
         assert_eq!(Refusal::Unreachable.status(), 502);

@@ -47,6 +47,19 @@ impl UpstreamBody {
         }
     }
 
+    /// The bytes in one piece; `None`: they stream.
+    pub(crate) fn collected(self) -> Option<Bytes> {
+        let Self::Slices(mut slices) = self else {
+            return None;
+        };
+        if slices.len() > 1 {
+            let mut joined = BytesMut::with_capacity(slices.iter().map(Bytes::len).sum());
+            joined.extend(slices);
+            return Some(joined.freeze());
+        }
+        Some(slices.pop_front().unwrap_or_default())
+    }
+
     pub(crate) fn slices(slices: impl IntoIterator<Item = Bytes>) -> Self {
         Self::Slices(slices.into_iter().filter(|slice| !slice.is_empty()).collect())
     }

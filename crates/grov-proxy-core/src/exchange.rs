@@ -1,10 +1,11 @@
 //! One exchange: admit, plan, splice, forward, relay.
 
 use crate::admission::{Access, Admission};
-use crate::answer::{Refusal, request_id};
-use crate::body::{CollectError, Collector, UpstreamBody, discard};
+use crate::answer::{Failure, Refusal, request_id};
+use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
 use crate::body_memory::BodyShare;
-use crate::headers::{self, HeaderPolicy};
+use crate::forward::{Answer, Forwarder, Way};
+use crate::headers;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::Observation;
@@ -14,14 +15,14 @@ use crate::policy::{self, RequestPolicy};
 use crate::progress::ServingGuard;
 use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
-use crate::upstream::{Link, Pool, SendError};
+use crate::route::RouteRequest;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use grov_domain::{Clock, Lineage, SystemClock};
 use grov_wire::response::ResponseTap;
 use grov_wire::{KnownRequests, Splice};
 use http::header::{self, HeaderValue};
-use http::{Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::collections::HashSet;
@@ -36,9 +37,8 @@ const MAX_UNEDITABLE: usize = 4096;
 /// Everything an exchange needs to know.
 pub(crate) struct Service {
     pub(crate) admission: Admission,
-    pub(crate) header_policy: HeaderPolicy,
     pub(crate) limits: Limits,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) forwarder: Forwarder,
     /// For bodies that are relayed.
     pub(crate) collector: Collector,
     /// For bodies of pages, to which the other leaves some memory.
@@ -66,33 +66,6 @@ enum Kind {
     Relay(Box<Relay>),
 }
 
-/// Why an exchange ended without an answer of the upstream, with what only the log is told.
-struct Failure {
-    refusal: Refusal,
-    detail: String,
-}
-
-impl Failure {
-    fn new(refusal: Refusal, detail: impl ToString) -> Self {
-        Self {
-            refusal,
-            detail: detail.to_string(),
-        }
-    }
-}
-
-impl From<hyper::Error> for Failure {
-    /// A request that got no answer: the upstream's doing, unless the client's own body broke on the way.
-    fn from(error: hyper::Error) -> Self {
-        let refusal = if error.is_user() {
-            Refusal::BadFraming
-        } else {
-            Refusal::Unreachable
-        };
-        Self::new(refusal, error)
-    }
-}
-
 impl Service {
     /// Serves one request. Never fails: what goes wrong becomes an answer.
     pub(crate) async fn serve(
@@ -103,10 +76,11 @@ impl Service {
     ) -> Response<ClientBody> {
         let response = match self.exchange(request, &serving, access).await {
             Ok(response) => response,
-            Err(Failure { refusal, detail }) => {
+            Err(failure) => {
                 let id = request_id();
-                tracing::warn!(request_id = id, refusal = ?refusal, detail, "answered without the upstream");
-                refusal.response(&id).map(|bytes| Kind::Own(Some(bytes)))
+                let Failure { refusal, detail, .. } = &failure;
+                tracing::warn!(request_id = id, ?refusal, detail, "answered without the upstream");
+                failure.response(&id).map(|bytes| Kind::Own(Some(bytes)))
             }
         };
         serving.answered();
@@ -158,16 +132,48 @@ impl Service {
         }
     }
 
-    /// Any other path: both bodies stream.
+    /// Any other path: both bodies stream, but where one is to be translated.
     async fn pass(
         &self,
         request: Request<Incoming>,
         serving: &ServingGuard,
     ) -> Result<Response<Kind>, Failure> {
         let (parts, body) = request.into_parts();
-        let body = UpstreamBody::stream(body, serving.pass_on());
-        let (link, response) = self.forward(parts, body).await?;
-        Ok(self.relay(link, response, None, None))
+        let way = self.way(&parts, None)?;
+        let (body, share) = if way.is_translated() {
+            let WholeBody { bytes, share } = self.collect(body, serving).await?;
+            (UpstreamBody::whole(bytes), Some(share))
+        } else {
+            (UpstreamBody::stream(body, serving.pass_on()), None)
+        };
+        let answer = self.forwarder.send(&way, parts, body).await?;
+        drop(share);
+        Ok(self.relay(answer, None, None))
+    }
+
+    fn way(&self, parts: &request::Parts, message: Option<&MessagesRequest>) -> Result<Way<'_>, Failure> {
+        self.forwarder.way(RouteRequest {
+            method: &parts.method,
+            uri: &parts.uri,
+            headers: &parts.headers,
+            message,
+        })
+    }
+
+    async fn collect(&self, body: Incoming, serving: &ServingGuard) -> Result<WholeBody, Failure> {
+        let collected = self.collector.collect(body, self.limits.body, serving).await;
+        collected.map_err(|error| match error {
+            CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
+            CollectError::NoMemory => {
+                self.metrics.fault("bodies_refused");
+                let taken = self.collector.taken();
+                Failure::new(
+                    Refusal::NoMemory,
+                    format!("bodies of {taken} bytes are in work already"),
+                )
+            }
+            CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
+        })
     }
 
     /// `/v1/messages` and what is below: the body is collected, and turns are observed.
@@ -182,32 +188,26 @@ impl Service {
             observation.catch_up().await;
         }
         let (parts, body) = request.into_parts();
-        let collected = self.collector.collect(body, self.limits.body, serving).await;
-        let body = collected.map_err(|error| match error {
-            CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
-            CollectError::NoMemory => {
-                self.metrics.fault("bodies_refused");
-                let taken = self.collector.taken();
-                Failure::new(
-                    Refusal::NoMemory,
-                    format!("bodies of {taken} bytes are in work already"),
-                )
-            }
-            CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
-        })?;
-        let (body, share) = (body.bytes, body.share);
+        let WholeBody { bytes: body, share } = self.collect(body, serving).await?;
         let bypassed = parts
             .headers
             .get("x-grov-bypass")
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
-            let (link, response) = self.forward(parts, UpstreamBody::whole(body)).await?;
+            let routed = self.forwarder.is_routed();
+            let request = routed.then(|| MessagesRequest::new(&parts.headers, body.clone(), received_at));
+            let way = self.way(&parts, request.as_ref())?;
+            let answer = self
+                .forwarder
+                .send(&way, parts, UpstreamBody::whole(body))
+                .await?;
             // Nobody looks at the body once it is sent.
             drop(share);
-            return Ok(self.relay(link, response, None, None));
+            return Ok(self.relay(answer, None, None));
         }
         let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.knowing(Arc::clone(&self.known)));
+        let way = self.way(&parts, Some(&request))?;
         let edited = AssertUnwindSafe(self.edited(&request)).catch_unwind().await;
         let edited = edited.unwrap_or_else(|_| {
             self.metrics.fault("edit_panic");
@@ -217,23 +217,26 @@ impl Service {
             });
             None
         });
-        let (link, response) = match edited {
-            None => self.forward(parts, UpstreamBody::whole(body)).await?,
-            Some(slices) => self.forward_edited(parts, slices, &request).await?,
+        let answer = match edited {
+            None => {
+                let body = UpstreamBody::whole(body);
+                self.forwarder.send(&way, parts, body).await?
+            }
+            Some(slices) => self.forward_edited(&way, parts, slices, &request).await?,
         };
-        if response.status().is_success() {
+        let Answer { head, .. } = &answer;
+        if head.status.is_success() {
             policy::tell(&self.policies, &request, |policy, request| {
                 policy.accepted(request)
             });
         }
         let watched = self.observation.as_ref().map(|observation| {
             let text = |name| {
-                response
-                    .headers()
+                head.headers
                     .get(name)
                     .and_then(|value: &HeaderValue| value.to_str().ok())
             };
-            let status = response.status().as_u16();
+            let status = head.status.as_u16();
             let tap = ResponseTap::new(status, text(header::CONTENT_TYPE), text(header::CONTENT_ENCODING));
             Watched {
                 request: Arc::clone(&request),
@@ -242,7 +245,7 @@ impl Service {
                 observation: observation.clone(),
             }
         });
-        Ok(self.relay(link, response, watched, Some(share)))
+        Ok(self.relay(answer, watched, Some(share)))
     }
 
     /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
@@ -286,22 +289,23 @@ impl Service {
     /// fault was ours and this lineage is edited no more.
     async fn forward_edited(
         &self,
-        parts: http::request::Parts,
+        way: &Way<'_>,
+        parts: request::Parts,
         slices: Vec<Bytes>,
         request: &MessagesRequest,
-    ) -> Result<(Link, Response<Incoming>), Failure> {
+    ) -> Result<Answer, Failure> {
         let mut edited = parts.clone();
         edited.headers.remove(header::CONTENT_LENGTH);
-        let (link, response) = self.forward(edited, UpstreamBody::slices(slices)).await?;
-        if !is_refusal(response.status()) {
-            return Ok((link, response));
+        let body = UpstreamBody::slices(slices);
+        let answer = self.forwarder.send(way, edited, body).await?;
+        if !is_refusal(answer.head.status) {
+            return Ok(answer);
         }
-        drop((link, response));
-        let (link, response) = self
-            .forward(parts, UpstreamBody::whole(request.body().clone()))
-            .await?;
+        drop(answer);
+        let body = UpstreamBody::whole(request.body().clone());
+        let answer = self.forwarder.send(way, parts, body).await?;
         // Anything else says nothing about the edit: the upstream may just have no time.
-        if response.status().is_success() {
+        if answer.head.status.is_success() {
             self.metrics.fault("edit_refused_upstream");
             tracing::error!(
                 "the upstream refused an edited request and took the original; this history is edited no more"
@@ -312,7 +316,7 @@ impl Service {
                 uneditable.insert(request.identity().lineage());
             }
         }
-        Ok((link, response))
+        Ok(answer)
     }
 
     fn is_uneditable(&self, lineage: &Lineage) -> bool {
@@ -322,94 +326,18 @@ impl Service {
             .contains(lineage)
     }
 
-    /// Sends a request and waits for the head of its answer, which has no coding that would get lost.
-    async fn forward(
-        &self,
-        parts: http::request::Parts,
-        body: UpstreamBody,
-    ) -> Result<(Link, Response<Incoming>), Failure> {
-        let (link, response) = self.exchange_heads(parts, body).await?;
-        if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
-            self.metrics.fault("upstream_coding");
-            let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
-            return Err(Failure::new(Refusal::UnknownAnswerCoding, coding));
-        }
-        Ok((link, response))
-    }
-
-    async fn exchange_heads(
-        &self,
-        mut parts: http::request::Parts,
-        body: UpstreamBody,
-    ) -> Result<(Link, Response<Incoming>), Failure> {
-        let upstream = self.pool.connector().upstream();
-        parts.uri = upstream
-            .request_target(&parts.uri)
-            .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
-        parts.version = http::Version::HTTP_11;
-        headers::for_upstream(&mut parts.headers, self.header_policy, upstream.host_header());
-        if body.size_hint().exact().is_none() {
-            // Without the header hyper leaves out the body of a GET.
-            parts
-                .headers
-                .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
-        }
-        let mut request = Request::from_parts(parts, body);
-        let limit = self.limits.response;
-        if let Some(mut link) = self.pool.take() {
-            match link.send(request, limit).await {
-                Ok(response) => return Ok((link, response)),
-                // The kept connection was closed under us and nothing was written: once more on a new one.
-                Err(SendError::Unsent(unsent, _)) => request = *unsent,
-                Err(error) => return Err(self.unanswered(error)),
-            }
-        }
-        let mut link = self.pool.open().await.map_err(|error| {
-            self.metrics.fault("upstream_unreachable");
-            Failure::new(Refusal::Unreachable, error)
-        })?;
-        match link.send(request, limit).await {
-            Ok(response) => Ok((link, response)),
-            Err(error) => Err(self.unanswered(error)),
-        }
-    }
-
-    /// A request that was sent and got no answer.
-    fn unanswered(&self, error: SendError) -> Failure {
-        let failure = match error {
-            SendError::Unsent(_, error) | SendError::Broken(error) => Failure::from(error),
-            SendError::TimedOut => {
-                self.metrics.fault("upstream_timeout");
-                Failure::new(Refusal::TimedOut, "no response head within the limit")
-            }
-        };
-        if failure.refusal == Refusal::Unreachable {
-            self.metrics.fault("upstream_unreachable");
-        }
-        failure
-    }
-
-    fn relay(
-        &self,
-        link: Link,
-        response: Response<Incoming>,
-        watched: Option<Watched>,
-        share: Option<BodyShare>,
-    ) -> Response<Kind> {
-        let (mut parts, body) = response.into_parts();
-        headers::for_client(&mut parts.headers);
-        parts.version = http::Version::HTTP_11;
-        let pool = Arc::clone(&self.pool);
-        let relay = Relay::new(
+    fn relay(&self, answer: Answer, watched: Option<Watched>, share: Option<BodyShare>) -> Response<Kind> {
+        let Answer {
             link,
-            body,
             pool,
-            Arc::clone(&self.metrics),
-            watched,
-            self.limits.idle,
-            share,
-        );
-        Response::from_parts(parts, Kind::Relay(Box::new(relay)))
+            mut head,
+            body,
+        } = answer;
+        headers::for_client(&mut head.headers);
+        head.version = http::Version::HTTP_11;
+        let metrics = Arc::clone(&self.metrics);
+        let relay = Relay::new(link, body, pool, metrics, watched, self.limits.idle, share);
+        Response::from_parts(head, Kind::Relay(Box::new(relay)))
     }
 }
 

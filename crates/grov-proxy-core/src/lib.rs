@@ -3,7 +3,8 @@
 //! Entry points: [`Proxy::builder`] takes an [`Upstream`], any number of [`RequestPolicy`] (what may be added to a
 //! request) and [`TurnObserver`] (who is told what was answered), and [`Proxy::serve`] runs it on a listener. Streams that
 //! come from elsewhere, such as a TLS handshake, are handed over by an [`Intake`].
-//! Everything Grov does on the wire is one or the other; a program that embeds the proxy brings its own.
+//! A [`Router`] sends exchanges to other upstreams, and a [`Codec`] translates them where these speak another dialect.
+//! Everything Grov does on the wire is one of these; a program that embeds the proxy brings its own.
 //! [`Recorder`] is the observer that turns exchanges into records, [`TaskOrchestrator`] divides what it records into
 //! tasks and saves those that are done, an [`ActionWatch`] judges what the agent did before it is recorded.
 //!
@@ -14,9 +15,11 @@ mod admission;
 mod answer;
 mod body;
 mod body_memory;
+mod codec;
 mod connection;
 mod error;
 mod exchange;
+mod forward;
 mod headers;
 mod identity;
 mod intake;
@@ -38,6 +41,7 @@ mod recorder;
 mod relay;
 mod request;
 mod rescue;
+mod route;
 mod server;
 mod short_reads;
 mod tasks;
@@ -46,6 +50,7 @@ mod watch;
 mod workers;
 mod working_directory;
 
+pub use codec::{Codec, CodecError, Decoder};
 pub use error::{BuildError, ServeError};
 pub use grov_domain::Lineage;
 pub use headers::HeaderPolicy;
@@ -65,6 +70,7 @@ pub use policy::RequestPolicy;
 pub use proxy::{Proxy, ProxyBuilder};
 pub use recorder::{Recorder, UserNaming};
 pub use request::MessagesRequest;
+pub use route::{Route, RouteRequest, Router};
 pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};
-pub use upstream::Upstream;
+pub use upstream::{Upstream, UpstreamId};
 pub use watch::{ActionWatch, Question, ToolOutcome, Watched, WatchedExchange};

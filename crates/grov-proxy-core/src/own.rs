@@ -3,7 +3,7 @@
 use crate::answer::Refusal;
 use crate::body::Collector;
 use crate::metrics::Metrics;
-use crate::upstream::Pool;
+use crate::upstream::Pools;
 use bytes::Bytes;
 use grov_domain::{RecordSink, SinkHealth};
 use http::{HeaderValue, Method, Response, header};
@@ -23,7 +23,7 @@ pub(crate) type HealthSection = (&'static str, Box<dyn Fn() -> Value + Send + Sy
 /// Answers questions about the proxy itself.
 pub(crate) struct OwnPages {
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) pool: Arc<Pool>,
+    pub(crate) pools: Arc<Pools>,
     pub(crate) sink: Option<Arc<dyn RecordSink>>,
     pub(crate) version: String,
     pub(crate) sections: Vec<HealthSection>,
@@ -71,7 +71,7 @@ impl OwnPages {
             "version": self.version,
             "pid": std::process::id(),
             "uptime_seconds": self.started.elapsed().as_secs(),
-            "upstream": self.pool.connector().upstream().uri().to_string(),
+            "upstream": self.pools.main().connector().upstream().uri().to_string(),
             "streams": self.metrics.streams(),
             "connections": {
                 "open": self.metrics.connections(),
@@ -96,7 +96,7 @@ impl OwnPages {
 
     fn prometheus(&self) -> String {
         self.metrics.render(|registry| {
-            let (reused, opened) = self.pool.counts();
+            let (reused, opened) = self.pools.counts();
             counter(
                 registry,
                 "upstream_connections_reused",

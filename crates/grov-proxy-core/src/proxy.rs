@@ -5,6 +5,7 @@ use crate::body::Collector;
 use crate::body_memory::BodyMemory;
 use crate::error::{BuildError, ServeError};
 use crate::exchange::Service;
+use crate::forward::Forwarder;
 use crate::headers::HeaderPolicy;
 use crate::intake::{BoxedStream, Intake};
 use crate::limits::Limits;
@@ -13,8 +14,9 @@ use crate::observe::{Observation, TurnObserver};
 use crate::own::{HealthSection, OwnPages};
 use crate::page::{Page, Placed};
 use crate::policy::RequestPolicy;
+use crate::route::Router;
 use crate::server;
-use crate::upstream::{Connector, Pool, Upstream};
+use crate::upstream::{Pools, Upstream, UpstreamId};
 use crate::workers::Workers;
 use grov_domain::RecordSink;
 use std::sync::{Arc, Mutex};
@@ -25,7 +27,7 @@ use tokio::sync::mpsc;
 /// Most threads that serve connections.
 const MAX_WORKERS: usize = 64;
 
-/// A proxy between clients and one upstream.
+/// A proxy between clients and their upstream, or several.
 pub struct Proxy {
     service: Service,
     observers: Vec<Arc<dyn TurnObserver>>,
@@ -38,6 +40,8 @@ pub struct Proxy {
 /// Builds a [`Proxy`].
 pub struct ProxyBuilder {
     upstream: Upstream,
+    others: Vec<Upstream>,
+    router: Option<Arc<dyn Router>>,
     limits: Limits,
     header_policy: HeaderPolicy,
     allowed_hosts: Vec<String>,
@@ -55,6 +59,8 @@ impl Proxy {
     pub fn builder(upstream: Upstream) -> ProxyBuilder {
         ProxyBuilder {
             upstream,
+            others: Vec::new(),
+            router: None,
             limits: Limits::default(),
             header_policy: HeaderPolicy::default(),
             allowed_hosts: Vec::new(),
@@ -86,7 +92,7 @@ impl Proxy {
         shutdown: impl Future<Output = ()>,
     ) -> Result<usize, ServeError> {
         let address = listener.local_addr()?;
-        if let Some(what) = self.service.pool.connector().points_at(address) {
+        if let Some(what) = self.service.forwarder.pools.points_at(address) {
             return Err(ServeError::Loop { what, address });
         }
         let Self {
@@ -119,6 +125,18 @@ impl Proxy {
 }
 
 impl ProxyBuilder {
+    /// Adds an upstream that a [`Router`] can name in its routes.
+    pub fn add_upstream(&mut self, upstream: Upstream) -> UpstreamId {
+        self.others.push(upstream);
+        UpstreamId::nth(self.others.len())
+    }
+
+    /// Sets what names the route of each exchange. Without a router all go to the upstream that the proxy is built for.
+    pub fn router(mut self, router: impl Router) -> Self {
+        self.router = Some(Arc::new(router));
+        self
+    }
+
     /// Adds a policy. Policies are asked in the order in which they were added.
     pub fn policy(mut self, policy: impl RequestPolicy) -> Self {
         self.policies.push(Arc::new(policy));
@@ -191,14 +209,16 @@ impl ProxyBuilder {
     /// The proxy, ready to serve. Nothing is opened or resolved yet.
     pub fn build(self) -> Result<Proxy, BuildError> {
         let metrics = Arc::new(Metrics::default());
-        let pool = Arc::new(Pool::new(
-            Connector::new(self.upstream, self.limits.connect),
+        let pools = Arc::new(Pools::new(
+            self.upstream,
+            self.others,
+            self.limits.connect,
             self.workers,
         ));
         let page_collector = Collector::new(BodyMemory::new(self.limits.bodies));
         let own = OwnPages {
             metrics: Arc::clone(&metrics),
-            pool: Arc::clone(&pool),
+            pools: Arc::clone(&pools),
             sink: self.sink,
             version: self.version,
             sections: self.sections,
@@ -208,9 +228,14 @@ impl ProxyBuilder {
         };
         let service = Service {
             admission: Admission::new(self.allowed_hosts),
-            header_policy: self.header_policy,
+            forwarder: Forwarder {
+                pools,
+                router: self.router,
+                header_policy: self.header_policy,
+                limit: self.limits.response,
+                metrics: Arc::clone(&metrics),
+            },
             limits: self.limits,
-            pool,
             collector: page_collector.sparing(),
             page_collector,
             known: Arc::default(),

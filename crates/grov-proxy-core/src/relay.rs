@@ -4,6 +4,7 @@
 //! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
 
 use crate::body_memory::BodyShare;
+use crate::codec::{AnswerBody, BodyError};
 use crate::metrics::Metrics;
 use crate::observe::{Ended, Observation};
 use crate::patience::Patience;
@@ -14,7 +15,6 @@ use bytes::{Bytes, BytesMut};
 use grov_domain::{Clock, SystemClock};
 use grov_wire::response::ResponseTap;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ const FEW: usize = 4 * 1024;
 /// Why a response body broke.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RelayError {
-    #[error("the upstream broke the response: {0}")]
-    Upstream(#[from] hyper::Error),
+    #[error(transparent)]
+    Body(#[from] BodyError),
     #[error("the upstream cut the response")]
     Cut,
     #[error("the upstream sent nothing for {0:?}")]
@@ -53,7 +53,7 @@ pub(crate) struct Watched {
 /// A response body, relayed.
 pub(crate) struct Relay {
     link: Option<Link>,
-    body: Incoming,
+    body: AnswerBody,
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
     watched: Option<Watched>,
@@ -83,7 +83,7 @@ enum State {
 impl Relay {
     pub(crate) fn new(
         mut link: Link,
-        body: Incoming,
+        body: AnswerBody,
         pool: Arc<Pool>,
         metrics: Arc<Metrics>,
         watched: Option<Watched>,
@@ -120,6 +120,7 @@ impl Relay {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
+                    Ok(data) if data.is_empty() => {}
                     Ok(data) => {
                         match first.take() {
                             None if joined.is_empty() => first = Some(data),
@@ -147,8 +148,11 @@ impl Relay {
                 Poll::Ready(Some(Err(error))) => {
                     self.state = State::Broken;
                     self.link = None;
-                    self.metrics.fault("upstream_broke");
-                    tracing::warn!(%error, "the upstream broke a response");
+                    self.metrics.fault(match error {
+                        BodyError::Upstream(_) => "upstream_broke",
+                        BodyError::Codec(_) => "codec_failed",
+                    });
+                    tracing::warn!(%error, "a response broke off");
                     if first.is_none() && joined.is_empty() {
                         return Poll::Ready(Some(Err(error.into())));
                     }

@@ -58,7 +58,7 @@ fn replacement(bytes: &[u8]) -> Option<Vec<u8>> {
         status = status.as_u16(),
         "refused a request that is not valid HTTP/1.1"
     );
-    let body = Refusal::BadFraming.body();
+    let body = Refusal::BadFraming.body(None);
     let mut answer = format!(
         "HTTP/1.1 {} {}\r\nconnection: close\r\ncontent-type: application/json\r\n\
          x-grov-request-id: {id}\r\ncontent-length: {}\r\n\r\n",

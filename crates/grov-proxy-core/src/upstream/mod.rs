@@ -3,12 +3,15 @@
 mod connect;
 mod link;
 mod pool;
+mod pools;
 mod target;
 mod transport;
 
 pub use connect::Connector;
 pub(crate) use link::{Link, SendError};
 pub(crate) use pool::Pool;
+pub(crate) use pools::Pools;
+pub use pools::UpstreamId;
 pub use target::Upstream;
 
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Streams that the proxy did not accept itself.
 
-use crate::support::{Act, Running, SOON, Scripted, json_answer, post, read_message};
+use crate::support::{Act, Running, SOON, Scripted, json_answer, post, read_message, until};
 use grov_proxy_core::{Limits, NotServing, Proxy, Upstream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
@@ -43,23 +43,28 @@ async fn any_stream_of_bytes_is_served_beside_the_listener() {
 }
 
 #[tokio::test]
-async fn a_stream_takes_the_place_of_the_longest_idle_one() {
-    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+async fn streams_count_among_the_connections() {
+    let acts = || vec![Act::Hold, Act::Write(json_answer("{}"))];
+    let upstream = Scripted::start(move |_, _| acts()).await;
     let limits = Limits {
         connections: 1,
         ..Limits::default()
     };
     let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).limits(limits);
     let (proxy, intake) = Running::with_intake(builder);
-    let mut streams = Vec::new();
-    for _ in 0..2 {
-        let (mut client, served) = ends();
+    let (mut busy, served) = ends();
+    intake.serve_stream(served).await.unwrap();
+    let answered = ask(&mut busy, b"{}");
+    let further = async {
+        until("the request", || upstream.requests().len() == 1).await;
+        let (mut further, served) = ends();
         intake.serve_stream(served).await.unwrap();
-        assert!(ask(&mut client, b"{}").await.is_some());
-        streams.push(client);
-    }
-    let closed = tokio::time::timeout(SOON, streams[0].read(&mut [0; 8])).await;
-    assert_eq!(closed.expect("a close in time").unwrap(), 0);
-    assert!(ask(&mut streams[1], b"{}").await.is_some());
+        let (head, _) = ask(&mut further, b"{}").await.unwrap();
+        assert!(head.starts_with("HTTP/1.1 503 "), "{head}");
+        upstream.release();
+    };
+    let (answered, ()) = tokio::join!(answered, further);
+    let (head, _) = answered.unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
     assert_eq!(proxy.finish(), 0);
 }

@@ -17,5 +17,6 @@ mod own_pages;
 mod policy;
 mod pool;
 mod relay;
+mod route;
 mod shutdown;
 mod support;

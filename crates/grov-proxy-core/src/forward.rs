@@ -1,0 +1,184 @@
+//! A request on its way to an upstream, until the head of the answer is there.
+
+use crate::answer::{Failure, Refusal};
+use crate::body::UpstreamBody;
+use crate::codec::{AnswerBody, Codec, Decoder, caught};
+use crate::headers::{self, HeaderPolicy};
+use crate::metrics::Metrics;
+use crate::route::{RouteRequest, Router};
+use crate::upstream::{Link, Pool, Pools, SendError};
+use http::header::{self, HeaderValue};
+use http::{Request, Response, request, response};
+use http_body::Body;
+use hyper::body::Incoming;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Sends requests to upstreams.
+pub(crate) struct Forwarder {
+    pub(crate) pools: Arc<Pools>,
+    /// `None`: everything goes to the main upstream.
+    pub(crate) router: Option<Arc<dyn Router>>,
+    pub(crate) header_policy: HeaderPolicy,
+    /// Longest silence before the head of an answer.
+    pub(crate) limit: Duration,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+/// The way of one exchange.
+pub(crate) struct Way<'p> {
+    pool: &'p Arc<Pool>,
+    codec: Option<Arc<dyn Codec>>,
+}
+
+/// An answer whose head is there, in the client's dialect, with the connection that drives its body.
+pub(crate) struct Answer {
+    pub(crate) link: Link,
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) head: response::Parts,
+    pub(crate) body: AnswerBody,
+}
+
+impl Way<'_> {
+    /// Whether the whole body is needed before anything can be sent.
+    pub(crate) fn is_translated(&self) -> bool {
+        self.codec.is_some()
+    }
+}
+
+impl Forwarder {
+    /// Whether anybody asks for the way of an exchange.
+    pub(crate) fn is_routed(&self) -> bool {
+        self.router.is_some()
+    }
+
+    /// The way of an exchange.
+    pub(crate) fn way(&self, request: RouteRequest<'_>) -> Result<Way<'_>, Failure> {
+        let main = Way {
+            pool: self.pools.main(),
+            codec: None,
+        };
+        let Some(router) = &self.router else {
+            return Ok(main);
+        };
+        let lost = |detail| {
+            self.metrics.fault("route_lost");
+            Failure::new(Refusal::NoRoute, detail)
+        };
+        let routed = std::panic::catch_unwind(AssertUnwindSafe(|| router.route(&request)));
+        let Some(route) = routed.map_err(|_| lost("the router panicked"))? else {
+            return Ok(main);
+        };
+        let pool = self.pools.get(route.upstream);
+        Ok(Way {
+            pool: pool.ok_or_else(|| lost("the router named an upstream of another proxy"))?,
+            codec: route.codec,
+        })
+    }
+
+    /// Sends a request and waits for the head of its answer, which has no coding that would get lost.
+    pub(crate) async fn send(
+        &self,
+        way: &Way<'_>,
+        mut parts: request::Parts,
+        mut body: UpstreamBody,
+    ) -> Result<Answer, Failure> {
+        let mut decoder = None;
+        if let Some(codec) = &way.codec {
+            (body, decoder) = self.encoded(codec.as_ref(), &mut parts, body)?;
+        }
+        let (link, response) = self.exchange_heads(way.pool, parts, body).await?;
+        if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
+            self.metrics.fault("upstream_coding");
+            let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
+            return Err(Failure::new(Refusal::UnknownAnswerCoding, coding));
+        }
+        let (mut head, body) = response.into_parts();
+        if let Some(decoder) = &mut decoder {
+            caught(|| decoder.head(&mut head)).map_err(|error| {
+                self.metrics.fault("codec_failed");
+                Failure::saying(Refusal::UntranslatableAnswer, error)
+            })?;
+            head.headers.remove(header::CONTENT_LENGTH);
+        }
+        Ok(Answer {
+            link,
+            pool: Arc::clone(way.pool),
+            head,
+            body: AnswerBody::new(body, decoder),
+        })
+    }
+
+    fn encoded(
+        &self,
+        codec: &dyn Codec,
+        parts: &mut request::Parts,
+        body: UpstreamBody,
+    ) -> Result<(UpstreamBody, Option<Box<dyn Decoder>>), Failure> {
+        parts.headers.remove(header::ACCEPT_ENCODING);
+        let encoded = match body.collected() {
+            Some(body) => caught(|| codec.encode(parts, body)).map_err(|error| {
+                self.metrics.fault("codec_failed");
+                Failure::saying(Refusal::Untranslatable, error)
+            }),
+            None => Err(Failure::new(Refusal::NoRoute, "a stream cannot be translated")),
+        };
+        let (body, decoder) = encoded?;
+        parts.headers.remove(header::CONTENT_LENGTH);
+        Ok((UpstreamBody::whole(body), Some(decoder)))
+    }
+
+    async fn exchange_heads(
+        &self,
+        pool: &Pool,
+        mut parts: request::Parts,
+        body: UpstreamBody,
+    ) -> Result<(Link, Response<Incoming>), Failure> {
+        let upstream = pool.connector().upstream();
+        parts.uri = upstream
+            .request_target(&parts.uri)
+            .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
+        parts.version = http::Version::HTTP_11;
+        headers::for_upstream(&mut parts.headers, self.header_policy, upstream.host_header());
+        if body.size_hint().exact().is_none() {
+            // Without the header hyper leaves out the body of a GET.
+            parts
+                .headers
+                .insert(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+        }
+        let mut request = Request::from_parts(parts, body);
+        let limit = self.limit;
+        if let Some(mut link) = pool.take() {
+            match link.send(request, limit).await {
+                Ok(response) => return Ok((link, response)),
+                // The kept connection was closed under us and nothing was written: once more on a new one.
+                Err(SendError::Unsent(unsent, _)) => request = *unsent,
+                Err(error) => return Err(self.unanswered(error)),
+            }
+        }
+        let mut link = pool.open().await.map_err(|error| {
+            self.metrics.fault("upstream_unreachable");
+            Failure::new(Refusal::Unreachable, error)
+        })?;
+        match link.send(request, limit).await {
+            Ok(response) => Ok((link, response)),
+            Err(error) => Err(self.unanswered(error)),
+        }
+    }
+
+    /// A request that was sent and got no answer.
+    fn unanswered(&self, error: SendError) -> Failure {
+        let failure = match error {
+            SendError::Unsent(_, error) | SendError::Broken(error) => Failure::from(error),
+            SendError::TimedOut => {
+                self.metrics.fault("upstream_timeout");
+                Failure::new(Refusal::TimedOut, "no response head within the limit")
+            }
+        };
+        if failure.refusal == Refusal::Unreachable {
+            self.metrics.fault("upstream_unreachable");
+        }
+        failure
+    }
+}
