@@ -1,7 +1,7 @@
 //! What a tool call writes.
 
 use crate::ToolCall;
-use grov_domain::beginning_of;
+use grov_domain::{ClientDialect, beginning_of};
 use serde_json::Value;
 
 /// The beginning of a text tells what it is about, in characters.
@@ -10,7 +10,7 @@ const MAX_CONTENT: usize = 4000;
 /// The beginning of what a call writes into files: the new text of an edit, the content of a file. `None` for calls that
 /// write nothing by themselves. At most 4,000 characters.
 pub fn content(call: &ToolCall<'_>) -> Option<String> {
-    if !crate::tools::action_type(call.name).modifies_files() {
+    if !ClientDialect::CLAUDE_CODE.action_type(call.name).modifies_files() {
         return None;
     }
     let input = call.input.value();

@@ -3,8 +3,8 @@
 //! A path or a word that is cut out of a command no longer shows that it is a secret: the `-p` before it is gone. So
 //! secrets are masked in the call's texts first, and everything else is read from what is left.
 
-use crate::{ToolCall, ToolInput, content, tools, understand, understand_whole};
-use grov_domain::{Action, ActionType, Effect, end_of};
+use crate::{ToolCall, ToolInput, content, understand, understand_whole};
+use grov_domain::{Action, ActionType, ClientDialect, Effect, end_of};
 use grov_redact::Redactor;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -108,7 +108,7 @@ pub fn redacted_end(text: &str, most: usize) -> String {
 
 /// The arguments with secrets masked; `None` where there are none.
 fn masked(tool: &str, input: &Value) -> Option<Value> {
-    let action_type = tools::action_type(tool);
+    let action_type = ClientDialect::CLAUDE_CODE.action_type(tool);
     let masking = Masking {
         most: if action_type.modifies_files() {
             MAX_WRITTEN

@@ -28,7 +28,7 @@ pub use content::content;
 pub use kept::{Kept, kept, kept_whole, redacted_end};
 pub use path::MAX_FILES;
 pub use telling::{is_key_decision, keywords};
-pub use typed::{CONTINUED, typed};
+pub use typed::typed;
 
 use grov_domain::{Action, CommandLine};
 

@@ -3,30 +3,16 @@
 use crate::arguments;
 use crate::path::{glob_base, has_extension, resolve};
 use crate::shell;
-use grov_domain::{Action, ActionType, beginning_to};
+use grov_domain::{Action, ActionType, ClientDialect, beginning_to};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+
 /// Longer commands, prompts and queries are cut. Recorded commands of real sessions are nearly all below 2 KB.
 pub(crate) const MAX_COMMAND: usize = 8 * 1024;
-
-/// The kind of a tool, by its name; names of older and newer clients alike.
-pub(crate) fn action_type(name: &str) -> ActionType {
-    match name {
-        "Edit" | "MultiEdit" | "NotebookEdit" => ActionType::Edit,
-        "Write" => ActionType::Write,
-        "Read" | "NotebookRead" => ActionType::Read,
-        "Glob" | "Grep" | "LS" => ActionType::Search,
-        "Bash" | "BashOutput" | "KillShell" | "KillBash" | "TaskOutput" | "TaskStop" => ActionType::Bash,
-        "Task" | "Agent" | "SendMessage" | "AgentOutputTool" => ActionType::Task,
-        "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => ActionType::Web,
-        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => ActionType::Todo,
-        _ if name.starts_with("mcp__") => ActionType::Mcp,
-        _ => ActionType::Other,
-    }
-}
 
 /// The arguments that hold a tool's command, pattern, query, URL or prompt, the first that is there.
 fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static str] {
@@ -55,7 +41,7 @@ fn telling_arguments(name: &str, action_type: ActionType) -> &'static [&'static 
 
 /// The action of a call whose arguments are `input`; its command is cut at `most` bytes.
 pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&str>, most: usize) -> Action {
-    let action_type = action_type(name);
+    let action_type = CLIENT.action_type(name);
     let text = |key: &str| {
         input
             .get(key)
@@ -69,7 +55,7 @@ pub(crate) fn act(name: &str, id: Option<&str>, input: &Value, folder: Option<&s
         ("Skill", Some(skill)) => {
             Some(text("args").map_or(Cow::Borrowed(skill), |args| format!("{skill} {args}").into()))
         }
-        ("AskUserQuestion", _) => questions(input).map(Cow::Owned),
+        (tool, _) if tool == CLIENT.question_tool => questions(input).map(Cow::Owned),
         (_, told) => told.map(Cow::Borrowed),
     };
     let mut places = Places::new(folder);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod action;
+mod client_dialect;
 mod clock;
 mod command;
 mod cut;
@@ -29,6 +30,7 @@ mod transition;
 mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind, is_work};
+pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, long_before};
 pub use command::{Argument, CommandLine, Ground, Program, Role, is_shell, operands, program_name};
 pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since};

@@ -4,8 +4,8 @@ use crate::announcing::waiting;
 use crate::reading::{Reading, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
-    ActionSketch, AgentId, AskedCall, CorrectionId, GoalContract, GoalEdit, GuardVerdict, Guarded, HookCheck,
-    HookEnded, HookProgress, HookSession, HookStep, StepId, WaitingPrompt,
+    ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardVerdict,
+    Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, StepId, WaitingPrompt,
 };
 use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
@@ -14,9 +14,6 @@ use grov_session::{
 };
 use std::collections::VecDeque;
 use time::OffsetDateTime;
-
-/// The tools that put something to the user.
-const ASKING: &[&str] = &["AskUserQuestion", "ExitPlanMode"];
 
 /// Follows a session: its transcript feeds the engine, and what is to be said goes out with prompts.
 ///
@@ -296,7 +293,7 @@ impl Following {
         if id.is_some_and(|id| !self.reading.is_new_call(id)) {
             return;
         }
-        if let Some(id) = id.filter(|_| ASKING.contains(&call.action.tool.as_str())) {
+        if let Some(id) = id.filter(|_| ClientDialect::CLAUDE_CODE.asks_user(&call.action.tool)) {
             self.apply(SessionEvent::Asks(Question {
                 call: id.to_owned(),
                 plan: call.plan.clone(),

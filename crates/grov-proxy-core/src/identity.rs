@@ -1,7 +1,7 @@
 //! Whose request it is and what it is for.
 
 use crate::request::{MessagesRequest, is_id};
-use grov_domain::{AgentId, ClientSessionId, ExchangeKind, Lineage, SideRequest};
+use grov_domain::{AgentId, ClientDialect, ClientSessionId, ExchangeKind, Lineage, SideRequest};
 use grov_wire::RequestIndex;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -29,10 +29,7 @@ impl Identity {
     }
 }
 
-/// Beginning of the text that asks for a suggestion of the next prompt.
-const SUGGESTION: &str = "[SUGGESTION MODE:";
-/// Beginning of the text that asks for a summary of the conversation.
-const COMPACTION: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
 pub(crate) fn identify(request: &MessagesRequest) -> Identity {
     let index = request.index();
@@ -80,7 +77,7 @@ fn derived_session(request: &MessagesRequest) -> String {
 /// What the request is for, if it is not a step of a conversation.
 fn side_request(index: &RequestIndex) -> Option<SideRequest> {
     if index.tool_count() == 0 {
-        let is_title = index.output_format().as_deref() == Some("json_schema");
+        let is_title = index.output_format().as_deref() == Some(CLIENT.title_format);
         return Some(if is_title {
             SideRequest::Title
         } else {
@@ -91,14 +88,7 @@ fn side_request(index: &RequestIndex) -> Option<SideRequest> {
         return Some(SideRequest::WebTool);
     }
     let last_text = index.newest_user_message()?.texts().last()?;
-    let last_text = last_text.trim_start();
-    if last_text.starts_with(SUGGESTION) {
-        Some(SideRequest::Suggestion)
-    } else if last_text.starts_with(COMPACTION) {
-        Some(SideRequest::Compaction)
-    } else {
-        None
-    }
+    CLIENT.side_request(&last_text)
 }
 
 /// A tool that the upstream runs itself: `web_search_20250305` and its kin.
@@ -106,7 +96,7 @@ fn is_web_tool(index: &RequestIndex) -> bool {
     index
         .first_tool()
         .and_then(|tool| tool.type_name())
-        .is_some_and(|kind| kind.starts_with("web_"))
+        .is_some_and(|kind| kind.starts_with(CLIENT.nested_tool))
 }
 
 #[cfg(test)]

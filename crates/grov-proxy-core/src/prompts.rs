@@ -1,8 +1,8 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
 use crate::request::MessagesRequest;
-pub(crate) use grov_actions::CONTINUED;
 use grov_actions::typed;
+use grov_domain::ClientDialect;
 use grov_redact::Redactor;
 use grov_wire::{BlockKind, RequestIndex, Role};
 use std::borrow::Cow;
@@ -19,9 +19,7 @@ pub(crate) struct FoundPrompt {
     pub(crate) key: u128,
 }
 
-/// How a prompt typed during a turn is introduced, and what the client says after it.
-const QUEUED: &str = "The user sent a new message while you were working:\n";
-const QUEUED_END: &str = "\n\nIMPORTANT:";
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
 /// Whether a conversation begins: nobody has answered yet, and nothing was summed up.
 pub(crate) fn begins(index: &RequestIndex) -> bool {
@@ -29,7 +27,7 @@ pub(crate) fn begins(index: &RequestIndex) -> bool {
         message.role() != Role::Assistant
             && !message
                 .texts()
-                .any(|text| text.trim_start().starts_with(CONTINUED))
+                .any(|text| text.trim_start().starts_with(CLIENT.continued))
     })
 }
 
@@ -43,7 +41,10 @@ pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
     let mut found = Vec::new();
     for message in earlier.filter(|message| message.role() == Role::User) {
         let texts: Vec<_> = message.texts().collect();
-        if texts.iter().any(|text| text.trim_start().starts_with(CONTINUED)) {
+        if texts
+            .iter()
+            .any(|text| text.trim_start().starts_with(CLIENT.continued))
+        {
             return Vec::new();
         }
         found.extend(texts.iter().filter_map(|text| queued(text)));
@@ -120,15 +121,7 @@ fn place_of(request: &MessagesRequest, message: usize) -> u128 {
 
 /// The prompt inside the client's note about a message typed during the turn.
 fn queued(text: &str) -> Option<String> {
-    let text = text.trim_start();
-    let note = text
-        .strip_prefix("<system-reminder>")
-        .map_or(text, str::trim_start);
-    let rest = note.strip_prefix(QUEUED)?;
-    let end = rest
-        .rfind(QUEUED_END)
-        .unwrap_or_else(|| rest.rfind("</system-reminder>").unwrap_or(rest.len()));
-    Some(rest[..end].trim().to_owned()).filter(|prompt| !prompt.is_empty())
+    CLIENT.queued_prompt(text).map(str::to_owned)
 }
 
 /// Secrets are masked before anything is made of a prompt: words that are cut out no longer show that they are secret.

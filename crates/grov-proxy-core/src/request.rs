@@ -3,15 +3,16 @@
 use crate::identity::{self, Identity};
 use crate::working_directory::is_absolute;
 use bytes::Bytes;
+use grov_domain::ClientDialect;
 use grov_wire::{KnownRequests, RequestIndex, Skeleton};
 use http::{Extensions, HeaderMap, HeaderValue};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use time::OffsetDateTime;
 
 /// Header by which the client names its session.
-pub(crate) const SESSION_HEADER: &str = "x-claude-code-session-id";
+pub(crate) const SESSION_HEADER: &str = ClientDialect::CLAUDE_CODE.session_header;
 /// Header by which the client names a subagent.
-pub(crate) const AGENT_HEADER: &str = "x-claude-code-agent-id";
+pub(crate) const AGENT_HEADER: &str = ClientDialect::CLAUDE_CODE.agent_header;
 /// Header by which a hook or the user names the project's directory.
 pub(crate) const PROJECT_HEADER: &str = "x-grov-project";
 

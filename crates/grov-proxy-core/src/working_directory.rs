@@ -1,13 +1,7 @@
 //! The directory the agent works in, as the request itself names it.
 
+use grov_domain::ClientDialect;
 use grov_wire::{RequestIndex, Role};
-
-/// How clients introduce the directory in the environment part of the prompt. The longest spelling comes first.
-const INTRODUCTIONS: &[&str] = &[
-    "Primary working directory: ",
-    "Current working directory: ",
-    "Working directory: ",
-];
 
 /// Messages that are looked through, counted from the first: the environment is told at the beginning.
 const MESSAGES: usize = 3;
@@ -28,22 +22,10 @@ pub(crate) fn find(index: &RequestIndex) -> Option<String> {
         })
 }
 
-/// The path behind an introduction at the beginning of a line (list marks aside).
+/// The first path that is introduced.
 fn introduced(text: &str) -> Option<String> {
-    INTRODUCTIONS.iter().find_map(|introduction| {
-        text.match_indices(introduction).find_map(|(at, _)| {
-            let line_start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-            let only_marks = text[line_start..at]
-                .chars()
-                .all(|c| matches!(c, ' ' | '\t' | '-' | '*'));
-            let path = text[at + introduction.len()..]
-                .lines()
-                .next()
-                .unwrap_or("")
-                .trim();
-            (only_marks && is_absolute(path)).then(|| path.to_owned())
-        })
-    })
+    let mut named = ClientDialect::CLAUDE_CODE.working_directories(text);
+    named.find(|path| is_absolute(path)).map(str::to_owned)
 }
 
 pub(crate) fn is_absolute(path: &str) -> bool {

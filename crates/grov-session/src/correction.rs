@@ -1,7 +1,9 @@
 //! What the agent is told: the texts of all levels, within a budget, made of quoted data that cannot leave its line.
 
 use crate::quote::{estimated_tokens, line, quoted};
-use grov_domain::{CorrectionLevel, GoalContract, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, RecoveryStep};
+use grov_domain::{
+    ClientDialect, CorrectionLevel, GoalContract, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, RecoveryStep,
+};
 use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -64,7 +66,8 @@ pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String 
         "{OWN_TEXT_OPENING} source=\"drift\" level=\"{level}\">\n{ABOUT}\n{text}\n{OWN_TEXT_CLOSING}"
     );
     if in_tool_loop {
-        format!("<system-reminder>\n{own}\n</system-reminder>")
+        let client = ClientDialect::CLAUDE_CODE;
+        format!("{}\n{own}\n{}", client.reminder_opening, client.reminder_closing)
     } else {
         own
     }

@@ -17,7 +17,7 @@ pub use tail::newest_usage;
 
 use crate::kept::{Kept, kept, redacted, redacted_end};
 use crate::{ToolCall, ToolInput};
-use grov_domain::{Action, AgentId, TokenUsage, end_of};
+use grov_domain::{Action, AgentId, ClientDialect, TokenUsage, end_of};
 use line::{Block, Line, Message, blocks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const MOST_OUTPUT: usize = 400;
 const MOST_ANSWER: usize = 4000;
 
 /// The tool that asks for approval of a plan.
-const PLANNING: &str = "ExitPlanMode";
+const PLANNING: &str = ClientDialect::CLAUDE_CODE.plan_tool;
 
 /// Speakers whose words are kept in mind: the main conversation and subagents that share its file.
 const MOST_SPEAKERS: usize = 16;

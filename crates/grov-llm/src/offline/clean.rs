@@ -3,8 +3,10 @@
 
 use crate::private::{self, without_private};
 use crate::quote::own_text_behind_cut;
-use grov_domain::without_own_text;
+use grov_domain::{ClientDialect, without_own_text};
 use std::borrow::Cow;
+
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
 /// Of longer texts the beginning and the end are looked at, so much of each: instructions stand before or behind what
 /// is pasted, not in the middle of it.
@@ -28,7 +30,7 @@ const FOREIGN_TAGS: &[&str] = &[
 /// Lines that a client or a hook wrote.
 #[rustfmt::skip]
 const FOREIGN_LINES: &[&str] = &[
-    "[Request interrupted by user", "[SUGGESTION MODE:", "Stop hook feedback:", "Output token limit hit.",
+    CLIENT.interrupted, CLIENT.suggestion, "Stop hook feedback:", "Output token limit hit.",
     "Caveat: The messages below were generated", "Called the ", "Result of calling the ", "Tool loaded.",
     "UserPromptSubmit hook", "SessionStart hook", "SessionStart:", "PreToolUse hook", "PreToolUse:",
     "PostToolUse hook", "PostToolUse:", "SubagentStop hook", "Stop hook",
@@ -37,7 +39,7 @@ const FOREIGN_LINES: &[&str] = &[
 /// Texts that are not the user's from here to the end.
 #[rustfmt::skip]
 const FOREIGN_ENDINGS: &[&str] = &[
-    "This session is being continued from a previous conversation",
+    CLIENT.continued,
     "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.",
 ];
 

@@ -7,7 +7,7 @@ use super::intent::{MOST_PROMPTS, newest_goal};
 use super::prompt::{Objection, Prompt, Relation};
 use super::text::{has_phrase, shorten, words};
 use super::{constraints, goal, material, scope};
-use grov_domain::{TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
+use grov_domain::{ClientDialect, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 
 /// A goal with so many telling words stands on its own.
 const TELLING_GOAL: usize = 4;
@@ -41,7 +41,7 @@ pub fn analyze_task_context(question: &TaskContextQuestion) -> TaskAnalysis {
         question,
         cleared: newest
             .iter()
-            .any(|prompt| prompt.contains("<command-name>/clear")),
+            .any(|prompt| prompt.contains(ClientDialect::CLAUDE_CODE.cleared)),
     };
     let open = question.current.as_ref().filter(|task| !task.completed);
     let closed = question.current.as_ref().filter(|task| task.completed);

@@ -143,7 +143,7 @@ fn what_was_typed_earlier_is_found_in_the_history_without_the_newest_and_without
     assert!(!begins(request(&messages).index().unwrap()));
 
     let summed_up = json!([
-        {"role": "user", "content": format!("{CONTINUED} that ran out of context.")},
+        {"role": "user", "content": format!("{} that ran out of context.", CLIENT.continued)},
         {"role": "assistant", "content": "ok"},
         {"role": "user", "content": "now the docs"},
         {"role": "assistant", "content": "done"},

@@ -9,8 +9,8 @@ use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use crate::watch::{ActionWatch, Question, Watched, WatchedExchange};
 use crate::working_directory;
 use grov_domain::{
-    ActionSketch, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step, TokenUsage,
-    without_own_text,
+    ActionSketch, ClientDialect, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step,
+    TokenUsage, without_own_text,
 };
 use grov_project::{Place, hash_user};
 use grov_redact::Redactor;
@@ -263,10 +263,8 @@ fn last_text(exchange: &ObservedExchange) -> Option<String> {
     Some(grov_domain::end_from(&text, start).to_owned())
 }
 
-/// Tools by which the agent asks the user something.
-const ASKING: &str = "AskUserQuestion";
-/// The tool by which the agent has a plan approved.
-const PLANNING: &str = "ExitPlanMode";
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+
 /// Longest plan that is looked at, in characters.
 const MAX_PLAN: usize = 8000;
 
@@ -278,9 +276,9 @@ fn questions(turn: &Turn) -> Vec<Question> {
             name,
             input,
             complete: true,
-        } if name == ASKING || name == PLANNING => Some(Question {
+        } if CLIENT.asks_user(name) => Some(Question {
             tool_use_id: id.clone(),
-            plan: (name == PLANNING).then(|| plan(input)),
+            plan: (name == CLIENT.plan_tool).then(|| plan(input)),
         }),
         _ => None,
     });

@@ -8,7 +8,11 @@ use super::index::RequestIndex;
 use super::known::{Beginning, KnownRequests, ReadBefore};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
+use grov_domain::ClientDialect;
 use std::borrow::Cow;
+
+/// Where the client's document names its session.
+const SESSION_KEY: &str = ClientDialect::CLAUDE_CODE.session_key;
 
 /// Bytes of a body for each message in it: as many as leave little room unused.
 const BYTES_A_MESSAGE: usize = 1024;
@@ -114,7 +118,7 @@ fn session_id(user_id: &str) -> Option<String> {
     while let Some(key) = scanner.next_key(&mut first).ok()? {
         let is_string = scanner.kind() == Kind::String;
         let value = scanner.skip_value().ok()?;
-        if json::decode(document, key) == "session_id" && session.replace((value, is_string)).is_some() {
+        if json::decode(document, key) == SESSION_KEY && session.replace((value, is_string)).is_some() {
             return None;
         }
     }
