@@ -64,9 +64,7 @@ impl ClientDialect {
         reminder_opening: "<system-reminder>",
         reminder_closing: "</system-reminder>",
         inserted: &[
-            "<local-command-caveat>",
-            "<local-command-stdout>",
-            "<local-command-stderr>",
+            "<local-command-",
             "<command-name>",
             "<command-message>",
             "<bash-input>",
@@ -208,6 +206,13 @@ mod tests {
         }
         assert!(!CLIENT.is_inserted("what is a <system-reminder>?"));
         assert!(CLIENT.cleared.starts_with("<command-name>"));
+    }
+
+    #[test]
+    fn whatever_a_local_command_prints_is_the_clients() {
+        for kind in ["caveat", "stdout", "stderr", "another"] {
+            assert!(CLIENT.is_inserted(&format!("<local-command-{kind}>x")), "{kind}");
+        }
     }
 
     #[test]

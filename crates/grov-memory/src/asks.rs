@@ -1,25 +1,10 @@
 //! Whether a prompt asks for anything that could be remembered.
 
 use crate::trifles::{PHRASES, WORDS};
+use grov_domain::ClientDialect;
 
 /// Characters of a prompt that is looked at word by word; a longer one is no acknowledgement.
 const LONGEST_TRIFLE: usize = 240;
-
-/// What a client writes into the user's mouth by itself, by its beginning.
-const OF_THE_CLIENT: &[&str] = &[
-    "[Request interrupted by user",
-    "<task-notification>",
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<bash-input>",
-    "<bash-stdout>",
-    "<bash-stderr>",
-    "<system-reminder>",
-    "Stop hook feedback:",
-    "Output token limit hit.",
-    "This session is being continued from a previous conversation",
-];
 
 /// What a prompt asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +43,7 @@ impl Asked {
 /// the languages known makes it something, so "no, don't touch the parser" and "ok now fix the retry" are.
 pub fn asks(prompt: &str) -> Asked {
     let prompt = prompt.trim();
-    if OF_THE_CLIENT
-        .iter()
-        .any(|beginning| prompt.starts_with(beginning))
-    {
+    if ClientDialect::CLAUDE_CODE.is_inserted(prompt) {
         return Asked::OfTheClient;
     }
     if is_command(prompt) {
