@@ -1,4 +1,4 @@
-//! One exchange: admit, plan, splice, forward, relay.
+//! One exchange: admit, collect, edit, forward, relay.
 
 use crate::admission::{Access, Admission};
 use crate::answer::{Failure, Refusal, request_id};
@@ -11,28 +11,22 @@ use crate::metrics::Metrics;
 use crate::observe::Observation;
 use crate::own::{self, OwnPages};
 use crate::page;
-use crate::policy::{self, RequestPolicy};
+use crate::policy::Policies;
 use crate::progress::ServingGuard;
 use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
 use crate::route::RouteRequest;
 use bytes::Bytes;
-use futures_util::FutureExt;
-use grov_domain::{Clock, Lineage, SystemClock};
+use grov_domain::{Clock, SystemClock};
+use grov_wire::KnownRequests;
 use grov_wire::response::ResponseTap;
-use grov_wire::{KnownRequests, Splice};
 use http::header::{self, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use std::collections::HashSet;
-use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-
-/// Lineages remembered as "edited no more"; the number is far above what a day brings.
-const MAX_UNEDITABLE: usize = 4096;
 
 /// Everything an exchange needs to know.
 pub(crate) struct Service {
@@ -44,15 +38,13 @@ pub(crate) struct Service {
     /// For bodies of pages, to which the other leaves some memory.
     pub(crate) page_collector: Collector,
     pub(crate) known: Arc<KnownRequests>,
-    pub(crate) policies: Vec<Arc<dyn RequestPolicy>>,
+    pub(crate) policies: Policies,
     /// `None`: nobody observes.
     pub(crate) observation: Option<Observation>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) own: OwnPages,
     /// Pages of the embedder.
     pub(crate) pages: Vec<page::Placed>,
-    /// Lineages whose edited requests the upstream refused.
-    pub(crate) uneditable: Mutex<HashSet<Lineage>>,
 }
 
 /// The body of a response to the client.
@@ -208,15 +200,7 @@ impl Service {
         let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.knowing(Arc::clone(&self.known)));
         let way = self.way(&parts, Some(&request))?;
-        let edited = AssertUnwindSafe(self.edited(&request)).catch_unwind().await;
-        let edited = edited.unwrap_or_else(|_| {
-            self.metrics.fault("edit_panic");
-            tracing::error!("a panic while a request was edited; it goes out untouched");
-            policy::tell(&self.policies, &request, |policy, request| {
-                policy.untouched(request)
-            });
-            None
-        });
+        let edited = self.policies.edit(&request).await;
         let answer = match edited {
             None => {
                 let body = UpstreamBody::whole(body);
@@ -226,9 +210,7 @@ impl Service {
         };
         let Answer { head, .. } = &answer;
         if head.status.is_success() {
-            policy::tell(&self.policies, &request, |policy, request| {
-                policy.accepted(request)
-            });
+            self.policies.accepted(&request);
         }
         let watched = self.observation.as_ref().map(|observation| {
             let text = |name| {
@@ -246,43 +228,6 @@ impl Service {
             }
         });
         Ok(self.relay(answer, watched, Some(share)))
-    }
-
-    /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
-    async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
-        if self.policies.is_empty() {
-            return None;
-        }
-        let index = request.index()?;
-        if self.is_uneditable(&request.identity().lineage()) {
-            return None;
-        }
-        let planned = policy::plan(&self.policies, request).await;
-        for name in planned.panicked {
-            self.metrics.fault("policy_panic");
-            tracing::error!(policy = name, "a policy panicked; its part is left out");
-        }
-        if planned.over_budget {
-            self.metrics.fault("policy_over_budget");
-            tracing::warn!("the policies took longer than allowed; new text is left out");
-        }
-        if planned.edits.is_empty() {
-            return None;
-        }
-        match Splice::apply(index, &planned.edits) {
-            Ok(chunks) => {
-                self.metrics.edited();
-                Some(chunks.into_vec())
-            }
-            Err(error) => {
-                self.metrics.fault("splice_refused");
-                tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
-                policy::tell(&self.policies, request, |policy, request| {
-                    policy.untouched(request)
-                });
-                None
-            }
-        }
     }
 
     /// Sends an edited body. If the upstream calls it invalid or too large, the original is sent once; if that is accepted, the
@@ -306,24 +251,9 @@ impl Service {
         let answer = self.forwarder.send(way, parts, body).await?;
         // Anything else says nothing about the edit: the upstream may just have no time.
         if answer.head.status.is_success() {
-            self.metrics.fault("edit_refused_upstream");
-            tracing::error!(
-                "the upstream refused an edited request and took the original; this history is edited no more"
-            );
-            policy::tell(&self.policies, request, |policy, request| policy.refused(request));
-            let mut uneditable = self.uneditable.lock().unwrap_or_else(PoisonError::into_inner);
-            if uneditable.len() < MAX_UNEDITABLE {
-                uneditable.insert(request.identity().lineage());
-            }
+            self.policies.refused(request);
         }
         Ok(answer)
-    }
-
-    fn is_uneditable(&self, lineage: &Lineage) -> bool {
-        self.uneditable
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(lineage)
     }
 
     fn relay(&self, answer: Answer, watched: Option<Watched>, share: Option<BodyShare>) -> Response<Kind> {

@@ -1,15 +1,22 @@
 //! The seam through which something may be added to a request.
 
+use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
 use async_trait::async_trait;
+use bytes::Bytes;
 use futures_util::FutureExt;
-use grov_wire::Edit;
+use grov_domain::Lineage;
+use grov_wire::{Edit, Splice};
+use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+/// Lineages remembered as "edited no more"; the number is far above what a day brings.
+const MAX_UNEDITABLE: usize = 4096;
+
 /// How long all policies together may look for new text before the request goes out without it.
-pub(crate) const NEW_TEXT_BUDGET: Duration = Duration::from_millis(10);
+const NEW_TEXT_BUDGET: Duration = Duration::from_millis(10);
 
 /// Decides what is added to a request to the Messages API.
 ///
@@ -56,31 +63,115 @@ pub trait RequestPolicy: Send + Sync + 'static {
     }
 }
 
-/// Tells every policy something about its request; one that panics hears no more of it.
-pub(crate) fn tell(
-    policies: &[Arc<dyn RequestPolicy>],
-    request: &MessagesRequest,
-    what: fn(&dyn RequestPolicy, &MessagesRequest),
-) {
-    for policy in policies {
-        if std::panic::catch_unwind(AssertUnwindSafe(|| what(policy.as_ref(), request))).is_err() {
-            tracing::error!(policy = policy.name(), "a policy panicked");
+/// The policies of a proxy, and what became of their edits.
+pub(crate) struct Policies {
+    policies: Vec<Arc<dyn RequestPolicy>>,
+    /// Lineages whose edited requests the upstream refused.
+    uneditable: Mutex<HashSet<Lineage>>,
+    metrics: Arc<Metrics>,
+}
+
+impl Policies {
+    pub(crate) fn new(policies: Vec<Arc<dyn RequestPolicy>>, metrics: Arc<Metrics>) -> Self {
+        Self {
+            policies,
+            uneditable: Mutex::default(),
+            metrics,
+        }
+    }
+
+    /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
+    pub(crate) async fn edit(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
+        let edited = AssertUnwindSafe(self.edited(request)).catch_unwind().await;
+        edited.unwrap_or_else(|_| {
+            self.metrics.fault("edit_panic");
+            tracing::error!("a panic while a request was edited; it goes out untouched");
+            self.tell(request, |policy, request| policy.untouched(request));
+            None
+        })
+    }
+
+    /// The upstream took the request.
+    pub(crate) fn accepted(&self, request: &MessagesRequest) {
+        self.tell(request, |policy, request| policy.accepted(request));
+    }
+
+    /// The upstream refused the edited request and took the original: its lineage is edited no more.
+    pub(crate) fn refused(&self, request: &MessagesRequest) {
+        self.metrics.fault("edit_refused_upstream");
+        tracing::error!(
+            "the upstream refused an edited request and took the original; this history is edited no more"
+        );
+        self.tell(request, |policy, request| policy.refused(request));
+        let mut uneditable = self.uneditable.lock().unwrap_or_else(PoisonError::into_inner);
+        if uneditable.len() < MAX_UNEDITABLE {
+            uneditable.insert(request.identity().lineage());
+        }
+    }
+
+    async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
+        if self.policies.is_empty() {
+            return None;
+        }
+        let index = request.index()?;
+        if self.is_uneditable(&request.identity().lineage()) {
+            return None;
+        }
+        let planned = plan(&self.policies, request).await;
+        for name in planned.panicked {
+            self.metrics.fault("policy_panic");
+            tracing::error!(policy = name, "a policy panicked; its part is left out");
+        }
+        if planned.over_budget {
+            self.metrics.fault("policy_over_budget");
+            tracing::warn!("the policies took longer than allowed; new text is left out");
+        }
+        if planned.edits.is_empty() {
+            return None;
+        }
+        match Splice::apply(index, &planned.edits) {
+            Ok(chunks) => {
+                self.metrics.edited();
+                Some(chunks.into_vec())
+            }
+            Err(error) => {
+                self.metrics.fault("splice_refused");
+                tracing::error!(%error, "proposed edits do not fit the request; it goes out untouched");
+                self.tell(request, |policy, request| policy.untouched(request));
+                None
+            }
+        }
+    }
+
+    fn is_uneditable(&self, lineage: &Lineage) -> bool {
+        self.uneditable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(lineage)
+    }
+
+    /// Tells every policy something about its request; one that panics hears no more of it.
+    fn tell(&self, request: &MessagesRequest, what: fn(&dyn RequestPolicy, &MessagesRequest)) {
+        for policy in &self.policies {
+            if std::panic::catch_unwind(AssertUnwindSafe(|| what(policy.as_ref(), request))).is_err() {
+                tracing::error!(policy = policy.name(), "a policy panicked");
+            }
         }
     }
 }
 
 /// What came of asking the policies.
 #[derive(Default)]
-pub(crate) struct Planned {
-    pub(crate) edits: Vec<Edit>,
+struct Planned {
+    edits: Vec<Edit>,
     /// Policies that panicked.
-    pub(crate) panicked: Vec<&'static str>,
+    panicked: Vec<&'static str>,
     /// The time budget was spent.
-    pub(crate) over_budget: bool,
+    over_budget: bool,
 }
 
 /// Asks every policy in order: all replays first, then new text within the budget.
-pub(crate) async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
+async fn plan(policies: &[Arc<dyn RequestPolicy>], request: &MessagesRequest) -> Planned {
     let mut planned = Planned::default();
     for policy in policies {
         let preparing = AssertUnwindSafe(async { policy.prepare(request).await }).catch_unwind();

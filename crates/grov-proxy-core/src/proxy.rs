@@ -13,13 +13,13 @@ use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
 use crate::own::{HealthSection, OwnPages};
 use crate::page::{Page, Placed};
-use crate::policy::RequestPolicy;
+use crate::policy::{Policies, RequestPolicy};
 use crate::route::Router;
 use crate::server;
 use crate::upstream::{Pools, Upstream, UpstreamId};
 use crate::workers::Workers;
 use grov_domain::RecordSink;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
@@ -239,12 +239,11 @@ impl ProxyBuilder {
             collector: page_collector.sparing(),
             page_collector,
             known: Arc::default(),
-            policies: self.policies,
+            policies: Policies::new(self.policies, Arc::clone(&metrics)),
             observation: None,
             metrics,
             own,
             pages: self.pages,
-            uneditable: Mutex::default(),
         };
         Ok(Proxy {
             service,
