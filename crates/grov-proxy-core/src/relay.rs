@@ -10,7 +10,7 @@ use crate::observe::{Ended, Observation};
 use crate::patience::Patience;
 use crate::request::MessagesRequest;
 use crate::short_reads::SHORT_ANSWER;
-use crate::upstream::{Link, Pool};
+use crate::upstream::{Alarm, Bell, Link, Pool};
 use bytes::{Bytes, BytesMut};
 use grov_domain::{Clock, SystemClock};
 use grov_wire::response::ResponseTap;
@@ -53,6 +53,7 @@ pub(crate) struct Watched {
 /// A response body, relayed.
 pub(crate) struct Relay {
     link: Option<Link>,
+    alarm: Alarm,
     body: AnswerBody,
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
@@ -65,6 +66,10 @@ pub(crate) struct Relay {
     trailers: Option<Frame<Bytes>>,
     /// The client's write had its turn since the last frame.
     yielded: bool,
+    /// Nothing more was there behind the last frame: the task is woken when something comes.
+    drained: bool,
+    /// The last frame is a copy, in memory of its own.
+    joined: bool,
     state: State,
     idle_limit: Duration,
     patience: Patience,
@@ -93,6 +98,7 @@ impl Relay {
         metrics.stream_opened();
         let patience = link.take_patience();
         Self {
+            alarm: link.alarm(),
             link: Some(link),
             body,
             pool,
@@ -102,6 +108,8 @@ impl Relay {
             unfed: None,
             trailers: None,
             yielded: false,
+            drained: false,
+            joined: false,
             state: State::Flowing,
             idle_limit,
             patience,
@@ -112,9 +120,21 @@ impl Relay {
 
     /// Takes what is there, joined. `Pending` with nothing: the upstream is silent.
     fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
+        let alarm = self.alarm.clone();
+        alarm.poll(cx, |bell, cx| self.poll_connection(bell, cx))
+    }
+
+    fn poll_connection(
+        &mut self,
+        bell: &Bell,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         let mut first: Option<Bytes> = None;
         let mut joined = BytesMut::new();
+        self.drained = false;
+        let mut again = false;
         loop {
+            bell.listen();
             if self.link.as_mut().is_some_and(|link| link.poll_drive(cx)) {
                 self.link = None;
             }
@@ -163,9 +183,15 @@ impl Relay {
                     self.end();
                     break;
                 }
-                Poll::Pending => break,
+                // Once: where tokio wants the task to yield, it rings every time.
+                Poll::Pending if bell.rang() && !again => again = true,
+                Poll::Pending => {
+                    self.drained = true;
+                    break;
+                }
             }
         }
+        self.joined = first.is_none();
         let data = first.or_else(|| (!joined.is_empty()).then(|| joined.freeze()));
         match data {
             Some(data) => Poll::Ready(Some(Ok(Frame::data(data)))),
@@ -192,6 +218,21 @@ impl Relay {
         }
     }
 
+    /// Whether what is not fed yet can wait for the observers: it is in memory of its own, or small enough to be copied.
+    fn is_apart(&self) -> bool {
+        self.joined || self.unfed.as_ref().is_none_or(|bytes| bytes.len() <= FEW)
+    }
+
+    /// Pending once, so that the client's write has its turn. Its task is to be woken only where nothing else will wake it: a task
+    /// that wakes itself is polled once more for nothing, with every frame of a stream.
+    fn poll_yield<T>(&mut self, cx: &mut Context<'_>) -> Poll<T> {
+        self.yielded = true;
+        if !self.drained || self.poll_idle(cx).is_ready() {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<RelayError> {
         let limit = self.idle_limit;
         let Some(deadline) = self.last_frame.checked_add(limit) else {
@@ -210,13 +251,15 @@ impl Body for Relay {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         let this = self.get_mut();
+        if this.state == State::Ended && this.trailers.is_none() && this.is_apart() {
+            // The end leaves in one write with what came before it, which the observers look into themselves.
+            return Poll::Ready(None);
+        }
         if let Some(bytes) = this.unfed.take() {
             if !this.yielded {
-                // Being pending once lets the connection flush what it has before we look into it.
+                // Being pending once lets the connection flush what it has before we look into it. It polls again when it has.
                 this.unfed = Some(bytes);
-                this.yielded = true;
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
+                return this.poll_yield(cx);
             }
             this.feed(&bytes);
         }
@@ -228,9 +271,7 @@ impl Body for Relay {
             State::Ended => return Poll::Ready(None),
             State::Broken if !this.yielded => {
                 // What came before the break has to be flushed: an error ends the connection at once.
-                this.yielded = true;
-                cx.waker().wake_by_ref();
-                return Poll::Pending;
+                return this.poll_yield(cx);
             }
             State::Broken => return Poll::Ready(Some(Err(RelayError::Cut))),
         }

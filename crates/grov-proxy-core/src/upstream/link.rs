@@ -3,6 +3,7 @@
 //! hyper's own pooled client drives each connection in a task of its own and hands every chunk over between tasks.
 //! Here the connection is polled by whoever waits for its answer, so a chunk needs no hand-over.
 
+use super::alarm::Alarm;
 use super::pool::Home;
 use super::transport::Transport;
 use crate::body::UpstreamBody;
@@ -30,6 +31,7 @@ pub(crate) struct Link {
     connection: Option<Connection>,
     /// For whoever waits on this connection.
     patience: Patience,
+    alarm: Alarm,
     home: Home,
 }
 
@@ -59,6 +61,7 @@ impl Link {
             sender,
             connection: Some(connection),
             patience: Patience::default(),
+            alarm: Alarm::new(),
             home,
         };
         // The sender reports ready only after the connection was polled once.
@@ -115,6 +118,11 @@ impl Link {
             Poll::Pending
         })
         .await
+    }
+
+    /// What wakes whoever polls it together with the body of its answer.
+    pub(crate) fn alarm(&self) -> Alarm {
+        self.alarm.clone()
     }
 
     /// The timer, for waiting for the rest of an answer.

@@ -1,5 +1,6 @@
 //! The way to the model's API: where it is, how it is connected to, and the connections kept ready.
 
+mod alarm;
 mod connect;
 mod link;
 mod pool;
@@ -7,6 +8,7 @@ mod pools;
 mod target;
 mod transport;
 
+pub(crate) use alarm::{Alarm, Bell};
 pub use connect::Connector;
 pub(crate) use link::{Link, SendError};
 pub(crate) use pool::Pool;
