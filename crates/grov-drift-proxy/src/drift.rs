@@ -1,15 +1,13 @@
 //! What the parts share, and how they are put together.
 
+use crate::backend::{DriftBackend, DriftSettings};
 use crate::counters::{Counters, count};
 use crate::judging::Errand;
 use crate::saving::Save;
 use crate::session::{Session, Slot};
 use crate::work::{DriftWork, Job};
-use grov_domain::{
-    ClientSessionId, Clock, CorrectionId, DriftStore, GoalStore, Judge, OrchestrationStore, SessionStore,
-    SwitchScope, SwitchStore,
-};
-use grov_session::{Delivery, Effects, IntentReader, Moment, Occasion, Policy, Progress, instructions};
+use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge, SwitchScope};
+use grov_session::{Effects, Inquiry, IntentReader, Moment, Occasion, Progress, instructions};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,46 +22,6 @@ const RECALL_LIMIT: Duration = Duration::from_millis(500);
 const MOST_JOBS: usize = 1024;
 /// Records that may wait to be saved.
 const MOST_SAVES: usize = 4096;
-
-/// What drift needs of a store.
-pub trait DriftBackend: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore {}
-
-impl<T: DriftStore + GoalStore + SessionStore + OrchestrationStore + SwitchStore> DriftBackend for T {}
-
-/// How drift is watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DriftSettings {
-    /// Whether anything is watched at all.
-    pub enabled: bool,
-    /// Prompts between two looks of a judge. Default 3.
-    pub check_interval: u32,
-    /// Whether the agent is told; otherwise it is only recorded.
-    pub corrections: bool,
-    /// Tokens of a correction at most. Default 600.
-    pub budget: usize,
-}
-
-impl Default for DriftSettings {
-    fn default() -> Self {
-        Self {
-            enabled: true,
-            check_interval: 3,
-            corrections: true,
-            budget: 600,
-        }
-    }
-}
-
-impl DriftSettings {
-    fn policy(&self) -> Policy {
-        Policy {
-            corrects: self.corrections,
-            budget: self.budget,
-            delivery: Delivery::PerAction,
-            check_interval: self.check_interval,
-        }
-    }
-}
 
 /// Watches live traffic for drift: an [`ActionWatch`](grov_proxy_core::ActionWatch) that judges what was done, and a
 /// [`ContextSource`](grov_proxy_core::ContextSource) that says what is to be said of it.
@@ -209,11 +167,11 @@ impl Shared {
         self.follow_up(&effects.progress);
         let mut changed = effects.progress.changed;
         for (inquiry, occasion) in std::mem::take(&mut effects.inquiries) {
-            let errand = Errand::new(slot, session, inquiry);
             match occasion {
-                Some(occasion) => changed |= self.consider(session, errand, occasion),
+                Some(occasion) => changed |= self.consider(slot, session, inquiry, occasion),
                 None => {
-                    self.request_judgement(errand);
+                    let task = session.task.clone();
+                    self.request_judgement(Errand::new(slot, session, task, inquiry));
                 }
             }
         }
@@ -222,13 +180,20 @@ impl Shared {
 
     /// Has a judge asked, unless one is being asked. Of suspicions one waits, the first: what is asked about it bears on what
     /// follows as well.
-    fn consider(&self, session: &mut Session, errand: Errand, occasion: Occasion) -> bool {
+    fn consider(
+        &self,
+        slot: &Arc<Slot>,
+        session: &mut Session,
+        inquiry: Inquiry,
+        occasion: Occasion,
+    ) -> bool {
+        let task = session.task.clone();
         if session.is_judging {
-            if occasion != Occasion::Suspicion || session.next_errand.is_some() {
+            if occasion != Occasion::Suspicion || session.next_inquiry.is_some() {
                 return false;
             }
-            session.next_errand = Some(Box::new(errand));
-        } else if !self.request_judgement(errand) {
+            session.next_inquiry = Some((task, Box::new(inquiry)));
+        } else if !self.request_judgement(Errand::new(slot, session, task, inquiry)) {
             return false;
         }
         session.is_judging = true;

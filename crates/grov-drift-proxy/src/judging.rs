@@ -30,11 +30,11 @@ pub(crate) struct Errand {
 }
 
 impl Errand {
-    pub(crate) fn new(slot: &Arc<Slot>, session: &Session, inquiry: Inquiry) -> Self {
+    pub(crate) fn new(slot: &Arc<Slot>, session: &Session, task: SessionId, inquiry: Inquiry) -> Self {
         Self {
             slot: Arc::clone(slot),
             session: session.id.clone(),
-            task: session.task.clone(),
+            task,
             inquiry,
         }
     }
@@ -142,16 +142,17 @@ impl Shared {
 
 /// A judge is being asked; ends also where that is broken off. What waits for it is asked next, unless a prompt overtook it.
 struct Open<'a> {
-    slot: &'a Slot,
+    slot: &'a Arc<Slot>,
     shared: &'a Shared,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         let mut session = self.slot.session();
-        let next = session.next_errand.take();
-        let next = next.filter(|next| next.inquiry.is_of_prompt(session.engine.standing()));
-        session.is_judging = next.is_some_and(|next| self.shared.request_judgement(*next));
+        let next = session.next_inquiry.take();
+        let next = next.filter(|(_, inquiry)| inquiry.is_of_prompt(session.engine.standing()));
+        let next = next.map(|(task, inquiry)| Errand::new(self.slot, &session, task, *inquiry));
+        session.is_judging = next.is_some_and(|next| self.shared.request_judgement(next));
     }
 }
 

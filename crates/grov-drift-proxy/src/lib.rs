@@ -7,6 +7,7 @@
 //! rules, SQL, models, hooks or HTTP.
 #![forbid(unsafe_code)]
 
+mod backend;
 mod counters;
 mod drift;
 mod judging;
@@ -18,6 +19,7 @@ mod tests;
 mod watch;
 mod work;
 
+pub use backend::{DriftBackend, DriftSettings};
 pub use counters::Counters;
-pub use drift::{Drift, DriftBackend, DriftSettings};
+pub use drift::Drift;
 pub use work::DriftWork;

@@ -1,6 +1,6 @@
 //! What changes outside of an exchange is saved in the background, in order.
 
-use crate::drift::DriftBackend;
+use crate::backend::DriftBackend;
 use grov_domain::{Correction, DriftState, SessionId, StoreError};
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,9 +1,8 @@
 //! One client session in memory: the engine that follows it, and what delivering and asking need beside.
 
-use crate::judging::Errand;
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
 use grov_proxy_core::Answered;
-use grov_session::{IntentReader, Policy, SessionEngine};
+use grov_session::{Inquiry, IntentReader, Policy, SessionEngine};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -39,8 +38,8 @@ pub(crate) struct Session {
     pub(crate) said_last: Option<CorrectionId>,
     /// A judge is being asked.
     pub(crate) is_judging: bool,
-    /// What the judge is to be asked next. It holds the session's slot, and goes with the end of the question under way.
-    pub(crate) next_errand: Option<Box<Errand>>,
+    /// What the judge is to be asked next, and the task it is about.
+    pub(crate) next_inquiry: Option<(SessionId, Box<Inquiry>)>,
     /// What is known of the contract is being read again.
     pub(crate) is_refreshing: bool,
     /// It was looked for what was typed before anything of the session was seen.
@@ -72,7 +71,7 @@ impl Slot {
             offered: None,
             said_last: None,
             is_judging: false,
-            next_errand: None,
+            next_inquiry: None,
             is_refreshing: false,
             has_read_history: false,
             calls: Calls::default(),
