@@ -1,6 +1,6 @@
 //! Actions: what the agent did with one tool call.
 
-use crate::CommandLine;
+use crate::{ActionSketch, CommandLine};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ pub enum EffectKind {
 
 impl EffectKind {
     /// Whether files are not what they were: content, name, place, permission. Version control and packages change the
-    /// repository and the machine, which some count as well.
+    /// repository and the machine instead.
     pub fn changes_files(self) -> bool {
         matches!(
             self,
@@ -117,10 +117,56 @@ impl EffectKind {
     }
 }
 
-/// Whether an action is work that a team remembers, and not only a look at what there is: it changed files or the
-/// repository, or installed or removed packages.
-pub fn is_work(action_type: ActionType, mut effects: impl Iterator<Item = EffectKind>) -> bool {
-    action_type.modifies_files() || effects.any(|effect| effect.is_change() || effect == EffectKind::Install)
+/// What the client writes for a call that the user or a hook did not let run, as it is or cut off.
+const REFUSED: &[&str] = &[
+    "The tool use was rejected",
+    "wait for the user to tell you how to proceed",
+];
+
+/// What an action changes. The methods before [`took_effect`](ActionSketch::took_effect) look at the call alone, so that they
+/// can be asked before it runs.
+impl ActionSketch {
+    /// Whether it changes files, by itself or by a command.
+    pub fn changes_files(&self) -> bool {
+        self.action_type.modifies_files() || self.effects.iter().any(|effect| effect.changes_files())
+    }
+
+    /// Whether it changes what tests and builds run on: files or installed packages. A commit leaves both as they are.
+    pub fn changes_build_inputs(&self) -> bool {
+        self.changes_files() || self.effects.contains(&EffectKind::Install)
+    }
+
+    /// Whether it changes anything that counts as work: files, the repository or installed packages. Tests, builds and
+    /// programs whose effect the line does not show change nothing that counts.
+    pub fn is_change(&self) -> bool {
+        self.changes_build_inputs() || self.effects.contains(&EffectKind::VersionControl)
+    }
+
+    /// Whether it may have done what it says: a call that failed or was refused did nothing, except that a failed command
+    /// did what comes before the failure. An action whose result is unknown counts as done.
+    pub fn took_effect(&self) -> bool {
+        let output = self.output.as_deref().unwrap_or_default();
+        let may_have_run = self.command.is_some() && !REFUSED.iter().any(|words| output.contains(words));
+        self.failed != Some(true) || may_have_run
+    }
+
+    /// Whether it changed files, the repository or installed packages, as far as its result is known.
+    pub fn has_changed(&self) -> bool {
+        self.is_change() && self.took_effect()
+    }
+
+    /// Whether it puts work into a commit.
+    pub fn is_commit(&self) -> bool {
+        let command = self.command.as_deref().unwrap_or_default();
+        let between = |letter: char| letter.is_whitespace() || matches!(letter, ';' | '&' | '|');
+        self.effects.contains(&EffectKind::VersionControl)
+            && command.split(between).any(|word| word == "commit")
+    }
+
+    /// Whether it put work into a commit, as far as its result is known.
+    pub fn has_committed(&self) -> bool {
+        self.is_commit() && self.failed != Some(true)
+    }
 }
 
 /// One effect of a command and the paths it names.
@@ -153,4 +199,57 @@ pub struct Action {
     /// What the command line runs. It is not stored: who needs it of a stored action reads the command again.
     #[serde(skip)]
     pub line: Option<Arc<CommandLine>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command(effect: EffectKind, failed: Option<bool>, output: &str) -> ActionSketch {
+        ActionSketch {
+            command: Some("git commit -am x".to_owned()),
+            effects: vec![effect],
+            failed,
+            output: Some(output.to_owned()),
+            ..ActionSketch::empty(ActionType::Bash)
+        }
+    }
+
+    #[test]
+    fn each_question_about_changes_has_its_own_set_of_effects() {
+        use EffectKind::{Delete, Install, Permission, Read, Test, VersionControl, Write};
+        // The effect, whether it changes files, what builds run on, and anything that counts as work.
+        for (effect, files, inputs, work) in [
+            (Write, true, true, true),
+            (Delete, true, true, true),
+            (Permission, true, true, true),
+            (Install, false, true, true),
+            (VersionControl, false, false, true),
+            (Read, false, false, false),
+            (Test, false, false, false),
+        ] {
+            let action = command(effect, None, "");
+            let found = (
+                action.changes_files(),
+                action.changes_build_inputs(),
+                action.is_change(),
+            );
+            assert_eq!(found, (files, inputs, work), "{effect:?}");
+        }
+        let mut edit = command(Read, None, "");
+        (edit.action_type, edit.effects) = (ActionType::Edit, Vec::new());
+        assert!(edit.changes_files() && edit.changes_build_inputs() && edit.is_change());
+    }
+
+    #[test]
+    fn a_failed_command_may_have_changed_something_and_a_refused_one_has_not() {
+        let removal = |failed, output| command(EffectKind::Delete, failed, output).has_changed();
+        assert!(removal(None, "") && removal(Some(false), "") && removal(Some(true), "no such file"));
+        assert!(!removal(Some(true), "[…] The tool use was rejected (eg. …"));
+        let mut edit = command(EffectKind::Read, Some(true), "");
+        (edit.action_type, edit.command) = (ActionType::Edit, None);
+        assert!(!edit.has_changed());
+        assert!(command(EffectKind::VersionControl, Some(false), "").has_committed());
+        assert!(!command(EffectKind::VersionControl, Some(true), "").has_committed());
+    }
 }

@@ -29,7 +29,7 @@ mod store;
 mod transition;
 mod words;
 
-pub use action::{Action, ActionType, Effect, EffectKind, is_work};
+pub use action::{Action, ActionType, Effect, EffectKind};
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, long_before};
 pub use command::{Argument, CommandLine, Ground, Program, Role, is_shell, operands, program_name};

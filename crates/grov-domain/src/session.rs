@@ -1,6 +1,8 @@
 //! Sessions as stored and as shown.
 
-use crate::{ActionType, AgentId, ClientSessionId, Effect, ExchangeId, SessionId, StepId, TokenUsage};
+use crate::{
+    ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, SessionId, StepId, TokenUsage,
+};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -211,6 +213,19 @@ pub struct StepRow {
     pub keywords: Vec<String>,
     /// When the response that holds the action ended.
     pub timestamp: OffsetDateTime,
+}
+
+impl StepRow {
+    /// The action as a judgement sees it; its result is stored elsewhere, if at all.
+    pub fn sketch(&self) -> ActionSketch {
+        ActionSketch {
+            files: self.files.clone(),
+            command: self.command.clone(),
+            effects: self.effects.iter().map(|effect| effect.kind).collect(),
+            reasoning: self.reasoning.clone(),
+            ..ActionSketch::empty(self.action_type)
+        }
+    }
 }
 
 /// The task in work of a client session: of those that are not done the one that a verdict put a turn into last; where all

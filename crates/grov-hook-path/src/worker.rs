@@ -10,7 +10,7 @@ use crate::services::{HookBackend, Services};
 use grov_actions::transcript::edits;
 use grov_domain::{
     AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, StoreError,
-    SystemClock, Task, TaskStatus, TaskTransition, is_work,
+    SystemClock, Task, TaskStatus, TaskTransition,
 };
 use grov_drift::{Following, file_reasoning, review, summary};
 use grov_hooks::capture::{Circumstances, Material};
@@ -375,9 +375,7 @@ impl AfterTurn<'_> {
             .answer;
         judge.close().await;
         // A question that changed and decided nothing is no memory.
-        let has_work = steps
-            .iter()
-            .any(|step| is_work(step.action.action_type, step.action.effects.iter().copied()));
+        let has_work = steps.iter().any(|step| step.action.is_change());
         if known.is_none() && !has_work && !reasoning.has_decision() {
             return Ok(true);
         }

@@ -49,7 +49,8 @@ impl<'a> Deed<'a> {
             _ => Arc::default(),
         };
         let programs = &line.programs;
-        let changed = if action.action_type.modifies_files() || programs.is_empty() && changes_files(action) {
+        let changed = if action.action_type.modifies_files() || programs.is_empty() && action.changes_files()
+        {
             touched.clone()
         } else {
             changed_by(programs.iter(), &touched, root)
@@ -133,10 +134,6 @@ impl<'a> Deed<'a> {
     pub fn content(&self) -> &str {
         self.action.content.as_deref().unwrap_or_default()
     }
-}
-
-fn changes_files(action: &ActionSketch) -> bool {
-    action.effects.iter().any(|effect| effect.changes_files())
 }
 
 /// What programs change, each place once.

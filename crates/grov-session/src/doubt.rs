@@ -62,9 +62,7 @@ impl OpenDoubts {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
             doubted.any(|doubted| is_same_file(doubted, file))
         };
-        let changes_files =
-            action.action_type.modifies_files() || action.effects.iter().any(|effect| effect.changes_files());
-        changes_files && !action.files.iter().all(is_doubted)
+        action.changes_files() && !action.files.iter().all(is_doubted)
     }
 
     /// A call failed: it changed nothing.

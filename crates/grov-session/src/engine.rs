@@ -13,7 +13,7 @@ use crate::policy::{Delivery, Policy};
 use crate::reconsider::{Prompted, Reconsidered, consent, stands};
 use crate::stretch::Stretch;
 use crate::verdict::{acquitted, certain, verdicts};
-use crate::way_back::{changes, has_hard};
+use crate::way_back::has_hard;
 use grov_domain::{
     AskedCall, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict, ForcedRecovery,
     GoalContract, GoalEdit, SessionMode, both_ends,
@@ -381,7 +381,7 @@ impl SessionEngine {
     fn occasion(&mut self, response: &[Assessed]) -> Option<Occasion> {
         let scores = response
             .iter()
-            .filter(|one| changes(&one.action) || one.assessment.score < ON_GOAL_FROM);
+            .filter(|one| one.action.is_change() || one.assessment.score < ON_GOAL_FROM);
         let score = scores.map(|one| one.assessment.score).min()?;
         let before = self.last_score.replace(score);
         if !self.agreement.is_whole() || !self.past.is_known() {

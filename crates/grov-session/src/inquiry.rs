@@ -7,7 +7,7 @@
 use crate::assessed::Assessed;
 use crate::course::{Standing, combined};
 use crate::level::ON_GOAL_FROM;
-use crate::way_back::{changes, has_hard};
+use crate::way_back::has_hard;
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftQuestion, DriftVerdict, Finding,
     ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, StepId, StepVerdict,
@@ -64,7 +64,7 @@ impl Inquiry {
         response: &[Assessed],
         asked: Asked,
     ) -> Self {
-        let counts = |one: &&Assessed| changes(&one.action) || one.assessment.score < ON_GOAL_FROM;
+        let counts = |one: &&Assessed| one.action.is_change() || one.assessment.score < ON_GOAL_FROM;
         let folder = root.map(|root| root.trim_end_matches('/'));
         Self {
             contract,

@@ -2,7 +2,7 @@
 
 use crate::assessed::Assessed;
 use crate::correction;
-use crate::way_back::{changes, has_hard, is_same_file, named_file};
+use crate::way_back::{has_hard, is_same_file, named_file};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, StepId,
 };
@@ -168,7 +168,7 @@ pub(crate) fn takes(action: &ActionSketch, step: &RecoveryStep, offence: &Offenc
     if !offence.is_about(file) {
         return Taken::Yes;
     }
-    if !changes(action) {
+    if !action.is_change() {
         // Looking at what is to be undone is a beginning, where it is not plain that it has to go.
         return if offence.is_hard { Taken::No } else { Taken::Yes };
     }

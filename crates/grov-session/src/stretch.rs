@@ -1,7 +1,7 @@
 //! The actions since somebody last looked, and how well they serve the goal together, as one score.
 
 use crate::assessed::Assessed;
-use crate::way_back::{changes, is_same_file};
+use crate::way_back::is_same_file;
 use grov_domain::{
     ActionSketch, Assessment, Finding, OFF_GOAL_BELOW, PUT_BACK, Rule, StepVerdict, beginning_of,
 };
@@ -72,7 +72,7 @@ impl Stretch {
         self.actions += 1;
         if assessment.score < OFF_GOAL_BELOW {
             self.offend(call, action, assessment, is_delegated);
-        } else if changes(action) {
+        } else if action.is_change() {
             self.on_goal += 1;
         } else {
             return;

@@ -1,6 +1,6 @@
 //! The way back to the goal.
 
-use grov_domain::{ActionSketch, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule};
+use grov_domain::{ActionSketch, Assessment, Finding, GoalContract, RecoveryStep, Rule};
 
 /// Steps of a way back at most: who gets more takes none.
 const MOST_STEPS: usize = 3;
@@ -19,15 +19,6 @@ pub fn is_soft(assessment: &Assessment) -> bool {
 /// Whether a rule finds no more than that something does not look related to the goal.
 pub fn is_doubt(rule: Rule) -> bool {
     matches!(rule, Rule::Scope | Rule::Tangent | Rule::ScopeCreep)
-}
-
-/// Whether the action changes something: files, or the world by a command. Tests, builds and programs whose effect the
-/// line does not show change nothing that counts.
-pub fn changes(action: &ActionSketch) -> bool {
-    action.action_type.modifies_files()
-        || action.effects.iter().any(|effect| {
-            effect.changes_files() || matches!(effect, EffectKind::VersionControl | EffectKind::Install)
-        })
 }
 
 /// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the

@@ -279,31 +279,12 @@ fn without_quotations(text: &str) -> String {
     kept
 }
 
-/// Whether an action changes something: files, or anything else that a command line shows.
-pub(super) fn changes(action: &ActionSketch) -> bool {
-    action.action_type.modifies_files()
-        || action
-            .effects
-            .iter()
-            .any(|effect| effect.changes_files() || *effect == EffectKind::Install)
-}
-
 /// Whether an action runs tests, checks or a build.
 pub(super) fn proves(action: &ActionSketch) -> bool {
     action
         .effects
         .iter()
         .any(|effect| matches!(effect, EffectKind::Test | EffectKind::Build))
-}
-
-/// Whether an action is a commit.
-pub(super) fn commits(action: &ActionSketch) -> bool {
-    action.effects.contains(&EffectKind::VersionControl)
-        && action.command.as_deref().is_some_and(|command| {
-            let mut words =
-                command.split(|letter: char| letter.is_whitespace() || matches!(letter, ';' | '&' | '|'));
-            words.any(|word| matches!(word, "commit"))
-        })
 }
 
 /// Whether the end of a test's output tells that something failed: a pipe behind the tests hides their exit status.
@@ -326,14 +307,14 @@ pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
             proof.failed = failed;
             proof.tested = !failed && action.failed == Some(false);
         }
-        if changes(action) && !failed {
+        if action.changes_build_inputs() && !failed {
             proof.changed = true;
             if !proves(action) {
                 proof.tested = false;
                 proof.committed = false;
             }
         }
-        if commits(action) && !failed {
+        if action.is_commit() && !failed {
             proof.committed = true;
             proof.changed = true;
         }

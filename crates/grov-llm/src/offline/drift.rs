@@ -76,7 +76,7 @@ fn contract(question: &DriftQuestion) -> GoalContract {
 fn diagnostic(findings: &[Finding], actions: &[ActionSketch]) -> String {
     match findings.first() {
         Some(gravest) => format!("{}.", shorten(&gravest.reason, 400)),
-        None if actions.iter().any(super::claims::changes) => {
+        None if actions.iter().any(|action| action.changes_build_inputs()) => {
             "The changes are within the scope of the goal.".to_owned()
         }
         None => "Nothing was changed.".to_owned(),

@@ -1,6 +1,6 @@
 //! What actions and the texts beside them tell: lines of a trace, decisions, limits, labels.
 
-use super::claims::{changes, commits, proves};
+use super::claims::proves;
 use super::clean::clean;
 use super::text::{find_phrase, fold, has_phrase, push_new, sentences, shorten, words};
 use grov_domain::{ActionSketch, ActionType, Decision, EffectKind};
@@ -86,18 +86,15 @@ fn line(action: &ActionSketch) -> Option<String> {
     }
     if action.action_type == ActionType::Bash || !action.effects.is_empty() {
         let command = command(action)?;
-        if commits(action) || proves(action) {
-            let end = if commits(action) && action.failed == Some(false) {
+        if action.is_commit() || proves(action) {
+            let end = if action.is_commit() && action.failed == Some(false) {
                 "committed"
             } else {
                 outcome(action)
             };
             return Some(format!("Ran `{command}`: {end}"));
         }
-        if changes(action)
-            || action.effects.contains(&EffectKind::VersionControl)
-            || action.failed == Some(true)
-        {
+        if action.is_change() || action.failed == Some(true) {
             let end = match action.failed {
                 Some(true) => "failed",
                 Some(false) => "done",
@@ -335,7 +332,7 @@ pub(super) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
     }
     let changed = newest
         .iter()
-        .filter(|action| changes(action))
+        .filter(|action| action.changes_build_inputs())
         .flat_map(|action| &action.files);
     for file in changed {
         if let Some(kind) = kind_of(file) {

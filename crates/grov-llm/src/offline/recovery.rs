@@ -1,6 +1,5 @@
 //! The one action that is demanded after corrections failed.
 
-use super::claims::changes;
 use super::clean::clean;
 use super::text::shorten;
 use super::{goal, scope};
@@ -26,7 +25,7 @@ pub fn generate_forced_recovery(question: &ForcedRecoveryQuestion) -> ForcedReco
         .actions
         .iter()
         .rev()
-        .filter(|action| changes(action))
+        .filter(|action| action.changes_build_inputs())
         .find_map(|action| action.files.first());
     let mandatory_action = match (named, off_goal) {
         (Some(file), _) => RecoveryStep {

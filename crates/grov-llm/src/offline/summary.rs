@@ -1,6 +1,6 @@
 //! Where a session stands.
 
-use super::claims::{changes, claims_of, finished, proof_of, proves};
+use super::claims::{claims_of, finished, proof_of, proves};
 use super::clean::clean;
 use super::text::{ends_with_question, push_new, sentences, shorten};
 use super::{goal, material};
@@ -19,7 +19,7 @@ pub fn session_summary(question: &SummaryQuestion) -> SessionDigest {
     let mut files_modified = Vec::new();
     for action in actions
         .iter()
-        .filter(|action| changes(action) && action.failed != Some(true))
+        .filter(|action| action.changes_build_inputs() && action.failed != Some(true))
     {
         for file in &action.files {
             push_new(

@@ -12,7 +12,7 @@ use crate::identity;
 use grov_domain::{
     ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
     SessionId, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
-    TaskTransition, TaskType, in_work, is_work, long_before,
+    TaskTransition, TaskType, in_work, long_before,
 };
 use grov_project::without_ignored;
 use std::collections::HashMap;
@@ -507,10 +507,7 @@ impl Session {
             let judge = &self.context.judge;
             let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
             // A question that changed and decided nothing is no memory, whatever the task is called.
-            let has_work = steps.iter().any(|step| {
-                let effects = step.effects.iter().map(|effect| effect.kind);
-                is_work(step.action_type, effects)
-            });
+            let has_work = steps.iter().any(|step| step.sketch().is_change());
             if has_work || reasoning.has_decision() {
                 let now = self.context.clock.now();
                 let remote = self.remote.clone();

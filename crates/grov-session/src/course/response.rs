@@ -2,7 +2,7 @@
 
 use crate::assessed::Assessed;
 use crate::level::ON_GOAL_FROM;
-use crate::way_back::{changes, has_hard};
+use crate::way_back::has_hard;
 use grov_domain::{ActionSketch, Assessment};
 use grov_redact::Redactor;
 
@@ -39,7 +39,7 @@ pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> 
         if one.is_delegated {
             has_hard(&one.assessment)
         } else {
-            one.assessment.score < ON_GOAL_FROM || changes(&one.action)
+            one.assessment.score < ON_GOAL_FROM || one.action.is_change()
         }
     };
     let counted = response.iter().enumerate();
