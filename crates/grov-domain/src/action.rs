@@ -111,9 +111,10 @@ impl EffectKind {
         )
     }
 
-    /// Whether files or the repository are not what they were.
+    /// Whether files, the repository or the installed packages are not what they were. Tests, builds and programs whose
+    /// effect the line does not show change nothing that counts.
     pub fn is_change(self) -> bool {
-        self.changes_files() || self == Self::VersionControl
+        self.changes_files() || matches!(self, Self::VersionControl | Self::Install)
     }
 }
 
@@ -136,10 +137,9 @@ impl ActionSketch {
         self.changes_files() || self.effects.contains(&EffectKind::Install)
     }
 
-    /// Whether it changes anything that counts as work: files, the repository or installed packages. Tests, builds and
-    /// programs whose effect the line does not show change nothing that counts.
+    /// Whether it changes anything that counts as work: files, the repository or installed packages.
     pub fn is_change(&self) -> bool {
-        self.changes_build_inputs() || self.effects.contains(&EffectKind::VersionControl)
+        self.action_type.modifies_files() || self.effects.iter().any(|effect| effect.is_change())
     }
 
     /// Whether it may have done what it says: a call that failed or was refused did nothing, except that a failed command
@@ -239,6 +239,12 @@ mod tests {
         let mut edit = command(Read, None, "");
         (edit.action_type, edit.effects) = (ActionType::Edit, Vec::new());
         assert!(edit.changes_files() && edit.changes_build_inputs() && edit.is_change());
+    }
+
+    #[test]
+    fn an_install_counts_as_a_change() {
+        assert!(EffectKind::Install.is_change() && !EffectKind::Install.changes_files());
+        assert!(command(EffectKind::Install, None, "").has_changed());
     }
 
     #[test]
