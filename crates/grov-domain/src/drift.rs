@@ -453,7 +453,7 @@ pub trait DriftStore: Send + Sync {
     /// Later verdicts on recorded actions of a session: those below [`OFF_GOAL_BELOW`] move steps to the drift log, the
     /// others give a step its new score, or make it one again that is in the log, unless a hard rule found something of
     /// it. What is not there (not recorded yet, moved already) is passed over. A task that is saved already is marked anew
-    /// by its [`Review`](crate::Review), in the same transaction. How many were changed.
+    /// by its review, in the same transaction. How many were changed.
     async fn judge_steps(
         &self,
         session: &ClientSessionId,

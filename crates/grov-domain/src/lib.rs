@@ -22,7 +22,6 @@ mod memory;
 mod memory_search;
 mod own_text;
 mod project;
-mod review;
 mod session;
 mod spending;
 mod store;
@@ -70,7 +69,6 @@ pub use memory_search::{
 };
 pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
-pub use review::{Review, is_to_be_reviewed, saved_until};
 pub use session::{
     SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, in_work,
 };

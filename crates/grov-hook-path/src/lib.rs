@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod capture;
 mod faults;
 mod following;
 mod forked;

@@ -1,6 +1,7 @@
 //! What is done after a turn, while nobody waits.
 
 use crate::call::settings;
+use crate::capture;
 use crate::faults::{Fault, note};
 use crate::following::{
     Whose, catch_up, catch_up_subagents, last, last_said_by, length, reader, subagent_transcript,
@@ -12,11 +13,12 @@ use grov_domain::{
     AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, StoreError,
     SystemClock, Task, TaskStatus, TaskTransition,
 };
-use grov_drift::{Following, file_reasoning, review, summary};
+use grov_drift::{Following, file_reasoning};
 use grov_hooks::capture::{Circumstances, Material};
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_runtime::{Environment, Home, Settings, UserMode};
+use grov_session::review::Review;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -388,10 +390,14 @@ impl AfterTurn<'_> {
             now,
         );
         let checks = store.hook_checks(&id).await?;
-        let review = review(&checks, session.escalation);
+        let evidence = capture::evidence(&checks, session.escalation);
+        let review = Review::of(&evidence);
         let mut task = review.marked(task);
-        task.reasoning_trace
-            .extend(summary(&checks).filter(|_| review.had_drift || review.needs_review));
+        task.reasoning_trace.extend(
+            evidence
+                .summary()
+                .filter(|_| review.had_drift || review.needs_review),
+        );
         let mut task = without_ignored(task, &ignore);
         task.file_pins = pins(&root, &task.files_touched);
         let transition = TaskTransition {

@@ -25,6 +25,7 @@ mod policy;
 pub mod quote;
 mod reconsider;
 mod replay;
+pub mod review;
 mod stretch;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

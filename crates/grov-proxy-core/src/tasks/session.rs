@@ -10,11 +10,12 @@ use super::verdict::{Known, Target};
 use super::{Context, Event};
 use crate::identity;
 use grov_domain::{
-    ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, Review,
-    SessionId, SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion,
-    TaskTransition, TaskType, in_work, long_before,
+    ActionSketch, AgentId, ClientSessionId, DriftFilter, ExchangeId, Intent, IntentQuestion, Move, SessionId,
+    SessionState, SessionStatus, StepRow, StoreError, TaskAnalysis, TaskContextQuestion, TaskTransition,
+    TaskType, in_work, long_before,
 };
 use grov_project::without_ignored;
+use grov_session::review::{Evidence, Review};
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -548,7 +549,8 @@ impl Session {
         let mut corrections = patiently(|| store.corrections(&self.id)).await?;
         events.retain(|event| until.is_none_or(|until| event.timestamp <= until));
         corrections.retain(|correction| until.is_none_or(|until| correction.made_at <= until));
-        Ok(Review::of(steps, &events, &corrections, state.escalation_count))
+        let evidence = Evidence::of_records(steps, &events, &corrections, state.escalation_count);
+        Ok(Review::of(&evidence))
     }
 
     /// Nobody was heard of for long: what there is of the task is saved.

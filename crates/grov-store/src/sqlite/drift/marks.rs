@@ -6,7 +6,8 @@ use crate::sqlite::memory::tasks_of;
 use crate::sqlite::sessions::steps_of;
 use crate::sqlite::tasks::{save, task_of};
 use crate::sqlite::values::Columns;
-use grov_domain::{Review, Task, saved_until};
+use grov_domain::Task;
+use grov_session::review::{Evidence, Review, saved_until};
 use sqlx::sqlite::SqliteConnection;
 
 /// Marks the task anew that a session became, if it is saved, by what is known of its actions now. Its place in the index
@@ -53,7 +54,7 @@ async fn marked(
     steps.retain(|step| step.timestamp <= until);
     events.retain(|event| event.timestamp <= until);
     corrections.retain(|correction| correction.made_at <= until);
-    let review = Review::of(&steps, &events, &corrections, escalation.unwrap_or(0));
-    let marked = review.marked_anew(task.clone());
+    let evidence = Evidence::of_records(&steps, &events, &corrections, escalation.unwrap_or(0));
+    let marked = Review::of(&evidence).marked_anew(task.clone());
     Ok((marked != task).then_some(marked))
 }

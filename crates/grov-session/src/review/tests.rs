@@ -1,5 +1,7 @@
 use super::*;
-use crate::{ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskId};
+use grov_domain::{
+    ActionType, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, SessionId, StepId, TaskId,
+};
 use time::Duration;
 
 /// A task that was saved with this status.
@@ -93,6 +95,11 @@ fn correction(step: &str, level: CorrectionLevel, is_told: bool) -> Correction {
     }
 }
 
+/// The review of records.
+fn review(steps: &[StepRow], events: &[DriftEvent], corrections: &[Correction], escalation: u32) -> Review {
+    Review::of(&Evidence::of_records(steps, events, corrections, escalation))
+}
+
 /// Tags, status and trace of a finished task.
 fn marked(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
     let task = review.marked(saved(TaskStatus::Complete));
@@ -108,7 +115,7 @@ fn work_on_its_goal_is_left_alone() {
         step("b", EDIT, None),
         step("c", EDIT, Some(5)),
     ];
-    let found = Review::of(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
+    let found = review(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
     assert_eq!(found, Review::default());
     assert_eq!(marked(&found), (Vec::new(), TaskStatus::Complete, Vec::new()));
 }
@@ -116,7 +123,7 @@ fn work_on_its_goal_is_left_alone() {
 #[test]
 fn one_action_off_goal_is_noted_and_no_more() {
     let steps: Vec<_> = (0..5).map(|id| step(&id.to_string(), EDIT, Some(10))).collect();
-    let found = Review::of(&steps, &[event("off", 4, None)], &[], 1);
+    let found = review(&steps, &[event("off", 4, None)], &[], 1);
     assert_eq!(
         marked(&found),
         (vec!["had-drift".to_owned()], TaskStatus::Complete, Vec::new())
@@ -135,14 +142,14 @@ fn three_warnings_are_reason_for_a_review() {
         each.map(|(place, step)| correction(step.id.as_str(), CorrectionLevel::Nudge, place < number))
             .collect()
     };
-    assert!(!Review::of(&steps, &[], &told(2), 0).needs_review);
-    let found = Review::of(&steps, &[], &told(3), 0);
+    assert!(!review(&steps, &[], &told(2), 0).needs_review);
+    let found = review(&steps, &[], &told(3), 0);
     assert_eq!(
         marked(&found),
         (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
     );
     // Of another task of the session.
-    assert!(!Review::of(&steps[..2], &[], &told(3), 0).needs_review);
+    assert!(!review(&steps[..2], &[], &told(3), 0).needs_review);
 }
 
 #[test]
@@ -151,7 +158,7 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
         .map(|id| step(&format!("r{id}"), ActionType::Read, Some(10)))
         .collect();
     let low = [event("off", 4, None), event("too", 4, None)];
-    let found = Review::of(&reads, &low, &[], 0);
+    let found = review(&reads, &low, &[], 0);
     assert_eq!(
         marked(&found),
         (
@@ -161,13 +168,13 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
         )
     );
     assert!(
-        !Review::of(&reads, &low[..1], &[], 0).needs_review,
+        !review(&reads, &low[..1], &[], 0).needs_review,
         "one score is no mean"
     );
     let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(8))];
-    assert!(!Review::of(&steps, &low, &[], 0).needs_review, "a mean of 6");
+    assert!(!review(&steps, &low, &[], 0).needs_review, "a mean of 6");
     let steps = [step("a", EDIT, Some(8)), step("b", EDIT, Some(7))];
-    assert!(Review::of(&steps, &low, &[], 0).needs_review);
+    assert!(review(&steps, &low, &[], 0).needs_review);
 }
 
 #[test]
@@ -181,7 +188,7 @@ fn a_halt_leaves_a_warning() {
         correction("off", CorrectionLevel::Halt, true),
         correction("elsewhere", CorrectionLevel::Halt, true),
     ];
-    let (tags, status, trace) = marked(&Review::of(&steps, &events, &corrections, 0));
+    let (tags, status, trace) = marked(&review(&steps, &events, &corrections, 0));
     assert_eq!(tags, ["had-drift", "needs-review"]);
     assert_eq!(status, TaskStatus::Partial);
     assert_eq!(
@@ -198,15 +205,15 @@ fn many_halts_are_counted() {
     let events: Vec<_> = (0..9)
         .map(|id| event(&id.to_string(), 1, Some(CorrectionLevel::Halt)))
         .collect();
-    let (.., trace) = marked(&Review::of(&[], &events, &[], 0));
+    let (.., trace) = marked(&review(&[], &events, &[], 0));
     assert_eq!(trace.len(), 4);
     assert!(trace[3].ends_with("6 more times"), "{trace:?}");
 }
 
 #[test]
 fn escalation_is_reason_for_a_review() {
-    assert!(!Review::of(&[], &[], &[], 1).needs_review);
-    assert!(Review::of(&[], &[], &[], 2).needs_review);
+    assert!(!review(&[], &[], &[], 1).needs_review);
+    assert!(review(&[], &[], &[], 2).needs_review);
 }
 
 #[test]
