@@ -1,7 +1,6 @@
 //! What of a task goes to team memory. Pure, but for the store's types.
 
 use super::exchange::both_ends;
-use super::turn::changes;
 use grov_domain::{
     ActionSketch, Prompt, Reasoning, ReasoningQuestion, SessionState, SessionStatus, StepRow, Task, TaskId,
     TaskStatus, TriggerReason, prompt_of_goal, without_own_text,
@@ -89,6 +88,11 @@ impl Material {
         self.prompts.is_empty() && self.actions.iter().all(is_wordless)
     }
 
+    /// Whether anything was changed.
+    pub(super) fn has_work(&self) -> bool {
+        self.actions.iter().any(ActionSketch::has_changed)
+    }
+
     /// The question for the judge.
     pub(super) fn question(&self, state: &SessionState, answer: &str) -> ReasoningQuestion {
         ReasoningQuestion {
@@ -169,9 +173,9 @@ impl Material {
             }
             files
         };
-        let changed = of(&changes);
+        let changed = of(&ActionSketch::has_changed);
         if changed.is_empty() {
-            of(&|_| true)
+            of(&ActionSketch::took_effect)
         } else {
             changed
         }
@@ -324,6 +328,19 @@ mod tests {
             (Some(true), Some("2 failed"))
         );
         assert_eq!(actions[1].failed, None);
+    }
+
+    #[test]
+    fn what_was_refused_is_no_work_of_the_task() {
+        let steps = [step("refused", None), step("done", None)];
+        let touched = |steps: &[StepRow]| {
+            let refused = |call: &str| (call == "refused").then(|| (true, Some("not allowed".to_owned())));
+            let ignore = GrovIgnore::default();
+            let material = Material::new(&[], steps, Some(Path::new("/p")), &ignore, refused);
+            (saved(&material).files_touched, material.has_work())
+        };
+        assert_eq!(touched(&steps), (vec!["done".to_owned()], true));
+        assert_eq!(touched(&steps[..1]), (Vec::new(), false));
     }
 
     #[test]

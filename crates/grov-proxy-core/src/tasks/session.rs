@@ -508,8 +508,7 @@ impl Session {
             let judge = &self.context.judge;
             let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
             // A question that changed and decided nothing is no memory, whatever the task is called.
-            let has_work = steps.iter().any(|step| step.sketch().is_change());
-            if has_work || reasoning.has_decision() {
+            if material.has_work() || reasoning.has_decision() {
                 let now = self.context.clock.now();
                 let remote = self.remote.clone();
                 let task = material.task(&state, remote, reasoning, ending, location.head.clone(), now);

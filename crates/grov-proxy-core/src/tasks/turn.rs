@@ -77,7 +77,7 @@ impl OpenTurn {
 
     /// Whether files or the repository were changed.
     pub(super) fn changed_something(&self) -> bool {
-        self.actions.iter().any(|action| changes(&action.sketch))
+        self.actions.iter().any(|action| action.sketch.has_changed())
     }
 
     pub(super) fn actions(&self) -> Vec<ActionSketch> {
@@ -91,7 +91,7 @@ impl OpenTurn {
             .actions
             .iter()
             .map(|action| &action.sketch)
-            .take_while(|sketch| !changes(sketch))
+            .take_while(|sketch| !sketch.is_change())
             .filter(|sketch| matches!(sketch.action_type, ActionType::Read | ActionType::Search));
         for file in looking.flat_map(|sketch| &sketch.files) {
             if files.len() < MAX_FIRST_FILES && !files.contains(file) {
@@ -100,9 +100,4 @@ impl OpenTurn {
         }
         files
     }
-}
-
-/// Whether an action changes files or the repository.
-pub(super) fn changes(sketch: &ActionSketch) -> bool {
-    sketch.action_type.modifies_files() || sketch.effects.iter().any(|effect| effect.is_change())
 }
