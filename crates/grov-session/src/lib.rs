@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod assessed;
+pub mod capture;
 pub mod correction;
 mod course;
 pub mod doubt;
@@ -27,6 +28,7 @@ mod reconsider;
 mod replay;
 pub mod review;
 mod stretch;
+pub mod tasks;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod verdict;

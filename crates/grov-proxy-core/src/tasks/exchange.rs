@@ -3,6 +3,7 @@
 use crate::watch::ToolOutcome;
 use grov_actions::redacted_end;
 use grov_domain::{ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step};
+use grov_session::capture::ends_of_prompt;
 use grov_wire::RequestIndex;
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -12,9 +13,6 @@ const MAX_OUTPUT: usize = 400;
 
 /// Bytes of a long result that its end is taken from. More characters than are kept, whatever they are.
 const LOOKED_AT: usize = 40 * MAX_OUTPUT;
-
-/// Bytes kept of each end of a long prompt.
-const MAX_PROMPT_END: usize = 16 * 1024;
 
 /// A result longer than this is not decoded; its raw end is looked at, in bytes.
 const MAX_DECODED: usize = 64 * 1024;
@@ -74,15 +72,10 @@ pub(crate) fn bounded(prompts: &[Prompt]) -> Vec<Prompt> {
     prompts
         .iter()
         .map(|prompt| Prompt {
-            text: both_ends(&prompt.text),
+            text: ends_of_prompt(&prompt.text),
             queued: prompt.queued,
         })
         .collect()
-}
-
-/// The first and the last [`MAX_PROMPT_END`] bytes of a longer text.
-pub(super) fn both_ends(text: &str) -> String {
-    grov_domain::both_ends(text, MAX_PROMPT_END, "\n[…]\n").into_owned()
 }
 
 /// Results in the newest user message.
@@ -123,42 +116,6 @@ fn output_end(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-
-    #[test]
-    fn of_a_long_prompt_both_ends_are_kept() {
-        assert_eq!(both_ends("short"), "short");
-        let long = format!("fix this: {}: why?", "é".repeat(1 << 20));
-        let cut = both_ends(&long);
-        assert!(cut.starts_with("fix this") && cut.ends_with("why?"));
-        assert!(cut.len() < 2 * MAX_PROMPT_END + 16);
-    }
-
-    #[test]
-    fn a_hidden_part_does_not_show_where_it_is_cut() {
-        for (opening, closing) in [
-            ("<private>", "</private>"),
-            ("<PRIVATE>", "</Private>"),
-            (OWN_TEXT_OPENING, OWN_TEXT_CLOSING),
-        ] {
-            for before in [0, 10, MAX_PROMPT_END - 20, 2 * MAX_PROMPT_END, 5 * MAX_PROMPT_END] {
-                for secrets in [1, 4000, 20_000] {
-                    let text = format!(
-                        "{}{opening}{}{closing}{}",
-                        "a".repeat(before),
-                        "zebra ".repeat(secrets),
-                        "b".repeat(2000)
-                    );
-                    let cut = both_ends(&text);
-                    // Where both ends are whole it is still known for what it is.
-                    let is_whole = cut.contains(opening) && cut.contains(closing);
-                    if cut.len() < text.len() && !is_whole {
-                        assert!(!cut.contains("zebra"), "{opening} {before} {secrets}");
-                    }
-                }
-            }
-        }
-    }
 
     #[test]
     fn the_end_of_a_result_is_kept() {

@@ -5,14 +5,12 @@
 //! store. None of this is on the path of a request.
 
 mod board;
-mod capture;
 mod exchange;
 mod location;
 mod outcomes;
 mod persist;
 mod session;
 mod turn;
-mod verdict;
 
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,6 +24,7 @@ use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
     SessionStore, SwitchStore, long_before,
 };
+use grov_session::tasks::{Division, TaskPolicy};
 use session::Session;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,6 +37,13 @@ use tokio::task::JoinSet;
 pub trait TaskLedger: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
 
 impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskLedger for T {}
+
+/// Each task has a row, and abandoned ones are looked for; later verdicts mark what is saved anew.
+const POLICY: TaskPolicy = TaskPolicy {
+    division: Division::ByVerdict,
+    saves_unfinished: false,
+    sums_up_drift: false,
+};
 
 /// Sessions followed at once. More are recorded, but not divided into tasks.
 const MAX_SESSIONS: usize = 1024;

@@ -1,0 +1,158 @@
+//! Saving tasks that are done or abandoned to team memory.
+
+use super::{MAX_JUDGED_ANEW, Session};
+use crate::identity;
+use crate::tasks::POLICY;
+use crate::tasks::location::{Location, ignored, locate, pinned};
+use crate::tasks::persist::{patiently, persist};
+use grov_domain::{
+    DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, long_before,
+};
+use grov_project::without_ignored;
+use grov_session::capture::{Done, Material, Saving, prompts, reviewed};
+use grov_session::review::Evidence;
+use grov_session::tasks::{Ending, Tasks};
+use time::OffsetDateTime;
+
+impl Session {
+    /// Saves a task to team memory and closes it, in one transaction. `location` is where it ended.
+    pub(super) async fn finish(
+        &mut self,
+        id: &SessionId,
+        ending: Ending,
+        location: Location,
+    ) -> Result<(), StoreError> {
+        for _ in 0..MAX_JUDGED_ANEW {
+            if self.finished(id, ending, &location).await? {
+                return Ok(());
+            }
+            self.load().await?;
+        }
+        tracing::warn!(session = %self.id, "memories are forgotten again and again: a task that is done stays open");
+        Ok(())
+    }
+
+    /// `false`: it was not saved, because something was forgotten while the judge was asked.
+    async fn finished(
+        &mut self,
+        id: &SessionId,
+        ending: Ending,
+        location: &Location,
+    ) -> Result<bool, StoreError> {
+        let Some(mut state) = self.fresh(id).await? else {
+            return Ok(true);
+        };
+        // What came later belongs to a turn that is not judged yet, and was only recorded here for the time being.
+        let until = (ending == Ending::Complete).then_some(self.heard_until);
+        let store = &self.context.store;
+        let typed = patiently(|| store.prompts(id, until)).await?;
+        let mut steps = patiently(|| store.steps(id)).await?;
+        steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
+        state.status = ending.session_status();
+        let mut transition = TaskTransition {
+            sessions: vec![state.clone()],
+            judged_under: Some(self.revision),
+            ..TaskTransition::default()
+        };
+        // A conversation without a name of its own is no work that a team could come back to.
+        let ignore = ignored(location.root.clone()).await;
+        if let Some(ignore) = ignore.filter(|_| !identity::is_derived(&self.id)) {
+            let material = Material::new(
+                prompts(typed.iter().map(|prompt| prompt.text.as_str())),
+                steps.iter().map(|step| self.done(step)),
+                location.root.as_deref(),
+                |file| ignore.ignores(file),
+            );
+            if !material.is_empty() {
+                let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
+                let question = material.reasoning_question(&state, answer);
+                let judge = &self.context.judge;
+                let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
+                if material.is_memory(&reasoning, None) {
+                    let saving = Saving {
+                        id: TaskId::fresh(),
+                        ending,
+                        remote: self.remote.clone(),
+                        head: location.head.clone(),
+                        before: None,
+                        at: self.context.clock.now(),
+                    };
+                    let task = material.task(&state, reasoning, saving);
+                    let task = reviewed(task, &self.evidence(&state, &steps, until).await?, POLICY);
+                    let task = pinned(without_ignored(task, &ignore), location.root.clone()).await;
+                    transition.finished.push(task);
+                }
+            }
+        }
+        if !persist(&self.context, transition).await? {
+            return Ok(false);
+        }
+        self.keep(state.clone());
+        if ending == Ending::Complete && self.current.as_ref().is_none_or(|current| current == id) {
+            self.current = self.known(None).after(&state);
+        }
+        Ok(true)
+    }
+
+    /// What was done, with its result where that was seen.
+    fn done(&self, step: &StepRow) -> Done {
+        let mut done = Done::from(step);
+        let ended = step
+            .tool_use_id
+            .as_deref()
+            .and_then(|call| self.outcomes.of(call));
+        if let Some((failed, output)) = ended {
+            done.action.failed = Some(failed);
+            done.action.output = output;
+        }
+        done
+    }
+
+    /// What drift leaves with a task that ends.
+    async fn evidence(
+        &self,
+        state: &SessionState,
+        steps: &[StepRow],
+        until: Option<OffsetDateTime>,
+    ) -> Result<Evidence, StoreError> {
+        let filter = DriftFilter {
+            session_id: Some(state.session_id.clone()),
+            ..DriftFilter::default()
+        };
+        let store = &self.context.store;
+        let mut events = patiently(|| store.drift_events(&filter)).await?;
+        let mut corrections = patiently(|| store.corrections(&self.id)).await?;
+        events.retain(|event| until.is_none_or(|until| event.timestamp <= until));
+        corrections.retain(|correction| until.is_none_or(|until| correction.made_at <= until));
+        Ok(Evidence::of_records(
+            steps,
+            &events,
+            &corrections,
+            state.escalation_count,
+        ))
+    }
+
+    /// The session was quiet for long: what there is of the task is saved.
+    pub(in crate::tasks) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
+        self.load().await?;
+        let limit = long_before(self.context.clock.now(), self.context.abandon_after);
+        // Work may have come in while this message waited.
+        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        let stored: Vec<SessionState> = stored.into_iter().map(|task| task.state).collect();
+        let tasks = Tasks {
+            known: &stored,
+            current: None,
+            policy: POLICY,
+        };
+        let Some(state) = tasks.abandoned(id, limit) else {
+            return Ok(());
+        };
+        // What is checked out by now may be somebody else's work.
+        let head = self.endings.get(id).and_then(|ending| ending.head.clone());
+        let location = Location {
+            root: locate(state.working_directory.as_deref()).await.root,
+            head: head.or_else(|| state.head_at_start.clone()),
+        };
+        self.finish(id, Ending::Abandoned, location).await
+    }
+}

@@ -1,0 +1,193 @@
+//! Asking the judge which task a turn is, and storing what follows.
+
+use super::{MAX_JUDGED_ANEW, Session, TurnEnding};
+use crate::tasks::exchange::RecordedExchange;
+use crate::tasks::location::locate;
+use crate::tasks::persist::{patiently, persist};
+use crate::tasks::turn::OpenTurn;
+use grov_domain::{SessionId, SessionState, StoreError, TaskAnalysis, TaskTransition, TaskType};
+use grov_session::tasks::{Target, Work, begun, with_intent, with_turn};
+
+impl Session {
+    /// Goal, scope and constraints of a new client session, before its first turn ends; anew when the user says more.
+    pub(super) async fn understand_first_prompt(&mut self, exchange: &RecordedExchange) {
+        let Some(turn) = &self.turn else { return };
+        let state = self.new_state(self.id.first_task(), exchange, turn, TaskType::Main, None);
+        let judge = &self.context.judge;
+        let question = turn.intent_question();
+        let intent = judge
+            .extract_intent(Some(&state.session_id), &question)
+            .await
+            .answer;
+        let state = with_intent(state, &intent);
+        self.first_intent = Some(intent);
+        let transition = TaskTransition {
+            sessions: vec![state],
+            judged_under: Some(self.revision),
+            ..TaskTransition::default()
+        };
+        match persist(&self.context, transition).await {
+            Ok(true) => {}
+            // It is asked for again when the turn ends.
+            Ok(false) => self.first_intent = None,
+            Err(error) => {
+                tracing::warn!(session = %self.id, %error, "the goal of a session is not known before its first turn ends");
+            }
+        }
+    }
+
+    fn new_state(
+        &self,
+        id: SessionId,
+        exchange: &RecordedExchange,
+        turn: &OpenTurn,
+        task_type: TaskType,
+        parent: Option<SessionId>,
+    ) -> SessionState {
+        SessionState {
+            parent_session_id: parent,
+            task_type,
+            user_id: exchange.user.clone(),
+            working_directory: exchange.working_directory.clone(),
+            head_at_start: turn.location.head.clone(),
+            last_update: exchange.ended_at,
+            ..SessionState::begun(self.id.clone(), id, exchange.project.key(), turn.started_at)
+        }
+    }
+
+    /// The turn has come to rest. It is judged anew while somebody forgets what was shown to the judge.
+    pub(super) async fn judge(
+        &mut self,
+        turn: OpenTurn,
+        exchange: &RecordedExchange,
+    ) -> Result<(), StoreError> {
+        for _ in 0..MAX_JUDGED_ANEW {
+            if self.judged(&turn, exchange).await? {
+                return Ok(());
+            }
+            self.load().await?;
+        }
+        tracing::warn!(session = %self.id, "memories are forgotten again and again: a turn stays where it was recorded");
+        Ok(())
+    }
+
+    /// Which task was it, and is that done? `false`: nothing came of it, because something was forgotten meanwhile.
+    async fn judged(&mut self, turn: &OpenTurn, exchange: &RecordedExchange) -> Result<bool, StoreError> {
+        let location = locate(exchange.working_directory.as_deref()).await;
+        // A conversation that begins anew under the same id has left its tasks.
+        let current = self.current.clone().filter(|_| !turn.begins);
+        let tasks = self.known(current.as_ref());
+        let answer = exchange.answer.clone().unwrap_or_default();
+        let stop_reason = exchange.stop_reason.as_deref();
+        let question = tasks.question(&turn.turn, &answer, stop_reason, location.root.as_deref());
+        let asked_for = current.clone().unwrap_or_else(|| self.id.first_task());
+        let judge = &self.context.judge;
+        let verdict = judge.analyze_task_context(Some(&asked_for), &question).await;
+        let analysis = verdict.answer;
+        let plan = tasks.plan(Some(&analysis));
+        tracing::debug!(
+            session = %self.id,
+            action = analysis.action.as_str(),
+            by = ?verdict.by,
+            completes = plan.completes,
+            "a turn was judged"
+        );
+        let state = match &plan.target {
+            Target::New { task_type, parent } => {
+                let begun = (*task_type, parent.clone());
+                Some(self.begin(begun, exchange, turn, &analysis).await)
+            }
+            Target::Existing(id) => self.fresh(id).await?,
+        };
+        let Some(state) = state else {
+            return Ok(true);
+        };
+        let work = Work {
+            is_changed: turn.turn.has_changed(),
+            is_worth_saving: false,
+        };
+        let outcome = tasks.outcome(&plan, state.status, work);
+        let judged_at = tasks.next_verdict_at(self.context.clock.now());
+        let state = with_turn(state, Some(&analysis), judged_at, exchange.ended_at);
+        let id = state.session_id.clone();
+        let transition = TaskTransition {
+            sessions: vec![state.clone()],
+            moves: Some(self.moves(turn.exchanges.clone(), id.clone())),
+            finished: Vec::new(),
+            judged_under: Some(self.revision),
+        };
+        if !persist(&self.context, transition).await? {
+            return Ok(false);
+        }
+        self.keep(state);
+        self.remember_agents(turn, &id);
+        let ending = TurnEnding {
+            answer,
+            head: location.head.clone(),
+        };
+        self.endings.insert(id.clone(), ending);
+        if let Some(ending) = outcome.saves {
+            self.finish(&id, ending, location).await?;
+        }
+        if outcome.is_in_work {
+            self.current = Some(id);
+        }
+        self.show_current();
+        Ok(true)
+    }
+
+    /// A task that begins with this turn.
+    async fn begin(
+        &self,
+        (task_type, parent): (TaskType, Option<SessionId>),
+        exchange: &RecordedExchange,
+        turn: &OpenTurn,
+        analysis: &TaskAnalysis,
+    ) -> SessionState {
+        let id = if self.unborn {
+            self.id.first_task()
+        } else {
+            SessionId::fresh()
+        };
+        let state = self.new_state(id, exchange, turn, task_type, parent);
+        let question = turn.intent_question();
+        let intent = match self.first_intent.clone().filter(|_| self.unborn) {
+            Some(mut intent) => {
+                if intent.scope.is_empty() {
+                    intent.scope = question.first_files;
+                }
+                intent
+            }
+            None => {
+                let judge = &self.context.judge;
+                judge
+                    .extract_intent(Some(&state.session_id), &question)
+                    .await
+                    .answer
+            }
+        };
+        begun(state, &intent, analysis, &turn.turn)
+    }
+
+    /// The newest state of a task: recording changes rows too.
+    pub(super) async fn fresh(&self, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
+        let stored = patiently(|| self.context.store.session(id)).await?;
+        Ok(stored
+            .map(|summary| summary.state)
+            .or_else(|| self.tasks.iter().find(|task| &task.session_id == id).cloned()))
+    }
+
+    pub(super) fn keep(&mut self, state: SessionState) {
+        // There is a task now, and the next one gets an id of its own.
+        self.unborn = false;
+        self.first_intent = None;
+        match self
+            .tasks
+            .iter_mut()
+            .find(|task| task.session_id == state.session_id)
+        {
+            Some(known) => *known = state,
+            None => self.tasks.push(state),
+        }
+    }
+}
