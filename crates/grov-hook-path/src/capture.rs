@@ -1,7 +1,73 @@
 //! Rows of the hook path as the engine takes them.
 
-use grov_domain::{CorrectionLevel, HookCheck};
+use grov_domain::{
+    CorrectionLevel, GoalContract, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionId, SessionState,
+    SessionStatus, Task, TaskStatus,
+};
+use grov_project::GrovIgnore;
+use grov_session::capture::{Done, Material, prompts};
 use grov_session::review::{Evidence, Said, Scored};
+use grov_session::tasks::{Division, TaskPolicy};
+use std::path::Path;
+
+/// There is no row per task and no later look at a session: its record is saved over itself after each turn.
+pub(crate) const POLICY: TaskPolicy = TaskPolicy {
+    division: Division::ByPrompt,
+    saves_unfinished: true,
+    sums_up_drift: true,
+};
+
+/// What was done, in order.
+pub(crate) fn done(steps: &[HookStep]) -> Vec<Done> {
+    let done = steps.iter().map(|step| Done {
+        action: step.action.clone(),
+        is_off_goal: step.score.is_some_and(|score| score < OFF_GOAL_BELOW),
+        prompt: step.prompt,
+        at: step.timestamp,
+    });
+    done.collect()
+}
+
+/// What is known of a session that is held to this contract. `root` is the top of the working tree.
+pub(crate) fn material(
+    contract: &GoalContract,
+    done: Vec<Done>,
+    root: &Path,
+    ignore: &GrovIgnore,
+) -> Material {
+    let prompts = prompts(contract.instructions.iter().map(String::as_str));
+    Material::new(prompts, done, Some(root), |file| ignore.ignores(file))
+}
+
+/// What was saved of a session, as the task that it is.
+pub(crate) fn saved(session: &HookSession, task: &Task) -> SessionState {
+    let client = session.client_session_id.clone();
+    let id = task.session_id.clone().unwrap_or_else(|| client.seen_by_hooks());
+    SessionState {
+        original_goal: task.goal.clone(),
+        status: match task.status {
+            TaskStatus::Abandoned => SessionStatus::Active,
+            TaskStatus::Complete | TaskStatus::Partial => SessionStatus::Completed,
+        },
+        ..SessionState::begun(client, id, &session.project_path, task.created_at)
+    }
+}
+
+/// A session that is held to this contract, as the task `id`.
+pub(crate) fn task(
+    session: &HookSession,
+    contract: &GoalContract,
+    id: SessionId,
+    user: Option<String>,
+) -> SessionState {
+    let client = session.client_session_id.clone();
+    SessionState {
+        original_goal: Some(contract.goal.clone()),
+        constraints: contract.constraints.clone(),
+        user_id: user,
+        ..SessionState::begun(client, id, &session.project_path, session.started_at)
+    }
+}
 
 /// What the checks of a session, oldest first, and the escalation it ended with say about its work.
 pub(crate) fn evidence(checks: &[HookCheck], escalation: u8) -> Evidence {

@@ -1,16 +1,14 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
 use crate::call::Call;
+use crate::capture;
 use crate::following::{Whose, last, reader};
 use crate::services::BRIEF;
-use grov_domain::{
-    ActionSketch, GoalContract, OFF_GOAL_BELOW, SessionDigest, StepRow, StoreError, SummaryQuestion, in_work,
-};
-use grov_hooks::capture::relative;
+use grov_domain::{GoalContract, SessionDigest, StoreError, in_work};
 use grov_hooks::memory::is_off;
 use grov_project::{GrovIgnore, Place};
 use grov_query::Held;
-use std::path::Path;
+use grov_session::capture::Done;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
 pub(crate) async fn standing(
@@ -35,26 +33,9 @@ pub(crate) async fn standing(
     let steps = store.steps(&task.session_id).await?;
     let root = place.work_tree().unwrap_or(&whose.directory);
     let ignore = GrovIgnore::at(&place);
-    let on_goal = steps.iter().filter(|step| {
-        step.drift_score.is_none_or(|score| score >= OFF_GOAL_BELOW)
-            && !step.files.iter().any(|file| ignore.ignores(file))
-    });
-    let question = SummaryQuestion {
-        goal: contract.goal.clone(),
-        constraints: contract.constraints.clone(),
-        prompts: contract.instructions.clone(),
-        actions: on_goal.map(|step| sketch(step, root)).collect(),
-        answer: last(whose.transcript.as_deref()).answer,
-    };
+    let done = steps.iter().map(Done::from).collect();
+    let material = capture::material(&contract, done, root, &ignore);
+    let answer = last(whose.transcript.as_deref()).answer;
+    let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
     Ok(Some((contract, call.services.summary(&question))))
-}
-
-fn sketch(step: &StepRow, root: &Path) -> ActionSketch {
-    ActionSketch {
-        files: step.files.iter().map(|file| relative(file, root)).collect(),
-        command: step.command.clone(),
-        effects: step.effects.iter().map(|effect| effect.kind).collect(),
-        reasoning: step.reasoning.clone(),
-        ..ActionSketch::empty(step.action_type)
-    }
 }

@@ -4,9 +4,8 @@ use crate::call::Call;
 use crate::faults::{note, tellable};
 use crate::following::{Whose, catch_up, last, take_up};
 use crate::prompt::once;
-use crate::{forked, proxied, proxy, runtime};
+use crate::{capture, forked, proxied, proxy, runtime};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
-use grov_hooks::capture::Material;
 use grov_hooks::memory::{Prompt, Told, is_off, newest};
 use grov_hooks::{ToldList, event, loss, recap};
 use grov_memory::Budget;
@@ -157,8 +156,9 @@ async fn standing(
         let steps = store.hook_steps(&id).await?;
         let root = place.work_tree().unwrap_or(&whose.directory);
         let ignore = GrovIgnore::at(&place);
-        let material = Material::new(&progress.session, &contract, &steps, root, &ignore);
-        let digest = call.services.summary(&material.summary_question(&answer));
+        let material = capture::material(&contract, capture::done(&steps), root, &ignore);
+        let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
+        let digest = call.services.summary(&question);
         return Ok(Some((contract, digest)));
     }
     Ok(None)

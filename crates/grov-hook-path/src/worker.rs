@@ -1,7 +1,7 @@
 //! What is done after a turn, while nobody waits.
 
 use crate::call::settings;
-use crate::capture;
+use crate::capture::{self, POLICY};
 use crate::faults::{Fault, note};
 use crate::following::{
     Whose, catch_up, catch_up_subagents, last, last_said_by, length, reader, subagent_transcript,
@@ -10,15 +10,15 @@ use crate::following::{
 use crate::services::{HookBackend, Services};
 use grov_actions::transcript::edits;
 use grov_domain::{
-    AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, StoreError,
-    SystemClock, Task, TaskStatus, TaskTransition,
+    AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
+    StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
 use grov_drift::{Following, file_reasoning};
-use grov_hooks::capture::{Circumstances, Material};
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_runtime::{Environment, Home, Settings, UserMode};
-use grov_session::review::Review;
+use grov_session::capture::{Saving, covered, reviewed};
+use grov_session::tasks::{Target, Tasks, with_turn};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -220,6 +220,16 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
     }
 }
 
+/// Where and by whom the work is done.
+struct Circumstances {
+    /// The project's remote.
+    remote: Option<String>,
+    /// Who works.
+    user: Option<String>,
+    /// The commit that is checked out.
+    head: Option<String>,
+}
+
 struct AfterTurn<'a> {
     home: &'a Home,
     environment: &'a Environment,
@@ -329,75 +339,89 @@ impl AfterTurn<'_> {
         let place = Place::locate(&whose.directory);
         let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
         let ignore = GrovIgnore::at(&place);
-        let material = Material::new(&session, &contract, &steps, &root, &ignore);
+        let done = capture::done(&steps);
+        let material = capture::material(&contract, done.clone(), &root, &ignore);
         if material.is_empty() {
             return Ok(true);
         }
-        let mut others = self.known(store).await?;
-        let is_other = others.first().is_none_or(|newest| material.turned_from(newest));
-        let known = (!is_other).then(|| others.remove(0));
-        let material = material.beside(&others, &steps);
-        let is_end = self.work.event == event::SESSION_END;
-        if !news.is_new && known.as_ref().is_some_and(|task| task.created_at >= news.before) {
+        let saved = self.saved(store).await?;
+        let states: Vec<SessionState> = saved.iter().map(|task| capture::saved(&session, task)).collect();
+        let goal = saved.first().and_then(|task| task.goal.as_deref());
+        let has_turned = material.has_turned(goal.unwrap_or_default(), &contract.goal);
+        let tasks = Tasks {
+            known: &states,
+            current: states
+                .first()
+                .map(|task| &task.session_id)
+                .filter(|_| !has_turned),
+            policy: POLICY,
+        };
+        let (before, others) = match tasks.current {
+            Some(_) => (saved.first(), saved.get(1..).unwrap_or_default()),
+            None => (None, saved.as_slice()),
+        };
+        if !news.is_new && before.is_some_and(|task| task.created_at >= news.before) {
             return Ok(true);
         }
+        let material = match others.first() {
+            Some(earlier) => material.after_prompt(covered(&done, earlier.created_at)),
+            None => material,
+        };
         let last = last(whose.transcript.as_deref());
         let answer = if self.work.answer.is_empty() {
             last.answer
         } else {
             self.work.answer.clone()
         };
+        let is_end = self.work.event == event::SESSION_END;
         let judge = self.services.judge(&self.settings)?;
         let task_id = id.first_task();
-        let question = material.turn_question(known.as_ref(), last.prompt.as_deref(), &answer);
         // A turn that broke off finished nothing. One that ended may be told of by the end of the session first.
-        let is_finished = if self.work.event == event::STOP || is_end && !answer.is_empty() {
-            let verdict = judge.analyze_task_context(Some(&task_id), &question).await.answer;
-            verdict.action.completes() || verdict.finished
+        let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
+            let turn = material.turn(last.prompt, session.prompts);
+            let question = tasks.question(&turn, &answer, None, None);
+            Some(judge.analyze_task_context(Some(&task_id), &question).await.answer)
         } else {
-            false
+            None
         };
-        let was_complete = known
-            .as_ref()
-            .is_some_and(|task| task.status != TaskStatus::Abandoned);
-        let is_complete = is_finished || was_complete && !material.newest_turn_changed();
-        // What only looked so far may have decided something when it comes to an end.
-        let is_worth_it = if is_end {
-            material.has_actions() || !answer.is_empty()
-        } else {
-            material.changed()
-        };
-        if !is_complete && known.is_none() && !is_worth_it {
+        let plan = tasks.plan(analysis.as_ref());
+        let status = tasks
+            .current
+            .and_then(|id| tasks.task(id))
+            .map(|task| task.status);
+        let saved_at = before.map(|task| task.created_at);
+        let work = material.work(session.prompts, saved_at, is_end, &answer);
+        let Some(ending) = tasks.outcome(&plan, status.unwrap_or_default(), work).saves else {
             judge.close().await;
             return Ok(true);
-        }
+        };
+        let now = SystemClock.now();
+        let circumstances = self.circumstances(&place);
+        let session_id = match &plan.target {
+            Target::Existing(session_id) => session_id.clone(),
+            Target::New { .. } => id.seen_by_hooks_after(others.len()),
+        };
+        let state = capture::task(&session, &contract, session_id, circumstances.user);
+        let state = with_turn(state, analysis.as_ref(), now, now);
         let reasoning = judge
-            .extract_reasoning(Some(&task_id), &material.reasoning_question(&answer))
+            .extract_reasoning(Some(&task_id), &material.reasoning_question(&state, &answer))
             .await
             .answer;
         judge.close().await;
-        // A question that changed and decided nothing is no memory.
-        let has_work = steps.iter().any(|step| step.action.is_change());
-        if known.is_none() && !has_work && !reasoning.has_decision() {
+        if !material.is_memory(&reasoning, before) {
             return Ok(true);
         }
-        let now = SystemClock.now();
-        let task = material.task(
-            known.as_ref(),
-            reasoning,
-            is_complete,
-            self.circumstances(&place),
-            now,
-        );
-        let checks = store.hook_checks(&id).await?;
-        let evidence = capture::evidence(&checks, session.escalation);
-        let review = Review::of(&evidence);
-        let mut task = review.marked(task);
-        task.reasoning_trace.extend(
-            evidence
-                .summary()
-                .filter(|_| review.had_drift || review.needs_review),
-        );
+        let saving = Saving {
+            id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),
+            ending,
+            remote: circumstances.remote,
+            head: circumstances.head,
+            before,
+            at: SystemClock.now(),
+        };
+        let task = material.task(&state, reasoning, saving);
+        let evidence = capture::evidence(&store.hook_checks(&id).await?, session.escalation);
+        let task = reviewed(task, &evidence, POLICY);
         let mut task = without_ignored(task, &ignore);
         task.file_pins = pins(&root, &task.files_touched);
         let transition = TaskTransition {
@@ -408,14 +432,13 @@ impl AfterTurn<'_> {
         if store.apply(&transition).await? == Applied::Outdated {
             return Ok(false);
         }
-        let since = known.map(|known| known.created_at);
-        self.keep_reasoning(store, &steps, &task, &root, &ignore, since)
+        self.keep_reasoning(store, &steps, &task, &root, &ignore, saved_at)
             .await?;
         Ok(true)
     }
 
     /// What was kept of the session before, the newest first.
-    async fn known(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
+    async fn saved(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
         let id = self.work.whose.id();
         let project = Place::locate(&self.work.whose.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
