@@ -1,31 +1,24 @@
 //! What is done after a turn, while nobody waits.
 
+mod keeping;
+
 use crate::call::settings;
-use crate::capture::{self, POLICY};
 use crate::faults::{Fault, note};
 use crate::following::{
     Whose, catch_up, catch_up_subagents, last, last_said_by, length, reader, subagent_transcript,
     take_up_since,
 };
 use crate::services::{HookBackend, Services};
-use grov_actions::transcript::edits;
-use grov_domain::{
-    AgentId, Applied, Clock, FileReasoning, HookCheck, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
-    StoreError, SystemClock, Task, TaskId, TaskTransition,
-};
-use grov_drift::{Following, file_reasoning};
+use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreError, SystemClock};
+use grov_drift::Following;
 use grov_hooks::event;
-use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
-use grov_runtime::{Environment, Home, Settings, UserMode};
-use grov_session::capture::{Saving, covered, reviewed};
-use grov_session::tasks::{Target, Tasks, with_turn};
+use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 use time::OffsetDateTime;
 
@@ -38,10 +31,6 @@ const LOOK_AGAIN: Duration = Duration::from_millis(25);
 const LOCK_PATIENCE: Duration = Duration::from_secs(180);
 /// How often something is done anew because somebody else wrote, or forgot, meanwhile.
 const TRIES: usize = 8;
-/// Memories among which that of the session is looked for, the newest.
-const LOOKED_AT: u32 = 64;
-/// Bytes of a transcript, from its end, in which edits are looked for.
-const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
 /// So many locks are shared by all sessions: two that share one wait for each other.
 const LOCKS: usize = 64;
 
@@ -220,16 +209,6 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
     }
 }
 
-/// Where and by whom the work is done.
-struct Circumstances {
-    /// The project's remote.
-    remote: Option<String>,
-    /// Who works.
-    user: Option<String>,
-    /// The commit that is checked out.
-    head: Option<String>,
-}
-
 struct AfterTurn<'a> {
     home: &'a Home,
     environment: &'a Environment,
@@ -322,196 +301,6 @@ impl AfterTurn<'_> {
         following.set_corrects(false);
         Ok(following.check(now))
     }
-
-    /// Keeps what the session did so far, over what was kept before. `false`: something was forgotten meanwhile, and what
-    /// is left is to be looked at anew.
-    async fn kept(&self, store: &dyn HookBackend, news: News) -> Result<bool, StoreError> {
-        let whose = &self.work.whose;
-        let id = whose.id();
-        // The number first: what is forgotten after it makes what is read here outdated.
-        let revision = store.revision().await?;
-        let Some(session) = store.hook_standing(&id).await? else {
-            return Ok(true);
-        };
-        let edits_of_goal = store.goal_edits(&id).await?;
-        let contract = session.contract.clone().with_edits(&edits_of_goal);
-        let steps = store.hook_steps(&id).await?;
-        let place = Place::locate(&whose.directory);
-        let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
-        let ignore = GrovIgnore::at(&place);
-        let done = capture::done(&steps);
-        let material = capture::material(&contract, done.clone(), &root, &ignore);
-        if material.is_empty() {
-            return Ok(true);
-        }
-        let saved = self.saved(store).await?;
-        let states: Vec<SessionState> = saved.iter().map(|task| capture::saved(&session, task)).collect();
-        let goal = saved.first().and_then(|task| task.goal.as_deref());
-        let has_turned = material.has_turned(goal.unwrap_or_default(), &contract.goal);
-        let tasks = Tasks {
-            known: &states,
-            current: states
-                .first()
-                .map(|task| &task.session_id)
-                .filter(|_| !has_turned),
-            policy: POLICY,
-        };
-        let (before, others) = match tasks.current {
-            Some(_) => (saved.first(), saved.get(1..).unwrap_or_default()),
-            None => (None, saved.as_slice()),
-        };
-        if !news.is_new && before.is_some_and(|task| task.created_at >= news.before) {
-            return Ok(true);
-        }
-        let material = match others.first() {
-            Some(earlier) => material.after_prompt(covered(&done, earlier.created_at)),
-            None => material,
-        };
-        let last = last(whose.transcript.as_deref());
-        let answer = if self.work.answer.is_empty() {
-            last.answer
-        } else {
-            self.work.answer.clone()
-        };
-        let is_end = self.work.event == event::SESSION_END;
-        let judge = self.services.judge(&self.settings)?;
-        let task_id = id.first_task();
-        // A turn that broke off finished nothing. One that ended may be told of by the end of the session first.
-        let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
-            let turn = material.turn(last.prompt, session.prompts);
-            let question = tasks.question(&turn, &answer, None, None);
-            Some(judge.analyze_task_context(Some(&task_id), &question).await.answer)
-        } else {
-            None
-        };
-        let plan = tasks.plan(analysis.as_ref());
-        let status = tasks
-            .current
-            .and_then(|id| tasks.task(id))
-            .map(|task| task.status);
-        let saved_at = before.map(|task| task.created_at);
-        let work = material.work(session.prompts, saved_at, is_end, &answer);
-        let Some(ending) = tasks.outcome(&plan, status.unwrap_or_default(), work).saves else {
-            judge.close().await;
-            return Ok(true);
-        };
-        let now = SystemClock.now();
-        let circumstances = self.circumstances(&place);
-        let session_id = match &plan.target {
-            Target::Existing(session_id) => session_id.clone(),
-            Target::New { .. } => id.seen_by_hooks_after(others.len()),
-        };
-        let state = capture::task(&session, &contract, session_id, circumstances.user);
-        let state = with_turn(state, analysis.as_ref(), now, now);
-        let reasoning = judge
-            .extract_reasoning(Some(&task_id), &material.reasoning_question(&state, &answer))
-            .await
-            .answer;
-        judge.close().await;
-        if !material.is_memory(&reasoning, before) {
-            return Ok(true);
-        }
-        let saving = Saving {
-            id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),
-            ending,
-            remote: circumstances.remote,
-            head: circumstances.head,
-            before,
-            at: SystemClock.now(),
-        };
-        let task = material.task(&state, reasoning, saving);
-        let evidence = capture::evidence(&store.hook_checks(&id).await?, session.escalation);
-        let task = reviewed(task, &evidence, POLICY);
-        let mut task = without_ignored(task, &ignore);
-        task.file_pins = pins(&root, &task.files_touched);
-        let transition = TaskTransition {
-            finished: vec![task.clone()],
-            judged_under: Some(revision),
-            ..TaskTransition::default()
-        };
-        if store.apply(&transition).await? == Applied::Outdated {
-            return Ok(false);
-        }
-        self.keep_reasoning(store, &steps, &task, &root, &ignore, saved_at)
-            .await?;
-        Ok(true)
-    }
-
-    /// What was kept of the session before, the newest first.
-    async fn saved(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
-        let id = self.work.whose.id();
-        let project = Place::locate(&self.work.whose.directory).project();
-        let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
-        let own = |task: &Task| {
-            let session = task.session_id.as_ref();
-            let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.seen_by_hooks().as_str()));
-            task.client_session_id.as_ref() == Some(&id) && is_hooks
-        };
-        Ok(tasks.into_iter().filter(own).collect())
-    }
-
-    fn circumstances(&self, place: &Place) -> Circumstances {
-        let home = self.environment.get("HOME").map(PathBuf::from);
-        let user = place.user(home.as_deref());
-        Circumstances {
-            remote: place.remote(),
-            user: match self.settings.user() {
-                UserMode::Plain if user.is_unknown() => None,
-                UserMode::Plain => Some(user.to_string()),
-                UserMode::Hash => hash_user(&user),
-                UserMode::Off => None,
-            },
-            head: place.head().commit,
-        }
-    }
-
-    /// Keeps why files are as they are, as far as it is new.
-    async fn keep_reasoning(
-        &self,
-        store: &dyn HookBackend,
-        steps: &[HookStep],
-        task: &Task,
-        root: &Path,
-        ignore: &GrovIgnore,
-        since: Option<OffsetDateTime>,
-    ) -> Result<(), StoreError> {
-        let Some(path) = self.work.whose.transcript.as_deref() else {
-            return Ok(());
-        };
-        // What was forgotten has no words left, and what was off goal teaches nothing.
-        let worth = |step: &&HookStep| {
-            let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
-            step.action.reasoning.is_some() && is_on_goal && since.is_none_or(|since| step.timestamp >= since)
-        };
-        let calls: HashSet<&str> = steps
-            .iter()
-            .filter(worth)
-            .filter_map(|step| step.tool_use_id.as_deref())
-            .collect();
-        if calls.is_empty() {
-            return Ok(());
-        }
-        let Some(bytes) = end_of(path) else { return Ok(()) };
-        let mut edits = edits(&bytes);
-        edits.retain(|edit| {
-            let is_worth = edit
-                .tool_use_id
-                .as_deref()
-                .is_some_and(|call| calls.contains(call));
-            is_worth && !ignore.ignores(&edit.file)
-        });
-        let id = self.work.whose.id();
-        let root = root.to_string_lossy();
-        let entries = file_reasoning(&id, &root, Some(&task.id), &edits, task.created_at);
-        for entry in entries {
-            let entry = FileReasoning {
-                project_path: task.project_path.clone(),
-                ..entry
-            };
-            store.save_file_reasoning(&entry).await?;
-        }
-        Ok(())
-    }
 }
 
 /// What came of following.
@@ -523,15 +312,11 @@ struct News {
     before: OffsetDateTime,
 }
 
-fn end_of(path: &Path) -> Option<Vec<u8>> {
-    let length = crate::following::length(path).ok().flatten()?;
-    let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
-    crate::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_domain::Task;
+    use grov_project::Place;
 
     #[test]
     fn a_subagent_that_ends_waits_for_nobody() {

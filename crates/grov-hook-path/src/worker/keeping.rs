@@ -1,0 +1,290 @@
+//! Saving what a session did to team memory: loads, asks the judge, and saves what the engine makes of it.
+
+use super::{AfterTurn, News};
+use crate::capture::{self, POLICY};
+use crate::following::last;
+use crate::services::HookBackend;
+use grov_actions::transcript::edits;
+use grov_domain::{
+    Applied, Clock, FileReasoning, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
+    SessionStatus, SettlingJudge, StoreError, SystemClock, Task, TaskId, TaskTransition,
+};
+use grov_drift::file_reasoning;
+use grov_hooks::event;
+use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
+use grov_runtime::UserMode;
+use grov_session::capture::{Material, Saving, covered, reviewed};
+use grov_session::tasks::{Ending, Target, Tasks, with_turn};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Memories among which that of the session is looked for, the newest.
+const LOOKED_AT: u32 = 64;
+/// Bytes of a transcript, from its end, in which edits are looked for.
+const MOST_OF_A_TRANSCRIPT: u64 = 64 * 1024 * 1024;
+
+/// A session as it is loaded for saving.
+struct Loaded {
+    /// The store's revision from before anything was read.
+    revision: i64,
+    session: HookSession,
+    /// With what a person changed of it.
+    contract: GoalContract,
+    steps: Vec<HookStep>,
+    material: Material,
+    /// What was saved of the session, the newest first.
+    saved: Vec<Task>,
+    /// The same as tasks.
+    known: Vec<SessionState>,
+    /// The newest prompt turned to something else than the newest of them.
+    has_turned: bool,
+    place: Place,
+    root: PathBuf,
+    ignore: GrovIgnore,
+}
+
+impl Loaded {
+    fn tasks(&self) -> Tasks<'_> {
+        let newest = self.known.first().filter(|_| !self.has_turned);
+        Tasks {
+            known: &self.known,
+            current: newest.map(|task| &task.session_id),
+            policy: POLICY,
+        }
+    }
+
+    /// The record of the task in work.
+    fn before(&self) -> Option<&Task> {
+        self.saved.first().filter(|_| !self.has_turned)
+    }
+
+    /// Whether there is anything that was not saved before.
+    fn has_news(&self, news: News) -> bool {
+        let is_saved = self.before().is_some_and(|task| task.created_at >= news.before);
+        !self.material.is_empty() && (news.is_new || !is_saved)
+    }
+}
+
+/// What is to be saved, before the judge says what the team should remember.
+struct Due {
+    state: SessionState,
+    ending: Ending,
+    answer: String,
+}
+
+impl AfterTurn<'_> {
+    /// Saves what the session did so far, over what was saved before. `false`: something was forgotten meanwhile, and what
+    /// is left is to be looked at anew.
+    pub(super) async fn kept(&self, store: &dyn HookBackend, news: News) -> Result<bool, StoreError> {
+        let loaded = self.load(store).await?;
+        let Some(loaded) = loaded.filter(|loaded| loaded.has_news(news)) else {
+            return Ok(true);
+        };
+        let judge = self.services.judge(&self.settings)?;
+        let task = self.remembered(store, &loaded, &*judge).await;
+        judge.close().await;
+        let Some(task) = task? else {
+            return Ok(true);
+        };
+        let transition = TaskTransition {
+            finished: vec![task.clone()],
+            judged_under: Some(loaded.revision),
+            ..TaskTransition::default()
+        };
+        if store.apply(&transition).await? == Applied::Outdated {
+            return Ok(false);
+        }
+        self.keep_reasoning(store, &loaded, &task).await?;
+        Ok(true)
+    }
+
+    async fn load(&self, store: &dyn HookBackend) -> Result<Option<Loaded>, StoreError> {
+        let whose = &self.work.whose;
+        let id = whose.id();
+        // The number first: what is forgotten after it makes what is read here outdated.
+        let revision = store.revision().await?;
+        let Some(session) = store.hook_standing(&id).await? else {
+            return Ok(None);
+        };
+        let edits_of_goal = store.goal_edits(&id).await?;
+        let contract = session.contract.clone().with_edits(&edits_of_goal);
+        let steps = store.hook_steps(&id).await?;
+        let saved = self.saved(store).await?;
+        let place = Place::locate(&whose.directory);
+        let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
+        let ignore = GrovIgnore::at(&place);
+        let done = capture::done(&steps);
+        let mut material = capture::material(&contract, done.clone(), &root, &ignore);
+        let goal = saved.first().and_then(|task| task.goal.as_deref());
+        let has_turned = material.has_turned(goal.unwrap_or_default(), &contract.goal);
+        if let Some(earlier) = saved.get(usize::from(!has_turned)) {
+            material = material.after_prompt(covered(&done, earlier.created_at));
+        }
+        Ok(Some(Loaded {
+            revision,
+            known: saved.iter().map(|task| capture::saved(&session, task)).collect(),
+            session,
+            contract,
+            steps,
+            material,
+            saved,
+            has_turned,
+            place,
+            root,
+            ignore,
+        }))
+    }
+
+    /// The record to be saved; `None`: nothing is.
+    async fn remembered(
+        &self,
+        store: &dyn HookBackend,
+        loaded: &Loaded,
+        judge: &dyn SettlingJudge,
+    ) -> Result<Option<Task>, StoreError> {
+        let (material, before) = (&loaded.material, loaded.before());
+        let Some(due) = self.judged(loaded, judge).await else {
+            return Ok(None);
+        };
+        let id = self.work.whose.id();
+        let question = material.reasoning_question(&due.state, &due.answer);
+        let reasoning = judge
+            .extract_reasoning(Some(&id.first_task()), &question)
+            .await
+            .answer;
+        if !material.is_memory(&reasoning, before) {
+            return Ok(None);
+        }
+        let saving = Saving {
+            id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),
+            ending: due.ending,
+            remote: loaded.place.remote(),
+            head: loaded.place.head().commit,
+            before,
+            at: SystemClock.now(),
+        };
+        let task = material.task(&due.state, reasoning, saving);
+        let evidence = capture::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
+        let mut task = without_ignored(reviewed(task, &evidence, POLICY), &loaded.ignore);
+        task.file_pins = pins(&loaded.root, &task.files_touched);
+        Ok(Some(task))
+    }
+
+    /// Which task the newest turn was, and whether that is done. `None`: nothing is to be saved.
+    async fn judged(&self, loaded: &Loaded, judge: &dyn SettlingJudge) -> Option<Due> {
+        let (session, material, tasks) = (&loaded.session, &loaded.material, loaded.tasks());
+        let client = &session.client_session_id;
+        let last = last(self.work.whose.transcript.as_deref());
+        let answer = match self.work.answer.as_str() {
+            "" => last.answer,
+            answer => answer.to_owned(),
+        };
+        let is_end = self.work.event == event::SESSION_END;
+        // A turn that broke off finished nothing. One that ended may be reported by the end of the session first.
+        let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
+            let turn = material.turn(last.prompt, session.prompts);
+            let question = tasks.question(&turn, &answer, None, None);
+            let task = client.first_task();
+            Some(judge.analyze_task_context(Some(&task), &question).await.answer)
+        } else {
+            None
+        };
+        let plan = tasks.plan(analysis.as_ref());
+        let (id, status) = match &plan.target {
+            Target::Existing(id) => (id.clone(), tasks.task(id)?.status),
+            Target::New { .. } => {
+                let id = client.seen_by_hooks_after(loaded.saved.len());
+                (id, SessionStatus::Active)
+            }
+        };
+        let saved_at = loaded.before().map(|task| task.created_at);
+        let work = material.work(session.prompts, saved_at, is_end, &answer);
+        let ending = tasks.outcome(&plan, status, work).saves?;
+        let user = self.user(&loaded.place);
+        let state = capture::task(session, &loaded.contract, id, user);
+        let now = SystemClock.now();
+        Some(Due {
+            state: with_turn(state, analysis.as_ref(), now, now),
+            ending,
+            answer,
+        })
+    }
+
+    /// What was kept of the session before, the newest first.
+    async fn saved(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
+        let id = self.work.whose.id();
+        let project = Place::locate(&self.work.whose.directory).project();
+        let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
+        let own = |task: &Task| {
+            let session = task.session_id.as_ref();
+            let is_hooks = session.is_some_and(|own| own.as_str().starts_with(id.seen_by_hooks().as_str()));
+            task.client_session_id.as_ref() == Some(&id) && is_hooks
+        };
+        Ok(tasks.into_iter().filter(own).collect())
+    }
+
+    /// Who works.
+    fn user(&self, place: &Place) -> Option<String> {
+        let home = self.environment.get("HOME").map(PathBuf::from);
+        let user = place.user(home.as_deref());
+        match self.settings.user() {
+            UserMode::Plain if user.is_unknown() => None,
+            UserMode::Plain => Some(user.to_string()),
+            UserMode::Hash => hash_user(&user),
+            UserMode::Off => None,
+        }
+    }
+
+    /// Keeps why files are as they are, as far as it is new.
+    async fn keep_reasoning(
+        &self,
+        store: &dyn HookBackend,
+        loaded: &Loaded,
+        task: &Task,
+    ) -> Result<(), StoreError> {
+        let Some(path) = self.work.whose.transcript.as_deref() else {
+            return Ok(());
+        };
+        let since = loaded.before().map(|task| task.created_at);
+        // What was forgotten has no words left, and what was off goal teaches nothing.
+        let worth = |step: &&HookStep| {
+            let is_on_goal = step.score.is_none_or(|score| score >= OFF_GOAL_BELOW);
+            step.action.reasoning.is_some() && is_on_goal && since.is_none_or(|since| step.timestamp >= since)
+        };
+        let calls: HashSet<&str> = loaded
+            .steps
+            .iter()
+            .filter(worth)
+            .filter_map(|step| step.tool_use_id.as_deref())
+            .collect();
+        if calls.is_empty() {
+            return Ok(());
+        }
+        let Some(bytes) = end_of(path) else { return Ok(()) };
+        let mut edits = edits(&bytes);
+        edits.retain(|edit| {
+            let is_worth = edit
+                .tool_use_id
+                .as_deref()
+                .is_some_and(|call| calls.contains(call));
+            is_worth && !loaded.ignore.ignores(&edit.file)
+        });
+        let id = self.work.whose.id();
+        let root = loaded.root.to_string_lossy();
+        let entries = file_reasoning(&id, &root, Some(&task.id), &edits, task.created_at);
+        for entry in entries {
+            let entry = FileReasoning {
+                project_path: task.project_path.clone(),
+                ..entry
+            };
+            store.save_file_reasoning(&entry).await?;
+        }
+        Ok(())
+    }
+}
+
+fn end_of(path: &Path) -> Option<Vec<u8>> {
+    let length = crate::following::length(path).ok().flatten()?;
+    let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
+    crate::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+}
