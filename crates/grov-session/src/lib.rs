@@ -2,7 +2,8 @@
 //!
 //! Entry points: [`Agreement`] makes a goal contract of what the user typed; [`level`] tells how strongly a score is
 //! corrected, [`way_back`] where to go from what was found, [`correction`] puts it into words; [`quote`] makes foreign text
-//! fit to be quoted.
+//! fit to be quoted. [`tasks`] says which task a turn belongs to and when it is done, [`capture`] what of it goes to team memory,
+//! [`review`] whether that needs a review.
 //!
 //! It does not know clocks, stores, models, HTTP or files, nor which path feeds it.
 #![forbid(unsafe_code)]
