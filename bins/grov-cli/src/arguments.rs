@@ -2,7 +2,7 @@
 
 mod drift;
 
-pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand};
+pub(crate) use drift::{DriftCommand, DriftTestArguments, GoalArguments, GoalCommand, ReplayPath};
 
 use crate::failure::Failure;
 use clap::error::ErrorKind;

@@ -95,6 +95,14 @@ impl SessionEngine {
         self
     }
 
+    /// A session that is held to this contract from its beginning to its end, whatever is typed.
+    pub fn held_to(mut self, contract: GoalContract) -> Self {
+        self.began();
+        self.agreement = Agreement::on(contract);
+        self.rules();
+        self
+    }
+
     /// Takes in what happened.
     pub fn apply(&mut self, event: SessionEvent<'_>, moment: &Moment) -> Effects {
         match event {
@@ -176,7 +184,7 @@ impl SessionEngine {
     }
 
     /// Drops what waits to be said, and what was done off the goal, where it is right no more under what was just typed.
-    fn reconsider(&mut self, prompted: &Prompted<'_>, moment: &Moment, progress: &mut Progress) {
+    pub(crate) fn reconsider(&mut self, prompted: &Prompted<'_>, moment: &Moment, progress: &mut Progress) {
         let waits = self.course.unsaid().cloned();
         if waits.is_none() && !self.stretch.is_off_goal() {
             return;

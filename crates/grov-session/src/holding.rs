@@ -46,6 +46,8 @@ pub struct Agreement {
     inherited: Vec<String>,
     /// What the conversation is about is known from its beginning on.
     is_whole: bool,
+    /// The contract was given, and nothing that is typed or changed makes it another one.
+    is_given: bool,
     /// Counts changes.
     version: u64,
     /// What all of them ask for.
@@ -67,12 +69,25 @@ impl Agreement {
             unread: 0,
             inherited: Vec::new(),
             is_whole: false,
+            is_given: false,
             version: 0,
             intent: Intent::default(),
             task: TaskGoal::default(),
             edits: Vec::new(),
             typed: GoalContract::default(),
             contract: GoalContract::default(),
+        }
+    }
+
+    /// An agreement on this contract, which does not change any more.
+    pub fn on(contract: GoalContract) -> Self {
+        Self {
+            instructions: contract.instructions.clone(),
+            is_whole: true,
+            is_given: true,
+            typed: contract.clone(),
+            contract,
+            ..Self::new(Arc::new(|_| Intent::default()))
         }
     }
 
@@ -88,6 +103,9 @@ impl Agreement {
 
     /// The user typed something. Whether it says something of its own, and is no mere "yes".
     pub fn prompted(&mut self, prompt: &str) -> bool {
+        if self.is_given {
+            return false;
+        }
         let prompt = kept_of(prompt);
         let (says_something, intent) = self.read_with(&prompt);
         if says_something {
@@ -279,6 +297,9 @@ impl Agreement {
     }
 
     fn build(&mut self) {
+        if self.is_given {
+            return;
+        }
         self.version += 1;
         let newest = self.instructions.last().cloned();
         let newest = newest

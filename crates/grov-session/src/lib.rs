@@ -45,4 +45,4 @@ pub use memo::Memo;
 pub use past::{Done, Found, Refresh, Snapshot, Stored, Terms, UnderWay};
 pub use policy::{Delivery, Policy};
 pub use reconsider::Reconsidered;
-pub use replay::{Replay, Replayed, replay};
+pub use replay::{Replay, Replayed, Said, replay};

@@ -1,14 +1,15 @@
-//! A recorded sequence of actions, judged again: rules and state machine without clock, store or model.
+//! A recorded sequence of actions, judged again by the engine: without clock, store or model.
 
-use crate::assessed::Assessed;
-use crate::course::{Course, Moment};
-use crate::policy::Policy;
-use crate::verdict::FOLLOWS;
+use crate::course::{Moment, Spoken};
+use crate::engine::{Look, SessionEngine};
+use crate::event::{Observed, Outcome, SessionEvent};
+use crate::policy::{Delivery, Policy};
+use crate::reconsider::Prompted;
 use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, CorrectionId, CorrectionOutcome, DriftState, Finding,
-    GoalContract, SessionMode,
+    ActionSketch, ClientSessionId, Correction, CorrectionId, CorrectionOutcome, Finding, GoalContract,
+    Intent, SessionMode,
 };
-use grov_scope::Rules;
+use std::sync::Arc;
 use time::{Duration, OffsetDateTime};
 
 /// What was found of a sequence.
@@ -16,6 +17,10 @@ use time::{Duration, OffsetDateTime};
 pub struct Replay {
     /// One for each action, in their order.
     pub actions: Vec<Replayed>,
+    /// The corrections, in the order in which the agent hears them.
+    pub said: Vec<Said>,
+    /// What each prompt finds, with the number of actions before it.
+    pub looks: Vec<(usize, Look)>,
 }
 
 /// What was found of one action, each taken as a response of its own.
@@ -25,16 +30,26 @@ pub struct Replayed {
     pub score: u8,
     /// What the rules alone say, with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look
     /// that goes on with a drift has less than 500 here, though it is recorded as on the goal; and nothing is added for
-    /// following a correction, of which the agent of a recorded sequence never heard.
+    /// following a correction, of which the agent of a recorded sequence never heard. It does not depend on when corrections
+    /// are said.
     pub fine: u16,
     /// Why, the gravest first.
     pub findings: Vec<Finding>,
-    /// What the agent would be told before its next action.
-    pub correction: Option<Correction>,
     /// What became of the correction before, where this action tells.
     pub outcome: Option<CorrectionOutcome>,
     /// Where the session stands after it.
     pub mode: SessionMode,
+}
+
+/// A correction that the agent would hear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The place of the action that it is about, from 0.
+    pub about: usize,
+    /// How many actions were done when it is said.
+    pub behind: usize,
+    /// What it is.
+    pub correction: Correction,
 }
 
 impl Replay {
@@ -50,66 +65,153 @@ impl Replay {
             .map(|action| f64::from(action.fine) / 100.0)
             .collect()
     }
+}
 
-    /// The corrections, each with the place of the action it is about.
-    pub fn corrections(&self) -> impl Iterator<Item = (usize, &Correction)> {
-        let actions = self.actions.iter().enumerate();
-        actions.filter_map(|(place, action)| Some((place, action.correction.as_ref()?)))
+/// Judges a sequence of actions under a contract. The user types something that asks for nothing behind every
+/// `prompt_every` actions and behind the last one; with 0 they type nothing. Where corrections go out with actions, each
+/// counts as said before the next action; else with the next prompt. How an action ended is known when its successor is
+/// judged. The same arguments give the same answer, and what the rules alone say of an action is the same whenever corrections
+/// are said.
+pub fn replay(
+    contract: GoalContract,
+    actions: &[ActionSketch],
+    policy: Policy,
+    prompt_every: usize,
+) -> Replay {
+    let mut playing = Playing::new(contract, policy);
+    for (place, action) in actions.iter().enumerate() {
+        playing.act(place, action);
+        let done = place + 1;
+        let is_prompt = prompt_every > 0 && (done.is_multiple_of(prompt_every) || done == actions.len());
+        if is_prompt {
+            playing.prompt(done);
+        }
+    }
+    playing.replay
+}
+
+/// A replay under way.
+struct Playing {
+    engine: SessionEngine,
+    session: ClientSessionId,
+    delivery: Delivery,
+    replay: Replay,
+}
+
+impl Playing {
+    fn new(contract: GoalContract, policy: Policy) -> Self {
+        let session = ClientSessionId::new("replay");
+        let reader = Arc::new(|_: &_| Intent::default());
+        let engine = SessionEngine::new(session.clone(), None, policy, reader, OffsetDateTime::UNIX_EPOCH);
+        Self {
+            engine: engine.held_to(contract),
+            session,
+            delivery: policy.delivery,
+            replay: Replay::default(),
+        }
+    }
+
+    fn moment(&self, place: usize) -> Moment {
+        let seconds = i64::try_from(place).unwrap_or(i64::MAX / 4);
+        Moment {
+            at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds),
+            id: CorrectionId::new(format!("replay-{place}")),
+            task: self.session.first_task(),
+        }
+    }
+
+    fn act(&mut self, place: usize, action: &ActionSketch) {
+        let call = place.to_string();
+        let moment = self.moment(place);
+        let observed = Observed {
+            action: action.clone(),
+            call: Some(call.clone()),
+            step: None,
+            is_delegated: false,
+        };
+        let mut effects = self.engine.apply(SessionEvent::Acted(vec![observed]), &moment);
+        let fine = self.engine.fine_score();
+        let verdict = effects.verdicts.pop().flatten();
+        let findings = effects.assessed.pop().map(|one| one.assessment.findings);
+        if self.delivery == Delivery::PerAction {
+            self.say(place + 1, moment.at);
+        }
+        if let Some(failed) = action.failed {
+            let ended = Outcome {
+                call: &call,
+                failed,
+                output: None,
+                is_delegated: false,
+            };
+            self.engine.apply(SessionEvent::Ended(ended), &moment);
+        }
+        self.replay.actions.push(Replayed {
+            fine,
+            score: verdict.map_or(10, |verdict| verdict.score),
+            findings: findings.unwrap_or_default(),
+            outcome: effects
+                .progress
+                .settled
+                .first()
+                .and_then(|settled| settled.outcome),
+            mode: self.engine.state().mode,
+        });
+    }
+
+    /// The user types something that asks for nothing.
+    fn prompt(&mut self, done: usize) {
+        let moment = self.moment(done - 1);
+        self.engine.goes_on(&moment);
+        self.replay
+            .looks
+            .extend(self.engine.look().map(|look| (done, look)));
+        self.say(done, moment.at);
+    }
+
+    /// What waits is said now.
+    fn say(&mut self, done: usize, at: OffsetDateTime) {
+        let Some(correction) = self.engine.due(at, false).cloned() else {
+            return;
+        };
+        self.engine.said_to_nobody(&correction, at);
+        let about = correction.tool_use_id.as_deref();
+        self.replay.said.push(Said {
+            about: about
+                .and_then(|call| call.parse().ok())
+                .unwrap_or(done.saturating_sub(1)),
+            behind: done,
+            correction,
+        });
     }
 }
 
-/// Judges a sequence of actions under a contract. Every correction counts as said before the next action. How an action
-/// ended is known when its successor is judged. The same arguments give the same answer.
-pub fn replay(contract: GoalContract, actions: &[ActionSketch], policy: Policy) -> Replay {
-    let start = OffsetDateTime::UNIX_EPOCH;
-    let session = ClientSessionId::new("replay");
-    let task = session.first_task();
-    let mut rules = Rules::new(contract.clone(), None);
-    let mut course = Course::new(DriftState::new(session, start), policy);
-    let mut replay = Replay::default();
-    for (place, action) in actions.iter().enumerate() {
-        let call = place.to_string();
-        let assessment = rules.assess(action, Some(&call));
-        let fine = rules.fine_score();
-        let response = [Assessed {
-            action: action.clone(),
-            step: None,
-            call: Some(call.clone()),
-            assessment,
-            is_delegated: false,
-            put_back: Vec::new(),
-        }];
-        let at = start + Duration::seconds(i64::try_from(place).unwrap_or(i64::MAX / 4));
-        let id = CorrectionId::new(format!("replay-{place}"));
-        let moment = Moment {
-            at,
-            id,
-            task: task.clone(),
-        };
-        let progress = course.respond(&response, &contract, moment);
-        if let Some(failed) = action.failed {
-            rules.ended(&call, failed);
-        }
-        let correction = progress.made.map(|(_, correction)| correction);
-        if let Some(correction) = &correction {
-            course.delivered(correction, at);
-        }
-        let [Assessed { assessment, .. }] = response;
-        let is_followed = !progress.followed.is_empty();
-        replay.actions.push(Replayed {
-            fine,
-            score: if is_followed {
-                assessment.score.max(FOLLOWS)
-            } else {
-                assessment.score
-            },
-            findings: assessment.findings,
-            correction,
-            outcome: progress.settled.first().and_then(|settled| settled.outcome),
-            mode: course.state().mode,
-        });
+impl SessionEngine {
+    /// The score of the action that was assessed last with its fraction, in hundredths.
+    fn fine_score(&self) -> u16 {
+        self.rules.as_ref().map_or(1000, grov_scope::Rules::fine_score)
     }
-    replay
+
+    /// The user typed something that asks for nothing. The rules do not learn of it, for an action has one score whenever the
+    /// user speaks.
+    fn goes_on(&mut self, moment: &Moment) {
+        let spoken = Spoken {
+            objects: false,
+            arrived_at: moment.at,
+        };
+        let mut progress = self.course.prompted(spoken, moment.at);
+        let prompted = Prompted {
+            says_something: false,
+            prompt: "",
+            last_answer: None,
+        };
+        self.reconsider(&prompted, moment, &mut progress);
+    }
+
+    /// A correction counts as said. The rules do not learn of it: the agent of a recorded sequence never heard it, and what it
+    /// did next was no answer.
+    fn said_to_nobody(&mut self, said: &Correction, at: OffsetDateTime) {
+        self.course.delivered(said, at);
+    }
 }
 
 #[cfg(test)]
@@ -120,15 +222,67 @@ mod tests {
     #[test]
     fn a_sequence_has_one_score_for_each_action() {
         let actions = [read("a.rs"), edit("a.rs", "x"), read("b.rs")];
-        let replay = replay(GoalContract::default(), &actions, Policy::default());
+        let replay = replay(GoalContract::default(), &actions, Policy::default(), 0);
         assert_eq!(replay.scores().len(), 3);
         assert!(replay.scores().iter().all(|score| (1..=10).contains(score)));
+    }
+
+    /// A goal that forbids a folder, and actions that change it again and again.
+    fn against_the_goal() -> (GoalContract, Vec<ActionSketch>) {
+        let contract = GoalContract {
+            goal: "Fix the token refresh in src/auth/token.ts".to_owned(),
+            forbidden: vec!["src/styles/**".to_owned()],
+            ..GoalContract::default()
+        };
+        let file = |number: usize| match number % 3 {
+            0 => edit("src/auth/token.ts", &format!("const ttl = {number};")),
+            1 => edit(&format!("src/styles/part{number}.css"), "a {}"),
+            _ => read("src/auth/token.ts"),
+        };
+        (contract, (0..12).map(file).collect())
+    }
+
+    #[test]
+    fn an_action_has_one_score_whenever_corrections_are_said() {
+        let (contract, actions) = against_the_goal();
+        let by_action = replay(contract.clone(), &actions, Policy::PER_ACTION, 0);
+        assert_eq!(
+            by_action.said.first().map(|said| (said.about, said.behind)),
+            Some((1, 2))
+        );
+        for every in [1, 5, 100] {
+            let by_prompt = replay(contract.clone(), &actions, Policy::PER_PROMPT, every);
+            assert_eq!(by_prompt.fine_scores(), by_action.fine_scores(), "{every}");
+            assert_eq!(by_prompt.looks.len(), actions.len().div_ceil(every));
+            let findings = |replay: &Replay| -> Vec<Vec<Finding>> {
+                replay.actions.iter().map(|one| one.findings.clone()).collect()
+            };
+            assert_eq!(findings(&by_prompt), findings(&by_action), "{every}");
+        }
+    }
+
+    #[test]
+    fn where_words_go_out_with_prompts_they_are_said_behind_the_actions_before_one() {
+        let (contract, actions) = against_the_goal();
+        let replay = replay(contract, &actions, Policy::PER_PROMPT, 5);
+        let behind: Vec<usize> = replay.said.iter().map(|said| said.behind).collect();
+        assert_eq!(behind, [5, 10, 12]);
+        let (done, look) = &replay.looks[0];
+        assert_eq!((*done, look.actions), (5, 5));
+        assert!(look.score <= 3, "{look:?}");
+    }
+
+    #[test]
+    fn without_a_prompt_nothing_is_said_where_words_go_out_with_prompts() {
+        let (contract, actions) = against_the_goal();
+        let replay = replay(contract, &actions, Policy::PER_PROMPT, 0);
+        assert_eq!((replay.said.len(), replay.looks.len()), (0, 0));
     }
 
     #[test]
     fn an_empty_sequence_is_empty() {
         assert!(
-            replay(GoalContract::default(), &[], Policy::default())
+            replay(GoalContract::default(), &[], Policy::default(), 0)
                 .actions
                 .is_empty()
         );

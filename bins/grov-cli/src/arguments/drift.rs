@@ -1,6 +1,6 @@
 //! The words of `grov goal`, `grov drift` and `grov drift-test`.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
@@ -70,10 +70,24 @@ pub(crate) enum DriftCommand {
     /// "text"?, "error"?}]} is answered with a line {"seq_id", "scores", "corrections"}, in the same order. Types are read,
     /// edit, write, bash, search, task, web and other; below a score of 5 an action is off goal. A line that cannot be
     /// understood is told, left out, and makes the exit code 1.
+    ///
+    /// Scores of a file have a fraction, which ranks actions of one whole score; they are of the rules alone, and the same on
+    /// both paths. A look at a file never lowers the score of a live session; here one that goes on with a drift is below 5.
+    /// Scores of a session are whole, as they are recorded, and a look is never below 5.
+    ///
+    /// Paths differ in when the agent is corrected: --path proxy with the next action, --path hooks with the next prompt. A
+    /// correction then tells "behind" how many actions it is said, and "looks" tells what each prompt finds: "behind", the
+    /// whole "score" of what was done since the prompt before, and its "reason".
     Replay {
         /// The file; - for standard input
         #[arg(conflicts_with = "session")]
         file: Option<PathBuf>,
+        /// How the agent is corrected
+        #[arg(long, value_enum, default_value_t, requires = "file")]
+        path: ReplayPath,
+        /// With --path hooks: the user types something behind so many actions, which asks for nothing
+        #[arg(long, value_name = "N", default_value = "10", requires = "path")]
+        every: std::num::NonZeroUsize,
         /// Tell of each action what the guard of the hooks would have done before it, had nobody ever been asked: a line has
         /// "guard" besides, null or "ask" for every action
         #[arg(long, requires = "file")]
@@ -82,6 +96,16 @@ pub(crate) enum DriftCommand {
         #[arg(long, value_name = "S")]
         session: Option<String>,
     },
+}
+
+/// How a session reaches Grov.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReplayPath {
+    /// Through the proxy: the agent is corrected with its next request
+    #[default]
+    Proxy,
+    /// By hooks alone: the agent is corrected with the user's next prompt
+    Hooks,
 }
 
 /// Say what Grov would say of an action under a goal

@@ -18,9 +18,18 @@ pub(crate) fn run(common: &Common, command: &DriftCommand, terminal: Terminal) -
         DriftCommand::Explain { event } => explain::run(&context()?, event, terminal),
         DriftCommand::Replay {
             file: Some(file),
+            path,
+            every,
             guard,
             ..
-        } => replay::file(file, *guard, terminal),
+        } => {
+            let play = replay::Play {
+                path: *path,
+                every: every.get(),
+                guard: *guard,
+            };
+            replay::file(file, play, terminal)
+        }
         DriftCommand::Replay {
             session, file: None, ..
         } => replay::session(&context()?, session.as_deref(), terminal),

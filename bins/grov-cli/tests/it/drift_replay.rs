@@ -80,6 +80,65 @@ fn the_guard_tells_what_it_would_have_asked_about() {
 }
 
 #[test]
+fn on_hooks_scores_are_the_same_and_corrections_come_with_prompts() {
+    let scene = Scene::new();
+    let line = object!({
+        "seq_id": 1, "goal": "Fix the login in src/auth.rs", "constraints": ["Do not touch src/db/"], "actions": [
+            {"type": "edit", "files": ["src/auth.rs"], "text": "fn login() {}"},
+            {"type": "edit", "files": ["src/db/pool.rs"], "text": "x"},
+            {"type": "read", "files": ["src/auth.rs"]},
+            {"type": "edit", "files": ["src/db/query.rs"], "text": "y"},
+        ]
+    });
+    let file = scene.write("in.jsonl", &format!("{line}\n"));
+    let file = file.to_str().unwrap();
+    let replayed = |more: &[&str]| {
+        let ended = scene.run(&[&["drift", "replay", "--json", file], more].concat());
+        assert_eq!(ended.code, 0, "{ended:?}");
+        lines(&ended).remove(0)
+    };
+    let said = |answer: &Value| -> Vec<(Value, Value)> {
+        let corrections = answer["corrections"].as_array().unwrap().iter();
+        corrections
+            .map(|one| (one["action"].clone(), one["behind"].clone()))
+            .collect()
+    };
+    let proxy = replayed(&[]);
+    assert_eq!(proxy, replayed(&["--path", "proxy"]));
+    assert_eq!(
+        said(&proxy),
+        [(object!(1), Value::Null), (object!(3), Value::Null)]
+    );
+    assert_eq!(proxy.get("looks"), None);
+    let hooks = replayed(&["--path", "hooks", "--every", "3"]);
+    assert_eq!(hooks["scores"], proxy["scores"]);
+    assert_eq!(said(&hooks), [(object!(1), object!(3)), (object!(3), object!(4))]);
+    let looks = hooks["looks"].as_array().unwrap();
+    assert_eq!(
+        (&looks[0]["behind"], &looks[1]["behind"]),
+        (&object!(3), &object!(4))
+    );
+    assert!(looks[0]["score"].as_u64().unwrap() < 5, "{hooks}");
+    let whole = replayed(&["--path", "hooks"]);
+    assert_eq!(
+        said(&whole),
+        [(object!(1), object!(4))],
+        "one prompt behind all of them"
+    );
+    for wrong in [
+        &["--path", "mail"][..],
+        &["--path", "hooks", "--every", "0"],
+        &["--every", "3"],
+    ] {
+        assert_eq!(
+            scene.run(&[&["drift", "replay", file], wrong].concat()).code,
+            64,
+            "{wrong:?}"
+        );
+    }
+}
+
+#[test]
 fn a_line_that_cannot_be_understood_is_told_and_left_out() {
     let scene = Scene::new();
     let text = format!(

@@ -3,6 +3,7 @@
 mod sequence;
 mod stored;
 
+use crate::arguments::ReplayPath;
 use crate::failure::Failure;
 use crate::lines::Lines;
 use crate::output::{self, Outcome, Terminal, Verdict, say};
@@ -26,6 +27,9 @@ struct Answer {
     /// One for each action, 1 to 10, with a fraction that ranks them.
     scores: Vec<f64>,
     corrections: Vec<CorrectionView>,
+    /// What each prompt finds, where the agent is corrected with prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    looks: Option<Vec<LookView>>,
     /// What the guard would have said to each action before it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     guard: Option<Vec<Option<&'static str>>>,
@@ -36,15 +40,39 @@ struct Answer {
 struct CorrectionView {
     /// The place of the action that gave rise to it, from 0.
     action: usize,
+    /// How many actions are done when it is said, where that is not before the next action.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind: Option<usize>,
     level: &'static str,
     reason: String,
 }
 
+/// What a prompt finds of the actions since the one before.
+#[derive(Serialize)]
+struct LookView {
+    /// How many actions are done.
+    behind: usize,
+    /// 1 to 10, whole.
+    score: u8,
+    reason: Option<String>,
+}
+
+/// How a file is replayed.
+#[derive(Clone, Copy)]
+pub(super) struct Play {
+    /// How the agent is corrected.
+    pub(super) path: ReplayPath,
+    /// With prompts, behind so many actions.
+    pub(super) every: usize,
+    /// Whether the guard is asked.
+    pub(super) guard: bool,
+}
+
 /// Answers a file line by line, in order; at most one line is in memory.
-pub(super) fn file(path: &Path, guard: bool, terminal: Terminal) -> Outcome {
+pub(super) fn file(path: &Path, play: Play, terminal: Terminal) -> Outcome {
     let mut lines = Lines::open(path)?;
     let mut progress = Progress::new(true, lines.size, "sequences");
-    let ended = answer_all(&mut lines, &mut progress, guard, terminal);
+    let ended = answer_all(&mut lines, &mut progress, play, terminal);
     progress.close();
     let skipped = ended?;
     if skipped > MOST_TOLD {
@@ -61,7 +89,7 @@ pub(super) fn file(path: &Path, guard: bool, terminal: Terminal) -> Outcome {
 fn answer_all(
     lines: &mut Lines,
     progress: &mut Progress,
-    guard: bool,
+    play: Play,
     terminal: Terminal,
 ) -> Result<u64, Failure> {
     let (mut answered, mut skipped) = (0, 0);
@@ -73,7 +101,7 @@ fn answer_all(
         };
         match sequence {
             Ok(sequence) => {
-                let answer = answer(sequence, guard);
+                let answer = answer(sequence, play);
                 if terminal.wants_json() {
                     output::line(&answer)?;
                 } else {
@@ -98,19 +126,31 @@ fn answer_all(
     Ok(skipped)
 }
 
-fn answer(sequence: Sequence, guard: bool) -> Answer {
+fn answer(sequence: Sequence, play: Play) -> Answer {
     let actions: Vec<ActionSketch> = sequence.actions().collect();
     let contract = sequence.contract();
-    let guard = guard.then(|| guarded(&contract, &actions));
-    let replay = replay(contract, &actions, Policy::default());
-    let corrections = replay.corrections().map(|(action, correction)| CorrectionView {
-        action,
-        level: correction.level.as_str(),
-        reason: correction.reason.clone(),
+    let guard = play.guard.then(|| guarded(&contract, &actions));
+    let by_prompt = play.path == ReplayPath::Hooks;
+    let replay = if by_prompt {
+        replay(contract, &actions, Policy::PER_PROMPT, play.every)
+    } else {
+        replay(contract, &actions, Policy::PER_ACTION, 0)
+    };
+    let corrections = replay.said.iter().map(|said| CorrectionView {
+        action: said.about,
+        behind: by_prompt.then_some(said.behind),
+        level: said.correction.level.as_str(),
+        reason: said.correction.reason.clone(),
+    });
+    let looks = replay.looks.iter().map(|(behind, look)| LookView {
+        behind: *behind,
+        score: look.score,
+        reason: look.reason.clone(),
     });
     Answer {
         scores: replay.fine_scores(),
         corrections: corrections.collect(),
+        looks: by_prompt.then(|| looks.collect()),
         guard,
         seq_id: sequence.seq_id,
     }
