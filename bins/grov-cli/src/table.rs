@@ -24,13 +24,10 @@ impl Table {
     }
 
     /// Adds a row with one cell for each column.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(
-            cells
-                .iter()
-                .map(|cell| shortened(&harmless(cell), WIDEST))
-                .collect(),
-        );
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+        let cells = cells.into_iter();
+        self.rows
+            .push(cells.map(|cell| shortened(&harmless(&cell), WIDEST)).collect());
     }
 
     /// The lines, each with its newline.

@@ -3,9 +3,9 @@
 use crate::scene::{Scene, json};
 use crate::stored::{exchange, fill, step};
 use grov_domain::{
-    ActionType, ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    DriftStore, ExchangeStore, Finding, JudgedBy, RecoveryStep, Rule, SessionId, SessionMode, SessionStore,
-    Step, StepVerdict,
+    ActionSketch, ActionType, ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome,
+    DriftState, DriftStore, ExchangeStore, Finding, HookProgress, HookSession, HookStep, HookStore, JudgedBy,
+    RecoveryStep, Rule, SessionId, SessionMode, SessionStore, Step, StepId, StepVerdict,
 };
 use serde_json::{Value, json as object};
 use time::{Duration, OffsetDateTime};
@@ -368,6 +368,110 @@ fn a_session_is_judged_anew_in_the_order_in_which_it_acted() {
             .code,
         64
     );
+}
+
+/// What hooks keep of an action.
+fn hooked(session: &str, call: Option<&str>, file: &str, score: u8, second: i64) -> HookStep {
+    HookStep {
+        id: StepId::new(format!("{session}-{second}")),
+        tool_use_id: call.map(str::to_owned),
+        agent_id: None,
+        tool: "Edit".to_owned(),
+        action: ActionSketch {
+            action_type: ActionType::Edit,
+            files: vec![file.to_owned()],
+            command: None,
+            effects: Vec::new(),
+            reasoning: None,
+            failed: Some(false),
+            output: None,
+            content: None,
+        },
+        prompt: 1,
+        score: Some(score),
+        findings: Vec::new(),
+        timestamp: start() + Duration::minutes(10) + Duration::seconds(second),
+    }
+}
+
+/// Has hooks keep these actions of a session.
+fn follow(scene: &Scene, session: &str, steps: Vec<HookStep>) {
+    let project = scene.path("work").to_str().unwrap().to_owned();
+    let begun = HookSession::new(ClientSessionId::new(session), project.clone(), project, start());
+    fill(scene, async |store| {
+        let progress = HookProgress {
+            session: begun,
+            steps,
+            ended: Vec::new(),
+            check: None,
+        };
+        assert!(store.follow(&progress).await.unwrap());
+    });
+}
+
+#[test]
+fn a_replay_shows_what_each_path_stored() {
+    let scene = Scene::new();
+    a_drifted_session(&scene);
+    let file = |name: &str| scene.path("work").join(name).to_str().unwrap().to_owned();
+    let (auth, theme) = (file("src/auth.rs"), file("src/theme.css"));
+    follow(
+        &scene,
+        SESSION,
+        vec![
+            hooked(SESSION, Some("toolu_1"), &auth, 9, 0),
+            hooked(SESSION, Some("toolu_off"), &theme, 3, 1),
+            hooked(SESSION, Some("toolu_only"), &file("src/new.rs"), 8, 2),
+        ],
+    );
+    let answer = scene.ask(&["drift", "replay", "--session", SESSION]);
+    let actions = answer["actions"].as_array().unwrap();
+    let live: Vec<Value> = actions.iter().map(|action| action["live"].clone()).collect();
+    assert_eq!(
+        live,
+        [
+            object!({"proxy": 10, "hooks": 9}),
+            object!({"proxy": 7}),
+            object!({"proxy": 2, "hooks": 3}),
+            object!({"proxy": null}),
+            object!({"hooks": 8}),
+        ],
+        "{answer}"
+    );
+    assert_eq!(
+        (&actions[2]["then"], &actions[4]["then"]),
+        (&object!(2), &object!(8))
+    );
+    let text = scene.run(&["drift", "replay", "--session", SESSION]).stdout;
+    assert!(
+        text.contains("PROXY") && text.contains("HOOKS") && text.contains("NOW"),
+        "{text}"
+    );
+    assert!(
+        text.contains("5 actions: 1 off goal by proxy, 1 off goal by hooks, "),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_session_that_hooks_alone_followed_is_judged_anew() {
+    let scene = Scene::new();
+    let file = scene
+        .path("work")
+        .join("src/auth.rs")
+        .to_str()
+        .unwrap()
+        .to_owned();
+    follow(
+        &scene,
+        "hooked",
+        vec![hooked("hooked", Some("toolu_1"), &file, 4, 0)],
+    );
+    let answer = scene.ask(&["drift", "replay", "--session", "hooked"]);
+    assert_eq!(answer["actions"][0]["live"], object!({"hooks": 4}));
+    let text = scene.run(&["drift", "replay", "--session", "hooked"]).stdout;
+    assert!(text.contains("1 action: 1 off goal then, "), "{text}");
+    assert!(text.contains("HOOKS") && !text.contains("PROXY"), "{text}");
 }
 
 #[test]

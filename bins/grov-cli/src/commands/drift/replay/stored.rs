@@ -10,8 +10,8 @@ use crate::show::{moment, some};
 use crate::table::{Table, harmless};
 use grov_actions::{ToolCall, understand};
 use grov_domain::{
-    ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, OFF_GOAL_BELOW,
-    SessionId, SessionState, StepRow,
+    ActionSketch, ActionType, DriftEvent, DriftFilter, EffectKind, Finding, GoalContract, HookStep,
+    OFF_GOAL_BELOW, SessionId, SessionState, StepRow,
 };
 use grov_project::Place;
 use grov_query::{Chosen, Held};
@@ -38,21 +38,67 @@ struct ActionView {
     files: Vec<String>,
     command: Option<String>,
     agent_id: Option<String>,
-    /// What was said of it then; `null` where nobody judged.
+    /// What was said of it then, by the proxy where both paths recorded it; `null` where nobody judged.
     then: Option<u8>,
+    /// The same, of each path that recorded it.
+    live: Live,
     /// What the rules say of it now.
     now: u8,
     findings: Vec<Finding>,
 }
 
+/// The whole scores that are stored of an action. A path that did not record it has no field, one that did not judge it `null`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Live {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proxy: Option<Option<u8>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hooks: Option<Option<u8>>,
+}
+
+/// A path, its column, and what it stored of an action.
+struct PathScores {
+    name: &'static str,
+    column: &'static str,
+    of: fn(&Live) -> Option<Option<u8>>,
+}
+
+const PATHS: [PathScores; 2] = [
+    PathScores {
+        name: "proxy",
+        column: "PROXY#",
+        of: |live| live.proxy,
+    },
+    PathScores {
+        name: "hooks",
+        column: "HOOKS#",
+        of: |live| live.hooks,
+    },
+];
+
 /// An action that was recorded, wherever it is kept.
 struct Recorded {
     id: String,
+    call: Option<String>,
     task: SessionId,
     at: OffsetDateTime,
     agent_id: Option<String>,
-    then: Option<u8>,
+    live: Live,
     sketch: ActionSketch,
+}
+
+impl Recorded {
+    /// Whether a hook saw the same action. What was off the goal is kept by the proxy without its tool call.
+    fn is(&self, hooked: &Self) -> bool {
+        match (&self.call, &hooked.call) {
+            (Some(own), Some(theirs)) => own == theirs,
+            _ => {
+                let (own, theirs) = (&self.sketch, &hooked.sketch);
+                (own.action_type, &own.files, &own.command)
+                    == (theirs.action_type, &theirs.files, &theirs.command)
+            }
+        }
+    }
 }
 
 pub(in crate::commands::drift) fn run(
@@ -121,7 +167,8 @@ async fn judged(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<ActionV
             files: recorded.sketch.files,
             command: recorded.sketch.command,
             agent_id: recorded.agent_id,
-            then: recorded.then,
+            then: recorded.live.proxy.or(recorded.live.hooks).flatten(),
+            live: recorded.live,
             now: assessment.score,
             findings: assessment.findings,
         });
@@ -138,6 +185,15 @@ async fn recorded(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<Recor
     let steps = store.client_steps(&chosen.id).await?.into_iter().map(of_step);
     let events = store.drift_events(&filter).await?.into_iter().map(of_event);
     let mut all: Vec<Recorded> = steps.chain(events).collect();
+    let task = chosen.id.first_task();
+    for step in store.hook_steps(&chosen.id).await? {
+        let hooked = of_hook_step(step, &task);
+        let mut proxied = all.iter_mut().filter(|one| one.live.hooks.is_none());
+        match proxied.find(|one| one.is(&hooked)) {
+            Some(one) => one.live.hooks = hooked.live.hooks,
+            None => all.push(hooked),
+        }
+    }
     all.retain(|one| chosen.named.as_ref().is_none_or(|task| one.task == *task));
     // Steps of one response have one time, and ids in their order.
     all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
@@ -147,10 +203,14 @@ async fn recorded(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<Recor
 fn of_step(step: StepRow) -> Recorded {
     Recorded {
         id: step.id.to_string(),
+        call: step.tool_use_id,
         task: step.session_id,
         at: step.timestamp,
         agent_id: step.agent_id.map(|id| id.to_string()),
-        then: step.drift_score,
+        live: Live {
+            proxy: Some(step.drift_score),
+            hooks: None,
+        },
         sketch: sketch(
             step.action_type,
             step.files,
@@ -169,11 +229,30 @@ fn of_event(event: DriftEvent) -> Recorded {
     let id = event.step_id.map(|id| id.to_string());
     Recorded {
         id: id.unwrap_or_else(|| event.id.to_string()),
+        call: None,
         task: event.session_id,
         at: event.timestamp,
         agent_id: None,
-        then: event.drift_score,
+        live: Live {
+            proxy: Some(event.drift_score),
+            hooks: None,
+        },
         sketch: sketch(action_type, event.files, event.command, effects),
+    }
+}
+
+fn of_hook_step(step: HookStep, task: &SessionId) -> Recorded {
+    Recorded {
+        id: step.id.to_string(),
+        call: step.tool_use_id,
+        task: task.clone(),
+        at: step.timestamp,
+        agent_id: step.agent_id.map(|id| id.to_string()),
+        live: Live {
+            proxy: None,
+            hooks: Some(step.score),
+        },
+        sketch: step.action,
     }
 }
 
@@ -210,49 +289,65 @@ fn root(task: Option<&SessionState>) -> Option<String> {
     Some(top.to_string_lossy().into_owned())
 }
 
+fn shown(score: Option<u8>) -> String {
+    score.map_or_else(|| "-".to_owned(), |score| score.to_string())
+}
+
 fn text(answer: &Answer, style: Style) -> String {
     let session = harmless(&answer.client_session_id);
-    if answer.actions.is_empty() {
+    let actions = &answer.actions;
+    if actions.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["TIME", "ACTION", "THEN#", "NOW#", "SUBJECT", "WHY"]);
-    for action in &answer.actions {
+    let has_recorded = |path: &&PathScores| actions.iter().any(|action| (path.of)(&action.live).is_some());
+    let paths: Vec<&PathScores> = PATHS.iter().filter(has_recorded).collect();
+    let mut head = vec!["TIME", "ACTION"];
+    head.extend(paths.iter().map(|path| path.column));
+    head.extend(["NOW#", "SUBJECT", "WHY"]);
+    let mut table = Table::new(&head);
+    for action in actions {
         let subject = match &action.command {
             Some(command) if action.action_type == "bash" || action.files.is_empty() => command.clone(),
             _ => action.files.join(" "),
         };
-        table.row([
-            moment(action.timestamp),
-            action.action_type.to_owned(),
-            action
-                .then
-                .map_or_else(|| "-".to_owned(), |score| score.to_string()),
-            action.now.to_string(),
-            subject,
-            action
-                .findings
-                .first()
-                .map(|finding| finding.reason.clone())
-                .unwrap_or_default(),
-        ]);
+        let mut row = vec![moment(action.timestamp), action.action_type.to_owned()];
+        row.extend(paths.iter().map(|path| shown((path.of)(&action.live).flatten())));
+        let reason = action.findings.first().map(|finding| finding.reason.clone());
+        row.extend([action.now.to_string(), subject, reason.unwrap_or_default()]);
+        table.row(row);
     }
-    let off = |score: Option<u8>| score.is_some_and(|score| score < OFF_GOAL_BELOW);
-    let then = answer.actions.iter().filter(|action| off(action.then)).count();
-    let now = answer
-        .actions
-        .iter()
-        .filter(|action| off(Some(action.now)))
-        .count();
-    let actions = some(answer.actions.len() as u64, "action", "actions");
-    let scores = |score: fn(&ActionView) -> Option<u8>| {
-        let scores: Vec<Option<u8>> = answer.actions.iter().map(score).collect();
-        picture(&scores, style)
+    let off = |scores: &[Option<u8>]| {
+        let off = scores.iter().flatten().filter(|score| **score < OFF_GOAL_BELOW);
+        off.count()
     };
+    let then: Vec<(&str, Vec<Option<u8>>)> = paths
+        .iter()
+        .map(|path| {
+            let scores = actions.iter().map(|action| (path.of)(&action.live).flatten());
+            (path.name, scores.collect())
+        })
+        .collect();
+    let now: Vec<Option<u8>> = actions.iter().map(|action| Some(action.now)).collect();
+    let told = match then.as_slice() {
+        [(_, scores)] => format!("{} off goal then", off(scores)),
+        several => {
+            let told: Vec<String> = several
+                .iter()
+                .map(|(name, scores)| format!("{} off goal by {name}", off(scores)))
+                .collect();
+            told.join(", ")
+        }
+    };
+    let pictures: String = then
+        .iter()
+        .map(|(name, scores)| format!("{name} {}\n", picture(scores, style)))
+        .collect();
     format!(
-        "{}\n{}{actions}: {then} off goal then, {now} now\nthen {}\nnow  {}\n",
+        "{}\n{}{}: {told}, {} now\n{pictures}now   {}\n",
         style.faint(&format!("session {session}")),
         table.render(style),
-        scores(|action| action.then),
-        scores(|action| Some(action.now)),
+        some(actions.len() as u64, "action", "actions"),
+        off(&now),
+        picture(&now, style),
     )
 }
