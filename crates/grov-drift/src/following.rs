@@ -357,6 +357,12 @@ impl Following {
             output: ended.output.as_deref(),
             is_delegated: entry.agent.is_some(),
         }));
+        for (id, verdict) in effects.later_verdicts {
+            if let Some(step) = self.steps.iter_mut().rev().find(|step| step.id == id) {
+                step.score = Some(verdict.score);
+                step.findings = verdict.findings;
+            }
+        }
         let steps = self.steps.iter_mut().rev();
         let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(call));
         if let Some(step) = own.next() {

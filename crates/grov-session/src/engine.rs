@@ -15,8 +15,8 @@ use crate::stretch::Stretch;
 use crate::verdict::{acquitted, certain, verdicts};
 use crate::way_back::has_hard;
 use grov_domain::{
-    AskedCall, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict, ForcedRecovery,
-    GoalContract, GoalEdit, SessionMode, both_ends,
+    AskedCall, Assessment, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict,
+    ForcedRecovery, GoalContract, GoalEdit, SessionMode, both_ends,
 };
 use grov_redact::Redactor;
 use grov_scope::Rules;
@@ -212,11 +212,11 @@ impl SessionEngine {
         } = observed;
         self.past
             .keep_action(&action, call.as_deref(), step.as_ref(), is_delegated);
-        let is_asked = call
+        let is_allowed = call
             .as_deref()
-            .is_some_and(|call| self.permissions.was_asked(call));
+            .is_some_and(|call| self.permissions.was_allowed(call));
         let rules = self.rules();
-        if is_asked {
+        if is_allowed {
             rules.allow(&action, call.as_deref());
         }
         let assessment = if is_delegated {
@@ -230,7 +230,9 @@ impl SessionEngine {
             action,
             step,
             call,
-            assessment: if is_known {
+            assessment: if is_allowed {
+                Assessment::on_goal()
+            } else if is_known {
                 assessment
             } else {
                 certain(assessment, self.past.is_known())
@@ -312,6 +314,9 @@ impl SessionEngine {
             }
         }
         effects.wants_permissions = self.permissions.ended(call, failed);
+        let allowed = self.permissions.answered();
+        effects.wants_permissions &= allowed.is_empty();
+        self.allowed(allowed, moment, &mut effects);
         if failed {
             // It changed nothing, so there is nothing to be said of it.
             self.stretch.drop_call(call);
@@ -338,7 +343,14 @@ impl SessionEngine {
 
     fn permission_asked(&mut self, calls: &[AskedCall], moment: &Moment) -> Effects {
         let mut effects = Effects::default();
-        for one in self.permissions.asked(calls) {
+        let allowed = self.permissions.asked(calls);
+        self.allowed(allowed, moment, &mut effects);
+        effects
+    }
+
+    /// The user was asked about these actions, and they ran.
+    fn allowed(&mut self, actions: Vec<Assessed>, moment: &Moment, effects: &mut Effects) {
+        for one in actions {
             effects
                 .later_verdicts
                 .extend(one.step.clone().map(|step| (step, acquitted())));
@@ -356,7 +368,6 @@ impl SessionEngine {
             effects.progress.add(self.course.promote(contract, moment));
             effects.progress.changed = true;
         }
-        effects
     }
 
     /// The user said yes to these words of the agent.

@@ -24,6 +24,10 @@ pub struct Memo {
     questions: Vec<Question>,
     #[serde(default)]
     last_score: Option<u8>,
+    #[serde(default)]
+    suspicions: u8,
+    #[serde(default)]
+    permissions: Permissions,
     /// What the user typed.
     typed: GoalContract,
     /// What the rules were held to, where that is not what the user typed alone.
@@ -39,6 +43,8 @@ struct Lent<'a, M> {
     last_answer: Option<&'a str>,
     questions: &'a [Question],
     last_score: Option<u8>,
+    suspicions: u8,
+    permissions: &'a Permissions,
     typed: &'a GoalContract,
     held: Option<&'a GoalContract>,
     rules: Option<M>,
@@ -56,6 +62,8 @@ impl SessionEngine {
             last_answer: self.last_answer.as_deref(),
             questions: &self.questions,
             last_score: self.last_score,
+            suspicions: self.suspicions,
+            permissions: &self.permissions,
             typed,
             held: rules.map(Rules::contract).filter(|held| *held != typed),
             rules: rules.map(Rules::memo),
@@ -76,6 +84,8 @@ impl SessionEngine {
             last_answer,
             questions,
             last_score,
+            suspicions,
+            permissions,
             typed,
             held,
             rules,
@@ -97,10 +107,10 @@ impl SessionEngine {
             course: course.under(policy),
             last_answer,
             questions,
-            permissions: Permissions::default(),
+            permissions,
             stretch,
             past,
-            suspicions: 0,
+            suspicions,
             last_score,
         };
         engine.rules();

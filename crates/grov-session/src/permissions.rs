@@ -2,19 +2,21 @@
 
 use crate::assessed::Assessed;
 use grov_domain::AskedCall;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Actions that are kept until it is known whether the user was asked about them.
 const MOST: usize = 32;
 
 /// What the user was asked, and actions against a fact of which it is not known yet whether the user allowed them.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Permissions {
     /// Whether a call that the user was asked about is known to have run.
     asked: BTreeMap<String, bool>,
     open: Vec<Open>,
 }
 
+#[derive(Clone, Serialize, Deserialize)]
 struct Open {
     action: Assessed,
     has_run: bool,
@@ -57,9 +59,9 @@ impl Permissions {
         open.any(|open| open.action.call.as_deref() == Some(call))
     }
 
-    /// Whether the user was asked about a call.
-    pub(crate) fn was_asked(&self, call: &str) -> bool {
-        self.asked.contains_key(call)
+    /// Whether the user was asked about a call that is known to have run: they said yes.
+    pub(crate) fn was_allowed(&self, call: &str) -> bool {
+        self.asked.get(call) == Some(&true)
     }
 
     /// Whether the user was asked about a call that is not known to have run.
@@ -73,6 +75,11 @@ impl Permissions {
             let ran = self.asked.entry(call.tool_use_id.clone()).or_default();
             *ran |= call.ran;
         }
+        self.answered()
+    }
+
+    /// The open actions that ran though the user was asked about them; they are open no more.
+    pub(crate) fn answered(&mut self) -> Vec<Assessed> {
         let is_asked = |open: &Open| {
             open.action
                 .call
