@@ -48,7 +48,9 @@ impl ContextSource for Drift {
             session.said_last = None;
             let now = self.shared.clock.now();
             let correction = session.engine.due(now, !prompt.is_empty())?.clone();
-            if !happened_here(session.engine.pending_call(), occasion) {
+            // What a subagent called stands in its own history.
+            let is_delegated = session.engine.is_pending_delegated();
+            if !is_delegated && !happened_here(session.engine.pending_call(), occasion) {
                 return None;
             }
             let doubtful = (!prompt.is_empty())

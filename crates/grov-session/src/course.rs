@@ -419,6 +419,11 @@ impl Course {
         self.offence.call.as_deref()
     }
 
+    /// Whether a subagent did what the correction that waits to be said is about.
+    pub fn is_pending_delegated(&self) -> bool {
+        self.pending().is_some() && self.offence.is_delegated
+    }
+
     /// A person had the correction of the state forgotten.
     pub fn forget(&mut self, at: OffsetDateTime) {
         self.state.correction = None;

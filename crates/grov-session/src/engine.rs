@@ -516,6 +516,11 @@ impl SessionEngine {
         })
     }
 
+    /// Whether a subagent did what the correction that waits to be said is about.
+    pub fn is_pending_delegated(&self) -> bool {
+        self.course.is_pending_delegated()
+    }
+
     /// Whether it is not known yet if the user allowed this call, though a fact is found of it.
     pub fn is_permission_open(&self, call: &str) -> bool {
         self.permissions.is_open(call)

@@ -267,3 +267,26 @@ async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
     let said = bench.next_request("", &[]).await.unwrap();
     assert!(said.contains("theme.css"));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_subagent_broke_is_said_though_its_call_stands_in_no_main_request() {
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    bench.exchange(Response {
+        agent: Some("reviewer"),
+        actions: vec![edit(&format!("{ROOT}/src/styles/theme.css"), "a {}")],
+        ..Response::default()
+    });
+    let mut occasion = bench.occasion("", &[]);
+    occasion.body = "".into();
+    let words = bench.drift.words(&occasion).await.unwrap();
+    assert!(words.text.contains("theme.css"), "{}", words.text);
+    // What the main conversation called has to stand in the request's history.
+    let bench = Bench::new();
+    bench.begin(GOAL).await;
+    let (calls, _) = bench.change("src/styles/theme.css", "a {}");
+    let mut occasion = bench.occasion("", &calls);
+    occasion.answered.clear();
+    occasion.body = "".into();
+    assert!(bench.drift.words(&occasion).await.is_none());
+}
