@@ -18,7 +18,8 @@
 //!   at most [`MOST_DOUBTS`] times under one goal.
 //! - Facts that are found while a correction waits are said with it.
 //! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
-//! - A call that failed or was denied changed nothing: what was to be said of it is not said.
+//! - A call that failed or was denied changed nothing: what was to be said of it is not said. Nor is what was put back before
+//!   it was said, were it in the same response.
 
 use crate::assessed::Assessed;
 use crate::correction;
@@ -32,7 +33,7 @@ use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
-use response::{described, eased_of, reasons, worst};
+use response::{described, eased_of, put_back_at_once, reasons, worst};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
@@ -196,7 +197,9 @@ impl Course {
             self.open_doubts
                 .acted(&one.action, &one.assessment, one.call.as_deref());
         }
-        let worst = worst(response, &obeyed);
+        let moot = put_back_at_once(response);
+        let skipped: Vec<usize> = obeyed.iter().chain(&moot).copied().collect();
+        let worst = worst(response, &skipped);
         if worst.is_none() && obeyed.is_empty() {
             self.touch(progress.changed, moment.at);
             return progress;
@@ -233,7 +236,7 @@ impl Course {
         }
         let beside = |(place, _): &(usize, &Assessed)| {
             let made = progress.made.as_ref();
-            !obeyed.contains(place) && made.is_none_or(|(about, _)| about != place)
+            !skipped.contains(place) && made.is_none_or(|(about, _)| about != place)
         };
         let facts = response.iter().enumerate().filter(beside);
         let facts: Vec<&Assessed> = facts

@@ -2,6 +2,7 @@
 
 use crate::assessed::Assessed;
 use crate::level::ON_GOAL_FROM;
+use crate::offence::Offence;
 use crate::way_back::has_hard;
 use grov_domain::{ActionSketch, Assessment};
 use grov_redact::Redactor;
@@ -21,6 +22,17 @@ pub(super) fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed>
         }
     }
     eased
+}
+
+/// The actions whose facts a later one of the same response puts back: nothing is left to be said of them.
+pub(super) fn put_back_at_once(response: &[Assessed]) -> Vec<usize> {
+    let is_undone = |(place, one): &(usize, &Assessed)| {
+        let later = response.iter().skip(place + 1);
+        let back: Vec<String> = later.flat_map(|one| one.put_back.iter().cloned()).collect();
+        !back.is_empty() && Offence::of(one, true).is_undone_by(&back)
+    };
+    let found = response.iter().enumerate().filter(is_undone);
+    found.map(|(place, _)| place).collect()
 }
 
 /// The score that counts: a model's, except that what is a matter of fact stands.
