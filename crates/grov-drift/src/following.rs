@@ -321,9 +321,11 @@ impl Following {
         let Some(assessed) = effects.assessed.pop() else {
             return;
         };
-        let (score, findings) = match effects.verdicts.pop().flatten() {
-            Some(verdict) => (verdict.score, verdict.findings),
-            None => (assessed.assessment.score, assessed.assessment.findings),
+        let (score, findings) = match effects.verdicts.pop() {
+            Some(verdict) => verdict.map_or((None, Vec::new()), |verdict| {
+                (Some(verdict.score), verdict.findings)
+            }),
+            None => (Some(assessed.assessment.score), assessed.assessment.findings),
         };
         self.steps.push(HookStep {
             id: step,
@@ -335,7 +337,7 @@ impl Following {
                 ..assessed.action
             },
             prompt: self.session.prompts,
-            score: Some(score),
+            score,
             findings,
             timestamp: entry.at.unwrap_or(self.session.updated_at),
         });
@@ -351,7 +353,7 @@ impl Following {
 
     fn ended(&mut self, entry: &Entry, ended: &Ended) {
         let call = ended.tool_use_id.as_str();
-        self.apply(SessionEvent::Ended(Outcome {
+        let effects = self.apply(SessionEvent::Ended(Outcome {
             call,
             failed: ended.failed,
             output: ended.output.as_deref(),
