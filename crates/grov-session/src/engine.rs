@@ -638,3 +638,6 @@ fn kept_consent(words: &str) -> String {
     let safe = Redactor::shared().redact(words);
     both_ends(&safe, CONSENT_END, "\n").into_owned()
 }
+
+#[cfg(test)]
+mod tests;
