@@ -1,0 +1,75 @@
+//! A session as a file tells it.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Session {
+    #[serde(rename = "about")]
+    _about: String,
+    #[serde(default, rename = "differs")]
+    _differs: Option<String>,
+    pub(crate) turns: Vec<Turn>,
+    #[serde(default)]
+    pub(crate) expected: Option<Value>,
+}
+
+/// What the user typed, and what the agent did.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Turn {
+    pub(crate) prompt: String,
+    pub(crate) responses: Vec<Response>,
+}
+
+/// One response of the model. A last one without calls ends the turn.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Response {
+    /// The subagent whose response it is.
+    #[serde(default)]
+    pub(crate) agent: Option<String>,
+    #[serde(default)]
+    pub(crate) says: Option<String>,
+    #[serde(default)]
+    pub(crate) calls: Vec<Call>,
+}
+
+/// A tool call and how it ended.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Call {
+    /// By which expectations know it.
+    pub(crate) id: String,
+    pub(crate) tool: String,
+    pub(crate) input: Value,
+    #[serde(default)]
+    pub(crate) output: String,
+    #[serde(default)]
+    pub(crate) failed: bool,
+    /// The guard asked the user about it before it ran.
+    #[serde(default)]
+    pub(crate) asked: bool,
+}
+
+impl Session {
+    /// The calls, in their order.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Call> {
+        let responses = self.turns.iter().flat_map(|turn| &turn.responses);
+        responses.flat_map(|response| &response.calls)
+    }
+
+    /// What is expected of this path at the end of a turn.
+    pub(crate) fn expected_turn(&self, number: usize, path: &str) -> Option<&Value> {
+        let turn = self.expected.as_ref()?["turns"].get(number)?;
+        turn.get(path).or(Some(turn))
+    }
+
+    /// What is expected of this path of the actions.
+    pub(crate) fn expected_actions(&self, path: &str) -> Option<Vec<Value>> {
+        let actions = self.expected.as_ref()?["actions"].as_array()?;
+        let of_path = |action: &Value| action.get(path).unwrap_or(action).clone();
+        Some(actions.iter().map(of_path).collect())
+    }
+}
