@@ -1,6 +1,6 @@
-//! Whole sessions, told to both paths: what they find of every action is the same.
+//! Whole sessions, played to both paths: what they find of every action is the same.
 //!
-//! Each file of `sessions/` is a session and what is expected of it; `README.md` tells the format. One adapter reads it as
+//! Each file of `sessions/` is a session and what is expected of it; `README.md` has the format. One adapter reads it as
 //! requests and responses of the Messages API, the other as the transcript that Claude Code writes. With `GOLDEN_UPDATE=1`
 //! the expectations are written anew: look at what changed.
 
@@ -28,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) actions: Vec<Value>,
     /// Mode and escalation at the end of each turn.
     pub(crate) turns: Vec<Value>,
-    /// What the agent is told.
+    /// What the agent hears.
     pub(crate) said: Vec<Value>,
 }
 
@@ -55,7 +55,7 @@ fn all(proxy: &[Value], hooks: &[Value]) -> Value {
     pairs.map(|(proxy, hooks)| both(proxy, hooks)).collect()
 }
 
-/// What is found by both paths, as a file tells it.
+/// What is found by both paths, as a file has it.
 fn expectation(proxy: &Seen, hooks: &Seen) -> Value {
     json!({
         "actions": all(&proxy.actions, &hooks.actions),

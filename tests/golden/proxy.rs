@@ -260,7 +260,7 @@ impl Client {
         self.store.append(&records).await.unwrap();
     }
 
-    /// The turn is over: where the session stands, once the background has written it.
+    /// The turn is over: mode and escalation, once the background has written it.
     async fn rest(&mut self, expected: Option<&Value>) {
         let until = Instant::now() + expected.map_or(UNKNOWN, |_| PATIENCE);
         loop {

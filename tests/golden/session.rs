@@ -1,4 +1,4 @@
-//! A session as a file tells it.
+//! A session as a file has it.
 
 use serde::Deserialize;
 use serde_json::Value;

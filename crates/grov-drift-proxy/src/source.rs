@@ -48,7 +48,7 @@ impl ContextSource for Drift {
             session.said_last = None;
             let now = self.shared.clock.now();
             let correction = session.engine.due(now, !prompt.is_empty())?.clone();
-            // What a subagent called stands in its own history.
+            // What a subagent called is in its own history alone.
             let is_delegated = session.engine.is_pending_delegated();
             if !is_delegated && !happened_here(session.engine.pending_call(), occasion) {
                 return None;

@@ -173,7 +173,7 @@ impl Playing {
         let Some(correction) = self.engine.due(at, false).cloned() else {
             return;
         };
-        self.engine.said_to_nobody(&correction, at);
+        self.engine.counts_as_said(&correction, at);
         let about = correction.tool_use_id.as_deref();
         self.replay.said.push(Said {
             about: about
@@ -209,7 +209,7 @@ impl SessionEngine {
 
     /// A correction counts as said. The rules do not learn of it: the agent of a recorded sequence never heard it, and what it
     /// did next was no answer.
-    fn said_to_nobody(&mut self, said: &Correction, at: OffsetDateTime) {
+    fn counts_as_said(&mut self, said: &Correction, at: OffsetDateTime) {
         self.course.delivered(said, at);
     }
 }

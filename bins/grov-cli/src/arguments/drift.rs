@@ -76,7 +76,7 @@ pub(crate) enum DriftCommand {
     /// Scores of a session are whole, as they are recorded, and a look is never below 5.
     ///
     /// Paths differ in when the agent is corrected: --path proxy with the next action, --path hooks with the next prompt. A
-    /// correction then tells "behind" how many actions it is said, and "looks" tells what each prompt finds: "behind", the
+    /// correction then has "behind", the number of actions before it is said, and "looks" has what each prompt finds: "behind", the
     /// whole "score" of what was done since the prompt before, and its "reason".
     Replay {
         /// The file; - for standard input

@@ -393,7 +393,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         2 => (0..PROMPTS.len()).prop_map(Happens::Prompt),
         6 => prop::collection::vec((0..9_usize, prop::bool::weighted(0.2)), 1..3).prop_map(Happens::Act),
         3 => (0..9_usize, prop::bool::weighted(0.3), any::<bool>())
-            .prop_map(|(call, failed, told)| Happens::Ended(call, failed, told)),
+            .prop_map(|(call, failed, speaks)| Happens::Ended(call, failed, speaks)),
         1 => (0..9_usize, any::<bool>()).prop_map(|(call, plan)| Happens::Asks(call, plan)),
         1 => (0..WORDS.len()).prop_map(Happens::Said),
         1 => Just(Happens::TurnEnded),
@@ -432,12 +432,12 @@ impl Session {
                 let observed = observed.collect();
                 self.apply(SessionEvent::Acted(observed))
             }
-            Happens::Ended(call, failed, told) => {
+            Happens::Ended(call, failed, speaks) => {
                 let call = format!("call-{call}");
                 self.apply(SessionEvent::Ended(Outcome {
                     call: &call,
                     failed: *failed,
-                    output: told.then_some("src/billing/cart.ts: error in line 3"),
+                    output: speaks.then_some("src/billing/cart.ts: error in line 3"),
                     is_delegated: false,
                 }))
             }

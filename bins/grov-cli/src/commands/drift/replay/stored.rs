@@ -38,7 +38,7 @@ struct ActionView {
     files: Vec<String>,
     command: Option<String>,
     agent_id: Option<String>,
-    /// What was said of it then, by the proxy where both paths recorded it; `null` where nobody judged.
+    /// What was said of it then, by the proxy where both paths recorded it; `null` where it was not judged.
     then: Option<u8>,
     /// The same, of each path that recorded it.
     live: Live,
@@ -328,14 +328,14 @@ fn text(answer: &Answer, style: Style) -> String {
         })
         .collect();
     let now: Vec<Option<u8>> = actions.iter().map(|action| Some(action.now)).collect();
-    let told = match then.as_slice() {
+    let then_off = match then.as_slice() {
         [(_, scores)] => format!("{} off goal then", off(scores)),
         several => {
-            let told: Vec<String> = several
+            let each: Vec<String> = several
                 .iter()
                 .map(|(name, scores)| format!("{} off goal by {name}", off(scores)))
                 .collect();
-            told.join(", ")
+            each.join(", ")
         }
     };
     let pictures: String = then
@@ -343,7 +343,7 @@ fn text(answer: &Answer, style: Style) -> String {
         .map(|(name, scores)| format!("{name} {}\n", picture(scores, style)))
         .collect();
     format!(
-        "{}\n{}{}: {told}, {} now\n{pictures}now   {}\n",
+        "{}\n{}{}: {then_off}, {} now\n{pictures}now   {}\n",
         style.faint(&format!("session {session}")),
         table.render(style),
         some(actions.len() as u64, "action", "actions"),
