@@ -4,7 +4,7 @@ use crate::holding::Agreement;
 use crate::objection::objects;
 use crate::offence::Offence;
 use crate::way_back::has_hard;
-use grov_domain::{GoalContract, OFF_GOAL_BELOW, words};
+use grov_domain::{GoalContract, OFF_GOAL_BELOW, Rule, words};
 use grov_scope::Rules;
 use std::collections::HashSet;
 
@@ -74,6 +74,11 @@ pub(crate) fn stands(
             .action
             .as_ref()
             .is_none_or(|action| has_hard(&rules.assess_delegated(action)));
+    }
+    // A prompt lets what was done before be done again, but a circle that nothing was asked for since is still one.
+    let is_circle = offence.findings.iter().any(|one| one.rule == Rule::Repetition);
+    if is_circle && !spoken.says_something {
+        return true;
     }
     let Some(goal) = &offence.judged_under else {
         let action = offence.action.as_ref();

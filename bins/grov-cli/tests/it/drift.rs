@@ -381,6 +381,7 @@ fn hooked(session: &str, call: Option<&str>, file: &str, score: u8, second: i64)
             action_type: ActionType::Edit,
             files: vec![file.to_owned()],
             command: None,
+            line: None,
             effects: Vec::new(),
             reasoning: None,
             failed: Some(false),

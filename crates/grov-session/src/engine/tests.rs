@@ -295,6 +295,30 @@ fn what_the_user_let_pass_is_not_corrected_again() {
     }
 }
 
+/// Writes the same text until that is found.
+fn circle(session: &mut Session) {
+    let text = "export const refresh = async (token: Token) => renew(token, { retries: 3 });";
+    for _ in 0..6 {
+        session.act(edit(&format!("{ROOT}/src/auth/token.ts"), text));
+        if session.waits().is_some() {
+            return;
+        }
+    }
+    panic!("a circle is found");
+}
+
+#[test]
+fn with_prompts_a_circle_is_said_unless_something_was_asked_for_since() {
+    let mut session = Session::new(Policy::PER_PROMPT);
+    circle(&mut session);
+    session.prompt("go on");
+    assert!(session.say().is_some());
+    let mut session = Session::new(Policy::PER_PROMPT);
+    circle(&mut session);
+    session.prompt("Now write the docs/guide.md about the menu");
+    assert_eq!(session.say(), None);
+}
+
 #[test]
 fn what_the_user_objected_to_is_corrected_again() {
     let mut session = Session::new(Policy::PER_PROMPT);
