@@ -3,6 +3,12 @@
 //! Each file of `sessions/` is a session and what is expected of it; `README.md` has the format. One adapter reads it as
 //! requests and responses of the Messages API, the other as the transcript that Claude Code writes. With `GOLDEN_UPDATE=1`
 //! the expectations are written anew: look at what changed.
+#![forbid(unsafe_code)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by a panic, wherever it is"
+)]
 
 mod hooks;
 mod proxy;
