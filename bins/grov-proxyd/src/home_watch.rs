@@ -1,7 +1,7 @@
 //! Notices when the home is removed, or taken by another daemon, while this one runs.
 
 use crate::assembly::{DaemonStore, DatabaseFile};
-use grov_domain::{ExchangeRecord, RecordSink, SinkHealth};
+use grov_domain::{ExchangeRecord, RecordSink, Redacted, SinkHealth};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::{Home, Shutdown};
 use grov_store::BatchWriter;
@@ -144,7 +144,7 @@ pub(crate) struct WatchedSink {
 }
 
 impl RecordSink for WatchedSink {
-    fn submit(&self, record: ExchangeRecord) {
+    fn submit(&self, record: Redacted<ExchangeRecord>) {
         match self.home.fault() {
             Some(Fault::Taken(_)) => {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -225,7 +225,7 @@ mod tests {
         home.create().unwrap();
         let other = Lock::acquire(&home).unwrap();
         watch.look();
-        sink.submit(record());
+        sink.submit(Redacted::of(&record()));
         let health = sink.health();
         assert!(
             health

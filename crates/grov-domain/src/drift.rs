@@ -5,6 +5,7 @@ use crate::{
     SessionId, SessionMode, StepId, StepRow, StoreError,
 };
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
@@ -444,10 +445,14 @@ pub trait DriftStore: Send + Sync {
     /// Where a session stands; `None` for one that was never looked at.
     async fn drift_state(&self, session: &ClientSessionId) -> Result<Option<DriftState>, StoreError>;
     /// Keeps where a session stands, with its newest correction, unless what is kept is newer. The task in work shows it too.
-    async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError>;
+    async fn save_drift_state(
+        &self,
+        state: &Redacted<DriftState>,
+        task: &SessionId,
+    ) -> Result<(), StoreError>;
     /// Keeps a correction; replaces the one of the same id, but for its task. Words of a task that was forgotten since they
     /// were made are not kept, here and with a state.
-    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError>;
+    async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError>;
     /// Corrections of a session, oldest first.
     async fn corrections(&self, session: &ClientSessionId) -> Result<Vec<Correction>, StoreError>;
     /// Later verdicts on recorded actions of a session: those below [`OFF_GOAL_BELOW`] move steps to the drift log, the
@@ -457,7 +462,7 @@ pub trait DriftStore: Send + Sync {
     async fn judge_steps(
         &self,
         session: &ClientSessionId,
-        verdicts: &[(StepId, StepVerdict)],
+        verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError>;
     /// Steps that bear on the actions to be judged: of the same files, of the same folders, with the goal's words, and key
     /// decisions, in this order, without repetition, none that was judged off goal. Only the newest [`RELATED_AMONG`] steps
@@ -478,7 +483,7 @@ pub struct AskedCall {
 #[async_trait]
 pub trait GoalStore: Send + Sync {
     /// Keeps an edit. Running programs learn of it by the store's revision.
-    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError>;
+    async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError>;
     /// The edits of a session, oldest first.
     async fn goal_edits(&self, session: &ClientSessionId) -> Result<Vec<GoalEdit>, StoreError>;
     /// The calls of a session that the user was asked about before they ran. Each is kept before the question is shown.

@@ -4,6 +4,7 @@
 
 use crate::{StoreError, Task};
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use std::fmt;
 
 /// The most texts that one call to an [`Embedder`] may hold.
@@ -92,14 +93,28 @@ pub enum EmbedError {
     Refused(String),
 }
 
-/// A model that embeds texts.
+/// A model that embeds texts. What is not redacted cannot be handed to it:
+///
+/// ```compile_fail,E0308
+/// # use grov_domain::{EmbedError, Embedder, Embedding};
+/// async fn embed(embedder: &dyn Embedder, text: String) -> Result<Vec<Embedding>, EmbedError> {
+///     embedder.embed(&[text]).await
+/// }
+/// ```
+///
+/// ```
+/// # use grov_domain::{EmbedError, Embedder, Embedding, Redacted};
+/// async fn embed(embedder: &dyn Embedder, text: String) -> Result<Vec<Embedding>, EmbedError> {
+///     embedder.embed(&[Redacted::of(&text)]).await
+/// }
+/// ```
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// The model's name, with all that its answers depend on. Embeddings of different names are not compared.
     fn model(&self) -> &str;
     /// One embedding for each text, in the same order and of the same dimension. At most [`MOST_TEXTS`] texts, of each
     /// of which [`LONGEST_TEXT`] bytes are looked at.
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError>;
+    async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError>;
     /// Waits a while until nothing is left to settle, before the process ends. Most have nothing to settle.
     async fn close(&self) {}
 }

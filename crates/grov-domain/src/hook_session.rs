@@ -7,6 +7,7 @@ use crate::{
     StoreError,
 };
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use time::OffsetDateTime;
 
 /// A client session as hooks know it. A proxy knows nothing of it, and keeps its own.
@@ -230,18 +231,18 @@ pub trait HookStore: Send + Sync {
     async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
     /// Keeps a session without its course: that which is stored stays. `false`, and nothing is kept: somebody else wrote
     /// since the session was read.
-    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError>;
+    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError>;
     /// Sessions of a project without their courses, the newest update first; at most `limit`.
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError>;
     /// Keeps what was learned, all of it or nothing. `false`, and nothing is kept: somebody else wrote since the session
     /// was read.
-    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError>;
+    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError>;
     /// The actions of a session, in order.
     async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError>;
     /// The checks of a session, oldest first.
     async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError>;
     /// Keeps what a guard said; the same tool call replaces what was kept of it.
-    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError>;
+    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError>;
     /// Notes that a tool call ran. `true`: a guard had something to say about it.
     async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError>;
     /// What a guard said in a session, oldest first.

@@ -5,6 +5,7 @@
 
 use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -379,41 +380,45 @@ pub struct ForcedRecovery {
 #[async_trait]
 pub trait Judge: Send + Sync {
     /// What the user wants. `session` is whom the question is about, for the spending ledger.
-    async fn extract_intent(&self, session: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent>;
+    async fn extract_intent(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<IntentQuestion>,
+    ) -> Judged<Intent>;
 
     /// Which task a turn belongs to, and whether it is done.
     async fn analyze_task_context(
         &self,
         session: Option<&SessionId>,
-        question: &TaskContextQuestion,
+        question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis>;
 
     /// What the team should remember of a task.
     async fn extract_reasoning(
         &self,
         session: Option<&SessionId>,
-        question: &ReasoningQuestion,
+        question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning>;
 
     /// Where a session stands.
     async fn session_summary(
         &self,
         session: Option<&SessionId>,
-        question: &SummaryQuestion,
+        question: &Redacted<SummaryQuestion>,
     ) -> Judged<SessionDigest>;
 
     /// How well actions serve the goal.
     async fn check_drift(
         &self,
         session: Option<&SessionId>,
-        question: &DriftQuestion,
+        question: &Redacted<DriftQuestion>,
     ) -> Judged<DriftVerdict>;
 
     /// The one action that is demanded after corrections failed.
     async fn generate_forced_recovery(
         &self,
         session: Option<&SessionId>,
-        question: &ForcedRecoveryQuestion,
+        question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Judged<ForcedRecovery>;
 }
 

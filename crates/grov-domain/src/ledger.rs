@@ -3,6 +3,7 @@
 
 use crate::{AgentId, ClientSessionId, StoreError, TaskId};
 use async_trait::async_trait;
+use grov_redact::{Redacted, Redactor};
 use std::fmt;
 use std::time::Instant;
 use time::OffsetDateTime;
@@ -28,15 +29,27 @@ impl fmt::Debug for HistoryKey {
 
 /// What was decided for one place of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LedgerEntry {
+pub struct LedgerEntry<T = String> {
     /// The history up to the part that something is added behind.
     pub anchor: HistoryKey,
     /// The content block that was added, as JSON, byte for byte as it was sent. `None`: nothing is added here.
-    pub block: Option<String>,
+    pub block: Option<T>,
     /// Memories that the block quotes: forgetting one of them takes the block away.
     pub memories: Vec<TaskId>,
     /// When.
     pub decided_at: OffsetDateTime,
+}
+
+impl LedgerEntry {
+    /// A copy with the texts of its block redacted.
+    pub fn redacted(&self) -> LedgerEntry<Redacted> {
+        LedgerEntry {
+            anchor: self.anchor,
+            block: self.block.as_deref().map(|block| Redactor::shared().json(block)),
+            memories: self.memories.clone(),
+            decided_at: self.decided_at,
+        }
+    }
 }
 
 /// What a ledger holds of one lineage.
@@ -121,7 +134,7 @@ pub trait LedgerStore: Send + Sync {
     async fn decide(
         &self,
         lineage: &Lineage,
-        entry: &LedgerEntry,
+        entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError>;
     /// Takes back what was decided for these places: from now on nothing is added there.

@@ -1,17 +1,18 @@
 //! The nouns and the ports of Grov: what a session, an exchange, a step and a task are, and the traits
 //! through which the other crates reach a store, a judge or a clock.
 //!
-//! Plain data and traits only. This crate does no I/O, knows no wire format, no SQL and no HTTP.
+//! Plain data and traits only. This crate does no I/O, knows no wire format, no SQL and no HTTP. Of the other crates it knows
+//! `grov-redact` alone: what is kept, said or sent is taken as [`Redacted`].
 #![forbid(unsafe_code)]
 
 mod action;
 mod client_dialect;
 mod clock;
 mod command;
-mod cut;
 mod drift;
 mod embedder;
 mod exchange;
+mod free_text;
 mod goal;
 mod hook_session;
 mod ids;
@@ -20,7 +21,6 @@ mod judge;
 mod ledger;
 mod memory;
 mod memory_search;
-mod own_text;
 mod project;
 mod session;
 mod spending;
@@ -32,7 +32,6 @@ pub use action::{Action, ActionType, Effect, EffectKind};
 pub use client_dialect::ClientDialect;
 pub use clock::{Clock, SystemClock, long_before};
 pub use command::{Argument, CommandLine, Ground, Program, Role, is_shell, operands, program_name};
-pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since};
 pub use drift::{
     AskedCall, Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState,
     DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG,
@@ -43,6 +42,10 @@ pub use embedder::{
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
 pub use goal::prompt_of_goal;
+pub use grov_redact::{
+    FreeText, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Redacted, beginning_of, beginning_to, both_ends, bounded,
+    end_from, end_of, hidden_since, without_own_text,
+};
 pub use hook_session::{
     GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore, PUT_BACK,
     WaitingPrompt,
@@ -67,7 +70,6 @@ pub use memory_search::{
     MemoryQuestion, MemoryScope, MemorySearch, MemoryStatistics, MemoryStats, MemoryStore, PerField,
     RefusedImport, TermCount, TermStatistics, TermWeights, file_term, path_term,
 };
-pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
 pub use project::Project;
 pub use session::{
     SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, in_work,

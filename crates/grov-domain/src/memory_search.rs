@@ -5,6 +5,7 @@
 
 use crate::{StoreError, Task, TaskId, TaskStatus, file_name};
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
 
@@ -245,7 +246,7 @@ pub trait MemorySearch: Send + Sync {
 pub trait MemoryStore: Send + Sync {
     /// Saves tasks in one transaction, each replacing the one of its id in its project. A task of another project is
     /// neither moved nor overwritten.
-    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError>;
+    async fn import(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError>;
     /// Tasks of a scope, or of all projects, oldest first; those behind `after` (time and id of the last one seen).
     async fn export(
         &self,

@@ -2,6 +2,7 @@
 
 use crate::{LlmCallId, SessionId, StoreError, TokenUsage};
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
@@ -179,12 +180,12 @@ pub trait SpendingStore: Send + Sync {
     /// setting aside are one step, also between processes.
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         budget: MicroUsd,
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError>;
     /// Replaces a reservation by what really happened. A call that was never reserved is recorded.
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError>;
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError>;
     /// Calls, oldest first.
     async fn calls(&self, filter: &CallFilter) -> Result<Vec<LlmCall>, StoreError>;
     /// What is spent and set aside for calls that began at or after `since`.

@@ -1,7 +1,7 @@
 //! The store ports. Nothing here is particular to one database.
 //!
-//! Every free-text field is redacted by the implementation on its way in ("at the door"): callers hand over
-//! what they saw, and what comes back is what was stored.
+//! What is kept was redacted before: every method that keeps free text takes it as [`Redacted`], and what comes back is
+//! what was stored. Texts that are looked for are redacted by the implementation, so that they match.
 
 use crate::{
     ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
@@ -9,6 +9,7 @@ use crate::{
     SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use serde::Serialize;
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -51,7 +52,7 @@ impl StoreError {
 pub trait ExchangeStore: Send + Sync {
     /// Records a batch in one transaction: exchanges, their steps, and the counters of their sessions (rows are
     /// created as needed). Exchanges already recorded are skipped. Returns how many were new.
-    async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError>;
+    async fn append(&self, batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError>;
 }
 
 /// Which sessions to list.
@@ -73,7 +74,7 @@ pub struct SessionFilter {
 #[async_trait]
 pub trait SessionStore: Send + Sync {
     /// Creates or replaces one task's row. Counters kept by [`ExchangeStore::append`] are not touched.
-    async fn save_session(&self, state: &SessionState) -> Result<(), StoreError>;
+    async fn save_session(&self, state: &Redacted<SessionState>) -> Result<(), StoreError>;
     /// One task with its counters.
     async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError>;
     /// Tasks with their counters, newest update first.
@@ -114,7 +115,7 @@ pub trait TaskStore: Send + Sync {
     /// Saves a task. The same (client session, session) or the same id is replaced, not doubled, and keeps the id it
     /// had. Tasks that served this one (by `parent_session_id`, in the same client session) are linked to it, and it is
     /// linked to the task that it served if that is saved already.
-    async fn save_task(&self, task: &Task) -> Result<(), StoreError>;
+    async fn save_task(&self, task: &Redacted<Task>) -> Result<(), StoreError>;
     /// One task.
     async fn task(&self, id: &TaskId) -> Result<Option<Task>, StoreError>;
     /// Tasks of a project, newest first.
@@ -134,7 +135,7 @@ pub trait TaskStore: Send + Sync {
 #[async_trait]
 pub trait DriftLogStore: Send + Sync {
     /// Appends one event; replaces the one of the same id.
-    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError>;
+    async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError>;
     /// Events, oldest first; of one task or of all.
     async fn drift_log(&self, session: Option<&SessionId>) -> Result<Vec<DriftEvent>, StoreError>;
 }
@@ -143,7 +144,7 @@ pub trait DriftLogStore: Send + Sync {
 #[async_trait]
 pub trait FileReasoningStore: Send + Sync {
     /// Saves one entry, replacing the one of the same id.
-    async fn save_file_reasoning(&self, entry: &FileReasoning) -> Result<(), StoreError>;
+    async fn save_file_reasoning(&self, entry: &Redacted<FileReasoning>) -> Result<(), StoreError>;
     /// Entries of exactly this file, newest first.
     async fn file_reasoning_by_path(
         &self,
@@ -338,7 +339,7 @@ pub struct SinkHealth {
 /// Takes records off the path of a request: returns at once, never blocks, never fails.
 pub trait RecordSink: Send + Sync {
     /// Accepts one record for storing within a second.
-    fn submit(&self, record: ExchangeRecord);
+    fn submit(&self, record: Redacted<ExchangeRecord>);
     /// How it goes.
     fn health(&self) -> SinkHealth;
 }

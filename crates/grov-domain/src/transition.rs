@@ -2,6 +2,7 @@
 
 use crate::{ClientSessionId, ExchangeId, Prompt, SessionId, SessionState, StoreError, Task};
 use async_trait::async_trait;
+use grov_redact::Redacted;
 use time::OffsetDateTime;
 
 /// Exchanges that belong to a task, wherever in their client session they were recorded.
@@ -52,7 +53,7 @@ pub enum Applied {
 #[async_trait]
 pub trait OrchestrationStore: Send + Sync {
     /// Applies a transition in one transaction. Applying it twice is the same as once.
-    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError>;
+    async fn apply(&self, transition: &Redacted<TaskTransition>) -> Result<Applied, StoreError>;
     /// What the user typed in a task, oldest first; with `until` only what was sent up to that time.
     async fn prompts(
         &self,

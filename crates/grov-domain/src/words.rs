@@ -3,6 +3,8 @@
 //! A word is lower case and, in English, without its ending. An identifier gives itself and its parts (`parseHTTPUrl`
 //! and `parse_http_url` share theirs), text in a script without spaces gives pairs of neighbouring characters.
 
+use grov_redact::is_unspaced;
+
 /// Longer runs are no words but data: a hash, a key, an encoded image.
 const LONGEST: usize = 48;
 
@@ -121,19 +123,6 @@ fn parts(run: &str) -> Vec<&str> {
     parts.push(&run[start..]);
     parts.retain(|part| !part.is_empty() && *part != "_");
     parts
-}
-
-/// Scripts that are written without spaces between words.
-pub(crate) fn is_unspaced(character: char) -> bool {
-    matches!(character,
-        '\u{0e00}'..='\u{0eff}'   // Thai, Lao
-        | '\u{1000}'..='\u{109f}' // Burmese
-        | '\u{1780}'..='\u{17ff}' // Khmer
-        | '\u{3040}'..='\u{30ff}' // Hiragana, Katakana
-        | '\u{3400}'..='\u{9fff}' // Han
-        | '\u{ac00}'..='\u{d7af}' // Hangul: its spaces do not part a noun from its ending
-        | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Pairs of neighbours where the script has no spaces; what lies between is split as usual.

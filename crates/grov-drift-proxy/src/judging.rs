@@ -8,6 +8,7 @@ use grov_domain::{
     ActionSketch, ClientSessionId, Correction, DriftVerdict, JudgedBy, SessionId, StepId, StepRow,
     StepVerdict,
 };
+use grov_redact::{Redacted, Redactor};
 use grov_session::{Asked, Inquiry};
 use std::sync::Arc;
 use std::time::Duration;
@@ -61,6 +62,7 @@ impl Errand {
     /// A model's verdict, and the correction that it gave rise to.
     async fn ask_verdict(&self, shared: &Shared) -> Option<(DriftVerdict, Option<(usize, Correction)>)> {
         let question = self.inquiry.question(&self.earlier(shared).await);
+        let question = Redactor::shared().clean(question);
         let judged = shared.judge.check_drift(Some(&self.task), &question).await;
         if judged.by != JudgedBy::Model {
             return None;
@@ -85,6 +87,7 @@ impl Errand {
         let Some(question) = self.inquiry.demand() else {
             return;
         };
+        let question = Redactor::shared().clean(question);
         let judged = shared
             .judge
             .generate_forced_recovery(Some(&self.task), &question)
@@ -128,9 +131,13 @@ impl Shared {
         if verdicts.is_empty() {
             return;
         }
+        let verdicts: Vec<(StepId, Redacted<StepVerdict>)> = verdicts
+            .iter()
+            .map(|(step, verdict)| (step.clone(), Redacted::of(verdict)))
+            .collect();
         for pause in RECORDED_WITHIN {
             tokio::time::sleep(pause).await;
-            match self.store.judge_steps(session, verdicts).await {
+            match self.store.judge_steps(session, &verdicts).await {
                 Ok(changed) if changed >= expected => return,
                 Ok(_) => {}
                 Err(error) => tracing::debug!(%error, "a verdict could not be written yet"),

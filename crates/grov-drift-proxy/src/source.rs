@@ -7,6 +7,7 @@ use crate::session::{Session, Slot};
 use async_trait::async_trait;
 use grov_domain::{CorrectionOutcome, Lineage};
 use grov_proxy_core::{ContextSource, Occasion, Words};
+use grov_redact::Redactor;
 use grov_session::correction::framed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -66,7 +67,7 @@ impl ContextSource for Drift {
             }
         }
         let in_tool_loop = prompt.is_empty() || !occasion.answered.is_empty();
-        let text = framed(&correction.text, correction.level, in_tool_loop);
+        let text = Redactor::shared().text(&framed(&correction.text, correction.level, in_tool_loop));
         let mut session = slot.try_session()?;
         // It may have been taken back meanwhile.
         if session

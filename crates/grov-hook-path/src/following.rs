@@ -9,6 +9,7 @@ use grov_domain::{
 use grov_drift::{Following, IntentReader};
 use grov_hooks::ToldList;
 use grov_project::Place;
+use grov_redact::Redactor;
 use grov_runtime::Home;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -164,7 +165,7 @@ pub(crate) async fn inherit(
             client_session_id: to.clone(),
             ..edit
         };
-        store.edit_goal(&edit).await?;
+        store.edit_goal(&Redactor::shared().clean(edit)).await?;
     }
     for guarded in store.guard_log(from).await? {
         if guarded.ran {
@@ -172,7 +173,7 @@ pub(crate) async fn inherit(
                 client_session_id: to.clone(),
                 ..guarded
             };
-            store.guarded(&guarded).await?;
+            store.guarded(&Redactor::shared().clean(guarded)).await?;
         }
     }
     let off = store.switched_off().await?;
@@ -550,9 +551,15 @@ mod tests {
                 text: "src/db/**".to_owned(),
                 at: SystemClock.now(),
             };
-            store.edit_goal(&edit).await.unwrap();
-            store.guarded(&guarded("yes", true)).await.unwrap();
-            store.guarded(&guarded("no", false)).await.unwrap();
+            store.edit_goal(&Redactor::shared().clean(edit)).await.unwrap();
+            store
+                .guarded(&Redactor::shared().clean(guarded("yes", true)))
+                .await
+                .unwrap();
+            store
+                .guarded(&Redactor::shared().clean(guarded("no", false)))
+                .await
+                .unwrap();
             store
                 .switch(&SwitchScope::Session(from.clone()), false)
                 .await

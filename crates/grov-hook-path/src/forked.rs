@@ -6,6 +6,7 @@ use crate::following::{Whose, begun, inherit, portion, reader};
 use crate::{proxy, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
 use grov_drift::Following;
+use grov_redact::Redactor;
 use grov_runtime::Environment;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,8 @@ async fn registered(
         reader(&call.services.intents()),
     );
     // Another hook was faster: it is registered.
-    store.follow(&following.into_progress(SystemClock.now())).await?;
+    let progress = following.into_progress(SystemClock.now());
+    store.follow(&Redactor::shared().clean(progress)).await?;
     Ok(())
 }
 

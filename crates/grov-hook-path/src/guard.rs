@@ -24,6 +24,7 @@ use grov_hooks::memory::is_off;
 use grov_hooks::permission;
 use grov_project::Place;
 use grov_query::Held;
+use grov_redact::Redactor;
 use grov_runtime::{Environment, GuardMode, Home, Settings};
 use grov_session::objection::objects;
 use grov_session::{instructions, kept_of};
@@ -107,13 +108,17 @@ pub(crate) fn before(call: &Call<'_>) -> Reply {
     }
     match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
         Ok(Ok(Looked::Fine)) => Reply::Silence,
-        Ok(Ok(Looked::Stopped(stop))) => {
-            Reply::Verdict(permission(stop.verdict, &stop.reason), Noting(noted))
-        }
+        Ok(Ok(Looked::Stopped(stop))) => Reply::Verdict(
+            permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
+            Noting(noted),
+        ),
         Ok(Ok(Looked::InPart(_))) if guard.fails_closed => failed(call, true, UNREAD_PAST),
         Ok(Ok(Looked::InPart(stop))) => {
             note(Some(call.home), &format!("the guard: {UNREAD_PAST}"));
-            Reply::Verdict(permission(stop.verdict, &stop.reason), Noting(noted))
+            Reply::Verdict(
+                permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
+                Noting(noted),
+            )
         }
         Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
         Ok(Ok(Looked::Late)) | Err(RecvTimeoutError::Timeout) => late(call, &inquiry),
@@ -139,7 +144,7 @@ fn unread(call: &Call<'_>, inquiry: &Inquiry, fault: &str) -> Reply {
         stop.reason,
         tellable(fault.lines().next().unwrap_or_default())
     );
-    Reply::Text(permission(stop.verdict, &reason))
+    Reply::Text(permission(stop.verdict, &Redactor::shared().text(&reason)))
 }
 
 /// What becomes of a tool call where the store was busy until the client must be answered.
@@ -154,7 +159,10 @@ fn late(call: &Call<'_>, inquiry: &Inquiry) -> Reply {
         "{} {UNREAD}",
         why.as_deref().unwrap_or("Grov: this call could not be checked.")
     );
-    Reply::Text(permission(inquiry.verdict_unread, &reason))
+    Reply::Text(permission(
+        inquiry.verdict_unread,
+        &Redactor::shared().text(&reason),
+    ))
 }
 
 /// Why nobody knows whether a call is forbidden.
@@ -428,7 +436,7 @@ impl Inquiry {
         };
         let noted = runtime()?.block_on(async {
             let store = self.services.store(Some(BRIEF)).await?;
-            store.guarded(&guarded).await
+            store.guarded(&Redactor::shared().clean(guarded)).await
         });
         noted.map_err(|error| error.to_string())
     }

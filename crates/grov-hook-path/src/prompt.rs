@@ -80,6 +80,8 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         let text = runtime()?.block_on(arrival.answer());
         text.map_err(|error| error.to_string())
     })?;
+    // Another hook may have found it.
+    let text = text.map(|text| Redactor::shared().text(&text));
     Ok(text.map(|text| event::context(event::USER_PROMPT_SUBMIT, &text)))
 }
 
@@ -145,7 +147,10 @@ impl Arrival<'_> {
         }
         self.call.put_away(store);
         let memory = told.memory.flatten().filter(|memory| self.noted(memory));
-        Ok(joined(told.correction, memory.map(|memory| memory.text)))
+        Ok(joined(
+            told.correction,
+            memory.map(|memory| memory.text.into_inner()),
+        ))
     }
 
     /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
@@ -215,7 +220,7 @@ impl Arrival<'_> {
         }
         session.updated_at = SystemClock.now();
         self.goes_on(&mut session, told);
-        store.prompted(&session).await
+        store.prompted(&Redactor::shared().clean(session)).await
     }
 
     /// Reads what was typed before, and lets an answer of the database be taken up between two prompts.
@@ -274,7 +279,7 @@ impl Arrival<'_> {
         self.ask(store, is_off, told).await?;
         self.goes_on(following.session_mut(), told);
         let progress = following.into_progress(now);
-        store.follow(&progress).await
+        store.follow(&Redactor::shared().clean(progress)).await
     }
 
     /// Asks memory about the prompt, once.

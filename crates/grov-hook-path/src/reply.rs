@@ -7,6 +7,7 @@ use crate::{prompt, session, turn};
 use grov_domain::GuardVerdict;
 use grov_hooks::event::{self, Input};
 use grov_hooks::permission;
+use grov_redact::Redactor;
 use grov_runtime::{Environment, Home};
 use std::panic::AssertUnwindSafe;
 
@@ -31,7 +32,10 @@ impl Reply {
             Self::Silence => (NOTHING.to_owned(), None),
             Self::Text(text) => (text, None),
             Self::Verdict(text, noting) => (text, Some(noting)),
-            Self::Refusal(reason) => (permission(GuardVerdict::Deny, &reason), None),
+            Self::Refusal(reason) => (
+                permission(GuardVerdict::Deny, &Redactor::shared().text(&reason)),
+                None,
+            ),
         }
     }
 }

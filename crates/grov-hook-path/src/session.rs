@@ -10,6 +10,7 @@ use grov_hooks::memory::{Prompt, Told, is_off, newest};
 use grov_hooks::{ToldList, event, loss, recap};
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
+use grov_redact::Redactor;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time for looking whether files are as memories left them.
@@ -110,7 +111,7 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
     following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
-    store.follow(&progress).await?;
+    store.follow(&Redactor::shared().clean(progress)).await?;
     call.put_away(store);
     Ok(told)
 }
@@ -149,7 +150,7 @@ async fn standing(
         }
         let contract = following.contract().clone();
         let answer = last(whose.transcript.as_deref()).answer;
-        let progress = following.into_progress(SystemClock.now());
+        let progress = Redactor::shared().clean(following.into_progress(SystemClock.now()));
         if !store.follow(&progress).await? {
             continue;
         }

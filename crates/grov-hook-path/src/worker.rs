@@ -12,6 +12,7 @@ use crate::services::{HookBackend, Services};
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreError, SystemClock};
 use grov_drift::Following;
 use grov_hooks::event;
+use grov_redact::Redactor;
 use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -279,7 +280,7 @@ impl AfterTurn<'_> {
                 let score = progress.check.as_ref().map(|check| check.score);
                 progress.session.drift_score = score.or(progress.session.drift_score);
             }
-            if store.follow(&progress).await? {
+            if store.follow(&Redactor::shared().clean(progress)).await? {
                 return Ok(News { is_new, before });
             }
         }

@@ -1,5 +1,6 @@
 //! What the client tells a hook, and what a hook may answer.
 
+use grov_redact::Redacted;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -252,12 +253,12 @@ struct Specific<'a> {
 }
 
 /// What a hook prints to give the agent a text. Of more than 10,000 characters the client passes on the beginning alone.
-pub fn context(event: &str, text: &str) -> String {
+pub fn context(event: &str, text: &Redacted) -> String {
     answer(event, text, None)
 }
 
 /// The same, with a line that the client shows its user and the agent does not see.
-pub fn context_with_notice(event: &str, text: &str, notice: &str) -> String {
+pub fn context_with_notice(event: &str, text: &Redacted, notice: &str) -> String {
     answer(event, text, Some(notice))
 }
 
@@ -290,6 +291,7 @@ pub fn with_notice(answer: Option<&str>, notice: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_redact::Redactor;
 
     #[test]
     fn what_the_client_sends_is_read_as_far_as_it_is_needed() {
@@ -360,7 +362,7 @@ mod tests {
             read(with_notice(None, "a")),
             serde_json::json!({"systemMessage": "a"})
         );
-        let answer = context_with_notice(SESSION_START, "text", "b");
+        let answer = context_with_notice(SESSION_START, &Redactor::shared().text("text"), "b");
         let answer = read(with_notice(Some(&answer), "a"));
         assert_eq!(answer["systemMessage"], "a\nb");
         assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "text");
@@ -369,13 +371,17 @@ mod tests {
     #[test]
     fn context_is_answered_in_the_clients_form() {
         let answer: serde_json::Value =
-            serde_json::from_str(&context(USER_PROMPT_SUBMIT, "a\n\"b\"")).unwrap();
+            serde_json::from_str(&context(USER_PROMPT_SUBMIT, &Redactor::shared().text("a\n\"b\""))).unwrap();
         let expected = serde_json::json!({
             "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "a\n\"b\""}
         });
         assert_eq!(answer, expected);
-        let answer: serde_json::Value =
-            serde_json::from_str(&context_with_notice(SESSION_START, "a", "b")).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&context_with_notice(
+            SESSION_START,
+            &Redactor::shared().text("a"),
+            "b",
+        ))
+        .unwrap();
         let expected = serde_json::json!({
             "systemMessage": "b",
             "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "a"}

@@ -6,6 +6,7 @@
 
 use crate::event::PRE_TOOL_USE;
 use grov_domain::GuardVerdict;
+use grov_redact::Redacted;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -25,14 +26,14 @@ struct Specific<'a> {
 }
 
 /// What a hook prints so that the client asks its user about a tool call, or does not run it.
-pub fn permission(verdict: GuardVerdict, reason: &str) -> String {
+pub fn permission(verdict: GuardVerdict, reason: &Redacted) -> String {
     let output = Output {
         hook_specific_output: Specific {
             hook_event_name: PRE_TOOL_USE,
             permission_decision: verdict.as_str(),
             permission_decision_reason: reason,
         },
-        system_message: Some(reason).filter(|_| verdict == GuardVerdict::Ask),
+        system_message: Some(reason.as_str()).filter(|_| verdict == GuardVerdict::Ask),
     };
     // Texts always make JSON.
     serde_json::to_string(&output).unwrap_or_default()
@@ -41,11 +42,12 @@ pub fn permission(verdict: GuardVerdict, reason: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use grov_redact::Redactor;
     use serde_json::{Value, json};
 
     #[test]
     fn the_answer_is_one_line_in_the_clients_form() {
-        let answer = permission(GuardVerdict::Deny, "a \"b\"\nc");
+        let answer = permission(GuardVerdict::Deny, &Redactor::shared().text("a \"b\"\nc"));
         assert!(!answer.contains('\n'), "{answer}");
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(
@@ -60,7 +62,8 @@ mod tests {
 
     #[test]
     fn whoever_is_asked_is_told_why() {
-        let answer: Value = serde_json::from_str(&permission(GuardVerdict::Ask, "why")).unwrap();
+        let answer: Value =
+            serde_json::from_str(&permission(GuardVerdict::Ask, &Redactor::shared().text("why"))).unwrap();
         assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "ask");
         assert_eq!(answer["hookSpecificOutput"]["permissionDecisionReason"], "why");
         assert_eq!(answer["systemMessage"], "why");

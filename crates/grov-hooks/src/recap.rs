@@ -2,7 +2,7 @@
 
 use grov_domain::{GoalContract, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SessionDigest};
 use grov_memory::quote::quoted;
-use grov_redact::Redactor;
+use grov_redact::{Redacted, Redactor};
 use std::fmt::Write;
 
 /// Characters of one quotation.
@@ -17,7 +17,7 @@ const LONGEST: usize = 9_000;
 const ABOUT: &str = "The history of this session was compacted. Grov kept of it, as information and in the words of that time:";
 
 /// The text; `None`: nothing is known that could be lost.
-pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<String> {
+pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted> {
     let mut lines = Vec::new();
     let mut point = |name: &str, text: &str| {
         let text = quoted(text, LINE);
@@ -72,7 +72,7 @@ pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<String> 
         }
     }
     text.push_str(OWN_TEXT_CLOSING);
-    Some(Redactor::shared().redact(&text).into_owned())
+    Some(Redactor::shared().text(&text))
 }
 
 /// How much of a history that was replaced by a summary is given back, in one line for the person who works there.

@@ -13,7 +13,7 @@ use crate::{Answering, DEFAULT_ANTHROPIC_MODEL, JudgeSettings, JudgeStatus, Prov
 use async_trait::async_trait;
 use grov_domain::{
     Clock, DriftQuestion, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent, IntentQuestion,
-    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, SessionDigest, SessionId, SettlingJudge,
+    Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, Redacted, SessionDigest, SessionId, SettlingJudge,
     SpendingStore, SummaryQuestion, TaskAnalysis, TaskContextQuestion,
 };
 use std::fmt;
@@ -85,7 +85,11 @@ impl ModelJudge {
         }
     }
 
-    async fn judged<Q: Question>(&self, session: Option<&SessionId>, question: &Q) -> Judged<Q::Answer> {
+    async fn judged<Q: Question>(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<Q>,
+    ) -> Judged<Q::Answer> {
         match self.ask_model(session, question).await {
             Ok(answer) => {
                 Counters::add(&self.counters.by_model);
@@ -111,7 +115,7 @@ impl ModelJudge {
     async fn ask_model<Q: Question>(
         &self,
         session: Option<&SessionId>,
-        question: &Q,
+        question: &Redacted<Q>,
     ) -> Result<Q::Answer, Unanswered> {
         let asker = self.asker.as_ref().map_err(|_| Unanswered::NoModel)?;
         if self.flights.is_closed() {
@@ -209,14 +213,18 @@ impl SettlingJudge for ModelJudge {
 
 #[async_trait]
 impl Judge for ModelJudge {
-    async fn extract_intent(&self, session: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent> {
+    async fn extract_intent(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<IntentQuestion>,
+    ) -> Judged<Intent> {
         self.judged(session, question).await
     }
 
     async fn analyze_task_context(
         &self,
         session: Option<&SessionId>,
-        question: &TaskContextQuestion,
+        question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
         self.judged(session, question).await
     }
@@ -224,7 +232,7 @@ impl Judge for ModelJudge {
     async fn extract_reasoning(
         &self,
         session: Option<&SessionId>,
-        question: &ReasoningQuestion,
+        question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning> {
         self.judged(session, question).await
     }
@@ -232,7 +240,7 @@ impl Judge for ModelJudge {
     async fn session_summary(
         &self,
         session: Option<&SessionId>,
-        question: &SummaryQuestion,
+        question: &Redacted<SummaryQuestion>,
     ) -> Judged<SessionDigest> {
         self.judged(session, question).await
     }
@@ -240,7 +248,7 @@ impl Judge for ModelJudge {
     async fn check_drift(
         &self,
         session: Option<&SessionId>,
-        question: &DriftQuestion,
+        question: &Redacted<DriftQuestion>,
     ) -> Judged<DriftVerdict> {
         self.judged(session, question).await
     }
@@ -248,7 +256,7 @@ impl Judge for ModelJudge {
     async fn generate_forced_recovery(
         &self,
         session: Option<&SessionId>,
-        question: &ForcedRecoveryQuestion,
+        question: &Redacted<ForcedRecoveryQuestion>,
     ) -> Judged<ForcedRecovery> {
         self.judged(session, question).await
     }

@@ -38,7 +38,7 @@ pub async fn search_by_meaning<S: MemorySearch + EmbeddingStore + ?Sized>(
     if query.text.trim().is_empty() || store.embedding_progress(model).await?.done == 0 {
         return without(None).await;
     }
-    let text = Redactor::shared().redact(&query.text).into_owned();
+    let text = Redactor::shared().text(&query.text);
     let question = match embedder.embed(&[text]).await {
         Ok(mut embeddings) => embeddings.pop(),
         Err(error) => return without(Some(error)).await,

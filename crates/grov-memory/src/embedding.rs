@@ -5,6 +5,7 @@ use grov_domain::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, StoreError, Task,
     Unembedded,
 };
+use grov_redact::{Redacted, Redactor};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -142,7 +143,8 @@ impl EmbeddingWork {
         &self,
         found: Vec<Unembedded>,
     ) -> Result<(Vec<(Task, Option<Embedding>)>, Option<i64>), Trouble> {
-        let texts: Vec<String> = found.iter().map(|memory| text_of(&memory.task)).collect();
+        let texts = found.iter().map(|memory| text_of(&memory.task));
+        let texts: Vec<Redacted> = texts.map(|text| Redactor::shared().text(&text)).collect();
         let embeddings = match self.embedder.embed(&texts).await {
             Ok(embeddings) => embeddings.into_iter().map(Some).collect(),
             // Some servers say of a text that is too long for them that they failed.
@@ -157,7 +159,7 @@ impl EmbeddingWork {
     }
 
     /// Finds out which of the texts are beyond the model. Ends early, with what there is, when the provider fails.
-    async fn embed_one_by_one(&self, texts: &[String]) -> Result<Vec<Option<Embedding>>, EmbedError> {
+    async fn embed_one_by_one(&self, texts: &[Redacted]) -> Result<Vec<Option<Embedding>>, EmbedError> {
         self.try_out().await?;
         let mut embeddings = Vec::with_capacity(texts.len());
         for text in texts {
@@ -171,10 +173,9 @@ impl EmbeddingWork {
     }
 
     /// The embedding of a text or of its beginning; `None` if both are beyond a model that works otherwise.
-    async fn embed_one(&self, text: &str) -> Result<Option<Embedding>, EmbedError> {
-        let beginning = &text[..text.floor_char_boundary(SHORT)];
-        for text in [text, beginning] {
-            match self.embedder.embed(&[text.to_owned()]).await {
+    async fn embed_one(&self, text: &Redacted) -> Result<Option<Embedding>, EmbedError> {
+        for text in [text.clone(), text.beginning_to(SHORT)] {
+            match self.embedder.embed(&[text]).await {
                 Ok(mut found) => return Ok(found.pop()),
                 Err(EmbedError::Refused(_) | EmbedError::Failed(_)) => {}
                 Err(error) => return Err(error),
@@ -186,7 +187,10 @@ impl EmbeddingWork {
     /// Fails if the provider does not take even this: then it is not about a text, but about the model, the address or
     /// the provider.
     async fn try_out(&self) -> Result<(), EmbedError> {
-        self.embedder.embed(&["memory".to_owned()]).await.map(drop)
+        self.embedder
+            .embed(&[Redactor::shared().text("memory")])
+            .await
+            .map(drop)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::quote::{estimated_tokens, line, quoted};
 use crate::suspicion::{addresses_the_agent, is_withheld};
 use crate::{Freshness, Recalled};
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Task, TaskId, TaskStatus};
-use grov_redact::Redactor;
+use grov_redact::{Redacted, Redactor};
 use std::fmt::Write;
 use time::OffsetDateTime;
 
@@ -60,7 +60,7 @@ pub struct FileNote {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     /// It begins with the line that marks Grov's own text, and ends with its counterpart, without a line break.
-    pub text: String,
+    pub text: Redacted,
     /// The memories that it quotes, in its order.
     pub memories: Vec<TaskId>,
 }
@@ -104,7 +104,7 @@ pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option
         return None;
     }
     // Fields are redacted one by one before they are shortened; what only together makes a secret is caught here.
-    let text = Redactor::shared().redact(&framed(&lines)).into_owned();
+    let text = Redactor::shared().text(&framed(&lines));
     Some(Told { text, memories })
 }
 

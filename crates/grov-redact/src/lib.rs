@@ -1,6 +1,7 @@
-//! Finds and masks secrets; secret types that cannot print.
+//! Finds and masks secrets; secret types that cannot print; cuts that show no part of a secret.
 //!
-//! Entry points: [`Redactor`] for text on its way to a disk, [`Secret`] for text that has to stay in memory.
+//! Entry points: [`Redactor`] for text on its way out of the process, [`Redacted`] as the proof that a value went through
+//! it, [`Secret`] for text that has to stay in memory.
 //!
 //! This crate knows nothing about where text comes from or goes to: no I/O, no storage, no other Grov crate.
 #![forbid(unsafe_code)]
@@ -8,12 +9,16 @@
 mod assignment;
 mod command;
 mod context;
+mod cut;
 mod header;
 mod index;
+mod json;
 mod judgement;
 mod key;
+mod own_text;
 mod pattern;
 mod private;
+mod redacted;
 mod redactor;
 mod scan;
 mod secret;
@@ -22,6 +27,10 @@ mod tokens;
 mod url;
 mod value;
 
+pub use cut::{beginning_of, beginning_to, both_ends, bounded, end_from, end_of, hidden_since, is_unspaced};
+pub use json::each_text_of_json;
+pub use own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
+pub use redacted::{FreeText, LONGEST_TEXT, Redacted};
 pub use redactor::{Finding, Kind, Redactor};
 pub use secret::Secret;
 

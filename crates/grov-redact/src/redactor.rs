@@ -2,6 +2,9 @@
 
 use crate::MASK_START;
 use crate::context::CONTEXT_KINDS;
+use crate::cut::bounded;
+use crate::json::each_text_of_json;
+use crate::redacted::{FreeText, LONGEST_TEXT, Redacted};
 use crate::scan::Scan;
 use crate::tokens::TOKENS;
 use std::borrow::Cow;
@@ -60,6 +63,39 @@ impl Redactor {
             redacted = Cow::Owned(masked(&redacted, &findings));
         }
         redacted
+    }
+
+    /// The value, each of its free texts without secrets and at most [`LONGEST_TEXT`] bytes long.
+    pub fn clean<T: FreeText>(&self, mut value: T) -> Redacted<T> {
+        value.each_text(&mut |text| self.clean_text(text));
+        Redacted::proven(value)
+    }
+
+    /// The text without secrets, at most [`LONGEST_TEXT`] bytes long.
+    pub fn text(&self, text: &str) -> Redacted {
+        Redacted::proven(self.cleaned(text).into_owned())
+    }
+
+    /// [`Redactor::text`] of a text that is looked for, borrowed where nothing changes.
+    pub fn cleaned<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.redact(text) {
+            Cow::Borrowed(text) => bounded(text, LONGEST_TEXT),
+            Cow::Owned(text) if text.len() <= LONGEST_TEXT => Cow::Owned(text),
+            Cow::Owned(text) => Cow::Owned(bounded(&text, LONGEST_TEXT).into_owned()),
+        }
+    }
+
+    fn clean_text(&self, text: &mut String) {
+        if let Cow::Owned(cleaned) = self.cleaned(text) {
+            *text = cleaned;
+        }
+    }
+
+    /// The JSON with each of its texts as [`Redactor::text`] makes it.
+    pub fn json(&self, json: &str) -> Redacted {
+        let mut json = json.to_owned();
+        each_text_of_json(&mut json, &mut |text| self.clean_text(text));
+        Redacted::proven(json)
     }
 
     /// The secrets of a text, in order, without overlap. Masks are not among them.

@@ -1,4 +1,4 @@
-//! Records in SQLite: migrations, spool, redaction at the door.
+//! Records in SQLite: migrations, spool, batching writer. It takes redacted values alone.
 //!
 //! Entry points: [`SqliteStore`] implements the store ports of `grov-domain`; [`BatchWriter`] is the sink that a
 //! long-running process hands its records to; [`ReopeningStore`] stands in front of a store that may not be there

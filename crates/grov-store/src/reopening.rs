@@ -11,9 +11,9 @@ use grov_domain::{
     HookProgress, HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
     LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryCandidates, MemoryQuestion, MemoryScope,
     MemorySearch, MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt,
-    PruneReport, ReadIntent, RelatedSteps, Reservation, Retention, SessionFilter, SessionId, SessionState,
-    SessionStore, SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError, StoreStats,
-    SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, Unembedded,
+    PruneReport, ReadIntent, Redacted, RelatedSteps, Reservation, Retention, SessionFilter, SessionId,
+    SessionState, SessionStore, SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError,
+    StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, Unembedded,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -249,7 +249,7 @@ macro_rules! delegate {
 
 #[async_trait]
 impl ExchangeStore for ReopeningStore {
-    async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
+    async fn append(&self, batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError> {
         let store = self.store().await?;
         let result = store.append(batch).await;
         match self.ended(&store, result).await {
@@ -267,7 +267,7 @@ impl ExchangeStore for ReopeningStore {
 
 #[async_trait]
 impl SessionStore for ReopeningStore {
-    async fn save_session(&self, state: &SessionState) -> Result<(), StoreError> {
+    async fn save_session(&self, state: &Redacted<SessionState>) -> Result<(), StoreError> {
         delegate!(self.save_session(state))
     }
 
@@ -303,7 +303,7 @@ impl SessionStore for ReopeningStore {
 
 #[async_trait]
 impl OrchestrationStore for ReopeningStore {
-    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError> {
+    async fn apply(&self, transition: &Redacted<TaskTransition>) -> Result<Applied, StoreError> {
         delegate!(self.apply(transition))
     }
 
@@ -318,7 +318,7 @@ impl OrchestrationStore for ReopeningStore {
 
 #[async_trait]
 impl TaskStore for ReopeningStore {
-    async fn save_task(&self, task: &Task) -> Result<(), StoreError> {
+    async fn save_task(&self, task: &Redacted<Task>) -> Result<(), StoreError> {
         delegate!(self.save_task(task))
     }
 
@@ -366,7 +366,7 @@ impl MemorySearch for ReopeningStore {
 
 #[async_trait]
 impl MemoryStore for ReopeningStore {
-    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
+    async fn import(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError> {
         delegate!(self.import(tasks))
     }
 
@@ -451,7 +451,7 @@ impl LedgerStore for ReopeningStore {
     async fn decide(
         &self,
         lineage: &Lineage,
-        entry: &LedgerEntry,
+        entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError> {
         // Opening takes longer than a request can wait for; whoever comes without a deadline does it.
@@ -501,7 +501,7 @@ impl SwitchStore for ReopeningStore {
 
 #[async_trait]
 impl DriftLogStore for ReopeningStore {
-    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
+    async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError> {
         delegate!(self.append_drift(event))
     }
 
@@ -524,11 +524,15 @@ impl DriftStore for ReopeningStore {
         delegate!(self.drift_state(session))
     }
 
-    async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError> {
+    async fn save_drift_state(
+        &self,
+        state: &Redacted<DriftState>,
+        task: &SessionId,
+    ) -> Result<(), StoreError> {
         delegate!(self.save_drift_state(state, task))
     }
 
-    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+    async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError> {
         delegate!(self.save_correction(correction))
     }
 
@@ -539,7 +543,7 @@ impl DriftStore for ReopeningStore {
     async fn judge_steps(
         &self,
         session: &ClientSessionId,
-        verdicts: &[(StepId, StepVerdict)],
+        verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError> {
         delegate!(self.judge_steps(session, verdicts))
     }
@@ -551,7 +555,7 @@ impl DriftStore for ReopeningStore {
 
 #[async_trait]
 impl GoalStore for ReopeningStore {
-    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+    async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         delegate!(self.edit_goal(edit))
     }
 
@@ -574,7 +578,7 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_standing(id))
     }
 
-    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError> {
+    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
         delegate!(self.prompted(session))
     }
 
@@ -582,7 +586,7 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_sessions(project_path, limit))
     }
 
-    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError> {
+    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
         delegate!(self.follow(progress))
     }
 
@@ -594,7 +598,7 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_checks(id))
     }
 
-    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError> {
+    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
         delegate!(self.guarded(guarded))
     }
 
@@ -609,7 +613,7 @@ impl HookStore for ReopeningStore {
 
 #[async_trait]
 impl FileReasoningStore for ReopeningStore {
-    async fn save_file_reasoning(&self, entry: &FileReasoning) -> Result<(), StoreError> {
+    async fn save_file_reasoning(&self, entry: &Redacted<FileReasoning>) -> Result<(), StoreError> {
         delegate!(self.save_file_reasoning(entry))
     }
 
@@ -636,14 +640,14 @@ impl FileReasoningStore for ReopeningStore {
 impl SpendingStore for ReopeningStore {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         budget: MicroUsd,
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
         delegate!(self.reserve(call, budget, since))
     }
 
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError> {
         delegate!(self.settle(call))
     }
 

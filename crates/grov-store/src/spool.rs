@@ -10,9 +10,10 @@ mod drain;
 pub(crate) use drain::Drain;
 pub use drain::{DrainReport, drain_spool};
 
-use crate::door;
 use crate::files::{self, Mode};
 use grov_domain::ExchangeRecord;
+use grov_domain::Redacted;
+use grov_redact::Redactor;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -56,7 +57,7 @@ pub enum SpoolError {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum LineOut<'a> {
-    Exchange(&'a ExchangeRecord),
+    Exchange(&'a Redacted<ExchangeRecord>),
 }
 
 /// One line as read.
@@ -98,14 +99,14 @@ impl Spool {
         &self.path
     }
 
-    /// Adds records, redacted, all of them or none. The file is created as needed, readable by this user alone.
+    /// Adds records, all of them or none. The file is created as needed, readable by this user alone.
     ///
     /// # Errors
     /// When the file is locked, full or cannot be written.
-    pub fn append(&self, records: &[ExchangeRecord]) -> Result<(), SpoolError> {
+    pub fn append(&self, records: &[Redacted<ExchangeRecord>]) -> Result<(), SpoolError> {
         let mut lines = vec![b'\n'];
         for record in records {
-            serde_json::to_writer(&mut lines, &LineOut::Exchange(&door::exchange(record)))
+            serde_json::to_writer(&mut lines, &LineOut::Exchange(record))
                 .map_err(|error| self.fault(error.into()))?;
             lines.push(b'\n');
         }
@@ -154,7 +155,7 @@ impl Spool {
         let text = String::from_utf8_lossy(&bytes);
         let redacted: String = text
             .split_inclusive('\n')
-            .map(|line| door::json(line).into_owned())
+            .map(|line| Redactor::shared().json(line).into_inner())
             .collect();
         if redacted == text {
             return Ok(());
@@ -196,7 +197,7 @@ impl Spool {
 ///
 /// # Errors
 /// See [`Spool::append`].
-pub fn spool_append(path: &Path, record: &ExchangeRecord) -> Result<(), SpoolError> {
+pub fn spool_append(path: &Path, record: &Redacted<ExchangeRecord>) -> Result<(), SpoolError> {
     Spool::new(path).append(std::slice::from_ref(record))
 }
 

@@ -1,20 +1,17 @@
 //! The batching writer: takes records off the path of a request and sees to it that they are kept.
 //!
-//! It runs on a thread of its own, with a small runtime of its own: the files it writes and the secrets it looks for
-//! then never hold up a thread that serves requests. Per batch, not per record, it costs a wake-up.
+//! It runs on a thread of its own, with a small runtime of its own: the files it writes never hold up a thread that serves
+//! requests. Per batch, not per record, it costs a wake-up.
 
 mod queue;
 mod task;
 
-use crate::{Spool, door};
-use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, SinkHealth};
-use queue::{Queue, weight};
+use crate::Spool;
+use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, Redacted, SinkHealth};
+use queue::Queue;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A record of more bytes than this is shortened before it waits.
-const LONG_RECORD: usize = 1024 * 1024;
 
 /// Settings of a [`BatchWriter`].
 #[derive(Clone, Debug)]
@@ -99,11 +96,7 @@ impl Drop for BatchWriter {
 }
 
 impl RecordSink for BatchWriter {
-    fn submit(&self, record: ExchangeRecord) {
-        // Its long texts would fill the queue, and of them only the ends are stored. Whoever submits it has the time.
-        if weight(&record) > LONG_RECORD {
-            return self.queue.push(door::exchange(&record));
-        }
+    fn submit(&self, record: Redacted<ExchangeRecord>) {
         self.queue.push(record);
     }
 

@@ -11,6 +11,7 @@ use grov_domain::{
     GoalContract, IntentQuestion, Judge, JudgedBy, SettlingJudge,
 };
 use grov_llm::offline::extract_intent;
+use grov_redact::Redactor;
 use grov_scope::Rules;
 use grov_session::level::level;
 use serde::Serialize;
@@ -130,7 +131,7 @@ fn asked(
         }],
     };
     let judged = context.wait(async {
-        let judged = judge.check_drift(None, &question).await;
+        let judged = judge.check_drift(None, &Redactor::shared().clean(question)).await;
         judge.close().await;
         judged
     })?;

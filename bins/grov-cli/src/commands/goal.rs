@@ -12,6 +12,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::table::harmless;
 use glob::{Here, normalised};
 use grov_domain::{Clock, GoalEdit, GoalEditId, GoalEditKind, SystemClock};
+use grov_redact::Redactor;
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -50,8 +51,9 @@ pub(crate) fn run(common: &Common, arguments: &GoalArguments, terminal: Terminal
                 text,
                 at: SystemClock.now(),
             };
+            let edit = Redactor::shared().clean(edit);
             store.edit_goal(&edit).await?;
-            Ok(edit)
+            Ok(edit.into_inner())
         })?
         .ok_or_else(|| chosen::none(arguments.session.as_deref()))?;
     let answer = Answer {

@@ -12,6 +12,7 @@ use grov_domain::{
 use grov_drift::file_reasoning;
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
+use grov_redact::Redactor;
 use grov_runtime::UserMode;
 use grov_session::capture::{Material, Saving, covered, reviewed};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
@@ -91,7 +92,7 @@ impl AfterTurn<'_> {
             judged_under: Some(loaded.revision),
             ..TaskTransition::default()
         };
-        if store.apply(&transition).await? == Applied::Outdated {
+        if store.apply(&Redactor::shared().clean(transition)).await? == Applied::Outdated {
             return Ok(false);
         }
         self.keep_reasoning(store, &loaded, &task).await?;
@@ -147,7 +148,7 @@ impl AfterTurn<'_> {
             return Ok(None);
         };
         let id = self.work.whose.id();
-        let question = material.reasoning_question(&due.state, &due.answer);
+        let question = Redactor::shared().clean(material.reasoning_question(&due.state, &due.answer));
         let reasoning = judge
             .extract_reasoning(Some(&id.first_task()), &question)
             .await
@@ -183,7 +184,7 @@ impl AfterTurn<'_> {
         // A turn that broke off finished nothing. One that ended may be reported by the end of the session first.
         let analysis = if self.work.event == event::STOP || is_end && !answer.is_empty() {
             let turn = material.turn(last.prompt, session.prompts);
-            let question = tasks.question(&turn, &answer, None, None);
+            let question = Redactor::shared().clean(tasks.question(&turn, &answer, None, None));
             let task = client.first_task();
             Some(judge.analyze_task_context(Some(&task), &question).await.answer)
         } else {
@@ -277,7 +278,9 @@ impl AfterTurn<'_> {
                 project_path: task.project_path.clone(),
                 ..entry
             };
-            store.save_file_reasoning(&entry).await?;
+            store
+                .save_file_reasoning(&Redactor::shared().clean(entry))
+                .await?;
         }
         Ok(())
     }

@@ -15,7 +15,8 @@ use crate::spending::{Ledger, Price, most_tokens};
 use crate::{quote, retry};
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, Purpose, SpendingStore, TokenUsage,
+    Clock, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, Purpose, Redacted, SpendingStore,
+    TokenUsage,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -144,13 +145,13 @@ impl Embedder for HttpEmbedder {
         &self.id
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
+    async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
         if texts.len() > MOST_TEXTS {
             let refusal = format!("{} are more than {MOST_TEXTS}", texts.len());
             return Err(EmbedError::Refused(refusal));
         }
         // Servers refuse an empty text; a dash means as little.
-        let shown = |text: &String| match quote::line(text, LONGEST_TEXT) {
+        let shown = |text: &Redacted| match quote::line(text, LONGEST_TEXT) {
             line if line.is_empty() => "-".to_owned(),
             line => line,
         };

@@ -7,6 +7,7 @@ use grov_domain::{
     CallOutcome, Clock, LlmCall, LlmCallId, MicroUsd, Purpose, Reservation, SessionId, SpendingStore,
     StoreError, TokenUsage,
 };
+use grov_redact::Redactor;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -131,6 +132,7 @@ impl Ledger {
         let since = at.date().midnight().assume_utc();
         let mut reserving = Box::pin({
             let (store, call, budget) = (Arc::clone(&self.store), call.clone(), self.budget);
+            let call = Redactor::shared().clean(call);
             async move { store.reserve(&call, budget, since).await }
         });
         let Ok(answer) = tokio::time::timeout(STORE_TIMEOUT, &mut reserving).await else {
@@ -175,7 +177,7 @@ impl Ledger {
             (Ok(_), false) => CallOutcome::Unusable,
             (Err(_), _) => CallOutcome::Failed,
         };
-        match tokio::time::timeout(STORE_TIMEOUT, self.store.settle(&call)).await {
+        match tokio::time::timeout(STORE_TIMEOUT, self.store.settle(&Redactor::shared().clean(call))).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::warn!(
                 %error,
@@ -201,7 +203,7 @@ async fn release(
     call.usage = TokenUsage::default();
     call.cost = MicroUsd::default();
     call.outcome = CallOutcome::Failed;
-    if let Err(error) = store.settle(&call).await {
+    if let Err(error) = store.settle(&Redactor::shared().clean(call)).await {
         tracing::warn!(
             %error,
             "what was set aside for a model call that was not made could not be given back; it counts until tomorrow"

@@ -20,7 +20,7 @@ pub use injection::{Injection, InjectionWork};
 use crate::places::Location;
 use async_trait::async_trait;
 use bytes::Bytes;
-use grov_domain::{LedgerStore, Lineage, SwitchStore, TaskId};
+use grov_domain::{LedgerStore, Lineage, Redacted, SwitchStore, TaskId};
 use memchr::memmem;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -76,7 +76,7 @@ impl Occasion {
 pub struct Words {
     /// The text, from its first line ([`grov_domain::OWN_TEXT_OPENING`]) to its last
     /// ([`grov_domain::OWN_TEXT_CLOSING`]).
-    pub text: String,
+    pub text: Redacted,
     /// Memories it quotes: forgetting one takes the text away.
     pub memories: Vec<TaskId>,
 }

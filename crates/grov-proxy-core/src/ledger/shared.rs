@@ -9,10 +9,10 @@ use crate::request::MessagesRequest;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use grov_domain::{
-    ClientSessionId, Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, StoreError, SwitchScope,
-    SystemClock, TaskId,
+    ClientSessionId, Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, Redacted, StoreError,
+    SwitchScope, SystemClock, TaskId,
 };
-use grov_wire::{Key128, RequestIndex, text_block};
+use grov_wire::{Key128, RequestIndex};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -263,10 +263,10 @@ impl Shared {
         if texts.is_empty() {
             return None;
         }
-        let block = text_block(&texts.join("\n"));
+        let block = block_of(&texts);
         let entry = LedgerEntry {
             anchor: stored(key),
-            block: Some(String::from_utf8_lossy(&block).into_owned()),
+            block: Some(block.clone()),
             memories: memories.clone(),
             decided_at: SystemClock.now(),
         };
@@ -292,7 +292,7 @@ impl Shared {
             .await
         {
             Ok(true) => Some(KeptText {
-                block,
+                block: Bytes::from(block.into_inner()),
                 memories,
                 speakers,
             }),
@@ -380,6 +380,11 @@ pub(super) struct KeptText {
     memories: Vec<TaskId>,
     /// Whose text it is.
     speakers: Vec<Arc<dyn ContextSource>>,
+}
+
+/// The texts as one text block, byte for byte as it is sent.
+pub(super) fn block_of(texts: &[Redacted]) -> Redacted {
+    Redacted::joined(texts, "\n").in_json(r#"{"text":"#, r#","type":"text"}"#)
 }
 
 pub(super) fn model(index: &RequestIndex) -> String {

@@ -201,7 +201,7 @@ impl TurnObserver for Recorder {
         if let Some(recorded) = &told {
             self.judge(&mut record, task_is_known, contents, recorded, exchange);
         }
-        self.sink.submit(record);
+        self.sink.submit(Redactor::shared().clean(record));
         if let (Some(tasks), Some(recorded)) = (&self.tasks, told) {
             tasks.recorded(recorded);
         }

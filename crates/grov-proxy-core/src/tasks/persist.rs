@@ -2,6 +2,7 @@
 
 use super::Context;
 use grov_domain::{Applied, StoreError, TaskTransition};
+use grov_redact::{Redacted, Redactor};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -42,7 +43,8 @@ where
 /// Applies a transition, again and again while the store is busy or the records it is about are still on their way.
 /// What is not there in the end is passed over. `false`: it was not applied, because something may have been forgotten
 /// since it was judged.
-pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -> Result<bool, StoreError> {
+pub(super) async fn persist(context: &Context, transition: TaskTransition) -> Result<bool, StoreError> {
+    let mut transition = Redactor::shared().clean(transition);
     let start = Instant::now();
     // Since when records are missed while the store works.
     let mut missed_since = None;
@@ -61,11 +63,9 @@ pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -
             Ok(Applied::Outdated) => return Ok(false),
             Ok(Applied::NotYet { missing }) => {
                 let since = *missed_since.get_or_insert_with(Instant::now);
-                if since.elapsed() >= PATIENCE
-                    && let Some(moves) = &mut transition.moves
-                {
+                if since.elapsed() >= PATIENCE && transition.moves.is_some() {
                     tracing::debug!(missing = missing.len(), "no longer waiting for records");
-                    moves.all_or_nothing = false;
+                    transition = taking_what_is_there(transition);
                     continue;
                 }
             }
@@ -86,4 +86,13 @@ pub(super) async fn persist(context: &Context, mut transition: TaskTransition) -
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// The transition that passes over records that are not there.
+fn taking_what_is_there(transition: Redacted<TaskTransition>) -> Redacted<TaskTransition> {
+    let mut transition = transition.into_inner();
+    if let Some(moves) = &mut transition.moves {
+        moves.all_or_nothing = false;
+    }
+    Redactor::shared().clean(transition)
 }

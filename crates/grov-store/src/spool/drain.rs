@@ -2,7 +2,8 @@
 
 use super::{LineIn, Spool, SpoolError};
 use crate::files::{self, Identity, Mode};
-use grov_domain::{ExchangeRecord, ExchangeStore, StoreError};
+use grov_domain::{ExchangeRecord, ExchangeStore, Redacted, StoreError};
+use grov_redact::Redactor;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -73,8 +74,8 @@ impl Spool {
 }
 
 impl Drain {
-    /// Reads the next records; empty at the end.
-    pub(crate) fn read_chunk(&mut self) -> Result<Vec<ExchangeRecord>, SpoolError> {
+    /// Reads the next records; empty at the end. They are redacted once more: another version may have written them.
+    pub(crate) fn read_chunk(&mut self) -> Result<Vec<Redacted<ExchangeRecord>>, SpoolError> {
         let (mut chunk, mut line, mut bytes) = (Vec::new(), Vec::new(), 0);
         while chunk.len() < CHUNK_RECORDS && bytes < CHUNK_BYTES {
             line.clear();
@@ -87,7 +88,7 @@ impl Drain {
             }
             bytes += length;
             match serde_json::from_slice(&line) {
-                Ok(LineIn::Exchange(record)) => chunk.push(*record),
+                Ok(LineIn::Exchange(record)) => chunk.push(Redactor::shared().clean(*record)),
                 Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
                 Err(_) => {
                     self.rejected += 1;

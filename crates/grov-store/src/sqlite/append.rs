@@ -9,12 +9,10 @@ use super::drift::{NewVerdict, insert_events, keep_state, take_out};
 use super::memory;
 use super::rows::{Insert, Values, portions};
 use super::values::{integer, list, list_value, millis};
-use crate::door;
 use async_trait::async_trait;
-use grov_domain::{DriftState, ExchangeRecord, ExchangeStore, Step, StoreError};
+use grov_domain::{DriftState, ExchangeRecord, ExchangeStore, Redacted, Step, StoreError};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -85,7 +83,7 @@ const UPSERT_SESSIONS: Insert = Insert {
 
 #[async_trait]
 impl ExchangeStore for SqliteStore {
-    async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
+    async fn append(&self, batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError> {
         if batch.is_empty() {
             return Ok(0);
         }
@@ -110,7 +108,7 @@ impl ExchangeStore for SqliteStore {
     }
 }
 
-/// A record on its way in, redacted and encoded.
+/// A record on its way in, encoded.
 pub(super) struct NewExchange<'a> {
     pub(super) record: &'a ExchangeRecord,
     pub(super) id: Arc<str>,
@@ -118,26 +116,26 @@ pub(super) struct NewExchange<'a> {
     steps: Vec<NewStep<'a>>,
     /// Actions that were judged off goal at once: they go into the drift log.
     pub(super) off_goal: Vec<NewStep<'a>>,
-    pub(super) prompts: Vec<Cow<'a, str>>,
-    drift: Option<DriftState>,
+    pub(super) prompts: Vec<&'a str>,
+    drift: Option<&'a DriftState>,
 }
 
 pub(super) struct NewStep<'a> {
     pub(super) step: &'a Step,
     pub(super) id: Arc<str>,
     /// Kept apart for the lookup by path, where the step carries reasoning.
-    paths: Vec<Cow<'a, str>>,
+    paths: &'a [String],
     pub(super) files: Option<String>,
     pub(super) folders: Option<String>,
-    pub(super) command: Option<Cow<'a, str>>,
+    pub(super) command: Option<&'a str>,
     pub(super) effects: Option<String>,
-    pub(super) reasoning: Option<Cow<'a, str>>,
+    pub(super) reasoning: Option<&'a str>,
     pub(super) keywords: Option<String>,
-    pub(super) verdict: Option<NewVerdict>,
+    pub(super) verdict: Option<NewVerdict<'a>>,
 }
 
 impl<'a> NewExchange<'a> {
-    fn new(record: &'a ExchangeRecord) -> Result<Self, StoreError> {
+    fn new(record: &'a Redacted<ExchangeRecord>) -> Result<Self, StoreError> {
         let mut steps: Vec<_> = record.steps.iter().map(NewStep::new).collect::<Result<_, _>>()?;
         Ok(Self {
             record,
@@ -145,12 +143,8 @@ impl<'a> NewExchange<'a> {
             session: Arc::from(record.session_id.as_str()),
             off_goal: steps.extract_if(.., |new| new.is_off_goal()).collect(),
             steps,
-            drift: record.drift.as_ref().map(door::drift_state),
-            prompts: record
-                .prompts
-                .iter()
-                .map(|prompt| door::text(&prompt.text))
-                .collect(),
+            drift: record.drift.as_ref(),
+            prompts: record.prompts.iter().map(|prompt| prompt.text.as_str()).collect(),
         })
     }
 }
@@ -181,21 +175,20 @@ impl NewStep<'_> {
 impl<'a> NewStep<'a> {
     fn new(step: &'a Step) -> Result<Self, StoreError> {
         let action = &step.action;
-        let paths = door::list(&action.files);
         Ok(Self {
             step,
             id: Arc::from(step.id.as_str()),
-            files: list(&paths)?,
-            folders: list(&door::list(&action.folders))?,
-            command: door::optional(&action.command),
-            effects: list(&door::effects(&action.effects))?,
-            reasoning: door::optional(&step.reasoning),
-            keywords: list(&door::list(&step.keywords))?,
+            files: list(&action.files)?,
+            folders: list(&action.folders)?,
+            command: action.command.as_deref(),
+            effects: list(&action.effects)?,
+            reasoning: step.reasoning.as_deref(),
+            keywords: list(&step.keywords)?,
             verdict: step.verdict.as_ref().map(NewVerdict::new).transpose()?,
             paths: if step.reasoning.is_some() {
-                paths
+                &action.files
             } else {
-                Vec::new()
+                &[]
             },
         })
     }

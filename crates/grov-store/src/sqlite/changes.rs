@@ -2,9 +2,7 @@
 
 use super::append::NewExchange;
 use super::values::millis;
-use crate::door;
 use grov_domain::{ExchangeKind, TokenUsage};
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -25,10 +23,10 @@ pub(super) struct SessionChanges<'a> {
 pub(super) struct SessionChange<'a> {
     pub(super) session: Arc<str>,
     pub(super) client_session: &'a str,
-    pub(super) user: Option<Cow<'a, str>>,
+    pub(super) user: Option<&'a str>,
     /// `""` while unknown.
     pub(super) project: &'a str,
-    pub(super) remote: Option<Cow<'a, str>>,
+    pub(super) remote: Option<&'a str>,
     pub(super) goal: Option<String>,
     pub(super) start: i64,
     pub(super) end: i64,
@@ -78,11 +76,11 @@ impl<'a> SessionChanges<'a> {
         change.start = change.start.min(start);
         change.end = change.end.max(end);
         if change.user.is_none() {
-            change.user = door::optional(&record.user);
+            change.user = record.user.as_deref();
         }
         if change.project.is_empty() {
             change.project = record.project.key();
-            change.remote = door::optional(&record.project.remote);
+            change.remote = record.project.remote.as_deref();
         }
         if change.goal.is_none() {
             change.goal = new.prompts.first().map(|prompt| goal(prompt));

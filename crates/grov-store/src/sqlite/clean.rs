@@ -8,11 +8,11 @@
 //! Rows are replaced in small transactions, and only where they are as they were read.
 
 use super::{SqliteStore, StoreError, Writer, memory};
-use crate::door;
 use crate::files::is_set_aside;
 use crate::spool::{Spool, drain_spool};
 use futures_util::TryStreamExt;
 use grov_domain::{GoalContract, Intent, IntentQuestion, ReadIntent, both_ends};
+use grov_redact::Redactor;
 use sqlx::{AssertSqlSafe, Row};
 
 /// Of a long prompt so much of each end is read, in bytes.
@@ -199,12 +199,11 @@ impl SqliteStore {
             let text = |at: usize| row.try_get::<String, _>(at).map_err(|error| self.error(error));
             let before = text(2)?;
             let after = if is_json {
-                door::json(&before)
+                Redactor::shared().json(&before).into_inner()
             } else {
-                door::text(&before)
+                Redactor::shared().text(&before).into_inner()
             };
             if after != before {
-                let after = after.into_owned();
                 changed.push((text(0)?, text(1)?, before, after));
             }
         }

@@ -4,13 +4,13 @@ use super::values::{Columns, millis};
 use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
-use grov_domain::{FileReasoning, FileReasoningStore, TaskId};
+use grov_domain::{FileReasoning, FileReasoningStore, Redacted, TaskId};
 use sqlx::QueryBuilder;
 use sqlx::sqlite::{Sqlite, SqliteRow};
 
 #[async_trait]
 impl FileReasoningStore for SqliteStore {
-    async fn save_file_reasoning(&self, entry: &FileReasoning) -> Result<(), StoreError> {
+    async fn save_file_reasoning(&self, entry: &Redacted<FileReasoning>) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
         sqlx::query(
@@ -24,13 +24,13 @@ impl FileReasoningStore for SqliteStore {
         .bind(entry.id.as_str())
         .bind(entry.task_id.as_ref().map(TaskId::as_str))
         .bind(entry.project_path.as_str())
-        .bind(door::text(&entry.file_path))
-        .bind(door::optional(&entry.anchor))
+        .bind(entry.file_path.as_str())
+        .bind(entry.anchor.as_deref())
         .bind(entry.line_start)
         .bind(entry.line_end)
         .bind(entry.code_hash.as_deref())
         .bind(entry.change_type.as_deref())
-        .bind(door::text(&entry.reasoning))
+        .bind(entry.reasoning.as_str())
         .bind(millis(entry.created_at))
         .execute(writer.connection()?)
         .await

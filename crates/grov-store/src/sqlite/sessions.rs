@@ -6,8 +6,8 @@ use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
 use grov_domain::{
-    ActionType, AgentId, ClientSessionId, ExchangeId, SessionFilter, SessionId, SessionMode, SessionState,
-    SessionStatus, SessionStore, SessionSummary, StepId, StepRow, TaskType, TokenTotals,
+    ActionType, AgentId, ClientSessionId, ExchangeId, Redacted, SessionFilter, SessionId, SessionMode,
+    SessionState, SessionStatus, SessionStore, SessionSummary, StepId, StepRow, TaskType, TokenTotals,
 };
 use sqlx::QueryBuilder;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
@@ -36,10 +36,9 @@ const SUMMARIES: &str = concat!(
 
 #[async_trait]
 impl SessionStore for SqliteStore {
-    async fn save_session(&self, state: &SessionState) -> Result<(), StoreError> {
-        let state = door::session(state);
+    async fn save_session(&self, state: &Redacted<SessionState>) -> Result<(), StoreError> {
         let mut writer = self.writer().await?;
-        upsert_session(writer.connection()?, &state)
+        upsert_session(writer.connection()?, state)
             .await
             .map_err(|error| self.error(error))?;
         writer.commit().await.map_err(|error| self.error(error))

@@ -3,11 +3,10 @@
 use super::changes::bounded;
 use super::values::{Columns, duration_millis, integer, millis};
 use super::{SqliteStore, StoreError};
-use crate::door;
 use async_trait::async_trait;
 use grov_domain::{
-    CallFilter, CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, Reservation, SessionId, SpendingStore,
-    TokenUsage,
+    CallFilter, CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, Redacted, Reservation, SessionId,
+    SpendingStore, TokenUsage,
 };
 use sqlx::QueryBuilder;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
@@ -24,7 +23,7 @@ const SPENT: &str = "SELECT coalesce(sum(cost), 0) AS spent FROM llm_calls WHERE
 impl SpendingStore for SqliteStore {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         budget: MicroUsd,
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
@@ -50,7 +49,7 @@ impl SpendingStore for SqliteStore {
         Ok(Reservation::Granted)
     }
 
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
         insert(
@@ -109,8 +108,8 @@ async fn insert(
     values
         .push_bind(call.id.as_str())
         .push_bind(call.purpose.as_str())
-        .push_bind(door::text(&call.provider))
-        .push_bind(door::text(&call.model))
+        .push_bind(call.provider.as_str())
+        .push_bind(call.model.as_str())
         .push_bind(call.session_id.as_ref().map(SessionId::as_str))
         .push_bind(millis(call.at))
         .push_bind(duration_millis(call.latency))

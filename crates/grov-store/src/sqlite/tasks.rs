@@ -7,18 +7,17 @@ use super::{SqliteStore, StoreError};
 use crate::door;
 use async_trait::async_trait;
 use grov_domain::{
-    ClientSessionId, ProjectStatus, SessionId, Task, TaskId, TaskStatus, TaskStore, TriggerReason,
+    ClientSessionId, ProjectStatus, Redacted, SessionId, Task, TaskId, TaskStatus, TaskStore, TriggerReason,
 };
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
 use sqlx::{QueryBuilder, Row};
 
 #[async_trait]
 impl TaskStore for SqliteStore {
-    async fn save_task(&self, task: &Task) -> Result<(), StoreError> {
+    async fn save_task(&self, task: &Redacted<Task>) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
-        let task = door::task(task);
         let mut writer = self.writer().await?;
-        save(writer.connection()?, &task).await.map_err(fault)?;
+        save(writer.connection()?, task).await.map_err(fault)?;
         writer.commit().await.map_err(fault)
     }
 

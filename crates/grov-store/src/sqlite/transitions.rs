@@ -5,10 +5,9 @@ use super::sessions::upsert_session;
 use super::tasks::save;
 use super::values::{Columns, list_value, millis};
 use super::{SqliteStore, StoreError};
-use crate::door;
 use async_trait::async_trait;
 use grov_domain::{
-    Applied, ExchangeId, Move, OrchestrationStore, Prompt, SessionId, SessionState, Task, TaskTransition,
+    Applied, ExchangeId, Move, OrchestrationStore, Prompt, Redacted, SessionId, TaskTransition,
 };
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
@@ -17,11 +16,8 @@ use time::OffsetDateTime;
 
 #[async_trait]
 impl OrchestrationStore for SqliteStore {
-    async fn apply(&self, transition: &TaskTransition) -> Result<Applied, StoreError> {
+    async fn apply(&self, transition: &Redacted<TaskTransition>) -> Result<Applied, StoreError> {
         let fault = |error| self.error(error);
-        // Before the lock is taken: other processes wait for it.
-        let sessions: Vec<SessionState> = transition.sessions.iter().map(door::session).collect();
-        let finished: Vec<Task> = transition.finished.iter().map(door::task).collect();
         let mut writer = self.writer().await?;
         let connection = writer.connection()?;
         if let Some(judged_under) = transition.judged_under {
@@ -40,7 +36,7 @@ impl OrchestrationStore for SqliteStore {
                 return Ok(Applied::NotYet { missing });
             }
         }
-        for state in &sessions {
+        for state in &transition.sessions {
             upsert_session(connection, state).await.map_err(fault)?;
         }
         if let Some(moves) = &transition.moves {
@@ -52,8 +48,11 @@ impl OrchestrationStore for SqliteStore {
                     moves.client_session_id
                 )));
             }
-            let mut concerned: BTreeSet<&str> =
-                sessions.iter().map(|state| state.session_id.as_str()).collect();
+            let mut concerned: BTreeSet<&str> = transition
+                .sessions
+                .iter()
+                .map(|state| state.session_id.as_str())
+                .collect();
             concerned.insert(moves.to.as_str());
             for (from, exchanges) in &found {
                 if from != moves.to.as_str() {
@@ -67,7 +66,7 @@ impl OrchestrationStore for SqliteStore {
                 recount(connection, session).await.map_err(fault)?;
             }
         }
-        for task in &finished {
+        for task in &transition.finished {
             save(connection, task).await.map_err(fault)?;
         }
         writer.commit().await.map_err(fault)?;

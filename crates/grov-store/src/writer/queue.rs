@@ -1,6 +1,6 @@
 //! What the writer's callers and its thread share.
 
-use grov_domain::{ExchangeRecord, SinkHealth};
+use grov_domain::{ExchangeRecord, Redacted, SinkHealth};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
@@ -24,7 +24,7 @@ pub(super) struct Queue {
 
 #[derive(Default)]
 struct State {
-    records: Vec<ExchangeRecord>,
+    records: Vec<Redacted<ExchangeRecord>>,
     /// Bytes of all records accepted and not settled.
     held_bytes: usize,
     accepted: u64,
@@ -57,7 +57,7 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn push(&self, record: ExchangeRecord) {
+    pub(super) fn push(&self, record: Redacted<ExchangeRecord>) {
         let bytes = weight(&record);
         let mut state = self.state();
         if state.closed || state.held_bytes + bytes > self.max_bytes {
@@ -78,7 +78,7 @@ impl Queue {
         }
     }
 
-    pub(super) fn take(&self) -> Vec<ExchangeRecord> {
+    pub(super) fn take(&self) -> Vec<Redacted<ExchangeRecord>> {
         std::mem::take(&mut self.state().records)
     }
 
@@ -116,8 +116,8 @@ impl Queue {
     }
 
     /// Accounts for records that have left the memory.
-    pub(super) fn settle(&self, records: &[ExchangeRecord], how: Settled) {
-        let bytes: usize = records.iter().map(weight).sum();
+    pub(super) fn settle(&self, records: &[Redacted<ExchangeRecord>], how: Settled) {
+        let bytes: usize = records.iter().map(|record| weight(record)).sum();
         let count = records.len() as u64;
         {
             let mut state = self.state();

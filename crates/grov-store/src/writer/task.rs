@@ -5,7 +5,7 @@ use super::queue::{Queue, Settled, weight};
 use crate::spool::{Drain, Spool, SpoolError};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use grov_domain::{ExchangeRecord, ExchangeStore, StoreError};
+use grov_domain::{ExchangeRecord, ExchangeStore, Redacted, StoreError};
 use std::collections::VecDeque;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) struct Task {
     options: WriterOptions,
     queue: Arc<Queue>,
     /// Accepted and not settled, oldest first.
-    held: VecDeque<ExchangeRecord>,
+    held: VecDeque<Redacted<ExchangeRecord>>,
     /// An append that takes too long. Its records are in the spool already; until it ends the store is left alone.
     slow: Option<Attempt>,
     drain: Option<Drain>,
@@ -179,14 +179,14 @@ impl Task {
         self.spool_works && self.queue.is_crowded()
     }
 
-    fn put_back(&mut self, batch: Arc<Vec<ExchangeRecord>>) {
+    fn put_back(&mut self, batch: Arc<Vec<Redacted<ExchangeRecord>>>) {
         for record in Arc::unwrap_or_clone(batch).into_iter().rev() {
             self.held.push_front(record);
         }
     }
 
     /// Offers a batch to the store until `due`.
-    async fn try_store(&mut self, batch: &Arc<Vec<ExchangeRecord>>, due: Instant) -> Tried {
+    async fn try_store(&mut self, batch: &Arc<Vec<Redacted<ExchangeRecord>>>, due: Instant) -> Tried {
         loop {
             let mut append = self.append(Arc::clone(batch));
             match timeout_at(due, &mut append).await {
@@ -208,7 +208,7 @@ impl Task {
         }
     }
 
-    fn append(&self, batch: Arc<Vec<ExchangeRecord>>) -> Attempt {
+    fn append(&self, batch: Arc<Vec<Redacted<ExchangeRecord>>>) -> Attempt {
         let store = Arc::clone(&self.store);
         let append = async move { store.append(&batch).await };
         Box::pin(
@@ -338,7 +338,7 @@ impl Task {
 }
 
 /// Writes to the spool; a panic on the way is a failure like any other.
-fn spool(spool: &Spool, batch: &[ExchangeRecord]) -> Result<(), String> {
+fn spool(spool: &Spool, batch: &[Redacted<ExchangeRecord>]) -> Result<(), String> {
     std::panic::catch_unwind(AssertUnwindSafe(|| spool.append(batch)))
         .map_err(|_| "writing to the spool panicked".to_owned())?
         .map_err(|error: SpoolError| error.to_string())
@@ -367,7 +367,7 @@ mod tests {
 
     #[async_trait::async_trait]
     impl ExchangeStore for Deaf {
-        async fn append(&self, _batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
+        async fn append(&self, _batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError> {
             Err(StoreError::Busy("deaf".to_owned()))
         }
     }

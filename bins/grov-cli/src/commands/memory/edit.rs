@@ -14,6 +14,7 @@ use crate::table::harmless;
 use editor::Draft;
 use grov_domain::Task;
 use grov_query::TaskView;
+use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::Read;
@@ -113,10 +114,10 @@ fn save(context: &Context, before: &Task, mut after: Task) -> Result<Saved, Fail
                 holders: 0,
             });
         }
-        store.import(std::slice::from_ref(&after)).await?;
+        store.import(&[Redacted::of(&after)]).await?;
         let uses = store.uses(std::slice::from_ref(&before.id)).await?;
         let holders: HashSet<_> = uses.into_iter().map(|held| held.lineage).collect();
-        // What is stored has passed the door, where secrets are masked.
+        // What is stored was redacted.
         let task = store.task(&before.id).await?;
         let task = task.ok_or_else(|| named::unknown(before.id.as_str()))?;
         Ok(Saved {

@@ -12,6 +12,7 @@ use crate::show::some;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, Project, SystemClock, Task, TaskId};
 use grov_project::{GrovIgnore, without_ignored};
+use grov_redact::Redacted;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use time::OffsetDateTime;
@@ -139,7 +140,7 @@ impl Reading {
             let mut batch = self.batch();
             if !batch.tasks.is_empty() {
                 keep_times(store, &mut batch).await?;
-                let report = store.import(&batch.tasks).await?;
+                let report = store.import(&Redacted::each(&batch.tasks)).await?;
                 self.answer.added += report.added;
                 self.answer.replaced += report.replaced;
                 self.answer.unchanged += report.unchanged;

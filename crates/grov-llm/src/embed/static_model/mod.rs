@@ -10,7 +10,7 @@ mod words;
 
 use crate::quote;
 use async_trait::async_trait;
-use grov_domain::{EmbedError, Embedder, Embedding, LONGEST_TEXT};
+use grov_domain::{EmbedError, Embedder, Embedding, LONGEST_TEXT, Redacted};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -126,7 +126,7 @@ impl Embedder for StaticEmbedder {
         &self.id
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
+    async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
         let mut embeddings = Vec::with_capacity(texts.len());
         for (at, text) in texts.iter().enumerate() {
             let embedding = self.embedding(text).ok_or_else(|| {

@@ -9,6 +9,7 @@ use grov_domain::{
     DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, long_before,
 };
 use grov_project::without_ignored;
+use grov_redact::Redactor;
 use grov_session::capture::{Done, Material, Saving, prompts, reviewed};
 use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
@@ -65,7 +66,7 @@ impl Session {
             );
             if !material.is_empty() {
                 let answer = self.endings.get(id).map_or("", |ending| &ending.answer);
-                let question = material.reasoning_question(&state, answer);
+                let question = Redactor::shared().clean(material.reasoning_question(&state, answer));
                 let judge = &self.context.judge;
                 let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
                 if material.is_memory(&reasoning, None) {

@@ -6,6 +6,7 @@ use crate::tasks::location::locate;
 use crate::tasks::persist::{patiently, persist};
 use crate::tasks::turn::OpenTurn;
 use grov_domain::{SessionId, SessionState, StoreError, TaskAnalysis, TaskTransition, TaskType};
+use grov_redact::Redactor;
 use grov_session::tasks::{Target, Work, begun, with_intent, with_turn};
 
 impl Session {
@@ -14,7 +15,7 @@ impl Session {
         let Some(turn) = &self.turn else { return };
         let state = self.new_state(self.id.first_task(), exchange, turn, TaskType::Main, None);
         let judge = &self.context.judge;
-        let question = turn.intent_question();
+        let question = Redactor::shared().clean(turn.intent_question());
         let intent = judge
             .extract_intent(Some(&state.session_id), &question)
             .await
@@ -80,6 +81,7 @@ impl Session {
         let answer = exchange.answer.clone().unwrap_or_default();
         let stop_reason = exchange.stop_reason.as_deref();
         let question = tasks.question(&turn.turn, &answer, stop_reason, location.root.as_deref());
+        let question = Redactor::shared().clean(question);
         let asked_for = current.clone().unwrap_or_else(|| self.id.first_task());
         let judge = &self.context.judge;
         let verdict = judge.analyze_task_context(Some(&asked_for), &question).await;
@@ -161,7 +163,7 @@ impl Session {
             None => {
                 let judge = &self.context.judge;
                 judge
-                    .extract_intent(Some(&state.session_id), &question)
+                    .extract_intent(Some(&state.session_id), &Redactor::shared().clean(question))
                     .await
                     .answer
             }

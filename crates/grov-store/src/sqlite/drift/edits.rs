@@ -1,15 +1,13 @@
 //! What people changed of goal contracts.
 
-use crate::door;
 use crate::sqlite::ledger::BUMP_REVISION;
 use crate::sqlite::values::{Columns, millis};
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ClientSessionId, GoalEdit, GoalEditId, GoalEditKind};
+use grov_domain::{ClientSessionId, GoalEdit, GoalEditId, GoalEditKind, Redacted};
 
 impl SqliteStore {
-    pub(super) async fn keep_edit(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+    pub(super) async fn keep_edit(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
-        let text = door::text(&edit.text);
         let mut writer = self.writer().await?;
         let added = sqlx::query(
             "INSERT INTO goal_edits (client_session_id, id, kind, text, at) VALUES (?, ?, ?, ?, ?) \
@@ -18,7 +16,7 @@ impl SqliteStore {
         .bind(edit.client_session_id.as_str())
         .bind(edit.id.as_str())
         .bind(edit.kind.as_str())
-        .bind(text)
+        .bind(edit.text.as_str())
         .bind(millis(edit.at))
         .execute(writer.connection()?)
         .await

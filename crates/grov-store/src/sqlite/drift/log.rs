@@ -2,14 +2,13 @@
 
 use super::verdicts::NewVerdict;
 use super::{judge_name, judge_of_name};
-use crate::door;
 use crate::sqlite::append::NewExchange;
 use crate::sqlite::error::decoding;
 use crate::sqlite::rows::{Insert, portions};
 use crate::sqlite::values::{Columns, list, list_value, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
-    ActionType, ClientSessionId, DriftEvent, DriftEventId, DriftFilter, JudgedBy, SessionId, StepId,
+    ActionType, ClientSessionId, DriftEvent, DriftEventId, DriftFilter, JudgedBy, Redacted, SessionId, StepId,
 };
 use sqlx::QueryBuilder;
 use sqlx::sqlite::{Sqlite, SqliteConnection, SqliteRow};
@@ -84,7 +83,7 @@ pub(in crate::sqlite) async fn insert_events(
 }
 
 impl SqliteStore {
-    pub(super) async fn add_event(&self, event: &DriftEvent) -> Result<(), StoreError> {
+    pub(super) async fn add_event(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
         sqlx::query(
@@ -103,16 +102,16 @@ impl SqliteStore {
         .bind(event.session_id.as_str())
         .bind(millis(event.timestamp))
         .bind(event.action_type.map(ActionType::as_str))
-        .bind(list(&door::list(&event.files))?)
+        .bind(list(&event.files)?)
         .bind(event.drift_score)
         .bind(event.level.as_deref())
-        .bind(door::optional(&event.reason))
-        .bind(door::optional(&event.correction_given))
-        .bind(list(&door::list(&event.recovery_plan))?)
+        .bind(event.reason.as_deref())
+        .bind(event.correction_given.as_deref())
+        .bind(list(&event.recovery_plan)?)
         .bind(event.client_session_id.as_ref().map(ClientSessionId::as_str))
         .bind(event.step_id.as_ref().map(StepId::as_str))
-        .bind(door::optional(&event.command))
-        .bind(list(&door::findings(&event.findings))?)
+        .bind(event.command.as_deref())
+        .bind(list(&event.findings)?)
         .bind(event.judged_by.map(judge_name))
         .execute(writer.connection()?)
         .await

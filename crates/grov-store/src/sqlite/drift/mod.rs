@@ -16,13 +16,13 @@ use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
     AskedCall, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter, DriftLogStore, DriftState,
-    DriftStore, GoalEdit, GoalStore, GuardVerdict, JudgedBy, RelatedSteps, SessionId, StepId, StepRow,
-    StepVerdict,
+    DriftStore, GoalEdit, GoalStore, GuardVerdict, JudgedBy, Redacted, RelatedSteps, SessionId, StepId,
+    StepRow, StepVerdict,
 };
 
 #[async_trait]
 impl DriftLogStore for SqliteStore {
-    async fn append_drift(&self, event: &DriftEvent) -> Result<(), StoreError> {
+    async fn append_drift(&self, event: &Redacted<DriftEvent>) -> Result<(), StoreError> {
         self.add_event(event).await
     }
 
@@ -49,11 +49,15 @@ impl DriftStore for SqliteStore {
         self.state_of(session).await
     }
 
-    async fn save_drift_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError> {
+    async fn save_drift_state(
+        &self,
+        state: &Redacted<DriftState>,
+        task: &SessionId,
+    ) -> Result<(), StoreError> {
         self.save_state(state, task).await
     }
 
-    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+    async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError> {
         self.replace_correction(correction).await
     }
 
@@ -64,7 +68,7 @@ impl DriftStore for SqliteStore {
     async fn judge_steps(
         &self,
         session: &ClientSessionId,
-        verdicts: &[(StepId, StepVerdict)],
+        verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError> {
         self.judge(session, verdicts).await
     }
@@ -76,7 +80,7 @@ impl DriftStore for SqliteStore {
 
 #[async_trait]
 impl GoalStore for SqliteStore {
-    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+    async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         self.keep_edit(edit).await
     }
 

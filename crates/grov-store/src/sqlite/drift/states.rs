@@ -1,12 +1,11 @@
 //! Where client sessions stand, and what the agent was told.
 
-use crate::door;
 use crate::sqlite::error::decoding;
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
     ClientSessionId, Consent, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
-    SessionId, StepId,
+    Redacted, SessionId, StepId,
 };
 use sqlx::Row;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
@@ -175,9 +174,12 @@ impl SqliteStore {
             .transpose()
     }
 
-    pub(super) async fn save_state(&self, state: &DriftState, task: &SessionId) -> Result<(), StoreError> {
+    pub(super) async fn save_state(
+        &self,
+        state: &Redacted<DriftState>,
+        task: &SessionId,
+    ) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
-        let state = door::drift_state(state);
         let mut writer = self.writer().await?;
         keep_state(writer.connection()?, &state, task)
             .await
@@ -185,9 +187,11 @@ impl SqliteStore {
         writer.commit().await.map_err(fault)
     }
 
-    pub(super) async fn replace_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+    pub(super) async fn replace_correction(
+        &self,
+        correction: &Redacted<Correction>,
+    ) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
-        let correction = door::correction(correction);
         let mut writer = self.writer().await?;
         if is_forgotten(writer.connection()?, &correction)
             .await

@@ -2,35 +2,35 @@
 
 use super::judge_name;
 use super::marks::mark_saved;
-use crate::door;
 use crate::sqlite::transitions::recount_steps;
 use crate::sqlite::values::{list, list_value};
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ClientSessionId, CorrectionLevel, Finding, JudgedBy, RecoveryStep, StepId, StepVerdict};
+use grov_domain::{
+    ClientSessionId, CorrectionLevel, Finding, JudgedBy, RecoveryStep, Redacted, StepId, StepVerdict,
+};
 use sqlx::Row;
 use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeSet, HashMap};
 
 /// A verdict on its way in, redacted and encoded.
-pub(in crate::sqlite) struct NewVerdict {
+pub(in crate::sqlite) struct NewVerdict<'a> {
     pub(in crate::sqlite) score: u8,
     pub(in crate::sqlite) drift_type: &'static str,
     pub(in crate::sqlite) judged_by: &'static str,
     pub(in crate::sqlite) findings: Option<String>,
     pub(in crate::sqlite) level: Option<&'static str>,
-    pub(in crate::sqlite) correction: Option<String>,
+    pub(in crate::sqlite) correction: Option<&'a str>,
     /// The way back, one text per step; kept in the log alone.
     pub(super) plan: Option<String>,
-    reason: Option<String>,
+    reason: Option<&'a str>,
     is_off_goal: bool,
     has_hard: bool,
     /// Rules found nothing after all: the user had allowed it.
     is_acquittal: bool,
 }
 
-impl NewVerdict {
-    pub(in crate::sqlite) fn new(verdict: &StepVerdict) -> Result<Self, StoreError> {
-        let mut verdict = door::verdict(verdict);
+impl<'a> NewVerdict<'a> {
+    pub(in crate::sqlite) fn new(verdict: &'a StepVerdict) -> Result<Self, StoreError> {
         let plan: Vec<String> = verdict.recovery_plan.iter().map(in_words).collect();
         Ok(Self {
             score: verdict.score,
@@ -44,14 +44,14 @@ impl NewVerdict {
             is_acquittal: verdict.by == JudgedBy::Rules
                 && verdict.findings.is_empty()
                 && !verdict.is_off_goal(),
-            correction: verdict.correction.take(),
-            reason: verdict.findings.into_iter().next().map(|finding| finding.reason),
+            correction: verdict.correction.as_deref(),
+            reason: verdict.findings.first().map(|finding| finding.reason.as_str()),
         })
     }
 
     /// What the gravest finding says; kept in the log alone.
     pub(super) fn reason(&self) -> Option<&str> {
-        self.reason.as_deref()
+        self.reason
     }
 
     /// Whether the action belongs into the log instead of among the steps.
@@ -72,7 +72,7 @@ impl SqliteStore {
     pub(super) async fn judge(
         &self,
         client_session: &ClientSessionId,
-        verdicts: &[(StepId, StepVerdict)],
+        verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError> {
         if verdicts.is_empty() {
             return Ok(0);
@@ -95,7 +95,7 @@ impl SqliteStore {
 async fn judge(
     connection: &mut SqliteConnection,
     client_session: &str,
-    verdicts: &[(&str, NewVerdict)],
+    verdicts: &[(&str, NewVerdict<'_>)],
 ) -> Result<usize, sqlx::Error> {
     let ids: Vec<&str> = verdicts.iter().map(|(id, _)| *id).collect();
     let mut places = places(connection, client_session, &ids).await?;
@@ -192,7 +192,7 @@ fn has_hard(findings: &[Finding]) -> bool {
 async fn bring_back(
     connection: &mut SqliteConnection,
     id: &str,
-    verdict: &NewVerdict,
+    verdict: &NewVerdict<'_>,
 ) -> Result<u64, sqlx::Error> {
     let back = sqlx::query(
         "INSERT INTO steps (session_id, id, exchange_id, agent_id, tool, tool_use_id, action_type, files, folders, \
@@ -228,7 +228,7 @@ async fn mark(
     connection: &mut SqliteConnection,
     session: &str,
     id: &str,
-    verdict: &NewVerdict,
+    verdict: &NewVerdict<'_>,
 ) -> Result<u64, sqlx::Error> {
     let marked = sqlx::query(
         "UPDATE steps SET drift_score = ?, drift_type = ?, judged_by = ?, findings = ?, is_validated = 1, \
@@ -253,7 +253,7 @@ async fn log(
     connection: &mut SqliteConnection,
     session: &str,
     id: &str,
-    verdict: &NewVerdict,
+    verdict: &NewVerdict<'_>,
 ) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO drift_log (id, step_id, session_id, client_session_id, project_path, exchange_id, timestamp, \

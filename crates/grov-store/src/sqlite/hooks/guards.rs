@@ -1,9 +1,8 @@
 //! What a guard said of actions before they ran.
 
-use crate::door;
 use crate::sqlite::values::{Columns, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{ClientSessionId, GuardVerdict, Guarded};
+use grov_domain::{ClientSessionId, GuardVerdict, Guarded, Redacted};
 use sqlx::sqlite::SqliteRow;
 
 const KEEP: &str = concat!(
@@ -20,14 +19,13 @@ const RAN: &str = concat!(
 );
 
 impl SqliteStore {
-    pub(super) async fn keep_guarded(&self, guarded: &Guarded) -> Result<(), StoreError> {
-        let guarded = door::guarded(guarded);
+    pub(super) async fn keep_guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
         let query = sqlx::query(KEEP)
             .bind(guarded.client_session_id.as_str())
-            .bind(guarded.tool_use_id)
+            .bind(guarded.tool_use_id.as_str())
             .bind(guarded.verdict.as_str())
-            .bind(guarded.subject)
-            .bind(guarded.reason)
+            .bind(guarded.subject.as_str())
+            .bind(guarded.reason.as_str())
             .bind(guarded.ran)
             .bind(millis(guarded.at));
         let (writer, _) = self.writer_running(query).await?;

@@ -6,7 +6,9 @@ mod steps;
 
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
-use grov_domain::{ClientSessionId, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore};
+use grov_domain::{
+    ClientSessionId, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore, Redacted,
+};
 
 #[async_trait]
 impl HookStore for SqliteStore {
@@ -18,7 +20,7 @@ impl HookStore for SqliteStore {
         self.standing_of_hooks(id).await
     }
 
-    async fn prompted(&self, session: &HookSession) -> Result<bool, StoreError> {
+    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
         self.keep_prompted(session).await
     }
 
@@ -26,7 +28,7 @@ impl HookStore for SqliteStore {
         self.sessions_of_hooks(project_path, limit).await
     }
 
-    async fn follow(&self, progress: &HookProgress) -> Result<bool, StoreError> {
+    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
         self.keep_progress(progress).await
     }
 
@@ -38,7 +40,7 @@ impl HookStore for SqliteStore {
         self.checks_of_hooks(id).await
     }
 
-    async fn guarded(&self, guarded: &Guarded) -> Result<(), StoreError> {
+    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
         self.keep_guarded(guarded).await
     }
 

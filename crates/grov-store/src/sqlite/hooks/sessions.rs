@@ -1,10 +1,9 @@
 //! Sessions as hooks saw them.
 
 use super::steps::{NewCheck, NewStep, end_steps, insert_check, insert_steps};
-use crate::door;
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{ClientSessionId, GoalContract, HookEnded, HookProgress, HookSession, WaitingPrompt};
+use grov_domain::{ClientSessionId, GoalContract, HookProgress, HookSession, Redacted, WaitingPrompt};
 use serde::{Deserialize, Serialize};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
@@ -77,16 +76,15 @@ impl SqliteStore {
         rows.iter().map(session).collect()
     }
 
-    pub(super) async fn keep_progress(&self, progress: &HookProgress) -> Result<bool, StoreError> {
+    pub(super) async fn keep_progress(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
         let fault = |error| self.error(error);
         // Before the lock is taken: other processes wait for it.
         let session = NewSession::new(&progress.session)?;
-        let steps: Vec<NewStep> = progress
+        let steps: Vec<NewStep<'_>> = progress
             .steps
             .iter()
             .map(NewStep::new)
             .collect::<Result<_, _>>()?;
-        let ended: Vec<HookEnded> = progress.ended.iter().map(door::hook_ended).collect();
         let check = progress.check.as_ref().map(NewCheck::new).transpose()?;
         let (mut writer, kept) = self.writer_running(session.query()).await?;
         let Some(row) = kept.first() else {
@@ -100,7 +98,7 @@ impl SqliteStore {
         insert_steps(connection, id, &steps, forgotten_at)
             .await
             .map_err(fault)?;
-        end_steps(connection, id, &ended, forgotten_at)
+        end_steps(connection, id, &progress.ended, forgotten_at)
             .await
             .map_err(fault)?;
         if let Some(check) = &check {
@@ -112,7 +110,7 @@ impl SqliteStore {
         Ok(true)
     }
 
-    pub(super) async fn keep_prompted(&self, session: &HookSession) -> Result<bool, StoreError> {
+    pub(super) async fn keep_prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
         let fault = |error| self.error(error);
         let session = NewSession::new(session)?;
         let (writer, kept) = self.writer_running(session.query()).await?;
@@ -125,16 +123,15 @@ impl SqliteStore {
     }
 }
 
-/// A session on its way in, redacted and encoded.
-struct NewSession {
-    session: HookSession,
+/// A session on its way in, encoded.
+struct NewSession<'a> {
+    session: &'a HookSession,
     contract: String,
     waiting: Option<String>,
 }
 
-impl NewSession {
-    fn new(session: &HookSession) -> Result<Self, StoreError> {
-        let session = door::hook_session(session);
+impl<'a> NewSession<'a> {
+    fn new(session: &'a HookSession) -> Result<Self, StoreError> {
         let contract = serde_json::to_string(&session.contract)
             .map_err(|error| StoreError::Other(format!("cannot write a contract: {error}")))?;
         let waiting: Vec<Waiting<'_>> = session.waiting.iter().map(Waiting::of).collect();

@@ -1,6 +1,5 @@
 //! What the agent did in a session of hooks, and what came out of looking at it.
 
-use crate::door;
 use crate::sqlite::rows::{Insert, portions};
 use crate::sqlite::values::{Columns, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
@@ -25,17 +24,16 @@ const INSERT_STEPS: Insert = Insert {
            score = coalesce(excluded.score, score)",
 };
 
-/// A step on its way in, redacted and encoded.
-pub(super) struct NewStep {
-    step: HookStep,
+/// A step on its way in, encoded.
+pub(super) struct NewStep<'a> {
+    step: &'a HookStep,
     files: Option<String>,
     effects: Option<String>,
     findings: Option<String>,
 }
 
-impl NewStep {
-    pub(super) fn new(step: &HookStep) -> Result<Self, StoreError> {
-        let step = door::hook_step(step);
+impl<'a> NewStep<'a> {
+    pub(super) fn new(step: &'a HookStep) -> Result<Self, StoreError> {
         Ok(Self {
             files: list(&step.action.files)?,
             effects: list(&step.action.effects)?,
@@ -45,16 +43,15 @@ impl NewStep {
     }
 }
 
-/// A check on its way in, redacted and encoded.
-pub(super) struct NewCheck {
-    check: HookCheck,
+/// A check on its way in, encoded.
+pub(super) struct NewCheck<'a> {
+    check: &'a HookCheck,
     files: Option<String>,
     plan: Option<String>,
 }
 
-impl NewCheck {
-    pub(super) fn new(check: &HookCheck) -> Result<Self, StoreError> {
-        let check = door::hook_check(check);
+impl<'a> NewCheck<'a> {
+    pub(super) fn new(check: &'a HookCheck) -> Result<Self, StoreError> {
         Ok(Self {
             files: list(&check.files)?,
             plan: list(&check.recovery_plan)?,
@@ -67,7 +64,7 @@ impl NewCheck {
 pub(super) async fn insert_steps(
     connection: &mut SqliteConnection,
     session: &str,
-    steps: &[NewStep],
+    steps: &[NewStep<'_>],
     forgotten_at: Option<i64>,
 ) -> Result<(), sqlx::Error> {
     for portion in portions(steps) {
@@ -136,7 +133,7 @@ pub(super) async fn end_steps(
 pub(super) async fn insert_check(
     connection: &mut SqliteConnection,
     session: &str,
-    new: &NewCheck,
+    new: &NewCheck<'_>,
     forgotten_at: Option<i64>,
 ) -> Result<(), sqlx::Error> {
     let check = &new.check;

@@ -3,7 +3,7 @@
 use super::{agent, key, keys};
 use crate::sqlite::values::{list, millis};
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{HistoryKey, LedgerEntry, Lineage, TaskId};
+use grov_domain::{HistoryKey, LedgerEntry, Lineage, Redacted, TaskId};
 use sqlx::Arguments;
 use sqlx::sqlite::SqliteArguments;
 use std::time::Instant;
@@ -24,7 +24,7 @@ impl SqliteStore {
     pub(super) async fn keep_decision(
         &self,
         lineage: &Lineage,
-        entry: &LedgerEntry,
+        entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError> {
         let fault = |error| self.error(error);

@@ -9,7 +9,7 @@ use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
     AgentId, HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
-    SwitchScope, SwitchStore, TaskId,
+    Redacted, SwitchScope, SwitchStore, TaskId,
 };
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ impl LedgerStore for SqliteStore {
     async fn decide(
         &self,
         lineage: &Lineage,
-        entry: &LedgerEntry,
+        entry: &LedgerEntry<Redacted>,
         until: Instant,
     ) -> Result<bool, StoreError> {
         self.keep_decision(lineage, entry, until).await

@@ -5,11 +5,10 @@
 
 use super::index::{Entry, Indexing, tasks_of};
 use super::terms::Terms;
-use crate::door;
 use crate::sqlite::tasks::{insert_tasks, replace_task, task_of};
 use crate::sqlite::values::millis;
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{ClientSessionId, ImportReport, RefusedImport, SessionId, Task};
+use grov_domain::{ClientSessionId, ImportReport, Redacted, RefusedImport, SessionId, Task};
 use sqlx::sqlite::SqliteConnection;
 use std::collections::HashMap;
 
@@ -19,7 +18,7 @@ const AT_ONCE: usize = 256;
 const BETWEEN: usize = 8;
 
 impl SqliteStore {
-    pub(super) async fn import_tasks(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
+    pub(super) async fn import_tasks(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError> {
         let mut report = ImportReport::default();
         // Of several with the same id the last one stays.
         let mut last: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
@@ -30,7 +29,7 @@ impl SqliteStore {
             .iter()
             .enumerate()
             .filter(|(place, task)| last.get(task.id.as_str()) == Some(place))
-            .map(|(_, task)| task)
+            .map(|(_, task)| &**task)
             .collect();
         let mut portions = tasks.chunks(AT_ONCE);
         // Before the lock is taken: other processes wait for it.
@@ -51,22 +50,21 @@ impl SqliteStore {
     }
 }
 
-/// A task as it may be stored, with the terms under which it is found.
-struct Prepared {
-    task: Task,
+/// A task with the terms under which it is found.
+struct Prepared<'a> {
+    task: &'a Task,
     terms: Terms,
 }
 
-impl Prepared {
-    fn of(task: &Task) -> Self {
-        let task = door::task(task);
-        let terms = Terms::of(&task);
+impl<'a> Prepared<'a> {
+    fn of(task: &'a Task) -> Self {
+        let terms = Terms::of(task);
         Self { task, terms }
     }
 }
 
 /// Prepares tasks, now and then giving way.
-async fn prepared(tasks: &[&Task]) -> Vec<Prepared> {
+async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
     let mut prepared = Vec::with_capacity(tasks.len());
     for tasks in tasks.chunks(BETWEEN) {
         prepared.extend(tasks.iter().map(|task| Prepared::of(task)));
@@ -78,7 +76,7 @@ async fn prepared(tasks: &[&Task]) -> Vec<Prepared> {
 /// Writes what is new or has changed in its project.
 async fn write(
     connection: &mut SqliteConnection,
-    prepared: Vec<Prepared>,
+    prepared: Vec<Prepared<'_>>,
     indexing: &mut Indexing,
     report: &mut ImportReport,
 ) -> Result<(), sqlx::Error> {
@@ -88,14 +86,14 @@ async fn write(
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     for new in prepared {
         let known = known.get(new.task.id.as_str());
-        if let Some(project_path) = elsewhere(connection, &new.task, known).await? {
-            let id = new.task.id;
+        if let Some(project_path) = elsewhere(connection, new.task, known).await? {
+            let id = new.task.id.clone();
             report.refused.push(RefusedImport { id, project_path });
             continue;
         }
         match known {
             // An import that is repeated has little to do.
-            Some(known) if is_stored_as(&new.task, known) => report.unchanged += 1,
+            Some(known) if is_stored_as(new.task, known) => report.unchanged += 1,
             Some(_) => {
                 report.replaced += 1;
                 alone.push((new, true));
@@ -105,15 +103,15 @@ async fn write(
         }
     }
     report.added += together.len() as u64;
-    let tasks: Vec<&Task> = together.iter().map(|new| &new.task).collect();
+    let tasks: Vec<&Task> = together.iter().map(|new| new.task).collect();
     insert_tasks(connection, &tasks).await?;
     let entries = together
         .iter_mut()
-        .map(|new| Entry::new(new.task.id.as_str(), &new.task, std::mem::take(&mut new.terms)));
+        .map(|new| Entry::new(new.task.id.as_str(), new.task, std::mem::take(&mut new.terms)));
     indexing.add(connection, entries.collect()).await?;
     for (new, is_counted) in alone {
         // A session has one task, whatever its id.
-        let is_replaced = replace_task(connection, &new.task, new.terms, indexing).await?;
+        let is_replaced = replace_task(connection, new.task, new.terms, indexing).await?;
         match is_replaced {
             _ if is_counted => {}
             true => report.replaced += 1,

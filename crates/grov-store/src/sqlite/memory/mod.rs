@@ -21,7 +21,7 @@ use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
     ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats, MemoryStore,
-    PerField, Task, TaskId,
+    PerField, Redacted, Task, TaskId,
 };
 use std::ops::ControlFlow;
 use time::OffsetDateTime;
@@ -51,7 +51,7 @@ impl MemorySearch for SqliteStore {
 
 #[async_trait]
 impl MemoryStore for SqliteStore {
-    async fn import(&self, tasks: &[Task]) -> Result<ImportReport, StoreError> {
+    async fn import(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError> {
         self.import_tasks(tasks).await
     }
 

@@ -2,7 +2,6 @@
 //! so no word is cut in two, nor is what tells that the next one is a secret cut off from it.
 
 use crate::own_text::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use crate::words::is_unspaced;
 use std::borrow::Cow;
 
 /// What stands for a word that is longer than what is kept.
@@ -179,6 +178,19 @@ pub fn hidden_since(text: &str) -> Option<usize> {
 fn begins_with(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len())
         .is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Scripts that are written without spaces between words.
+pub fn is_unspaced(character: char) -> bool {
+    matches!(character,
+        '\u{0e00}'..='\u{0eff}'   // Thai, Lao
+        | '\u{1000}'..='\u{109f}' // Burmese
+        | '\u{1780}'..='\u{17ff}' // Khmer
+        | '\u{3040}'..='\u{30ff}' // Hiragana, Katakana
+        | '\u{3400}'..='\u{9fff}' // Han
+        | '\u{ac00}'..='\u{d7af}' // Hangul: its spaces do not part a noun from its ending
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
 }
 
 #[cfg(test)]

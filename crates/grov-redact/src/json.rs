@@ -1,32 +1,26 @@
 //! Texts inside JSON.
 
-use std::borrow::Cow;
-
-/// The JSON with each of its texts as it may be stored, names of members included; all else stays byte for byte. What is
-/// no JSON is a text itself.
-pub(super) fn texts(json: &str) -> Cow<'_, str> {
+/// Hands every text of the JSON to `visit`, names of members included; all else stays byte for byte. What is no JSON is a
+/// text itself.
+pub fn each_text_of_json(json: &mut String, visit: &mut dyn FnMut(&mut String)) {
     if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
-        return super::text(json);
+        return visit(json);
     }
-    let mut redacted: Option<String> = None;
+    let mut changed: Option<String> = None;
     let (mut copied, mut position) = (0, 0);
     while let Some((start, end)) = next_text(json, position) {
         position = end;
-        let token = &json[start..end];
-        let Some(replacement) = replaced(token) else {
+        let Some(replacement) = replaced(&json[start..end], visit) else {
             continue;
         };
-        let redacted = redacted.get_or_insert_with(|| String::with_capacity(json.len()));
-        redacted.push_str(&json[copied..start]);
-        redacted.push_str(&replacement);
+        let changed = changed.get_or_insert_with(|| String::with_capacity(json.len()));
+        changed.push_str(&json[copied..start]);
+        changed.push_str(&replacement);
         copied = end;
     }
-    match redacted {
-        Some(mut redacted) => {
-            redacted.push_str(&json[copied..]);
-            Cow::Owned(redacted)
-        }
-        None => Cow::Borrowed(json),
+    if let Some(mut changed) = changed {
+        changed.push_str(&json[copied..]);
+        *json = changed;
     }
 }
 
@@ -44,17 +38,18 @@ fn next_text(json: &str, position: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// What stands in the place of a text; `None` when it may stay.
-fn replaced(token: &str) -> Option<String> {
-    let decoded: Cow<'_, str> = match serde_json::from_str::<String>(token) {
-        Ok(text) => Cow::Owned(text),
-        // Half a pair of surrogates is no text: whatever stands around it is.
-        Err(_) => Cow::Owned(serde_json::from_str(&without_surrogates(token)).unwrap_or_default()),
+/// The token after the visit; `None` when it may stay.
+fn replaced(token: &str, visit: &mut dyn FnMut(&mut String)) -> Option<String> {
+    let before: String = match serde_json::from_str(token) {
+        Ok(text) => text,
+        // Half a pair of surrogates is no text: what is around it is.
+        Err(_) => serde_json::from_str(&without_surrogates(token)).unwrap_or_default(),
     };
-    match super::text(&decoded) {
-        Cow::Owned(text) => serde_json::to_string(&text).ok(),
-        Cow::Borrowed(_) => None,
-    }
+    let mut after = before.clone();
+    visit(&mut after);
+    (after != before)
+        .then(|| serde_json::to_string(&after).ok())
+        .flatten()
 }
 
 /// The text with a mark in the place of each escaped surrogate.
@@ -91,8 +86,17 @@ fn without_surrogates(token: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Redactor;
     use proptest::prelude::*;
     use serde_json::Value;
+
+    fn texts(json: &str) -> String {
+        let mut json = json.to_owned();
+        each_text_of_json(&mut json, &mut |text| {
+            *text = Redactor::shared().redact(text).into_owned()
+        });
+        json
+    }
 
     fn secret() -> String {
         format!("ghp_{}", "a1B2c3D4e5F6".repeat(3))
@@ -120,7 +124,7 @@ mod tests {
                 .unwrap()
                 .starts_with("deep\n")
         );
-        assert!(matches!(texts(&redacted), Cow::Borrowed(_)), "once is enough");
+        assert_eq!(texts(&redacted), redacted, "once is enough");
     }
 
     #[test]
@@ -181,9 +185,6 @@ mod tests {
             let redacted = texts(&json);
             prop_assert!(!redacted.contains(&secret()));
             prop_assert!(serde_json::from_str::<Value>(&redacted).is_ok());
-            if !json.contains(&secret()) && matches!(redacted, Cow::Borrowed(_)) {
-                prop_assert_eq!(&*redacted, json.as_str());
-            }
         }
     }
 }

@@ -1,0 +1,198 @@
+//! Which fields of the records are free text.
+//!
+//! Identifiers, hashes, a project's key and names that the client's protocol defines (tool, model, stop reason) are none.
+//! Paths are: they rarely hold a secret, and a lookup by path is redacted alike, so that it finds what was stored. Each
+//! record is taken apart without `..`: a new field has to be decided about here.
+
+use crate::{
+    Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
+    ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit, Guarded,
+    HookCheck, HookEnded, HookProgress, HookSession, HookStep, IntentQuestion, LlmCall, Project, Prompt,
+    ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict, SummaryQuestion, Task,
+    TaskContextQuestion, TaskSketch, TaskTransition, WaitingPrompt,
+};
+use grov_redact::{FreeText, each_text_of_json};
+
+/// Implements [`FreeText`] for a record: every field is named, those behind `texts` are free text, those behind `raw` were
+/// read from raw text and are emptied.
+macro_rules! free_text {
+    ($($type:ident {
+        texts: [$($text:ident),* $(,)?],
+        $(raw: [$($raw:ident),* $(,)?],)?
+        others: [$($other:ident),* $(,)?] $(,)?
+    })+) => {$(
+        impl FreeText for $type {
+            fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+                let Self { $($text,)* $($($raw,)*)? $($other: _,)* } = self;
+                $($text.each_text(visit);)*
+                $($(*$raw = None;)*)?
+            }
+        }
+    )+};
+}
+
+// What an exchange left behind.
+free_text! {
+    ExchangeRecord {
+        texts: [project, user, prompts, steps, drift],
+        others: [
+            id, session_id, client_session_id, agent_id, kind, model, started_at, ended_at, usage, stop_reason,
+            outcome,
+        ]
+    }
+    Project { texts: [remote], others: [path] }
+    Prompt { texts: [text], others: [queued] }
+    Step {
+        texts: [action, reasoning, keywords, verdict],
+        others: [id, is_key_decision, timestamp]
+    }
+    Action {
+        texts: [files, folders, command, effects],
+        raw: [line],
+        others: [tool, tool_use_id, action_type]
+    }
+    Effect { texts: [paths], others: [kind] }
+}
+
+// Tasks, and what the team remembers.
+free_text! {
+    SessionState {
+        texts: [user_id, working_directory, original_goal, expected_scope, constraints, keywords],
+        others: [
+            session_id, client_session_id, parent_session_id, task_type, project_path, head_at_start, token_count,
+            escalation_count, session_mode, waiting_for_recovery, last_checked_at, last_clear_at, judged_at,
+            start_time, last_update, status,
+        ]
+    }
+    Task {
+        texts: [
+            project_remote, user, original_query, goal, reasoning_trace, files_touched, decisions, constraints, tags,
+            file_pins,
+        ],
+        others: [
+            id, project_path, client_session_id, session_id, status, trigger_reason, linked_commit,
+            parent_session_id, parent_task_id, superseded_by, created_at,
+        ]
+    }
+    Decision { texts: [choice, reason], others: [] }
+    FilePin { texts: [path], others: [hash] }
+    TaskTransition { texts: [sessions, finished], others: [moves, judged_under] }
+    FileReasoning {
+        texts: [file_path, anchor, reasoning],
+        others: [
+            id, task_id, project_path, line_start, line_end, code_hash, change_type, created_at,
+        ]
+    }
+}
+
+// Drift.
+free_text! {
+    StepVerdict { texts: [findings, correction, recovery_plan], others: [score, by, level] }
+    Finding { texts: [file, reason], others: [rule, at_most] }
+    RecoveryStep { texts: [file, action], others: [] }
+    DriftState {
+        texts: [correction, consent],
+        others: [
+            client_session_id, mode, escalation, failed_recoveries, is_fact, said, prompts, judged_at_prompt,
+            updated_at,
+        ]
+    }
+    Consent { texts: [files, words], others: [facts] }
+    Correction {
+        texts: [reason, text, recovery_plan],
+        others: [
+            id, client_session_id, session_id, step_id, tool_use_id, level, score, made_at, delivered_at, outcome,
+        ]
+    }
+    DriftEvent {
+        texts: [files, reason, correction_given, recovery_plan, command, findings],
+        others: [
+            id, session_id, timestamp, action_type, drift_score, level, client_session_id, step_id, judged_by,
+        ]
+    }
+    GoalEdit { texts: [text], others: [id, client_session_id, kind, at] }
+    GoalContract {
+        texts: [goal, instructions, scope, allowed, forbidden, constraints, keywords],
+        others: []
+    }
+}
+
+// What hooks hand over.
+free_text! {
+    HookProgress { texts: [session, steps, ended, check], others: [] }
+    WaitingPrompt { texts: [text], others: [known_by, at] }
+    HookStep {
+        texts: [action, findings],
+        others: [id, tool_use_id, agent_id, tool, prompt, score, timestamp]
+    }
+    ActionSketch {
+        texts: [files, command, reasoning, output, content],
+        raw: [line],
+        others: [action_type, effects, failed]
+    }
+    HookEnded { texts: [output], others: [id, failed] }
+    HookCheck {
+        texts: [reason, files, recovery_plan, correction],
+        others: [id, actions, score, level, at]
+    }
+    Guarded {
+        texts: [subject, reason],
+        others: [client_session_id, tool_use_id, verdict, ran, at]
+    }
+}
+
+impl FreeText for HookSession {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+        let Self {
+            client_session_id: _,
+            project_path: _,
+            working_directory,
+            transcript_path,
+            read_to: _,
+            contract,
+            course,
+            waiting,
+            is_unchecked: _,
+            drift_score: _,
+            escalation: _,
+            prompts: _,
+            actions: _,
+            memories_told: _,
+            started_at: _,
+            updated_at: _,
+            ended_at: _,
+            revision: _,
+        } = self;
+        working_directory.each_text(visit);
+        transcript_path.each_text(visit);
+        contract.each_text(visit);
+        waiting.each_text(visit);
+        if let Some(course) = course {
+            each_text_of_json(course, visit);
+        }
+    }
+}
+
+// Questions to a judge, and what they cost.
+free_text! {
+    IntentQuestion { texts: [prompts, first_files], others: [] }
+    TaskContextQuestion {
+        texts: [current, others, prompts, actions, answer],
+        others: [stop_reason]
+    }
+    TaskSketch { texts: [goal], others: [id, task_type, parent, completed] }
+    ReasoningQuestion { texts: [goal, prompts, constraints, actions, answer], others: [] }
+    SummaryQuestion { texts: [goal, constraints, prompts, actions, answer], others: [] }
+    DriftQuestion {
+        texts: [goal, newest_instruction, constraints, scope, earlier, actions],
+        others: []
+    }
+    ForcedRecoveryQuestion {
+        texts: [goal, newest_instruction, constraints, actions, diagnostics],
+        others: []
+    }
+    LlmCall {
+        texts: [provider, model],
+        others: [id, purpose, session_id, at, latency, usage, cost, outcome]
+    }
+}

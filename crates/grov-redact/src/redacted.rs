@@ -1,0 +1,184 @@
+//! The proof that a value was redacted.
+
+use crate::Redactor;
+use crate::cut;
+use serde::Serialize;
+use std::fmt;
+use std::ops::Deref;
+
+/// The longest text that a [`Redacted`] holds, in bytes; of a longer one both ends are kept.
+pub const LONGEST_TEXT: usize = 256 * 1024;
+
+/// A value whose free texts hold no secret and are of bounded length.
+///
+/// Only a [`Redactor`] makes one, and only operations that add no raw text keep one, so that a function that takes it
+/// need not trust its callers:
+///
+/// ```compile_fail
+/// fn keep(text: grov_redact::Redacted) {}
+/// keep("password = hunter2-hunter2".to_owned());
+/// ```
+///
+/// ```
+/// # use grov_redact::{Redacted, Redactor};
+/// fn keep(text: Redacted) {}
+/// keep(Redactor::shared().text("password = hunter2-hunter2"));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct Redacted<T = String>(T);
+
+/// A value that may hold free text: what a person, a model or a program wrote.
+///
+/// Identifiers, hashes, times and the names that a protocol defines are no free text. Implementations take the value
+/// apart without `..`, so that a new field does not compile until somebody decides which it is.
+pub trait FreeText {
+    /// Calls `visit` with each free text, and empties what was read from raw text in another form.
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String));
+}
+
+impl FreeText for String {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+        visit(self);
+    }
+}
+
+impl<T: FreeText> FreeText for Option<T> {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+        if let Some(value) = self {
+            value.each_text(visit);
+        }
+    }
+}
+
+impl<T: FreeText> FreeText for Vec<T> {
+    fn each_text(&mut self, visit: &mut dyn FnMut(&mut String)) {
+        for value in self {
+            value.each_text(visit);
+        }
+    }
+}
+
+impl<T> Redacted<T> {
+    pub(crate) fn proven(value: T) -> Self {
+        Self(value)
+    }
+
+    /// The value without its proof.
+    pub fn into_inner(self) -> T {
+        self.0
+    }
+}
+
+impl<T: FreeText + Clone> Redacted<T> {
+    /// A redacted copy.
+    pub fn of(value: &T) -> Self {
+        Redactor::shared().clean(value.clone())
+    }
+
+    /// Redacted copies.
+    pub fn each(values: &[T]) -> Vec<Self> {
+        values.iter().map(Self::of).collect()
+    }
+}
+
+impl<T> Redacted<Vec<T>> {
+    /// The values one by one.
+    pub fn into_each(self) -> Vec<Redacted<T>> {
+        self.0.into_iter().map(Redacted).collect()
+    }
+}
+
+impl Redacted {
+    /// The beginning, at most `most` bytes (at least 5), up to the end of a word.
+    #[must_use]
+    pub fn beginning_to(&self, most: usize) -> Self {
+        let end = self.0.floor_char_boundary(most);
+        Self(cut::beginning_to(&self.0, end).to_owned())
+    }
+
+    /// Both ends, at most `most` bytes (at least 256), with a line between them that counts what is left out.
+    #[must_use]
+    pub fn bounded(&self, most: usize) -> Self {
+        Self(cut::bounded(&self.0, most).into_owned())
+    }
+
+    /// The text as a string of JSON, between `before` and `after`.
+    #[must_use]
+    pub fn in_json(&self, before: &'static str, after: &'static str) -> Self {
+        let text = serde_json::Value::from(self.0.as_str());
+        Self(format!("{before}{text}{after}"))
+    }
+
+    /// The texts in order, with `between` between them.
+    pub fn joined(texts: &[Self], between: &'static str) -> Self {
+        let texts: Vec<&str> = texts.iter().map(|text| text.0.as_str()).collect();
+        Self(texts.join(between))
+    }
+}
+
+impl<T> Deref for Redacted<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> AsRef<T> for Redacted<T> {
+    fn as_ref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Redacted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
+
+    #[test]
+    fn every_text_of_a_value_is_redacted_in_place() {
+        let value = vec![Some(format!("one {TOKEN}")), None, Some("two".to_owned())];
+        let cleaned = Redactor::shared().clean(value);
+        assert_eq!(
+            *cleaned,
+            [
+                Some("one [redacted:github-token]".to_owned()),
+                None,
+                Some("two".to_owned())
+            ]
+        );
+        assert_eq!(Redacted::of(&*cleaned), cleaned, "once is enough");
+    }
+
+    #[test]
+    fn a_long_text_is_bounded_after_it_was_redacted() {
+        let text = format!("{TOKEN} {} {TOKEN}", "word ".repeat(LONGEST_TEXT / 4));
+        let cleaned = Redactor::shared().text(&text);
+        assert!(cleaned.len() <= LONGEST_TEXT);
+        assert!(
+            cleaned.starts_with("[redacted:github-token]") && cleaned.ends_with("[redacted:github-token]")
+        );
+    }
+
+    #[test]
+    fn cutting_and_joining_keep_the_proof() {
+        let text = Redactor::shared().text(&format!("first {TOKEN} last"));
+        assert_eq!(text.beginning_to(7).into_inner(), "first");
+        assert_eq!(
+            Redacted::joined(&[text.beginning_to(7), text.beginning_to(7)], "\n").to_string(),
+            "first\nfirst"
+        );
+        assert_eq!(
+            text.beginning_to(7).in_json("[", "]").into_inner(),
+            r#"["first"]"#
+        );
+    }
+}
