@@ -9,6 +9,7 @@ use grov_domain::{
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
 use grov_memory::{EmbeddingWork, Query, Ranking, Signal, search_by_meaning};
+use grov_redact::Redacted;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_tests::LocalModel;
 use std::sync::Arc;
@@ -61,8 +62,12 @@ async fn a_local_server_answers_by_schema_and_its_tokens_are_counted() -> Result
     };
     let judge = ModelJudge::new(settings, store.clone(), Arc::new(SystemClock))?;
     let session = SessionId::new("local");
-    let first = judge.generate_forced_recovery(Some(&session), &question()).await;
-    let second = judge.generate_forced_recovery(Some(&session), &question()).await;
+    let first = judge
+        .generate_forced_recovery(Some(&session), &Redacted::of(&question()))
+        .await;
+    let second = judge
+        .generate_forced_recovery(Some(&session), &Redacted::of(&question()))
+        .await;
     judge.close().await;
 
     let calls = store.calls(&CallFilter::default()).await?;
@@ -122,11 +127,11 @@ async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
     // More tokens than the server takes at once: a hexadecimal digit is one.
     let digits = "0f1e2d3c4b5a69788796a5b4c3d2e1f0 ".repeat(60);
     store
-        .import(&[
+        .import(&Redacted::each(&[
             memory("limit", "retry the upload with a limit"),
             memory("theme", "paint the settings page"),
             memory("digits", &digits),
-        ])
+        ]))
         .await?;
     let settings = EmbedderSettings {
         base_url: Some(format!("{}/v1", server.url())),

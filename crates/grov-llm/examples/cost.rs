@@ -13,7 +13,7 @@
 use async_trait::async_trait;
 use grov_domain::{
     ActionSketch, ActionType, CallFilter, DriftQuestion, EffectKind, GoalContract, Intent, IntentQuestion,
-    Judge, LlmCall, MicroUsd, OFF_GOAL_BELOW, Purpose, ReasoningQuestion, Reservation, SessionId,
+    Judge, LlmCall, MicroUsd, OFF_GOAL_BELOW, Purpose, ReasoningQuestion, Redacted, Reservation, SessionId,
     SpendingStore, StoreError, SystemClock, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
     TaskType,
 };
@@ -102,7 +102,7 @@ impl Refusing {
 impl SpendingStore for Refusing {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         _: MicroUsd,
         _: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
@@ -115,7 +115,7 @@ impl SpendingStore for Refusing {
         Ok(Reservation::Refused { spent: MicroUsd(0) })
     }
 
-    async fn settle(&self, _: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, _: &Redacted<LlmCall>) -> Result<(), StoreError> {
         Ok(())
     }
 
@@ -136,13 +136,21 @@ struct Asked {
 
 impl Asked {
     async fn intent(&self, question: &IntentQuestion) -> Result<Intent, serde_json::Error> {
-        let answer = self.judge.extract_intent(None, question).await.answer;
+        let answer = self
+            .judge
+            .extract_intent(None, &Redacted::of(question))
+            .await
+            .answer;
         self.ledger.answered(Purpose::ExtractIntent, &answer)?;
         Ok(answer)
     }
 
     async fn context(&self, question: &TaskContextQuestion) -> Result<TaskAnalysis, serde_json::Error> {
-        let answer = self.judge.analyze_task_context(None, question).await.answer;
+        let answer = self
+            .judge
+            .analyze_task_context(None, &Redacted::of(question))
+            .await
+            .answer;
         let shown = serde_json::json!({
             "action": answer.action, "task_id": answer.task_id.as_ref().map(SessionId::as_str), "goal": answer.goal,
             "finished": answer.finished, "constraints": answer.constraints, "reasoning": answer.reasoning,
@@ -152,7 +160,7 @@ impl Asked {
     }
 
     async fn drift(&self, question: &DriftQuestion) -> Result<(), serde_json::Error> {
-        let answer = self.judge.check_drift(None, question).await.answer;
+        let answer = self.judge.check_drift(None, &Redacted::of(question)).await.answer;
         let shown = serde_json::json!({
             "score": answer.score, "diagnostic": answer.diagnostic, "recovery_plan": answer.recovery_plan,
         });
@@ -160,7 +168,11 @@ impl Asked {
     }
 
     async fn reasoning(&self, question: &ReasoningQuestion) -> Result<(), serde_json::Error> {
-        let answer = self.judge.extract_reasoning(None, question).await.answer;
+        let answer = self
+            .judge
+            .extract_reasoning(None, &Redacted::of(question))
+            .await
+            .answer;
         self.ledger.answered(Purpose::ExtractReasoning, &answer)
     }
 }

@@ -5,7 +5,7 @@
 //! in the folder already is asked and not filled again.
 #![allow(clippy::print_stdout, reason = "an example says what it found")]
 
-use grov_domain::{Decision, MaintenanceStore, MemoryScope, MemoryStore, Task, TaskId, TaskStatus};
+use grov_domain::{Decision, MaintenanceStore, MemoryScope, MemoryStore, Redacted, Task, TaskId, TaskStatus};
 use grov_memory::{Query, Ranking, search};
 use grov_store::{OpenOptions, SqliteStore};
 use std::error::Error;
@@ -168,7 +168,7 @@ async fn fill(store: &SqliteStore, memories: usize) -> Result<(), Box<dyn Error>
             size += serde_json::to_vec(task)?.len();
         }
         let start = Instant::now();
-        let report = store.import(&portion).await?;
+        let report = store.import(&Redacted::each(&portion)).await?;
         spent += start.elapsed();
         if report.added != portion.len() as u64 {
             return Err(format!("of {} memories {report:?}", portion.len()).into());

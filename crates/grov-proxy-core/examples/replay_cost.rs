@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 use grov_proxy_core::{ContextSource, Injection, MessagesRequest, Occasion, RequestPolicy, Words};
+use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_wire::Splice;
 use http::{HeaderMap, HeaderValue};
@@ -40,7 +41,7 @@ impl ContextSource for Talkative {
     async fn words(&self, _: &Occasion) -> Option<Words> {
         let words = "what is known about it ".repeat(128);
         Some(Words {
-            text: format!("{OWN_TEXT_OPENING}>\n{words}\n{OWN_TEXT_CLOSING}"),
+            text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\n{words}\n{OWN_TEXT_CLOSING}")),
             memories: Vec::new(),
         })
     }

@@ -7,8 +7,8 @@
 
 use grov_domain::{
     Action, ActionType, ClientSessionId, DriftState, Effect, EffectKind, ExchangeId, ExchangeKind,
-    ExchangeRecord, ExchangeStore, JudgedBy, Outcome, Project, Prompt, RecordSink, Step, StepId, StepVerdict,
-    TaskStore, TokenUsage,
+    ExchangeRecord, ExchangeStore, JudgedBy, Outcome, Project, Prompt, RecordSink, Redacted, Step, StepId,
+    StepVerdict, TaskStore, TokenUsage,
 };
 use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
 use std::fs;
@@ -142,10 +142,13 @@ async fn store_in_batches(name: &str, record: fn(usize) -> ExchangeRecord, total
         .await
         .unwrap();
     let records: Vec<_> = (0..total).map(record).collect();
-    store.append(&records[..SESSIONS.min(total)]).await.unwrap();
+    store
+        .append(&Redacted::each(&records[..SESSIONS.min(total)]))
+        .await
+        .unwrap();
     let (start, processor) = (Instant::now(), processor_time());
     for batch in records[SESSIONS..].chunks(size) {
-        store.append(batch).await.unwrap();
+        store.append(&Redacted::each(batch)).await.unwrap();
     }
     report(
         &format!("{name}, batches of {size}"),
@@ -170,7 +173,7 @@ async fn write_steadily(total: usize, per_second: usize) {
         submitted += per_second as f64 / 100.0;
         let left = total.saturating_sub(submitted as usize);
         for record in records.drain(left..) {
-            writer.submit(record);
+            writer.submit(Redacted::of(&record));
         }
     }
     assert!(writer.flush(Duration::from_secs(60)).await);
@@ -189,7 +192,7 @@ async fn open_and_ask() {
     let path = home.path().join("grov.db");
     let store = SqliteStore::open(&path, &OpenOptions::default()).await.unwrap();
     store
-        .append(&(0..2000).map(record).collect::<Vec<_>>())
+        .append(&Redacted::each(&(0..2000).map(record).collect::<Vec<_>>()))
         .await
         .unwrap();
     let mut times: Vec<Duration> = Vec::new();

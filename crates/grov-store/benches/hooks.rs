@@ -6,7 +6,7 @@
 
 use grov_domain::{
     ActionSketch, ActionType, ClientSessionId, EffectKind, HookCheck, HookProgress, HookSession, HookStep,
-    HookStore, MemoryStore, StepId, Task, TaskId, TaskStatus,
+    HookStore, MemoryStore, Redacted, StepId, Task, TaskId, TaskStatus,
 };
 use grov_store::{OpenOptions, SqliteStore};
 use std::fs;
@@ -110,7 +110,7 @@ async fn hook(store: &SqliteStore, opened: Duration) -> [u128; 3] {
     let read = start.elapsed();
     let progress = learned(session);
     let start = Instant::now();
-    assert!(store.follow(&progress).await.unwrap());
+    assert!(store.follow(&Redacted::of(&progress)).await.unwrap());
     [opened, read, start.elapsed()].map(|time| time.as_micros())
 }
 
@@ -159,7 +159,7 @@ fn main() {
         let (store, _) = open(&database).await;
         let tasks: Vec<Task> = (0..memories).map(memory).collect();
         for portion in tasks.chunks(1000) {
-            store.import(portion).await.unwrap();
+            store.import(&Redacted::each(portion)).await.unwrap();
         }
         store.close().await.unwrap();
     });

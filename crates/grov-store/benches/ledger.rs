@@ -11,7 +11,7 @@
 
 use grov_domain::{
     ClientSessionId, HistoryKey, LedgerEntry, LedgerStore, Lineage, LineageTip, NewLineage, RecordSink,
-    SwitchStore, TaskId,
+    Redacted, SwitchStore, TaskId,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
@@ -95,7 +95,11 @@ async fn decisions(store: &SqliteStore, what: &str, pause: Duration, turn: u64) 
         };
         let start = Instant::now();
         let decided = store
-            .decide(&lineage("old", number % LINEAGES), &entry, start + BUDGET)
+            .decide(
+                &lineage("old", number % LINEAGES),
+                &entry.redacted(),
+                start + BUDGET,
+            )
             .await;
         let time = start.elapsed();
         kept += u64::from(decided.unwrap());
@@ -147,7 +151,7 @@ async fn beside(store: &Arc<SqliteStore>, what: &str, records: i64, pause: Durat
         tokio::spawn(async move {
             for round in 0.. {
                 for record in 0..records {
-                    writer.submit(sample_exchange(&session, round * records + record));
+                    writer.submit(Redacted::of(&sample_exchange(&session, round * records + record)));
                 }
                 tokio::time::sleep(pause).await;
             }

@@ -5,7 +5,7 @@ use crate::stored::{exchange, fill, step};
 use grov_domain::{
     ActionSketch, ActionType, ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome,
     DriftState, DriftStore, ExchangeStore, Finding, HookProgress, HookSession, HookStep, HookStore, JudgedBy,
-    RecoveryStep, Rule, SessionId, SessionMode, SessionStore, Step, StepId, StepVerdict,
+    RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, Step, StepId, StepVerdict,
 };
 use serde_json::{Value, json as object};
 use time::{Duration, OffsetDateTime};
@@ -63,7 +63,7 @@ fn a_drifted_session(scene: &Scene) {
         record.drift = None;
         let off_goal = record.steps[2].id.clone();
         let older = exchange(OLDER, OLDER, &project, 0, Vec::new());
-        assert_eq!(store.append(&[record, older]).await.unwrap(), 2);
+        assert_eq!(store.append(&Redacted::each(&[record, older])).await.unwrap(), 2);
         let mut task = store
             .session(&SessionId::new(SESSION))
             .await
@@ -74,7 +74,7 @@ fn a_drifted_session(scene: &Scene) {
         task.expected_scope = vec!["src/auth.rs".to_owned()];
         task.keywords = vec!["login".to_owned()];
         task.working_directory = Some(project.clone());
-        store.save_session(&task).await.unwrap();
+        store.save_session(&Redacted::of(&task)).await.unwrap();
         let made_at = start() + Duration::minutes(6);
         let correction = Correction {
             id: CorrectionId::new("correction-1"),
@@ -91,7 +91,7 @@ fn a_drifted_session(scene: &Scene) {
             delivered_at: Some(made_at + Duration::seconds(3)),
             outcome: None,
         };
-        store.save_correction(&correction).await.unwrap();
+        store.save_correction(&Redacted::of(&correction)).await.unwrap();
         let state = DriftState {
             mode: SessionMode::Drifted,
             escalation: 1,
@@ -99,7 +99,10 @@ fn a_drifted_session(scene: &Scene) {
             prompts: 1,
             ..DriftState::new(ClientSessionId::new(SESSION), made_at)
         };
-        store.save_drift_state(&state, &task.session_id).await.unwrap();
+        store
+            .save_drift_state(&Redacted::of(&state), &task.session_id)
+            .await
+            .unwrap();
     });
 }
 
@@ -331,7 +334,7 @@ fn an_event_is_explained() {
         let session = ClientSessionId::new(SESSION);
         let mut correction = store.corrections(&session).await.unwrap().remove(0);
         correction.outcome = Some(CorrectionOutcome::Followed);
-        store.save_correction(&correction).await.unwrap();
+        store.save_correction(&Redacted::of(&correction)).await.unwrap();
     });
     assert_eq!(
         scene.ask(&["drift", "explain", &id])["correction"]["outcome"],

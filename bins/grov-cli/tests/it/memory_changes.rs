@@ -4,8 +4,8 @@ use crate::scene::{Ended, Scene, json};
 use crate::stored::fill;
 use grov_domain::{
     ClientSessionId, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, HistoryKey, LedgerEntry,
-    LedgerStore, Lineage, MemoryStore, NewLineage, Outcome, Project, SessionId, SystemClock, TaskId,
-    TaskStore, TokenUsage,
+    LedgerStore, Lineage, MemoryStore, NewLineage, Outcome, Project, Redacted, SessionId, SystemClock,
+    TaskId, TaskStore, TokenUsage,
 };
 use grov_domain::{Clock, FilePin};
 use serde_json::{Value, json as object};
@@ -534,7 +534,7 @@ fn hold(scene: &Scene, model: &str) {
             outcome: Outcome::Complete,
             drift: None,
         };
-        store.append(&[exchange]).await.unwrap();
+        store.append(&Redacted::each(&[exchange])).await.unwrap();
         store
             .adopt(&NewLineage {
                 lineage: lineage.clone(),
@@ -552,7 +552,7 @@ fn hold(scene: &Scene, model: &str) {
             decided_at: now,
         };
         let until = Instant::now() + Duration::from_secs(60);
-        assert!(store.decide(&lineage, &entry, until).await.unwrap());
+        assert!(store.decide(&lineage, &entry.redacted(), until).await.unwrap());
     });
 }
 
@@ -713,7 +713,7 @@ fn pins_and_replacements_survive_an_export() {
         task.project_remote = Some("h.example/o/r".to_owned());
         task.linked_commit = Some("abc".to_owned());
         task.parent_task_id = Some(TaskId::new(SECOND));
-        store.save_task(&task).await.unwrap();
+        store.save_task(&Redacted::of(&task)).await.unwrap();
         assert!(
             store
                 .supersede(&task.id, Some(&TaskId::new(SECOND)))

@@ -2,7 +2,9 @@
 
 use crate::scene::{Scene, json};
 use crate::stored::fill;
-use grov_domain::{CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, SessionId, SpendingStore, TokenUsage};
+use grov_domain::{
+    CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, Redacted, SessionId, SpendingStore, TokenUsage,
+};
 use serde_json::json as object;
 use time::macros::datetime;
 use time::{Duration, OffsetDateTime};
@@ -47,7 +49,7 @@ fn three_calls(scene: &Scene) {
     ];
     fill(scene, async |store| {
         for call in &calls {
-            store.settle(call).await.unwrap();
+            store.settle(&Redacted::of(call)).await.unwrap();
         }
     });
 }
@@ -154,7 +156,7 @@ fn a_person_is_shown_the_newest_calls_and_the_total_of_all() {
         for minute in 0..25 {
             let at = datetime!(2026-05-28 10:00 UTC) + Duration::minutes(minute);
             let call = call(Purpose::CheckDrift, None, at, 1000);
-            store.settle(&call).await.unwrap();
+            store.settle(&Redacted::of(&call)).await.unwrap();
         }
     });
     let text = scene.run(&["usage"]).stdout;
@@ -175,7 +177,9 @@ fn the_budget_counts_what_is_spent_and_set_aside_today() {
             outcome: CallOutcome::Reserved,
             ..call(Purpose::CheckDrift, None, at, micro_usd)
         };
-        fill(&scene, async |store| store.settle(&reserved).await.unwrap());
+        fill(&scene, async |store| {
+            store.settle(&Redacted::of(&reserved)).await.unwrap()
+        });
     };
     spend(700_000, now - Duration::days(2));
     // A call of the future counts in every day, so that midnight cannot pass between writing and asking.
@@ -306,7 +310,7 @@ fn pruning_counts_the_calls_it_takes_from_the_ledger() {
     let now = OffsetDateTime::now_utc();
     fill(&scene, async |store| {
         store
-            .settle(&call(Purpose::ExtractIntent, None, now, 100))
+            .settle(&Redacted::of(&call(Purpose::ExtractIntent, None, now, 100)))
             .await
             .unwrap();
     });

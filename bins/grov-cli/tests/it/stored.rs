@@ -3,9 +3,9 @@
 use crate::scene::{Scene, json};
 use grov_domain::{
     Action, ActionType, AgentId, ClientSessionId, Decision, DriftEvent, DriftEventId, DriftLogStore, Effect,
-    EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, SessionId,
-    SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore, TaskType,
-    TokenUsage, TriggerReason,
+    EffectKind, ExchangeId, ExchangeKind, ExchangeRecord, ExchangeStore, Outcome, Project, Prompt, Redacted,
+    SessionId, SessionState, SessionStatus, SessionStore, Step, StepId, Task, TaskId, TaskStatus, TaskStore,
+    TaskType, TokenUsage, TriggerReason,
 };
 use grov_store::{OpenOptions, SqliteStore};
 use serde_json::json as object;
@@ -127,7 +127,7 @@ pub(crate) fn two_sessions(scene: &Scene) {
             by_agent,
             exchange(SECOND, SECOND, "/q", 9, Vec::new()),
         ];
-        assert_eq!(store.append(&batch).await.unwrap(), 4);
+        assert_eq!(store.append(&Redacted::each(&batch)).await.unwrap(), 4);
     });
 }
 
@@ -266,7 +266,7 @@ fn steps_are_shown_under_the_goal_of_their_task() {
                 2,
             )
         };
-        store.save_session(&done).await.unwrap();
+        store.save_session(&Redacted::of(&done)).await.unwrap();
     });
     let text = scene.run(&["steps", FIRST]).stdout;
     let first_words: Vec<String> = text
@@ -301,7 +301,7 @@ fn the_tasks_of_a_client_session_are_a_tree() {
     let scene = Scene::new();
     fill(&scene, async |store| {
         let record = exchange(FIRST, FIRST, "/p", 0, Vec::new());
-        store.append(&[record]).await.unwrap();
+        store.append(&Redacted::each(&[record])).await.unwrap();
         let first = store.session(&SessionId::new(FIRST)).await.unwrap().unwrap();
         let task = |id: &str, parent, task_type, goal: &str, minute| {
             task(&first.state, id, parent, task_type, goal, minute)
@@ -316,7 +316,7 @@ fn the_tasks_of_a_client_session_are_a_tree() {
             task("a", Some("b"), TaskType::Subtask, "Round", 6),
             task("b", Some("a"), TaskType::Subtask, "And round", 7),
         ] {
-            store.save_session(&task).await.unwrap();
+            store.save_session(&Redacted::of(&task)).await.unwrap();
         }
     });
     let text = scene.run(&["proxy-status"]).stdout;
@@ -404,7 +404,7 @@ fn status_tells_what_is_stored_for_the_project() {
     fill(&scene, async |store| {
         let edit = step("Edit", ActionType::Edit, &["a"], None, 0);
         store
-            .append(&[exchange(FIRST, FIRST, path, 0, vec![edit])])
+            .append(&Redacted::each(&[exchange(FIRST, FIRST, path, 0, vec![edit])]))
             .await
             .unwrap();
         let task = Task {
@@ -435,7 +435,7 @@ fn status_tells_what_is_stored_for_the_project() {
             superseded_by: None,
             created_at: start(),
         };
-        store.save_task(&task).await.unwrap();
+        store.save_task(&Redacted::of(&task)).await.unwrap();
     });
     let answer = scene.within(&repository).ask(&["status"]);
     assert_eq!(
@@ -503,7 +503,7 @@ fn pruning_follows_the_configured_retention_and_says_what_it_would_do_first() {
             task_type: TaskType::Main,
             ..summary.state
         };
-        store.save_session(&ended).await.unwrap();
+        store.save_session(&Redacted::of(&ended)).await.unwrap();
         let event = DriftEvent {
             id: DriftEventId::fresh(),
             session_id: SessionId::new(SECOND),
@@ -521,7 +521,7 @@ fn pruning_follows_the_configured_retention_and_says_what_it_would_do_first() {
             findings: Vec::new(),
             judged_by: None,
         };
-        store.append_drift(&event).await.unwrap();
+        store.append_drift(&Redacted::of(&event)).await.unwrap();
     });
     let removed = |words: &[&str], name: &str| scene.ask(words)["removed"][name].as_u64().unwrap();
     assert_eq!(
@@ -585,7 +585,13 @@ fn what_an_agent_wrote_cannot_steer_the_terminal() {
             0,
         );
         store
-            .append(&[exchange(FIRST, FIRST, "/p\u{1b}[2J", 0, vec![nasty])])
+            .append(&Redacted::each(&[exchange(
+                FIRST,
+                FIRST,
+                "/p\u{1b}[2J",
+                0,
+                vec![nasty],
+            )]))
             .await
             .unwrap();
     });
@@ -613,7 +619,7 @@ fn a_long_answer_survives_a_reader_who_leaves_early() {
             .map(|_| step("Bash", ActionType::Bash, &[], Some("true"), 0))
             .collect();
         store
-            .append(&[exchange(FIRST, FIRST, "/p", 0, steps)])
+            .append(&Redacted::each(&[exchange(FIRST, FIRST, "/p", 0, steps)]))
             .await
             .unwrap();
     });

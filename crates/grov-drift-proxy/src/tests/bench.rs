@@ -10,6 +10,7 @@ use grov_domain::{
 use grov_proxy_core::{
     ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
 };
+use grov_redact::Redactor;
 use grov_session::testing::{edit, read_intent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -252,7 +253,7 @@ impl Bench {
         }
         let words = self.drift.words(&occasion).await?;
         self.drift.said(&occasion);
-        Some(words.text)
+        Some(words.text.into_inner())
     }
 
     /// A person changes the contract, and the daemon has taken it over.
@@ -264,7 +265,10 @@ impl Bench {
             text: text.to_owned(),
             at: self.clock.tick(),
         };
-        self.store.edit_goal(&edit).await.unwrap();
+        self.store
+            .edit_goal(&Redactor::shared().clean(edit))
+            .await
+            .unwrap();
         let slot = self.drift.shared.slot(&session());
         until(|| {
             let session = slot.session();

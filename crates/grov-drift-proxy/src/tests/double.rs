@@ -6,9 +6,9 @@ use grov_domain::{
     DriftEventId, DriftFilter, DriftQuestion, DriftState, DriftStore, DriftType, DriftVerdict,
     ExchangeRecord, ForcedRecovery, ForcedRecoveryQuestion, GoalEdit, GoalStore, Intent, IntentQuestion,
     Judge, Judged, JudgedBy, OrchestrationStore, Prompt, Reasoning, ReasoningQuestion, RecoveryStep,
-    RelatedSteps, SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus, SessionStore,
-    SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope, SwitchStore,
-    TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
+    Redacted, RelatedSteps, SessionDigest, SessionFilter, SessionId, SessionState, SessionStatus,
+    SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope,
+    SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
 use grov_proxy_core::Watched;
 use std::collections::HashMap;
@@ -214,14 +214,14 @@ impl DriftStore for Kept {
         assert!(!self.rows().panics, "reading panics");
         Ok(self.state())
     }
-    async fn save_drift_state(&self, state: &DriftState, _: &SessionId) -> Result<(), StoreError> {
+    async fn save_drift_state(&self, state: &Redacted<DriftState>, _: &SessionId) -> Result<(), StoreError> {
         self.rows().keep(state);
         Ok(())
     }
-    async fn save_correction(&self, correction: &Correction) -> Result<(), StoreError> {
+    async fn save_correction(&self, correction: &Redacted<Correction>) -> Result<(), StoreError> {
         self.rows()
             .corrections
-            .insert(correction.id.clone(), correction.clone());
+            .insert(correction.id.clone(), (**correction).clone());
         Ok(())
     }
     async fn corrections(&self, _: &ClientSessionId) -> Result<Vec<Correction>, StoreError> {
@@ -230,13 +230,13 @@ impl DriftStore for Kept {
     async fn judge_steps(
         &self,
         _: &ClientSessionId,
-        verdicts: &[(StepId, StepVerdict)],
+        verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError> {
         let mut rows = self.rows();
         let known: Vec<_> = verdicts
             .iter()
             .filter(|(id, _)| rows.steps.iter().any(|step| step.id == *id) || rows.logged.contains(id))
-            .cloned()
+            .map(|(id, verdict)| (id.clone(), (**verdict).clone()))
             .collect();
         rows.judged.extend(known.iter().cloned());
         Ok(known.len())
@@ -249,9 +249,9 @@ impl DriftStore for Kept {
 
 #[async_trait]
 impl GoalStore for Kept {
-    async fn edit_goal(&self, edit: &GoalEdit) -> Result<(), StoreError> {
+    async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         let mut rows = self.rows();
-        rows.edits.push(edit.clone());
+        rows.edits.push((**edit).clone());
         rows.revision += 1;
         Ok(())
     }
@@ -284,7 +284,7 @@ impl SwitchStore for Kept {
 
 #[async_trait]
 impl OrchestrationStore for Kept {
-    async fn apply(&self, _: &TaskTransition) -> Result<Applied, StoreError> {
+    async fn apply(&self, _: &Redacted<TaskTransition>) -> Result<Applied, StoreError> {
         Ok(Applied::Done { missing: Vec::new() })
     }
     async fn prompts(&self, task: &SessionId, _: Option<OffsetDateTime>) -> Result<Vec<Prompt>, StoreError> {
@@ -296,7 +296,7 @@ impl OrchestrationStore for Kept {
 
 #[async_trait]
 impl SessionStore for Kept {
-    async fn save_session(&self, _: &SessionState) -> Result<(), StoreError> {
+    async fn save_session(&self, _: &Redacted<SessionState>) -> Result<(), StoreError> {
         Ok(())
     }
     async fn session(&self, id: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
@@ -391,7 +391,7 @@ impl Answers {
 
 #[async_trait]
 impl Judge for Answers {
-    async fn extract_intent(&self, _: Option<&SessionId>, _: &IntentQuestion) -> Judged<Intent> {
+    async fn extract_intent(&self, _: Option<&SessionId>, _: &Redacted<IntentQuestion>) -> Judged<Intent> {
         Judged {
             answer: Intent::default(),
             by: self.by(),
@@ -400,7 +400,7 @@ impl Judge for Answers {
     async fn analyze_task_context(
         &self,
         _: Option<&SessionId>,
-        _: &TaskContextQuestion,
+        _: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
         Judged {
             answer: TaskAnalysis {
@@ -414,20 +414,32 @@ impl Judge for Answers {
             by: self.by(),
         }
     }
-    async fn extract_reasoning(&self, _: Option<&SessionId>, _: &ReasoningQuestion) -> Judged<Reasoning> {
+    async fn extract_reasoning(
+        &self,
+        _: Option<&SessionId>,
+        _: &Redacted<ReasoningQuestion>,
+    ) -> Judged<Reasoning> {
         Judged {
             answer: Reasoning::default(),
             by: self.by(),
         }
     }
-    async fn session_summary(&self, _: Option<&SessionId>, _: &SummaryQuestion) -> Judged<SessionDigest> {
+    async fn session_summary(
+        &self,
+        _: Option<&SessionId>,
+        _: &Redacted<SummaryQuestion>,
+    ) -> Judged<SessionDigest> {
         Judged {
             answer: SessionDigest::default(),
             by: self.by(),
         }
     }
-    async fn check_drift(&self, _: Option<&SessionId>, question: &DriftQuestion) -> Judged<DriftVerdict> {
-        self.questions.lock().unwrap().push(question.clone());
+    async fn check_drift(
+        &self,
+        _: Option<&SessionId>,
+        question: &Redacted<DriftQuestion>,
+    ) -> Judged<DriftVerdict> {
+        self.questions.lock().unwrap().push((**question).clone());
         if let Some(permits) = &self.permits {
             permits.acquire().await.unwrap().forget();
         }
@@ -445,7 +457,7 @@ impl Judge for Answers {
     async fn generate_forced_recovery(
         &self,
         _: Option<&SessionId>,
-        _: &ForcedRecoveryQuestion,
+        _: &Redacted<ForcedRecoveryQuestion>,
     ) -> Judged<ForcedRecovery> {
         Judged {
             answer: ForcedRecovery {

@@ -3,7 +3,7 @@ use crate::JudgeCounters;
 use crate::model::{Completion, ModelError, Stop};
 use crate::request::ModelRequest;
 use grov_domain::{
-    CallFilter, CallOutcome, LlmCall, MicroUsd, Reservation, StoreError, SystemClock, TokenUsage,
+    CallFilter, CallOutcome, LlmCall, MicroUsd, Redacted, Reservation, StoreError, SystemClock, TokenUsage,
 };
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -42,7 +42,7 @@ impl Book {
 impl SpendingStore for Book {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         budget: MicroUsd,
         since: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
@@ -56,14 +56,14 @@ impl SpendingStore for Book {
         if spent.plus(call.cost) > budget {
             return Ok(Reservation::Refused { spent });
         }
-        calls.push(call.clone());
+        calls.push((**call).clone());
         Ok(Reservation::Granted)
     }
 
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError> {
         let mut calls = self.calls.lock().unwrap();
         let known = calls.iter_mut().find(|known| known.id == call.id).unwrap();
-        *known = call.clone();
+        *known = (**call).clone();
         Ok(())
     }
 
@@ -196,7 +196,9 @@ fn stage(lines: impl IntoIterator<Item = Told>) -> Stage {
 impl Stage {
     async fn ask(&self, text: &str) -> Judged<Intent> {
         let session = SessionId::new("s1");
-        self.judge.extract_intent(Some(&session), &question(text)).await
+        self.judge
+            .extract_intent(Some(&session), &Redacted::of(&question(text)))
+            .await
     }
 
     fn counters(&self) -> JudgeCounters {
@@ -312,7 +314,11 @@ async fn identical_questions_share_one_call() {
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..50 {
         let judge = Arc::clone(&stage.judge);
-        asking.spawn(async move { judge.extract_intent(None, &question("the same")).await });
+        asking.spawn(async move {
+            judge
+                .extract_intent(None, &Redacted::of(&question("the same")))
+                .await
+        });
     }
     while let Some(judged) = asking.join_next().await {
         assert_eq!(judged.unwrap().by, JudgedBy::Model);
@@ -411,7 +417,7 @@ async fn calls_at_once_and_questions_waiting_are_bounded() {
         let judge = Arc::clone(&stage.judge);
         asking.spawn(async move {
             judge
-                .extract_intent(None, &question(&format!("question {n}")))
+                .extract_intent(None, &Redacted::of(&question(&format!("question {n}"))))
                 .await
                 .by
         });
@@ -484,21 +490,30 @@ async fn every_question_has_an_answer_without_a_model() {
     )
     .unwrap();
     assert_eq!(
-        judge.extract_intent(None, &IntentQuestion::default()).await.by,
+        judge
+            .extract_intent(None, &Redacted::of(&IntentQuestion::default()))
+            .await
+            .by,
         JudgedBy::Rules
     );
     let task = judge
-        .analyze_task_context(None, &TaskContextQuestion::default())
+        .analyze_task_context(None, &Redacted::of(&TaskContextQuestion::default()))
         .await;
     assert_eq!(task.by, JudgedBy::Rules);
-    let learned = judge.extract_reasoning(None, &ReasoningQuestion::default()).await;
+    let learned = judge
+        .extract_reasoning(None, &Redacted::of(&ReasoningQuestion::default()))
+        .await;
     assert_eq!(learned.by, JudgedBy::Rules);
-    let stands = judge.session_summary(None, &SummaryQuestion::default()).await;
+    let stands = judge
+        .session_summary(None, &Redacted::of(&SummaryQuestion::default()))
+        .await;
     assert_eq!(stands.by, JudgedBy::Rules);
-    let drift = judge.check_drift(None, &DriftQuestion::default()).await;
+    let drift = judge
+        .check_drift(None, &Redacted::of(&DriftQuestion::default()))
+        .await;
     assert!((1..=10).contains(&drift.answer.score));
     let demanded = judge
-        .generate_forced_recovery(None, &ForcedRecoveryQuestion::default())
+        .generate_forced_recovery(None, &Redacted::of(&ForcedRecoveryQuestion::default()))
         .await;
     assert_eq!(demanded.by, JudgedBy::Rules);
     assert_eq!(judge.status().answering, Answering::Rules(WhyRules::Offline));

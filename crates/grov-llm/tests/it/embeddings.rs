@@ -6,6 +6,7 @@ use grov_domain::{
     CallOutcome, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, MicroUsd, Purpose, SystemClock,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, SetupError};
+use grov_redact::{Redacted, Redactor};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,7 +46,7 @@ async fn stage_with(
 
 impl Stage {
     async fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbedError> {
-        let texts: Vec<String> = texts.iter().map(ToString::to_string).collect();
+        let texts: Vec<Redacted> = texts.iter().map(|text| Redactor::shared().text(text)).collect();
         self.embedder.embed(&texts).await
     }
 
@@ -303,7 +304,7 @@ async fn what_leaves_is_redacted_and_bounded() {
         &[&[1.0], &[1.0], &[1.0], &[1.0]],
     )];
     let stage = stage(EmbedderProvider::Ollama, script).await;
-    stage.embedder.embed(&texts).await.unwrap();
+    stage.embedder.embed(&Redacted::each(&texts)).await.unwrap();
     let (_, body) = stage.heard(0);
     let sent: Vec<&str> = body["input"]
         .as_array()
@@ -331,7 +332,7 @@ async fn too_many_texts_and_none_cost_no_call() {
     assert_eq!(stage.embed(&[]).await, Ok(Vec::new()));
     let many = vec![String::new(); MOST_TEXTS + 1];
     assert!(matches!(
-        stage.embedder.embed(&many).await,
+        stage.embedder.embed(&Redacted::each(&many)).await,
         Err(EmbedError::Refused(_))
     ));
     assert_eq!(stage.server.heard().len(), 0);

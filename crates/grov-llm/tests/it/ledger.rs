@@ -1,7 +1,9 @@
 //! A ledger in memory.
 
 use async_trait::async_trait;
-use grov_domain::{CallFilter, CallOutcome, LlmCall, MicroUsd, Reservation, SpendingStore, StoreError};
+use grov_domain::{
+    CallFilter, CallOutcome, LlmCall, MicroUsd, Redacted, Reservation, SpendingStore, StoreError,
+};
 use std::sync::Mutex;
 use time::OffsetDateTime;
 
@@ -22,17 +24,17 @@ impl Book {
 impl SpendingStore for Book {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         _: MicroUsd,
         _: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
-        self.0.lock().unwrap().push(call.clone());
+        self.0.lock().unwrap().push((**call).clone());
         Ok(Reservation::Granted)
     }
 
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError> {
         let mut calls = self.0.lock().unwrap();
-        *calls.iter_mut().find(|known| known.id == call.id).unwrap() = call.clone();
+        *calls.iter_mut().find(|known| known.id == call.id).unwrap() = (**call).clone();
         Ok(())
     }
 

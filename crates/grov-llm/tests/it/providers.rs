@@ -1,6 +1,6 @@
 use crate::ledger::Book;
 use crate::server::{Line, Server};
-use grov_domain::{CallOutcome, IntentQuestion, Judge, Judged, JudgedBy, MicroUsd, SystemClock};
+use grov_domain::{CallOutcome, IntentQuestion, Judge, Judged, JudgedBy, MicroUsd, Redacted, SystemClock};
 use grov_llm::{Answering, JudgeSettings, ModelJudge, Provider, SetupError, WhyRules};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Stage {
             prompts: vec!["fix the login".to_owned()],
             first_files: Vec::new(),
         };
-        self.judge.extract_intent(None, &question).await
+        self.judge.extract_intent(None, &Redacted::of(&question)).await
     }
 
     fn body(&self, at: usize) -> Value {

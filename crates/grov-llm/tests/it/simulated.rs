@@ -3,8 +3,8 @@
 use crate::ledger::Book;
 use grov_domain::{
     ActionSketch, ActionType, CallOutcome, DriftQuestion, ForcedRecoveryQuestion, IntentQuestion, Judge,
-    JudgedBy, Purpose, ReasoningQuestion, SessionId, SummaryQuestion, SystemClock, TaskContextQuestion,
-    TaskSketch, TaskType,
+    JudgedBy, Purpose, ReasoningQuestion, Redacted, SessionId, SummaryQuestion, SystemClock,
+    TaskContextQuestion, TaskSketch, TaskType,
 };
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_sim::{JudgeScript, Sim, SimConfig};
@@ -73,12 +73,18 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
         ..ForcedRecoveryQuestion::default()
     };
     vec![
-        judge.extract_intent(None, &intent).await.by,
-        judge.analyze_task_context(None, &context()).await.by,
-        judge.extract_reasoning(None, &reasoning).await.by,
-        judge.session_summary(None, &summary).await.by,
-        judge.check_drift(None, &drift).await.by,
-        judge.generate_forced_recovery(None, &recovery).await.by,
+        judge.extract_intent(None, &Redacted::of(&intent)).await.by,
+        judge
+            .analyze_task_context(None, &Redacted::of(&context()))
+            .await
+            .by,
+        judge.extract_reasoning(None, &Redacted::of(&reasoning)).await.by,
+        judge.session_summary(None, &Redacted::of(&summary)).await.by,
+        judge.check_drift(None, &Redacted::of(&drift)).await.by,
+        judge
+            .generate_forced_recovery(None, &Redacted::of(&recovery))
+            .await
+            .by,
     ]
 }
 
@@ -119,7 +125,7 @@ async fn a_verdict_on_an_unknown_task_is_asked_for_again() {
     sim.set_judge(script);
     let book = Arc::new(Book::default());
     let judge = judge(&sim, Provider::Anthropic, &book);
-    let judged = judge.analyze_task_context(None, &context()).await;
+    let judged = judge.analyze_task_context(None, &Redacted::of(&context())).await;
     assert_eq!((judged.by, judged.answer.task_id), (JudgedBy::Model, None));
     let calls = sim.judge_calls();
     assert!(

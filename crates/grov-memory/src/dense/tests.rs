@@ -1,7 +1,7 @@
 use super::*;
 use crate::tests::{Shelf, memory, query};
 use async_trait::async_trait;
-use grov_domain::{EmbeddingProgress, Task, Unembedded};
+use grov_domain::{EmbeddingProgress, Redacted, Task, Unembedded};
 use std::sync::Mutex;
 
 const MODEL: &str = "toy";
@@ -71,8 +71,11 @@ impl Embedder for Toy {
         self.model
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
-        self.asked.lock().unwrap().extend_from_slice(texts);
+    async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
+        self.asked
+            .lock()
+            .unwrap()
+            .extend(texts.iter().map(ToString::to_string));
         match &self.trouble {
             Some(trouble) => Err(trouble.clone()),
             None => Ok(texts.iter().map(|text| meaning(text)).collect()),

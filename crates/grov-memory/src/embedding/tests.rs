@@ -1,6 +1,6 @@
 use super::*;
 use async_trait::async_trait;
-use grov_domain::{Decision, TaskId, TaskStatus};
+use grov_domain::{Decision, Redacted, TaskId, TaskStatus};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
@@ -138,7 +138,7 @@ impl Embedder for Toy {
         MODEL
     }
 
-    async fn embed(&self, texts: &[String]) -> Result<Vec<Embedding>, EmbedError> {
+    async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
         self.calls.lock().unwrap().push(texts.len());
         if let Some(trouble) = self.trouble.lock().unwrap().clone() {
             return Err(trouble);

@@ -54,7 +54,7 @@ fn rich() -> Task {
 }
 
 fn text(recalled: &[Recalled]) -> String {
-    tell(recalled, &[], Budget::default()).unwrap().text
+    tell(recalled, &[], Budget::default()).unwrap().text.into_inner()
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_memory_is_told_in_one_line() {
         DETAILS,
         "</grov-context>",
     ];
-    assert_eq!(told.text, expected.join("\n"));
+    assert_eq!(*told.text, expected.join("\n"));
     assert_eq!(
         told.memories,
         [

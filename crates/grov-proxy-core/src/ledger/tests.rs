@@ -8,6 +8,7 @@ use bytes::Bytes;
 use grov_domain::{
     MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus, TaskStore,
 };
+use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_wire::Splice;
 use http::{HeaderMap, HeaderValue};
@@ -52,7 +53,7 @@ impl ContextSource for Talker {
         };
         tokio::time::sleep(self.takes).await;
         Some(Words {
-            text: format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}"),
+            text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}")),
             memories: self.quotes.clone(),
         })
     }
@@ -412,7 +413,10 @@ fn memory(home: &Home, id: &str) -> Task {
 async fn what_quotes_a_forgotten_memory_is_said_no_more() {
     let home = Home::new();
     let store = home.store().await;
-    store.save_task(&memory(&home, "m1")).await.unwrap();
+    store
+        .save_task(&Redacted::of(&memory(&home, "m1")))
+        .await
+        .unwrap();
     let quoting = Talker {
         quotes: vec![TaskId::new("m1")],
         ..Talker::default()
@@ -546,7 +550,7 @@ async fn a_memory_is_told_once_in_a_history() {
         files_touched: vec!["src/webhook/retry.rs".to_owned()],
         ..memory(&home, "m1")
     };
-    store.save_task(&known).await.unwrap();
+    store.save_task(&Redacted::of(&known)).await.unwrap();
     let source = crate::memory::MemorySource::new(
         store.clone(),
         grov_memory::Ranking::for_injection(),
@@ -617,4 +621,15 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
     assert!(policy.replay(&request).is_empty());
     assert!(policy.propose(&request).await.is_empty());
     assert_eq!(policy.counters().all()[6], ("not_loaded", 1));
+}
+
+#[test]
+fn what_is_kept_is_the_text_block_as_it_is_sent() {
+    let text = "one \"two\"\n\u{1} é 修 </grov-context>";
+    let redacted = Redactor::shared().text(text);
+    let block = super::shared::block_of(&[redacted.clone(), redacted]);
+    assert_eq!(
+        block.as_bytes(),
+        &grov_wire::text_block(&format!("{text}\n{text}"))[..]
+    );
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::request::MessagesRequest;
 use crate::tasks::testing::idle_in;
 use bytes::Bytes;
+use grov_domain::Redacted;
 use grov_domain::SinkHealth;
 use grov_wire::response::{Block, Turn, TurnEnd};
 use http::{HeaderMap, HeaderValue};
@@ -12,8 +13,8 @@ use time::OffsetDateTime;
 struct Kept(Mutex<Vec<ExchangeRecord>>);
 
 impl RecordSink for Kept {
-    fn submit(&self, record: ExchangeRecord) {
-        self.0.lock().unwrap().push(record);
+    fn submit(&self, record: Redacted<ExchangeRecord>) {
+        self.0.lock().unwrap().push(record.into_inner());
     }
 
     fn health(&self) -> SinkHealth {

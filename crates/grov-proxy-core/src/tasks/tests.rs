@@ -7,6 +7,7 @@ use super::exchange::{RecordedExchange, SketchedAction};
 use super::session::Session;
 use super::{Context, TaskBoard, TaskOrchestrator};
 use async_trait::async_trait;
+use grov_domain::Redacted;
 use grov_domain::*;
 use grov_store::{OpenOptions, SqliteStore};
 use std::collections::VecDeque;
@@ -60,7 +61,11 @@ fn rules<T>(answer: T) -> Judged<T> {
 
 #[async_trait]
 impl Judge for Script {
-    async fn extract_intent(&self, _: Option<&SessionId>, question: &IntentQuestion) -> Judged<Intent> {
+    async fn extract_intent(
+        &self,
+        _: Option<&SessionId>,
+        question: &Redacted<IntentQuestion>,
+    ) -> Judged<Intent> {
         rules(Intent {
             goal: question.prompts.last().cloned().unwrap_or_default(),
             scope: question.first_files.clone(),
@@ -71,9 +76,9 @@ impl Judge for Script {
     async fn analyze_task_context(
         &self,
         _: Option<&SessionId>,
-        question: &TaskContextQuestion,
+        question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
-        self.asked.lock().unwrap().push(question.clone());
+        self.asked.lock().unwrap().push((**question).clone());
         self.time_passes(Question::WhichTask).await;
         rules(
             self.verdicts
@@ -87,9 +92,9 @@ impl Judge for Script {
     async fn extract_reasoning(
         &self,
         _: Option<&SessionId>,
-        question: &ReasoningQuestion,
+        question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning> {
-        self.remembered.lock().unwrap().push(question.clone());
+        self.remembered.lock().unwrap().push((**question).clone());
         self.time_passes(Question::WhatToRemember).await;
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
         rules(Reasoning {
@@ -99,18 +104,22 @@ impl Judge for Script {
         })
     }
 
-    async fn session_summary(&self, _: Option<&SessionId>, _: &SummaryQuestion) -> Judged<SessionDigest> {
+    async fn session_summary(
+        &self,
+        _: Option<&SessionId>,
+        _: &Redacted<SummaryQuestion>,
+    ) -> Judged<SessionDigest> {
         unreachable!()
     }
 
-    async fn check_drift(&self, _: Option<&SessionId>, _: &DriftQuestion) -> Judged<DriftVerdict> {
+    async fn check_drift(&self, _: Option<&SessionId>, _: &Redacted<DriftQuestion>) -> Judged<DriftVerdict> {
         unreachable!()
     }
 
     async fn generate_forced_recovery(
         &self,
         _: Option<&SessionId>,
-        _: &ForcedRecoveryQuestion,
+        _: &Redacted<ForcedRecoveryQuestion>,
     ) -> Judged<ForcedRecovery> {
         unreachable!()
     }
@@ -270,7 +279,7 @@ impl Work {
     /// Records an exchange and tells the session.
     async fn hears(&mut self, prompt: Option<&str>, edits: &[&str], ends: bool) {
         let (record, told) = self.exchange(prompt, edits, ends);
-        self.store.append(&[record]).await.unwrap();
+        self.store.append(&Redacted::each(&[record])).await.unwrap();
         self.session.recorded(&told).await.unwrap();
     }
 
@@ -318,14 +327,14 @@ impl Work {
         record.agent_id = Some(AgentId::new(agent));
         told.kind = ExchangeKind::Subagent;
         told.agent_id = Some(AgentId::new(agent));
-        self.store.append(&[record]).await.unwrap();
+        self.store.append(&Redacted::each(&[record])).await.unwrap();
         self.session.recorded(&told).await.unwrap();
     }
 
     /// Records the end of a turn that the session is not told of any more.
     async fn hears_quietly(&mut self) {
         let (record, _) = self.exchange(None, &[], true);
-        self.store.append(&[record]).await.unwrap();
+        self.store.append(&Redacted::each(&[record])).await.unwrap();
     }
 }
 

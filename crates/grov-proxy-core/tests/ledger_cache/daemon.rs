@@ -7,6 +7,7 @@ use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
 use grov_proxy_core::{
     ContextSource, Injection, LedgerBackend, MessagesRequest, Occasion, RequestPolicy, Words,
 };
+use grov_redact::Redactor;
 use grov_wire::Edit;
 use http::{HeaderMap, HeaderValue};
 use std::sync::{Arc, Mutex};
@@ -94,7 +95,7 @@ impl ContextSource for Talker {
         let mut said = self.said.lock().unwrap();
         said.push((occasion.lineage.clone(), text.clone()));
         Some(Words {
-            text,
+            text: Redactor::shared().text(&text),
             memories: Vec::new(),
         })
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use grov_domain::{
     HistoryKey, LedgerEntry, LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, NewLineage,
-    StoreError, SwitchScope, SwitchStore, TaskId,
+    Redacted, StoreError, SwitchScope, SwitchStore, TaskId,
 };
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -99,7 +99,7 @@ impl LedgerStore for MemoryLedger {
     async fn decide(
         &self,
         lineage: &Lineage,
-        entry: &LedgerEntry,
+        entry: &LedgerEntry<Redacted>,
         _until: Instant,
     ) -> Result<bool, StoreError> {
         let mut kept = self.kept();
@@ -110,7 +110,12 @@ impl LedgerStore for MemoryLedger {
         let entries = &mut kept.lineages.entry(lineage.clone()).or_default().entries;
         let is_open = entries.iter().all(|known| known.anchor != entry.anchor);
         if is_open {
-            entries.push(entry.clone());
+            entries.push(LedgerEntry {
+                anchor: entry.anchor,
+                block: entry.block.clone().map(Redacted::into_inner),
+                memories: entry.memories.clone(),
+                decided_at: entry.decided_at,
+            });
         }
         Ok(is_open)
     }

@@ -1,11 +1,11 @@
 //! Actions judged off goal, at once and later.
 
 use super::sample::{
-    PROJECT, at, bash, client, correction, drift, edit, exchange, session, state, task, verdict,
+    PROJECT, at, bash, client, correction, drift, edit, exchange, proven, session, state, task, verdict,
 };
 use grov_domain::{
     ActionType, AgentId, CandidateOrder, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    ExchangeRecord, Finding, JudgedBy, MemoryQuestion, MemoryScope, Move, Project, RELATED_AMONG,
+    ExchangeRecord, Finding, JudgedBy, MemoryQuestion, MemoryScope, Move, Project, RELATED_AMONG, Redacted,
     RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store, Task,
     TaskId, TaskStatus, TaskTransition, TriggerReason,
 };
@@ -75,7 +75,7 @@ fn event_of(record: &ExchangeRecord, score: u8) -> DriftEvent {
 /// An action judged below 5 is in the drift log with all that was found, and nowhere among the steps.
 pub async fn step_off_goal_is_in_the_log_alone(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(4), Some(5)]);
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     assert_eq!(steps(&store, "a").await, [record.steps[1].id.clone()]);
     assert_eq!(log(&store, "a").await, [event_of(&record, 4)]);
     assert_eq!(store.steps_reasoning_by_path(PROJECT, FILE, 9).await.unwrap(), []);
@@ -85,7 +85,7 @@ pub async fn step_off_goal_is_in_the_log_alone(store: Arc<dyn Store>) {
     assert_eq!(store.project_status(PROJECT).await.unwrap().steps, 1);
 
     let command = judged("b", 1, [None, Some(1)]);
-    store.append(std::slice::from_ref(&command)).await.unwrap();
+    store.append(&[Redacted::of(&command)]).await.unwrap();
     let event = log(&store, "b").await.remove(0);
     assert_eq!(event.command, command.steps[1].action.command);
     assert_eq!(event.action_type, Some(ActionType::Bash));
@@ -94,9 +94,15 @@ pub async fn step_off_goal_is_in_the_log_alone(store: Arc<dyn Store>) {
 /// Whatever is recorded again, in whichever company, an action off goal is one event and no step.
 pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(2), None]);
-    assert_eq!(store.append(&[record.clone(), record.clone()]).await.unwrap(), 1);
+    assert_eq!(
+        store
+            .append(&Redacted::each(&[record.clone(), record.clone()]))
+            .await
+            .unwrap(),
+        1
+    );
     let before = summary(&store, "a").await;
-    assert_eq!(store.append(std::slice::from_ref(&record)).await.unwrap(), 0);
+    assert_eq!(store.append(&[Redacted::of(&record)]).await.unwrap(), 0);
     assert_eq!(summary(&store, "a").await, before);
     assert_eq!(log(&store, "a").await, [event_of(&record, 2)]);
 
@@ -105,7 +111,7 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
     let mut again = record.steps[0].clone();
     again.verdict = None;
     next.steps.insert(0, again);
-    store.append(&[next]).await.unwrap();
+    store.append(&Redacted::each(&[next])).await.unwrap();
     assert_eq!(log(&store, "a").await.len(), 1);
     assert_eq!(summary(&store, "a").await.steps, 3);
     assert_eq!(steps(&store, "a").await.len(), 3);
@@ -117,10 +123,13 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
         again.verdict = Some(verdict(3));
         next.steps.insert(0, again);
         if together {
-            store.append(&[first.clone(), next]).await.unwrap();
+            store
+                .append(&Redacted::each(&[first.clone(), next]))
+                .await
+                .unwrap();
         } else {
-            store.append(std::slice::from_ref(&first)).await.unwrap();
-            store.append(&[next]).await.unwrap();
+            store.append(&[Redacted::of(&first)]).await.unwrap();
+            store.append(&Redacted::each(&[next])).await.unwrap();
         }
         assert_eq!(logged(&store, name).await, [first.steps[0].id.clone()]);
         assert_eq!(steps(&store, name).await.len(), 3, "{name}");
@@ -131,7 +140,10 @@ pub async fn step_off_goal_is_recorded_once(store: Arc<dyn Store>) {
 /// An action judged 5 or more stays a step, with what was found of it.
 pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(7), Some(10)]);
-    store.append(&[record, exchange("b", 1)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[record, exchange("b", 1)]))
+        .await
+        .unwrap();
     let rows = store.steps(&session("a")).await.unwrap();
     let columns = |row: &StepRow| {
         (
@@ -156,7 +168,10 @@ pub async fn judged_step_keeps_its_verdict(store: Arc<dyn Store>) {
 /// A verdict that comes later does what it would have done at once; what is not there is passed over.
 pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     let (first, second) = (exchange("a", 1), exchange("a", 2));
-    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), second.clone()]))
+        .await
+        .unwrap();
     let [off, on] = [&second.steps[0].id, &second.steps[1].id].map(Clone::clone);
     let unknown = StepId::new("not recorded");
     let judge = async |verdicts: &[(&StepId, u8)]| {
@@ -164,7 +179,7 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
             .iter()
             .map(|(id, score)| ((*id).clone(), verdict(*score)))
             .collect();
-        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap()
     };
     assert_eq!(judge(&[]).await, 0);
     assert_eq!(judge(&[(&unknown, 1)]).await, 0);
@@ -189,7 +204,7 @@ pub async fn later_verdict_moves_a_step(store: Arc<dyn Store>) {
     assert_eq!(kept.steps, 2);
     assert_eq!(kept.last_action.unwrap().id, first.steps[1].id);
     assert_eq!(logged(&store, "a").await, [off, on]);
-    assert_eq!(store.append(&[second]).await.unwrap(), 0);
+    assert_eq!(store.append(&Redacted::each(&[second])).await.unwrap(), 0);
     assert_eq!(steps(&store, "a").await.len(), 2);
 }
 
@@ -200,7 +215,10 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
         judged("a", 1, [Some(9), Some(9)]),
         judged("a", 2, [Some(9), None]),
     ];
-    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), second.clone()]))
+        .await
+        .unwrap();
     let saved = Task {
         status: TaskStatus::Complete,
         trigger_reason: Some(TriggerReason::Complete),
@@ -209,14 +227,17 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
         session_id: Some(session("a")),
         ..task("memory", 5)
     };
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     let others = Task {
         client_session_id: Some(client("b")),
         session_id: Some(session("b")),
         ..task("other", 5)
     };
-    store.save_task(&others).await.unwrap();
-    store.append(&[judged("a", 9, [Some(1), Some(1)])]).await.unwrap();
+    store.save_task(&Redacted::of(&others)).await.unwrap();
+    store
+        .append(&Redacted::each(&[judged("a", 9, [Some(1), Some(1)])]))
+        .await
+        .unwrap();
     let read = async |id: &str| store.task(&TaskId::new(id)).await.unwrap().unwrap();
     let marks = async || {
         let task = read("memory").await;
@@ -238,7 +259,7 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
                 ((*id).clone(), plain)
             })
             .collect();
-        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap()
     };
     let found = async |word: &str| {
         let scope = MemoryScope {
@@ -266,7 +287,10 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
     assert_eq!(marks().await, (both.clone(), TaskStatus::Partial));
     assert_eq!(found("drift").await, 1);
     assert_eq!(found("review").await, 1);
-    store.save_task(&read("memory").await).await.unwrap();
+    store
+        .save_task(&Redacted::of(&read("memory").await))
+        .await
+        .unwrap();
     assert_eq!(marks().await, (both, TaskStatus::Partial));
     let acquitted = [
         (&first.steps[0].id, 9),
@@ -282,7 +306,7 @@ pub async fn later_verdict_marks_a_saved_task(store: Arc<dyn Store>) {
 /// What the agent was told because of an action, it was told, whatever is found of the action later.
 pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(6), Some(6)]);
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let by_model = |score| StepVerdict {
         by: JudgedBy::Model,
         findings: Vec::new(),
@@ -295,7 +319,10 @@ pub async fn later_verdict_takes_back_no_correction(store: Arc<dyn Store>) {
         (record.steps[0].id.clone(), by_model(9)),
         (record.steps[1].id.clone(), by_model(2)),
     ];
-    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
+    assert_eq!(
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap(),
+        2
+    );
     let row = store.steps(&session("a")).await.unwrap().remove(0);
     assert_eq!(
         (row.drift_score, row.drift_type.as_deref()),
@@ -324,7 +351,7 @@ pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
             copy.steps.clone_from(&of.steps);
             copy.steps.iter_mut().for_each(|step| step.verdict = None);
         }
-        store.append(&[first, second]).await.unwrap();
+        store.append(&Redacted::each(&[first, second])).await.unwrap();
         store.steps(&session("b")).await.unwrap()
     };
     for record in [&at_once, &later] {
@@ -332,17 +359,23 @@ pub async fn acquitted_action_is_a_step_again(store: Arc<dyn Store>) {
             agent_id: Some(AgentId::new("agent")),
             ..record.clone()
         };
-        store.append(&[by_agent]).await.unwrap();
+        store.append(&Redacted::each(&[by_agent])).await.unwrap();
     }
     let ids: Vec<StepId> = as_steps.iter().map(|row| row.id.clone()).collect();
     let judge = async |score| {
         let verdicts: Vec<_> = ids.iter().map(|id| (id.clone(), verdict(score))).collect();
-        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap()
     };
     assert_eq!(judge(2).await, 2, "two were in the log at once");
     assert_eq!(summary(&store, "a").await.steps, 0);
     let elsewhere = [(ids[0].clone(), verdict(9))];
-    assert_eq!(store.judge_steps(&client("c"), &elsewhere).await.unwrap(), 0);
+    assert_eq!(
+        store
+            .judge_steps(&client("c"), &proven(&elsewhere))
+            .await
+            .unwrap(),
+        0
+    );
     assert_eq!(judge(9).await, 4);
     assert_eq!(store.drift_log(Some(&session("a"))).await.unwrap(), []);
     let expected: Vec<StepRow> = (0..)
@@ -388,11 +421,11 @@ pub async fn hard_finding_is_not_acquitted(store: Arc<dyn Store>) {
     let mut record = exchange("a", 1);
     record.steps[0].verdict = Some(of_rule(Rule::Danger, 2));
     record.steps[1].verdict = Some(of_rule(Rule::Tangent, 2));
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let [hard, soft] = [&record.steps[0].id, &record.steps[1].id].map(Clone::clone);
     let judge = async |id: &StepId, verdict| {
         let verdicts = [(id.clone(), verdict)];
-        store.judge_steps(&client("a"), &verdicts).await.unwrap()
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap()
     };
     assert_eq!(judge(&hard, of_rule(Rule::Judge, 10)).await, 0);
     assert_eq!(judge(&soft, of_rule(Rule::Constraint, 6)).await, 0);
@@ -412,13 +445,16 @@ pub async fn hard_finding_is_not_acquitted(store: Arc<dyn Store>) {
 /// Actions that are judged together may be of several tasks of their session, and are of no other session.
 pub async fn later_verdicts_find_steps_in_all_tasks(store: Arc<dyn Store>) {
     let records = [exchange("a", 1), exchange("a", 2), exchange("b", 1)];
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     move_to(&store, &records[1], "a2").await;
     let verdicts: Vec<_> = records
         .iter()
         .map(|record| (record.steps[0].id.clone(), verdict(1)))
         .collect();
-    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
+    assert_eq!(
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap(),
+        2
+    );
     for (task, record) in ["a", "a2"].into_iter().zip(&records) {
         assert_eq!(logged(&store, task).await, [record.steps[0].id.clone()]);
         assert_eq!(steps(&store, task).await, [record.steps[1].id.clone()]);
@@ -439,15 +475,18 @@ async fn move_to(store: &Arc<dyn Store>, record: &ExchangeRecord, to: &str) {
         }),
         ..TaskTransition::default()
     };
-    store.apply(&transition).await.unwrap();
+    store.apply(&Redacted::of(&transition)).await.unwrap();
 }
 
 /// What was judged off goal goes to another task with its exchange, and comes back with it.
 pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (stays, moves) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
-    store.append(&[stays.clone(), moves.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[stays.clone(), moves.clone()]))
+        .await
+        .unwrap();
     let later = [(moves.steps[1].id.clone(), verdict(3))];
-    store.judge_steps(&client("a"), &later).await.unwrap();
+    store.judge_steps(&client("a"), &proven(&later)).await.unwrap();
     move_to(&store, &moves, "a2").await;
     let both = [moves.steps[0].id.clone(), moves.steps[1].id.clone()];
     assert_eq!(logged(&store, "a").await, [stays.steps[0].id.clone()]);
@@ -459,7 +498,7 @@ pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
         ),
         (1, 0)
     );
-    assert_eq!(store.append(std::slice::from_ref(&moves)).await.unwrap(), 0);
+    assert_eq!(store.append(&[Redacted::of(&moves)]).await.unwrap(), 0);
     assert_eq!(logged(&store, "a2").await, both);
 
     move_to(&store, &moves, "a").await;
@@ -470,7 +509,10 @@ pub async fn log_moves_with_its_exchange(store: Arc<dyn Store>) {
 /// What was said because of an action goes to another task with its exchange, and stays there whoever saves it again.
 pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
     let (first, second) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
-    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), second.clone()]))
+        .await
+        .unwrap();
     let about = |id: &str, step: &StepId| Correction {
         step_id: Some(step.clone()),
         ..correction(id, "a", 3)
@@ -481,7 +523,7 @@ pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
         about("3", &second.steps[1].id),
     ];
     for correction in &made {
-        store.save_correction(correction).await.unwrap();
+        store.save_correction(&Redacted::of(correction)).await.unwrap();
     }
     move_to(&store, &second, "a2").await;
     let tasks = async || {
@@ -491,12 +533,15 @@ pub async fn correction_moves_with_its_exchange(store: Arc<dyn Store>) {
     };
     let moved = [session("a"), session("a2"), session("a2")];
     assert_eq!(tasks().await, moved);
-    store.save_correction(&made[1]).await.unwrap();
+    store.save_correction(&Redacted::of(&made[1])).await.unwrap();
     let state = DriftState {
         correction: Some(made[2].clone()),
         ..DriftState::new(client("a"), at(9))
     };
-    store.save_drift_state(&state, &session("a")).await.unwrap();
+    store
+        .save_drift_state(&Redacted::of(&state), &session("a"))
+        .await
+        .unwrap();
     assert_eq!(tasks().await, moved);
 }
 
@@ -508,13 +553,16 @@ pub async fn log_is_filtered(store: Arc<dyn Store>) {
     homeless.project = Project::default();
     let (first, second) = (judged("a", 1, [Some(1), None]), judged("a", 2, [Some(2), None]));
     store
-        .append(&[first, second.clone(), elsewhere, homeless])
+        .append(&Redacted::each(&[first, second.clone(), elsewhere, homeless]))
         .await
         .unwrap();
     move_to(&store, &second, "a2").await;
     // The project of the third session is known from now on.
-    store.append(&[exchange("c", 6)]).await.unwrap();
-    store.append_drift(&drift("d", "a", 3)).await.unwrap();
+    store.append(&Redacted::each(&[exchange("c", 6)])).await.unwrap();
+    store
+        .append_drift(&Redacted::of(&drift("d", "a", 3)))
+        .await
+        .unwrap();
 
     let all = DriftFilter::default();
     let filters = [
@@ -568,7 +616,7 @@ pub async fn log_is_filtered(store: Arc<dyn Store>) {
     check().await;
     for mut summary in store.sessions(&Default::default()).await.unwrap() {
         summary.state.status = SessionStatus::Completed;
-        store.save_session(&summary.state).await.unwrap();
+        store.save_session(&Redacted::of(&summary.state)).await.unwrap();
     }
     let day_after = at(0) + time::Duration::hours(30);
     let report = store
@@ -583,7 +631,10 @@ pub async fn log_is_filtered(store: Arc<dyn Store>) {
 pub async fn judged_step_is_found_like_an_event(store: Arc<dyn Store>) {
     let record = judged("a", 1, [Some(7), None]);
     let off = judged("a", 2, [Some(4), None]);
-    store.append(&[record.clone(), off.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[record.clone(), off.clone()]))
+        .await
+        .unwrap();
     let find = async |id: &str| store.drift_event(&DriftEventId::new(id)).await.unwrap();
     assert_eq!(find(off.steps[0].id.as_str()).await, Some(event_of(&off, 4)));
     let expected = DriftEvent {
@@ -593,7 +644,10 @@ pub async fn judged_step_is_found_like_an_event(store: Arc<dyn Store>) {
     assert_eq!(find(record.steps[0].id.as_str()).await, Some(expected));
     assert_eq!(find(record.steps[1].id.as_str()).await, None, "never judged");
     assert_eq!(find("nothing").await, None);
-    store.append_drift(&drift("d", "a", 3)).await.unwrap();
+    store
+        .append_drift(&Redacted::of(&drift("d", "a", 3)))
+        .await
+        .unwrap();
     assert_eq!(find("d").await, Some(drift("d", "a", 3)));
 }
 
@@ -646,10 +700,10 @@ pub async fn related_steps_answer_four_questions(store: Arc<dyn Store>) {
         minor,
         off_goal,
     ];
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8, 7]);
     let later = [(records[6].steps[0].id.clone(), verdict(1))];
-    store.judge_steps(&client("a"), &later).await.unwrap();
+    store.judge_steps(&client("a"), &proven(&later)).await.unwrap();
     assert_eq!(related(&store, 100).await, [2, 1, 4, 3, 5, 8]);
     let nothing = RelatedSteps {
         files: Vec::new(),
@@ -667,7 +721,7 @@ pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
     let with_word = (20..40).map(|seconds| editing("a", seconds, "/p/x.rs", "limit", false));
     let decisions = (40..60).map(|seconds| editing("a", seconds, "/p/x.rs", "", true));
     let records: Vec<_> = same_file.chain(with_word).chain(decisions).collect();
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     assert_eq!(related(&store, 4).await, [19, 18, 39, 38]);
     assert_eq!(related(&store, 7).await, [19, 18, 17, 39, 38, 37, 59]);
     assert_eq!(related(&store, 1).await, [19]);
@@ -677,7 +731,7 @@ pub async fn related_steps_stay_within_their_limits(store: Arc<dyn Store>) {
 /// A very long session is not looked through from its beginning.
 pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
     store
-        .append(&[editing("a", 1, "/p/a/wanted.rs", "", false)])
+        .append(&Redacted::each(&[editing("a", 1, "/p/a/wanted.rs", "", false)]))
         .await
         .unwrap();
     let newer = |seconds: i64, count: u32| {
@@ -687,9 +741,12 @@ pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
             .collect();
         record
     };
-    store.append(&[newer(2, RELATED_AMONG - 1)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[newer(2, RELATED_AMONG - 1)]))
+        .await
+        .unwrap();
     assert_eq!(related(&store, 9).await, [1]);
-    store.append(&[newer(3, 1)]).await.unwrap();
+    store.append(&Redacted::each(&[newer(3, 1)])).await.unwrap();
     assert!(related(&store, 9).await.is_empty());
 }
 
@@ -700,7 +757,7 @@ pub async fn related_steps_are_of_their_session(store: Arc<dyn Store>) {
         editing("a", 2, "/p/a/wanted.rs", "", false),
         editing("b", 3, "/p/a/wanted.rs", "limit", true),
     ];
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     move_to(&store, &records[0], "a2").await;
     assert_eq!(related(&store, 10).await, [2, 1]);
     let rows = store.related_steps(&question(10)).await.unwrap();

@@ -2,7 +2,8 @@
 
 use super::sample::{PROJECT, task};
 use grov_domain::{
-    Embedding, EmbeddingProgress, MemoryScope, MemoryStore, Store, Task, TaskId, TaskStatus, Unembedded,
+    Embedding, EmbeddingProgress, MemoryScope, MemoryStore, Redacted, Store, Task, TaskId, TaskStatus,
+    Unembedded,
 };
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ pub async fn embeddings_come_back_as_kept(store: Arc<dyn Store>) {
     let store = store.as_ref();
     assert_eq!(progress(store, MODEL).await, (0, 0));
     for (number, id) in (1..).zip(["a", "b", "c"]) {
-        store.save_task(&task(id, number)).await.unwrap();
+        store.save_task(&Redacted::of(&task(id, number))).await.unwrap();
     }
     let all = todo(store, MODEL).await;
     assert_eq!(ids(&all), ["c", "b", "a"]);
@@ -83,7 +84,10 @@ pub async fn embeddings_come_back_as_kept(store: Arc<dyn Store>) {
 /// dimension under the same name.
 pub async fn another_model_embeds_anew(store: Arc<dyn Store>) {
     let store = store.as_ref();
-    store.import(&[task("a", 1), task("b", 2)]).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("a", 1), task("b", 2)]))
+        .await
+        .unwrap();
     embed_all(store, MODEL, &[1.0, 2.0]).await;
     assert_eq!(progress(store, "other").await, (2, 0));
     assert_eq!(kept(store, "other").await, []);
@@ -116,7 +120,10 @@ pub async fn another_model_embeds_anew(store: Arc<dyn Store>) {
 pub async fn embedding_goes_with_the_words(store: Arc<dyn Store>) {
     let store = store.as_ref();
     let before = task("a", 1);
-    store.import(&[before.clone(), task("b", 2)]).await.unwrap();
+    store
+        .import(&Redacted::each(&[before.clone(), task("b", 2)]))
+        .await
+        .unwrap();
     embed_all(store, MODEL, &[1.0]).await;
     let saved_again = Task {
         status: TaskStatus::Abandoned,
@@ -124,7 +131,7 @@ pub async fn embedding_goes_with_the_words(store: Arc<dyn Store>) {
         ..before.clone()
     };
     store
-        .import(&[before.clone(), saved_again.clone()])
+        .import(&Redacted::each(&[before.clone(), saved_again.clone()]))
         .await
         .unwrap();
     assert!(
@@ -140,7 +147,7 @@ pub async fn embedding_goes_with_the_words(store: Arc<dyn Store>) {
         goal: None,
         ..saved_again
     };
-    store.save_task(&reworded).await.unwrap();
+    store.save_task(&Redacted::of(&reworded)).await.unwrap();
     assert_eq!(ids(&todo(store, MODEL).await), ["a"]);
     assert_eq!(progress(store, MODEL).await, (2, 1));
     // What was under way meanwhile is of the old words.
@@ -156,7 +163,10 @@ pub async fn embedding_goes_with_the_words(store: Arc<dyn Store>) {
 /// An embedding is forgotten with its memory, and none is kept of one that is gone.
 pub async fn embedding_is_forgotten_with_its_memory(store: Arc<dyn Store>) {
     let store = store.as_ref();
-    store.import(&[task("gone", 1), task("kept", 2)]).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("gone", 1), task("kept", 2)]))
+        .await
+        .unwrap();
     embed_all(store, MODEL, &[1.0]).await;
     let gone = store.task(&TaskId::new("gone")).await.unwrap().unwrap();
     MemoryStore::forget(store, &[TaskId::new("gone")]).await.unwrap();

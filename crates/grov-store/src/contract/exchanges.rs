@@ -2,8 +2,8 @@
 
 use super::sample::{at, bash, client, edit, exchange, prompt, session, state};
 use grov_domain::{
-    AgentId, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Project, SessionSummary, SideRequest, Store,
-    TokenUsage,
+    AgentId, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Project, Redacted, SessionSummary,
+    SideRequest, Store, TokenUsage,
 };
 use std::sync::Arc;
 
@@ -17,24 +17,36 @@ async fn summary(store: &Arc<dyn Store>, task: &str) -> SessionSummary {
 
 /// Recording the same exchange again, in whichever company, changes nothing.
 pub async fn append_is_idempotent(store: Arc<dyn Store>) {
-    assert_eq!(store.append(&[]).await.unwrap(), 0);
+    assert_eq!(store.append(&Redacted::each(&[])).await.unwrap(), 0);
     let mut first = exchange("a", 1);
     first.prompts = vec![prompt("one"), prompt("two")];
     let second = exchange("a", 2);
-    assert_eq!(store.append(&[first.clone(), second.clone()]).await.unwrap(), 2);
+    assert_eq!(
+        store
+            .append(&Redacted::each(&[first.clone(), second.clone()]))
+            .await
+            .unwrap(),
+        2
+    );
     let (summary_before, steps_before) = (
         summary(&store, "a").await,
         store.steps(&session("a")).await.unwrap(),
     );
 
-    assert_eq!(store.append(&[first.clone(), second.clone()]).await.unwrap(), 0);
+    assert_eq!(
+        store
+            .append(&Redacted::each(&[first.clone(), second.clone()]))
+            .await
+            .unwrap(),
+        0
+    );
     assert_eq!(summary(&store, "a").await, summary_before);
     assert_eq!(store.steps(&session("a")).await.unwrap(), steps_before);
 
     let third = exchange("a", 3);
     let mixed = [third.clone(), second, third.clone(), first];
     assert_eq!(
-        store.append(&mixed).await.unwrap(),
+        store.append(&Redacted::each(&mixed)).await.unwrap(),
         1,
         "one is new, though the batch holds it twice"
     );
@@ -51,9 +63,15 @@ pub async fn append_tells_exchanges_of_two_sessions_apart(store: Arc<dyn Store>)
         steps: known.steps.clone(),
         ..exchange("b", 1)
     };
-    store.append(std::slice::from_ref(&known)).await.unwrap();
-    assert_eq!(store.append(&[known.clone(), same_id.clone()]).await.unwrap(), 1);
-    assert_eq!(store.append(&[same_id, known]).await.unwrap(), 0);
+    store.append(&[Redacted::of(&known)]).await.unwrap();
+    assert_eq!(
+        store
+            .append(&Redacted::each(&[known.clone(), same_id.clone()]))
+            .await
+            .unwrap(),
+        1
+    );
+    assert_eq!(store.append(&Redacted::each(&[same_id, known])).await.unwrap(), 0);
     for task in ["a", "b"] {
         let summary = summary(&store, task).await;
         assert_eq!((summary.exchanges, summary.steps), (1, 2), "{task}");
@@ -65,12 +83,12 @@ pub async fn append_counts_each_step_once(store: Arc<dyn Store>) {
     let broken = exchange("a", 1);
     let mut next = exchange("a", 2);
     next.steps.insert(0, broken.steps[1].clone());
-    store.append(std::slice::from_ref(&broken)).await.unwrap();
-    store.append(&[next]).await.unwrap();
+    store.append(&[Redacted::of(&broken)]).await.unwrap();
+    store.append(&Redacted::each(&[next])).await.unwrap();
     let mut inside = exchange("a", 3);
     let id = inside.id.clone();
     inside.steps = vec![edit(&id, 0, 3, "/a"), edit(&id, 0, 3, "/a"), bash(&id, 1, 3)];
-    store.append(&[inside]).await.unwrap();
+    store.append(&Redacted::each(&[inside])).await.unwrap();
     assert_eq!(store.steps(&session("a")).await.unwrap().len(), 6);
     assert_eq!(summary(&store, "a").await.steps, 6);
 }
@@ -89,8 +107,11 @@ pub async fn append_keeps_counters(store: Arc<dyn Store>) {
     queued.prompts = vec![prompt("and this"), prompt("and that")];
     queued.prompts[0].queued = true;
     let other = exchange("b", 1);
-    store.append(&[main, subagent, other]).await.unwrap();
-    store.append(&[title, queued]).await.unwrap();
+    store
+        .append(&Redacted::each(&[main, subagent, other]))
+        .await
+        .unwrap();
+    store.append(&Redacted::each(&[title, queued])).await.unwrap();
 
     let a = summary(&store, "a").await;
     assert_eq!((a.prompts, a.steps, a.exchanges), (3, 6, 4));
@@ -132,9 +153,12 @@ pub async fn context_size_is_that_of_the_newest_main_exchange(store: Arc<dyn Sto
         ..exchange("a", seconds)
     };
     let size = async || summary(&store, "a").await.state.token_count;
-    store.append(&[sized(5, 5000), sized(4, 4000)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[sized(5, 5000), sized(4, 4000)]))
+        .await
+        .unwrap();
     assert_eq!(size().await, 5111, "the newest of a batch");
-    store.append(&[sized(3, 3000)]).await.unwrap();
+    store.append(&Redacted::each(&[sized(3, 3000)])).await.unwrap();
     assert_eq!(size().await, 5111, "an older one that comes late");
     let agent = ExchangeRecord {
         kind: ExchangeKind::Subagent,
@@ -149,9 +173,12 @@ pub async fn context_size_is_that_of_the_newest_main_exchange(store: Arc<dyn Sto
         outcome: Outcome::UpstreamError,
         ..exchange("a", 8)
     };
-    store.append(&[agent, side, failed]).await.unwrap();
+    store
+        .append(&Redacted::each(&[agent, side, failed]))
+        .await
+        .unwrap();
     assert_eq!(size().await, 5111, "others say nothing about it");
-    store.append(&[sized(9, 100)]).await.unwrap();
+    store.append(&Redacted::each(&[sized(9, 100)])).await.unwrap();
     assert_eq!(size().await, 211, "it shrinks after a compaction");
 }
 
@@ -169,10 +196,10 @@ pub async fn absurd_token_counts_do_not_stop_recording(store: Arc<dyn Store>) {
         };
         assert_eq!(
             store
-                .append(&[ExchangeRecord {
+                .append(&Redacted::each(&[ExchangeRecord {
                     usage,
                     ..exchange("a", seconds)
-                }])
+                }]))
                 .await
                 .unwrap(),
             1
@@ -197,7 +224,7 @@ pub async fn concurrent_appends_lose_and_double_nothing(store: Arc<dyn Store>) {
                     )
                 })
                 .collect();
-            new += store.append(&batch).await.unwrap();
+            new += store.append(&Redacted::each(&batch)).await.unwrap();
         }
         new
     };
@@ -216,18 +243,21 @@ pub async fn concurrent_appends_lose_and_double_nothing(store: Arc<dyn Store>) {
 /// Until something better is known, the beginning of the first prompt is the goal.
 pub async fn first_prompt_becomes_the_goal(store: Arc<dyn Store>) {
     let goal = async || summary(&store, "a").await.state.original_goal;
-    store.append(&[exchange("a", 1)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 1)])).await.unwrap();
     assert_eq!(goal().await, None);
     let mut prompted = exchange("a", 2);
     let long = "häufig ".repeat(100);
     prompted.prompts = vec![prompt(&format!("\n  {long}")), prompt("second")];
-    store.append(&[prompted]).await.unwrap();
+    store.append(&Redacted::each(&[prompted])).await.unwrap();
     assert_eq!(goal().await, Some(long.chars().take(200).collect()));
     let mut later = exchange("a", 3);
     later.prompts = vec![prompt("something else")];
-    store.append(&[later]).await.unwrap();
+    store.append(&Redacted::each(&[later])).await.unwrap();
     assert_eq!(goal().await, Some(long.chars().take(200).collect()));
-    store.save_session(&state("a", "a", 4)).await.unwrap();
+    store
+        .save_session(&Redacted::of(&state("a", "a", 4)))
+        .await
+        .unwrap();
     assert_eq!(goal().await.as_deref(), Some("Check the limit on every frame"));
 }
 
@@ -242,11 +272,11 @@ pub async fn unknown_project_is_filled_in_later(store: Arc<dyn Store>) {
     };
     let project = async |task: &str| summary(&store, task).await.state.project_path;
     store
-        .append(&[
+        .append(&Redacted::each(&[
             homeless("a", "a", 1),
             homeless("a", "a2", 2),
             homeless("z", "z", 2),
-        ])
+        ]))
         .await
         .unwrap();
     assert_eq!(project("a").await, "");
@@ -254,9 +284,9 @@ pub async fn unknown_project_is_filled_in_later(store: Arc<dyn Store>) {
     saved.project_path = String::new();
     saved.client_session_id = Some(client("a"));
     saved.session_id = Some(session("a"));
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
 
-    store.append(&[exchange("a", 3)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 3)])).await.unwrap();
     let home = super::sample::PROJECT;
     assert_eq!(
         (project("a").await.as_str(), project("a2").await.as_str()),
@@ -266,7 +296,10 @@ pub async fn unknown_project_is_filled_in_later(store: Arc<dyn Store>) {
     assert_eq!(store.tasks_for_project(home, 10).await.unwrap().len(), 1);
     assert_eq!(store.tasks_for_project("", 10).await.unwrap().len(), 0);
 
-    store.append(&[homeless("a", "a3", 4)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[homeless("a", "a3", 4)]))
+        .await
+        .unwrap();
     assert_eq!(
         project("a3").await,
         home,
@@ -277,18 +310,21 @@ pub async fn unknown_project_is_filled_in_later(store: Arc<dyn Store>) {
         remote: None,
     };
     store
-        .append(&[ExchangeRecord {
+        .append(&Redacted::each(&[ExchangeRecord {
             project: elsewhere,
             ..exchange("a", 5)
-        }])
+        }]))
         .await
         .unwrap();
     assert_eq!(project("a").await, home, "what is known stays");
 
     let mut state = state("z", "z", 6);
     state.project_path = "/z".to_owned();
-    store.save_session(&state).await.unwrap();
-    store.append(&[homeless("z", "z2", 7)]).await.unwrap();
+    store.save_session(&Redacted::of(&state)).await.unwrap();
+    store
+        .append(&Redacted::each(&[homeless("z", "z2", 7)]))
+        .await
+        .unwrap();
     assert_eq!(
         (project("z").await.as_str(), project("z2").await.as_str()),
         ("/z", "/z")

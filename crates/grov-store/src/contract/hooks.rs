@@ -5,7 +5,7 @@ use super::sample::{
 };
 use grov_domain::{
     AskedCall, CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookEnded, HookProgress, HookSession,
-    HookStep, MemoryStore, Retention, SessionStatus, StepId, Store, Task,
+    HookStep, MemoryStore, Redacted, Retention, SessionStatus, StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn steps(store: &Arc<dyn Store>, name: &str) -> Vec<HookStep> {
 }
 
 async fn follow(store: &Arc<dyn Store>, progress: &HookProgress) -> bool {
-    store.follow(progress).await.unwrap()
+    store.follow(&Redacted::of(progress)).await.unwrap()
 }
 
 fn stored(session: &HookSession) -> HookSession {
@@ -119,7 +119,7 @@ pub async fn one_of_many_follows(store: Arc<dyn Store>) {
                 let found = store.hook_session(&client("a")).await.unwrap();
                 mine.session.revision = found.map_or(0, |session| session.revision);
                 tokio::task::yield_now().await;
-                if store.follow(&mine).await.unwrap() {
+                if store.follow(&Redacted::of(&mine)).await.unwrap() {
                     break;
                 }
             }
@@ -304,7 +304,7 @@ pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
     standing.prompts += 1;
     standing.waiting.clear();
     standing.is_unchecked = false;
-    assert!(store.prompted(&standing).await.unwrap());
+    assert!(store.prompted(&Redacted::of(&standing)).await.unwrap());
     let now = kept(&store, "a").await;
     let expected = HookSession {
         course: whole.course.clone(),
@@ -313,7 +313,7 @@ pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
     };
     assert_eq!(now, expected);
     // Whoever read it before comes too late.
-    assert!(!store.prompted(&standing).await.unwrap());
+    assert!(!store.prompted(&Redacted::of(&standing)).await.unwrap());
     let late = HookProgress {
         session: whole,
         ..progress("a", 1)
@@ -324,8 +324,8 @@ pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
         revision: 0,
         ..without_course(progress("b", 1).session)
     };
-    assert!(store.prompted(&begun).await.unwrap());
-    assert!(!store.prompted(&begun).await.unwrap());
+    assert!(store.prompted(&Redacted::of(&begun)).await.unwrap());
+    assert!(!store.prompted(&Redacted::of(&begun)).await.unwrap());
     let begun = HookSession { revision: 1, ..begun };
     assert_eq!(kept(&store, "b").await, begun);
 }
@@ -343,9 +343,12 @@ pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
             ..guarded("a", "t1", 2)
         },
     );
-    store.guarded(&denied).await.unwrap();
-    store.guarded(&asked).await.unwrap();
-    store.guarded(&guarded("b", "t9", 3)).await.unwrap();
+    store.guarded(&Redacted::of(&denied)).await.unwrap();
+    store.guarded(&Redacted::of(&asked)).await.unwrap();
+    store
+        .guarded(&Redacted::of(&guarded("b", "t9", 3)))
+        .await
+        .unwrap();
     assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
     assert!(!ran("a", "t2").await);
     assert!(!ran("c", "t9").await);
@@ -367,7 +370,7 @@ pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
         verdict: GuardVerdict::Deny,
         ..guarded("a", "t9", 7)
     };
-    store.guarded(&again).await.unwrap();
+    store.guarded(&Redacted::of(&again)).await.unwrap();
     assert_eq!(log("a").await, [denied, again]);
     assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
 }
@@ -413,9 +416,9 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
             subject: text.clone(),
             reason: text.clone(),
             tool_use_id: text,
-            ..guarded(&name, "", 1)
+            ..guarded(&Redacted::of(&name), "", 1)
         };
-        store.guarded(&said).await.unwrap();
+        store.guarded(&Redacted::of(&said)).await.unwrap();
         assert!(
             store
                 .guarded_ran(&client(&name), &said.tool_use_id)
@@ -489,7 +492,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
         reason: leaky("guards"),
         ..guarded("a", "t", 1)
     };
-    store.guarded(&said).await.unwrap();
+    store.guarded(&Redacted::of(&said)).await.unwrap();
     let session = kept(&store, "a").await;
     let course: serde_json::Value = serde_json::from_str(session.course.as_deref().unwrap()).unwrap();
     assert_eq!(course["said"][0]["at"], u64::MAX);
@@ -563,9 +566,15 @@ pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
         let mut given = progress(name, 2);
         given.steps.push(hook_step("later", 20));
         assert!(follow(&store, &given).await);
-        store.guarded(&guarded(name, "t1", 2)).await.unwrap();
-        store.guarded(&guarded(name, "t2", 20)).await.unwrap();
-        store.save_task(&saved(name, 10)).await.unwrap();
+        store
+            .guarded(&Redacted::of(&guarded(name, "t1", 2)))
+            .await
+            .unwrap();
+        store
+            .guarded(&Redacted::of(&guarded(name, "t2", 20)))
+            .await
+            .unwrap();
+        store.save_task(&Redacted::of(&saved(name, 10))).await.unwrap();
     }
     let before = (kept(&store, "other").await, steps(&store, "other").await);
     let held = kept(&store, "c").await;
@@ -654,7 +663,10 @@ pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
         let mut given = progress(name, -age * HOUR);
         given.session.ended_at = ended.then_some(given.session.updated_at);
         assert!(follow(&store, &given).await);
-        store.guarded(&guarded(name, "t", -age * HOUR)).await.unwrap();
+        store
+            .guarded(&Redacted::of(&guarded(name, "t", -age * HOUR)))
+            .await
+            .unwrap();
     }
     for number in 0..40 {
         let mut given = progress(&format!("many-{number}"), -60 * HOUR);
@@ -662,11 +674,11 @@ pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
         assert!(follow(&store, &given).await);
     }
     store
-        .guarded(&guarded("proxied", "recent", -47 * HOUR))
+        .guarded(&Redacted::of(&guarded("proxied", "recent", -47 * HOUR)))
         .await
         .unwrap();
     store
-        .guarded(&guarded("proxied", "old", -49 * HOUR))
+        .guarded(&Redacted::of(&guarded("proxied", "old", -49 * HOUR)))
         .await
         .unwrap();
     // Records of the proxy path go by themselves.
@@ -674,7 +686,7 @@ pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
         status: SessionStatus::Completed,
         ..state("in-work", "in-work", -60 * HOUR)
     };
-    store.save_session(&over).await.unwrap();
+    store.save_session(&Redacted::of(&over)).await.unwrap();
     let prune = async |dry_run| store.prune(&retention, at(0), dry_run).await.unwrap();
     let expected = grov_domain::PruneReport {
         sessions: 1,

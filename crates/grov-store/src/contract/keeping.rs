@@ -5,7 +5,7 @@ use super::sample::{
     task,
 };
 use grov_domain::{
-    CallFilter, MemoryStore, Move, PruneReport, Retention, SessionFilter, SessionStatus, Store,
+    CallFilter, MemoryStore, Move, PruneReport, Redacted, Retention, SessionFilter, SessionStatus, Store,
     TaskTransition,
 };
 use std::sync::Arc;
@@ -34,10 +34,10 @@ async fn recorded(store: &Arc<dyn Store>, name: &str, exchanges: i64, age: i64, 
             record
         })
         .collect();
-    store.append(&batch).await.unwrap();
+    store.append(&Redacted::each(&batch)).await.unwrap();
     let mut state = store.session(&session(name)).await.unwrap().unwrap().state;
     state.status = status;
-    store.save_session(&state).await.unwrap();
+    store.save_session(&Redacted::of(&state)).await.unwrap();
 }
 
 /// Only what is over and old goes, and a dry run says exactly what will.
@@ -82,7 +82,10 @@ pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
         3
     );
     assert_eq!(
-        store.append(&[exchange("done-old", 0)]).await.unwrap(),
+        store
+            .append(&Redacted::each(&[exchange("done-old", 0)]))
+            .await
+            .unwrap(),
         1,
         "its session begins anew"
     );
@@ -91,11 +94,14 @@ pub async fn prune_removes_what_it_announced(store: Arc<dyn Store>) {
 /// Finished tasks stay for ever; drift events go by their own age, not with their session.
 pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
     recorded(&store, "gone", 1, 1000, SessionStatus::Completed).await;
-    store.save_task(&task("t", -10_000 * HOUR)).await.unwrap();
-    let recent = drift("recent", "gone", -47 * HOUR);
-    store.append_drift(&recent).await.unwrap();
     store
-        .append_drift(&drift("old", "gone", -49 * HOUR))
+        .save_task(&Redacted::of(&task("t", -10_000 * HOUR)))
+        .await
+        .unwrap();
+    let recent = drift("recent", "gone", -47 * HOUR);
+    store.append_drift(&Redacted::of(&recent)).await.unwrap();
+    store
+        .append_drift(&Redacted::of(&drift("old", "gone", -49 * HOUR)))
         .await
         .unwrap();
     let report = store.prune(&retention(), at(0), false).await.unwrap();
@@ -130,8 +136,14 @@ pub async fn prune_keeps_tasks_and_drift_log(store: Arc<dyn Store>) {
 
 /// The ledger keeps its own time, whatever becomes of the sessions.
 pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
-    store.settle(&call("old", -201 * HOUR)).await.unwrap();
-    store.settle(&call("recent", -199 * HOUR)).await.unwrap();
+    store
+        .settle(&Redacted::of(&call("old", -201 * HOUR)))
+        .await
+        .unwrap();
+    store
+        .settle(&Redacted::of(&call("recent", -199 * HOUR)))
+        .await
+        .unwrap();
     recorded(&store, "a", 1, 1000, SessionStatus::Completed).await;
     let expected = PruneReport {
         sessions: 1,
@@ -154,7 +166,10 @@ pub async fn prune_keeps_recent_spending(store: Arc<dyn Store>) {
 /// What moved to a task goes with that task and not with the one it was recorded under.
 pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
     let (first, second) = (exchange("a", -101 * HOUR), exchange("a", -101 * HOUR + 1));
-    store.append(&[first.clone(), second]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), second]))
+        .await
+        .unwrap();
     let mut from = store.session(&session("a")).await.unwrap().unwrap().state;
     from.status = SessionStatus::Completed;
     let mut to = state("a", "a2", -101 * HOUR);
@@ -169,7 +184,7 @@ pub async fn prune_takes_what_moved_with_its_task(store: Arc<dyn Store>) {
         }),
         ..TaskTransition::default()
     };
-    store.apply(&transition).await.unwrap();
+    store.apply(&Redacted::of(&transition)).await.unwrap();
     let kept = Retention {
         idle_sessions: Duration::from_secs(200 * HOUR as u64),
         ..retention()
@@ -202,19 +217,34 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
             .rows
     };
     assert_eq!(rows("steps").await, 0);
-    store.append(&[exchange("a", 1), exchange("b", 2)]).await.unwrap();
-    store.save_session(&state("c", "c", 1)).await.unwrap();
-    store.save_task(&task("t", 1)).await.unwrap();
-    store.append_drift(&drift("d", "a", 1)).await.unwrap();
     store
-        .save_drift_state(&drift_state("a", 1), &session("a"))
+        .append(&Redacted::each(&[exchange("a", 1), exchange("b", 2)]))
         .await
         .unwrap();
-    store.save_correction(&correction("other", "a", 1)).await.unwrap();
-    store.edit_goal(&goal_edit("e", "a", "src/**", 1)).await.unwrap();
-    store.settle(&call("l", 1)).await.unwrap();
-    store.follow(&progress("h", 1)).await.unwrap();
-    store.guarded(&guarded("h", "t", 1)).await.unwrap();
+    store
+        .save_session(&Redacted::of(&state("c", "c", 1)))
+        .await
+        .unwrap();
+    store.save_task(&Redacted::of(&task("t", 1))).await.unwrap();
+    store
+        .append_drift(&Redacted::of(&drift("d", "a", 1)))
+        .await
+        .unwrap();
+    store
+        .save_drift_state(&Redacted::of(&drift_state("a", 1)), &session("a"))
+        .await
+        .unwrap();
+    store
+        .save_correction(&Redacted::of(&correction("other", "a", 1)))
+        .await
+        .unwrap();
+    store
+        .edit_goal(&Redacted::of(&goal_edit("e", "a", "src/**", 1)))
+        .await
+        .unwrap();
+    store.settle(&Redacted::of(&call("l", 1))).await.unwrap();
+    store.follow(&Redacted::of(&progress("h", 1))).await.unwrap();
+    store.guarded(&Redacted::of(&guarded("h", "t", 1))).await.unwrap();
     let forgotten = [task("never saved", 1).id, task("nor this", 1).id];
     MemoryStore::forget(store.as_ref(), &forgotten).await.unwrap();
     let counts = [

@@ -6,7 +6,7 @@ use super::sample::{
 };
 use grov_domain::{
     AgentId, ExchangeKind, LedgerEntry, LedgerLineage, LedgerUse, Lineage, LineageTip, MemoryStore,
-    PruneReport, Retention, SideRequest, Store, Task, TaskId,
+    PruneReport, Redacted, Retention, SideRequest, Store, Task, TaskId,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,7 +21,12 @@ fn ids(names: &[&str]) -> Vec<TaskId> {
 }
 
 async fn decided(store: &dyn Store, session: &str, entry: &LedgerEntry) {
-    assert!(store.decide(&lineage(session), entry, soon()).await.unwrap());
+    assert!(
+        store
+            .decide(&lineage(session), &entry.redacted(), soon())
+            .await
+            .unwrap()
+    );
 }
 
 /// The entries of a lineage, sorted by place.
@@ -31,7 +36,7 @@ async fn kept(store: &dyn Store, session: &str) -> Vec<LedgerEntry> {
     kept.entries
 }
 
-/// A block comes back byte for byte, a secret in it included: it was redacted before it was sent.
+/// A block comes back byte for byte.
 pub async fn ledger_comes_back_as_decided(store: Arc<dyn Store>) {
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
     assert_eq!(
@@ -42,9 +47,8 @@ pub async fn ledger_comes_back_as_decided(store: Arc<dyn Store>) {
         store.lineage(&lineage("a")).await.unwrap(),
         Some(LedgerLineage::default())
     );
-    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let odd = LedgerEntry {
-        block: Some(format!("{{ \"text\" : \"\\u0000 é 修 {secret} \\n\" }}")),
+        block: Some("{ \"text\" : \"\\u0000 é 修 \\n\" }".to_owned()),
         ..added(u64::MAX, "", &["a", "b"], 3)
     };
     let entries = [nothing(0, 2), added(1, "one", &[], 2), odd];
@@ -63,7 +67,12 @@ fn sorted(entries: &[LedgerEntry]) -> Vec<LedgerEntry> {
 /// Whoever decides second is told so, and the first decision stands.
 pub async fn decision_is_kept_once(store: Arc<dyn Store>) {
     store.adopt(&arriving("a", [], 1)).await.unwrap();
-    let decide = async |entry| store.decide(&lineage("a"), &entry, soon()).await.unwrap();
+    let decide = async |entry: LedgerEntry| {
+        store
+            .decide(&lineage("a"), &entry.redacted(), soon())
+            .await
+            .unwrap()
+    };
     assert!(decide(added(1, "first", &["m"], 2)).await);
     assert!(!decide(added(1, "second", &["n"], 3)).await);
     assert!(!decide(added(1, "first", &["m"], 2)).await);
@@ -83,7 +92,12 @@ pub async fn decision_after_its_time_is_not_kept(store: Arc<dyn Store>) {
     let entry = added(1, "text", &["m"], 2);
     let past = Instant::now();
     for _ in 0..3 {
-        assert!(!store.decide(&lineage("a"), &entry, past).await.unwrap());
+        assert!(
+            !store
+                .decide(&lineage("a"), &entry.redacted(), past)
+                .await
+                .unwrap()
+        );
     }
     assert_eq!(kept(&*store, "a").await, []);
     assert_eq!(store.uses(&ids(&["m"])).await.unwrap(), []);
@@ -93,7 +107,12 @@ pub async fn decision_after_its_time_is_not_kept(store: Arc<dyn Store>) {
 /// A lineage has to be known first.
 pub async fn decision_for_an_unknown_lineage_is_not_kept(store: Arc<dyn Store>) {
     let entry = added(1, "text", &["m"], 2);
-    assert!(!store.decide(&lineage("a"), &entry, soon()).await.unwrap());
+    assert!(
+        !store
+            .decide(&lineage("a"), &entry.redacted(), soon())
+            .await
+            .unwrap()
+    );
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
     store.withdraw(&lineage("a"), &[place(1)]).await.unwrap();
     assert_eq!(store.lineage(&lineage("a")).await.unwrap(), None);
@@ -125,7 +144,12 @@ pub async fn withdrawn_decision_stays_withdrawn(store: Arc<dyn Store>) {
     );
     for anchor in [1, 7] {
         let again = added(anchor, "again", &["m"], 9);
-        assert!(!store.decide(&lineage("a"), &again, soon()).await.unwrap());
+        assert!(
+            !store
+                .decide(&lineage("a"), &again.redacted(), soon())
+                .await
+                .unwrap()
+        );
     }
     assert_eq!(kept(&*store, "a").await, left);
     assert_eq!(kept(&*store, "b").await.len(), 3);
@@ -219,7 +243,7 @@ pub async fn uses_tell_where_a_memory_stands(store: Arc<dyn Store>) {
     decided(&*store, "unrecorded", &added(1, "text", &["n"], 6)).await;
     assert!(
         store
-            .decide(&agent, &added(1, "text", &["m"], 7), soon())
+            .decide(&agent, &added(1, "text", &["m"], 7).redacted(), soon())
             .await
             .unwrap()
     );
@@ -235,7 +259,7 @@ pub async fn uses_tell_where_a_memory_stands(store: Arc<dyn Store>) {
     records[3].kind = ExchangeKind::Subagent;
     records[3].agent_id = Some(AgentId::new("x"));
     records[3].usage.cache_read = 2000;
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     let mut tip = standing_at("a", 9, 60);
     tip.model = "claude-opus-4-5".to_owned();
     store.note_tips(&[tip]).await.unwrap();
@@ -269,12 +293,18 @@ pub async fn uses_follow_a_task_saved_again(store: Arc<dyn Store>) {
         session_id: Some(session("s")),
         ..task(id, 1)
     };
-    store.save_task(&of_session("first")).await.unwrap();
+    store
+        .save_task(&Redacted::of(&of_session("first")))
+        .await
+        .unwrap();
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &["first", "second"], 2)).await;
     decided(&*store, "a", &added(2, "text", &["second"], 3)).await;
-    store.save_task(&task("second", 2)).await.unwrap();
-    store.save_task(&of_session("second")).await.unwrap();
+    store.save_task(&Redacted::of(&task("second", 2))).await.unwrap();
+    store
+        .save_task(&Redacted::of(&of_session("second")))
+        .await
+        .unwrap();
     assert_eq!(store.uses(&ids(&["second"])).await.unwrap(), []);
     assert_eq!(store.uses(&ids(&["first"])).await.unwrap().len(), 2);
     assert_eq!(
@@ -286,7 +316,7 @@ pub async fn uses_follow_a_task_saved_again(store: Arc<dyn Store>) {
 /// Text that quotes what is forgotten goes from every lineage, and running processes hear of it; other text stays.
 pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
     for id in ["m", "n"] {
-        store.save_task(&task(id, 1)).await.unwrap();
+        store.save_task(&Redacted::of(&task(id, 1))).await.unwrap();
     }
     for session in ["a", "b"] {
         store.adopt(&arriving(session, [], 1)).await.unwrap();
@@ -306,7 +336,12 @@ pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
             [nothing(1, 2), added(2, "the other", &["n"], 2)]
         );
         let again = added(1, "again", &[], 3);
-        assert!(!store.decide(&lineage(session), &again, soon()).await.unwrap());
+        assert!(
+            !store
+                .decide(&lineage(session), &again.redacted(), soon())
+                .await
+                .unwrap()
+        );
     }
     assert_eq!(store.uses(&ids(&["m"])).await.unwrap(), []);
     assert_eq!(store.uses(&ids(&["n"])).await.unwrap().len(), 2);
@@ -318,16 +353,19 @@ pub async fn forgotten_memory_leaves_the_ledger(store: Arc<dyn Store>) {
 /// quotes memories, and what was said in other work, stays.
 pub async fn forgotten_memory_leaves_no_correction_in_the_ledger(store: Arc<dyn Store>) {
     for name in ["c", "other"] {
-        store.append(&[exchange(name, 10)]).await.unwrap();
+        store
+            .append(&Redacted::each(&[exchange(name, 10)]))
+            .await
+            .unwrap();
     }
     let said = correction("said", "c", 11);
-    store.save_correction(&said).await.unwrap();
+    store.save_correction(&Redacted::of(&said)).await.unwrap();
     let saved = Task {
         client_session_id: Some(client("c")),
         session_id: Some(session("c")),
         ..task("task", 20)
     };
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     let within = added(1, r#"the goal of \"c\""#, &[], 12);
     let quotes = added(2, "of another memory", &["n"], 12);
     let before = added(3, "of the work before", &[], 5);
@@ -363,26 +401,38 @@ pub async fn forgotten_memory_leaves_no_correction_in_the_ledger(store: Arc<dyn 
 pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.prompts = vec![prompt("the prompt")];
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let mut other = exchange("other", 1);
     other.prompts = vec![prompt("another")];
-    store.append(&[other]).await.unwrap();
+    store.append(&Redacted::each(&[other])).await.unwrap();
     for name in ["c", "other"] {
-        store.save_session(&state(name, name, 2)).await.unwrap();
-        store.append_drift(&drift(name, name, 2)).await.unwrap();
+        store
+            .save_session(&Redacted::of(&state(name, name, 2)))
+            .await
+            .unwrap();
+        store
+            .append_drift(&Redacted::of(&drift(name, name, 2)))
+            .await
+            .unwrap();
     }
     let of_task = |id: &str, name: &str| Task {
         client_session_id: Some(client(name)),
         session_id: Some(session(name)),
         ..task(id, 3)
     };
-    store.save_task(&of_task("task", "c")).await.unwrap();
-    store.save_task(&of_task("kept", "other")).await.unwrap();
     store
-        .save_file_reasoning(&file_reasoning("r", "/f", 1))
+        .save_task(&Redacted::of(&of_task("task", "c")))
         .await
         .unwrap();
-    store.settle(&call("l", 1)).await.unwrap();
+    store
+        .save_task(&Redacted::of(&of_task("kept", "other")))
+        .await
+        .unwrap();
+    store
+        .save_file_reasoning(&Redacted::of(&file_reasoning("r", "/f", 1)))
+        .await
+        .unwrap();
+    store.settle(&Redacted::of(&call("l", 1))).await.unwrap();
     let before = store.session(&session("c")).await.unwrap().unwrap();
     assert_eq!(
         MemoryStore::forget(store.as_ref(), &ids(&["task"]))
@@ -427,8 +477,15 @@ pub async fn forgotten_memory_leaves_no_words(store: Arc<dyn Store>) {
         .await;
     assert_eq!(reasoning.unwrap(), []);
 
-    assert_eq!(store.append(&[record]).await.unwrap(), 0, "it is still known");
-    assert_eq!(store.append(&[exchange("c", 9)]).await.unwrap(), 1);
+    assert_eq!(
+        store.append(&Redacted::each(&[record])).await.unwrap(),
+        0,
+        "it is still known"
+    );
+    assert_eq!(
+        store.append(&Redacted::each(&[exchange("c", 9)])).await.unwrap(),
+        1
+    );
     assert_eq!(store.prompts(&session("other"), None).await.unwrap().len(), 1);
     assert_eq!(
         store.drift_log(Some(&session("other"))).await.unwrap(),

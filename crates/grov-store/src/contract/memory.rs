@@ -3,7 +3,7 @@
 use super::sample::{PROJECT, at, client, session, task};
 use grov_domain::{
     CandidateOrder, FilePin, ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemoryStats,
-    MemoryStore, Store, Task, TaskId, TaskStatus, TermWeights, file_term, path_term,
+    MemoryStore, Redacted, Store, Task, TaskId, TaskStatus, TermWeights, file_term, path_term,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ async fn standing(store: &dyn Store, scope: &MemoryScope, term: &str) -> Vec<(St
 
 /// Every text of a task is found, each in its field.
 pub async fn memory_finds_every_text_of_a_task(store: Arc<dyn Store>) {
-    store.save_task(&task("t", 1)).await.unwrap();
+    store.save_task(&Redacted::of(&task("t", 1))).await.unwrap();
     let found = async |term: &str| standing(store.as_ref(), &scope(), term).await;
     let t = |counts| vec![("t".to_owned(), counts)];
     // In the prompt, the goal and the path.
@@ -100,11 +100,11 @@ pub async fn memory_follows_a_replaced_task(store: Arc<dyn Store>) {
         ..saying(id, seconds, text)
     };
     store
-        .save_task(&of_session("first", 1, "old words"))
+        .save_task(&Redacted::of(&of_session("first", 1, "old words")))
         .await
         .unwrap();
     store
-        .save_task(&of_session("second", 2, "new words"))
+        .save_task(&Redacted::of(&of_session("second", 2, "new words")))
         .await
         .unwrap();
     assert_eq!(standing(store.as_ref(), &scope(), "old").await, []);
@@ -130,7 +130,7 @@ pub async fn memory_keeps_projects_apart(store: Arc<dyn Store>) {
         elsewhere("other", "/elsewhere/other", Some("git.example.com/dev/other")),
         elsewhere("nameless", "/elsewhere/nameless", None),
     ] {
-        store.save_task(&task).await.unwrap();
+        store.save_task(&Redacted::of(&task)).await.unwrap();
     }
     let ids = async |scope: &MemoryScope| {
         let found = standing(store.as_ref(), scope, "limit").await;
@@ -164,7 +164,7 @@ pub async fn memory_reads_no_more_than_the_budget(store: Arc<dyn Store>) {
             )
         })
         .collect();
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     let terms = ["common".to_owned(), "odd".to_owned(), "never".to_owned()];
     let seen = async |terms: &[String], budget| -> Vec<(u64, Option<usize>)> {
         let answer = candidates(&*store, &scope(), terms, budget).await;
@@ -197,7 +197,7 @@ pub async fn memory_is_searched_in_order(store: Arc<dyn Store>) {
         saying("common", 3, "word"),
         saying("other", 4, "word"),
     ];
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     let terms = ["word".to_owned(), "odd".to_owned()];
     let scope = scope();
     let weights = TermWeights {
@@ -244,7 +244,7 @@ pub async fn memory_is_asked_as_of_a_moment(store: Arc<dyn Store>) {
     let tasks: Vec<Task> = (1..=4)
         .map(|number| saying(&format!("t{number}"), number, "word"))
         .collect();
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     let newest = store.newest(&scope(), None, 10).await.unwrap();
     assert_eq!(newest.len(), 4);
     assert_eq!(store.newest(&scope(), None, 2).await.unwrap(), newest[..2]);
@@ -275,7 +275,7 @@ pub async fn memory_import_takes_nothing_from_another_project(store: Arc<dyn Sto
         ..task
     };
     let theirs = [task("by id", 1), session(task("by session", 2))];
-    store.import(&theirs).await.unwrap();
+    store.import(&Redacted::each(&theirs)).await.unwrap();
     let elsewhere = |task: Task| Task {
         project_path: "/another".to_owned(),
         ..task
@@ -283,7 +283,10 @@ pub async fn memory_import_takes_nothing_from_another_project(store: Arc<dyn Sto
     let changed = elsewhere(saying("by id", 3, "overwritten"));
     let same_work = elsewhere(session(saying("new id", 4, "overwritten")));
     let new = elsewhere(task("new", 5));
-    let report = store.import(&[changed, same_work, new.clone()]).await.unwrap();
+    let report = store
+        .import(&Redacted::each(&[changed, same_work, new.clone()]))
+        .await
+        .unwrap();
     assert_eq!((report.added, report.replaced, report.unchanged), (1, 0, 0));
     let refused: Vec<_> = report
         .refused
@@ -303,13 +306,16 @@ pub async fn memory_import_counts_another_task_of_a_session_as_replaced(store: A
         session_id: Some(grov_domain::SessionId::new("session")),
         ..task
     };
-    store.import(&[session(task("first", 1))]).await.unwrap();
+    store
+        .import(&Redacted::each(&[session(task("first", 1))]))
+        .await
+        .unwrap();
     let again = [
         session(task("second", 2)),
         session(task("third", 3)),
         task("d", 4),
     ];
-    let report = store.import(&again).await.unwrap();
+    let report = store.import(&Redacted::each(&again)).await.unwrap();
     assert_eq!((report.added, report.replaced), (1, 2));
     assert_eq!(store.export(None, None, 10).await.unwrap().len(), 2);
 }
@@ -322,10 +328,13 @@ pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
         unchanged,
         ..ImportReport::default()
     };
-    assert_eq!(store.import(&tasks).await.unwrap(), report(2, 0));
+    assert_eq!(store.import(&Redacted::each(&tasks)).await.unwrap(), report(2, 0));
     let exported = store.export(None, None, 10).await.unwrap();
     assert_eq!(exported, tasks);
-    assert_eq!(store.import(&exported).await.unwrap(), report(0, 2));
+    assert_eq!(
+        store.import(&Redacted::each(&exported)).await.unwrap(),
+        report(0, 2)
+    );
     assert_eq!(store.export(None, None, 10).await.unwrap(), tasks);
     assert_eq!(extent(&*store, &scope()).await.0, 2);
     let last = store.export(None, None, 1).await.unwrap().remove(0);
@@ -347,7 +356,10 @@ pub async fn memory_import_is_idempotent(store: Arc<dyn Store>) {
 
 /// What is forgotten is gone from lists, files and the index; what was not there is not reported.
 pub async fn memory_forgets(store: Arc<dyn Store>) {
-    store.import(&[task("gone", 1), task("kept", 2)]).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("gone", 1), task("kept", 2)]))
+        .await
+        .unwrap();
     let ids = [TaskId::new("gone"), TaskId::new("never")];
     assert_eq!(MemoryStore::forget(store.as_ref(), &ids).await.unwrap(), ids[..1]);
     assert_eq!(store.task(&ids[0]).await.unwrap(), None);
@@ -369,7 +381,7 @@ pub async fn memories_are_found_by_a_part_of_their_id(store: Arc<dyn Store>) {
         ..task("ab%", 3)
     };
     let tasks = [task("abc", 1), task("xab", 2), elsewhere, task("axb", 4)];
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     let found = async |part: &str, limit: u32| {
         let ids = store.ids_like(part, limit).await.unwrap();
         ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
@@ -393,7 +405,7 @@ pub async fn memory_is_replaced_but_not_in_a_circle(store: Arc<dyn Store>) {
     let ids = ["first", "second", "third"].map(TaskId::new);
     let [first, second, third] = &ids;
     let tasks = [task("second", 2), task("first", 1), task("third", 3)];
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     assert!(store.supersede(second, Some(third)).await.unwrap());
     assert!(store.supersede(first, Some(third)).await.unwrap());
     assert_eq!(
@@ -427,7 +439,11 @@ pub async fn memory_is_replaced_but_not_in_a_circle(store: Arc<dyn Store>) {
 pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     store
-        .import(&[saying("t", 1, &format!("push with {secret} please"))])
+        .import(&Redacted::each(&[saying(
+            "t",
+            1,
+            &format!("push with {secret} please"),
+        )]))
         .await
         .unwrap();
     assert_eq!(standing(store.as_ref(), &scope(), "push").await.len(), 1);
@@ -439,7 +455,7 @@ pub async fn memory_holds_no_secrets(store: Arc<dyn Store>) {
 /// Memories are read in the order asked for; what is gone is passed over.
 pub async fn memories_come_in_the_order_asked(store: Arc<dyn Store>) {
     let tasks = [task("a", 1), task("b", 2), task("c", 3)];
-    store.import(&tasks).await.unwrap();
+    store.import(&Redacted::each(&tasks)).await.unwrap();
     let ids = |names: &[&str]| names.iter().map(|name| TaskId::new(*name)).collect::<Vec<_>>();
     let found = store.memories(&ids(&["c", "gone", "a", "b"])).await.unwrap();
     assert_eq!(found, [task("c", 3), task("a", 1), task("b", 2)]);
@@ -462,7 +478,7 @@ pub async fn pins_and_replacement_come_back_as_saved(store: Arc<dyn Store>) {
         superseded_by: Some(TaskId::new("elsewhere")),
         ..task("t", 1)
     };
-    store.save_task(&pinned).await.unwrap();
+    store.save_task(&Redacted::of(&pinned)).await.unwrap();
     assert_eq!(store.task(&pinned.id).await.unwrap(), Some(pinned.clone()));
     assert_eq!(
         store.memories(std::slice::from_ref(&pinned.id)).await.unwrap(),
@@ -476,7 +492,7 @@ pub async fn pins_and_replacement_come_back_as_saved(store: Arc<dyn Store>) {
         file_pins: Vec::new(),
         ..pinned
     };
-    store.save_task(&unpinned).await.unwrap();
+    store.save_task(&Redacted::of(&unpinned)).await.unwrap();
     assert_eq!(store.task(&unpinned.id).await.unwrap(), Some(unpinned));
 }
 
@@ -495,7 +511,7 @@ async fn replacement(store: &dyn Store, id: &str) -> Option<String> {
 /// A task can be marked as replaced, by another then, and again as it was; both are kept, and a search is told.
 pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
     store
-        .import(&[task("a", 1), task("b", 2), task("c", 3)])
+        .import(&Redacted::each(&[task("a", 1), task("b", 2), task("c", 3)]))
         .await
         .unwrap();
     assert!(replaced_by(&*store, "a", Some("b")).await);
@@ -520,7 +536,7 @@ pub async fn replaced_knowledge_is_marked_and_unmarked(store: Arc<dyn Store>) {
 /// Nothing replaces itself, directly or by way of others; what does not exist replaces nothing.
 pub async fn replacement_never_leads_back(store: Arc<dyn Store>) {
     store
-        .import(&[task("a", 1), task("b", 2), task("c", 3)])
+        .import(&Redacted::each(&[task("a", 1), task("b", 2), task("c", 3)]))
         .await
         .unwrap();
     assert!(!replaced_by(&*store, "a", Some("a")).await);
@@ -543,16 +559,25 @@ pub async fn replacement_survives_saving_the_task_again(store: Arc<dyn Store>) {
         session_id: Some(session("s")),
         ..task(id, 1)
     };
-    store.save_task(&of_session("first")).await.unwrap();
     store
-        .import(&[task("b", 2), task("c", 3), task("second", 4)])
+        .save_task(&Redacted::of(&of_session("first")))
+        .await
+        .unwrap();
+    store
+        .import(&Redacted::each(&[task("b", 2), task("c", 3), task("second", 4)]))
         .await
         .unwrap();
     assert!(replaced_by(&*store, "first", Some("b")).await);
-    store.save_task(&of_session("first")).await.unwrap();
+    store
+        .save_task(&Redacted::of(&of_session("first")))
+        .await
+        .unwrap();
     assert_eq!(replacement(&*store, "first").await.as_deref(), Some("b"));
     assert!(replaced_by(&*store, "c", Some("second")).await);
-    store.save_task(&of_session("second")).await.unwrap();
+    store
+        .save_task(&Redacted::of(&of_session("second")))
+        .await
+        .unwrap();
     assert_eq!(replacement(&*store, "first").await.as_deref(), Some("b"));
     assert_eq!(replacement(&*store, "c").await.as_deref(), Some("first"));
 }

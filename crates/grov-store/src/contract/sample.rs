@@ -6,8 +6,9 @@ use grov_domain::{
     ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, Finding, GoalContract, GoalEdit,
     GoalEditId, GoalEditKind, GuardVerdict, Guarded, HistoryKey, HookCheck, HookProgress, HookSession,
     HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome,
-    Project, Prompt, Purpose, RecoveryStep, Rule, SessionId, SessionMode, SessionState, SessionStatus, Step,
-    StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason, WaitingPrompt,
+    Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionState,
+    SessionStatus, Step, StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
+    WaitingPrompt,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -241,6 +242,14 @@ pub(super) fn standing_at(session: &str, tip: u64, seconds: i64) -> LineageTip {
         nothing_at: Vec::new(),
         at: at(seconds),
     }
+}
+
+/// Verdicts as a store takes them.
+pub(super) fn proven(verdicts: &[(StepId, StepVerdict)]) -> Vec<(StepId, Redacted<StepVerdict>)> {
+    let proven = verdicts
+        .iter()
+        .map(|(id, verdict)| (id.clone(), Redacted::of(verdict)));
+    proven.collect()
 }
 
 /// A decision to add a text that quotes memories.

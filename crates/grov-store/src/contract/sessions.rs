@@ -2,7 +2,7 @@
 
 use super::sample::{PROJECT, at, bash, client, edit, exchange, session, state};
 use grov_domain::{
-    ExchangeId, ExchangeRecord, Project, SessionFilter, SessionMode, SessionState, SessionStatus,
+    ExchangeId, ExchangeRecord, Project, Redacted, SessionFilter, SessionMode, SessionState, SessionStatus,
     SessionSummary, Store, TaskType,
 };
 use std::sync::Arc;
@@ -21,19 +21,19 @@ pub async fn sessions_are_listed_newest_first(store: Arc<dyn Store>) {
         remote: None,
     };
     store
-        .append(&[exchange("old", 1), exchange("new", 30)])
+        .append(&Redacted::each(&[exchange("old", 1), exchange("new", 30)]))
         .await
         .unwrap();
     store
-        .append(&[ExchangeRecord {
+        .append(&Redacted::each(&[ExchangeRecord {
             project: elsewhere,
             ..exchange("middle", 20)
-        }])
+        }]))
         .await
         .unwrap();
     let mut done = state("done", "done", 10);
     done.status = SessionStatus::Completed;
-    store.save_session(&done).await.unwrap();
+    store.save_session(&Redacted::of(&done)).await.unwrap();
 
     let list = async |filter: SessionFilter| store.sessions(&filter).await.unwrap();
     let all = SessionFilter::default();
@@ -83,7 +83,10 @@ pub async fn sessions_are_listed_newest_first(store: Arc<dyn Store>) {
     };
     assert_eq!(ids(&list(all_at_once).await), ["new"]);
 
-    store.append(&[exchange("old", 40)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[exchange("old", 40)]))
+        .await
+        .unwrap();
     let summaries = list(all).await;
     assert_eq!(ids(&summaries), ["old", "new", "middle", "done"]);
     assert_eq!(summaries[0].last_action.as_ref().unwrap().timestamp, at(40));
@@ -99,15 +102,15 @@ pub async fn tasks_of_a_client_session_are_listed_oldest_first(store: Arc<dyn St
         ..exchange("a", seconds)
     };
     store
-        .append(&[
+        .append(&Redacted::each(&[
             of_task("second", 20),
             of_task("a", 10),
             of_task("third", 30),
             exchange("b", 1),
-        ])
+        ]))
         .await
         .unwrap();
-    store.append(&[of_task("a", 40)]).await.unwrap();
+    store.append(&Redacted::each(&[of_task("a", 40)])).await.unwrap();
     assert_eq!(
         ids(&store.client_session(&client("a")).await.unwrap()),
         ["a", "second", "third"]
@@ -121,8 +124,14 @@ pub async fn steps_come_in_order_of_time(store: Arc<dyn Store>) {
     let early = exchange("a", 10);
     let mut between = exchange("a", 20);
     between.session_id = session("task-2");
-    store.append(&[late.clone(), exchange("b", 15)]).await.unwrap();
-    store.append(&[between.clone(), early.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[late.clone(), exchange("b", 15)]))
+        .await
+        .unwrap();
+    store
+        .append(&Redacted::each(&[between.clone(), early.clone()]))
+        .await
+        .unwrap();
 
     let steps = store.steps(&session("a")).await.unwrap();
     let expected: Vec<_> = early.steps.iter().chain(&late.steps).collect();
@@ -167,7 +176,10 @@ pub async fn steps_come_in_order_of_time(store: Arc<dyn Store>) {
 pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
     let file = "/home/dev/projects/relay/src/limit.rs";
     for seconds in [20, 10, 30] {
-        store.append(&[exchange("a", seconds)]).await.unwrap();
+        store
+            .append(&Redacted::each(&[exchange("a", seconds)]))
+            .await
+            .unwrap();
     }
     let mut silent = exchange("a", 40);
     let id = silent.id.clone();
@@ -187,7 +199,7 @@ pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
         project: elsewhere,
         ..exchange("b", 50)
     };
-    store.append(&[silent, abroad]).await.unwrap();
+    store.append(&Redacted::each(&[silent, abroad])).await.unwrap();
 
     let find = async |project: &str, file: &str, limit| -> Vec<_> {
         let steps = store.steps_reasoning_by_path(project, file, limit).await.unwrap();
@@ -203,12 +215,12 @@ pub async fn steps_are_found_by_path(store: Arc<dyn Store>) {
 /// A saved session comes back as it was; saving it again replaces it; recording goes on beside it.
 pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
     let mut saved = state("a", "a", 10);
-    store.save_session(&saved).await.unwrap();
+    store.save_session(&Redacted::of(&saved)).await.unwrap();
     let summary = store.session(&session("a")).await.unwrap().unwrap();
     assert_eq!(summary.state, saved);
     assert_eq!((summary.prompts, summary.steps, summary.exchanges), (0, 0, 0));
 
-    store.append(&[exchange("a", 20)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 20)])).await.unwrap();
     saved.parent_session_id = None;
     saved.task_type = TaskType::Parallel;
     saved.original_goal = Some("another".to_owned());
@@ -221,7 +233,7 @@ pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
     saved.last_checked_at = 9;
     saved.last_clear_at = None;
     saved.last_update = at(30);
-    store.save_session(&saved).await.unwrap();
+    store.save_session(&Redacted::of(&saved)).await.unwrap();
     let summary = store.session(&session("a")).await.unwrap().unwrap();
     assert_eq!(
         (summary.steps, summary.exchanges, summary.tokens.output),
@@ -238,7 +250,7 @@ pub async fn session_is_replaced_but_not_its_counters(store: Arc<dyn Store>) {
     assert_eq!(summary.state, saved);
 
     saved.status = SessionStatus::Abandoned;
-    store.save_session(&saved).await.unwrap();
+    store.save_session(&Redacted::of(&saved)).await.unwrap();
     let summary = store.session(&session("a")).await.unwrap().unwrap();
     assert_eq!(
         summary.state,
@@ -257,14 +269,14 @@ pub async fn stale_session_takes_nothing_back(store: Arc<dyn Store>) {
     let mut first = exchange("a", 1);
     first.project = Project::default();
     first.user = None;
-    store.append(&[first]).await.unwrap();
+    store.append(&Redacted::each(&[first])).await.unwrap();
     let stale = store.session(&session("a")).await.unwrap().unwrap().state;
     let mut second = exchange("a", 20);
     second.prompts = vec![super::sample::prompt("check it")];
-    store.append(&[second]).await.unwrap();
+    store.append(&Redacted::each(&[second])).await.unwrap();
     let before = store.session(&session("a")).await.unwrap().unwrap();
 
-    store.save_session(&stale).await.unwrap();
+    store.save_session(&Redacted::of(&stale)).await.unwrap();
     assert_eq!(store.session(&session("a")).await.unwrap().unwrap(), before);
     assert_eq!(before.state.project_path, PROJECT);
     assert_eq!(before.state.original_goal.as_deref(), Some("check it"));

@@ -1,7 +1,7 @@
 //! The spending ledger.
 
 use super::sample::{at, call, session};
-use grov_domain::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, Store};
+use grov_domain::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Redacted, Reservation, Store};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +34,10 @@ pub async fn call_comes_back_as_settled(store: Arc<dyn Store>) {
             purpose,
             ..reservation(&format!("c{seconds}"), seconds, 500)
         };
-        let granted = store.reserve(&reserved, BUDGET, at(0)).await.unwrap();
+        let granted = store
+            .reserve(&Redacted::of(&reserved), BUDGET, at(0))
+            .await
+            .unwrap();
         assert_eq!(granted, Reservation::Granted);
         assert_eq!(all(&store).await.last(), Some(&reserved));
         let end = LlmCall {
@@ -44,15 +47,15 @@ pub async fn call_comes_back_as_settled(store: Arc<dyn Store>) {
             cost: MicroUsd(100),
             ..call(&format!("c{seconds}"), seconds)
         };
-        store.settle(&end).await.unwrap();
-        store.settle(&end).await.unwrap();
+        store.settle(&Redacted::of(&end)).await.unwrap();
+        store.settle(&Redacted::of(&end)).await.unwrap();
         settled.push(end);
         assert_eq!(all(&store).await, settled);
     }
     let spent = MicroUsd(100 * settled.len() as u64);
     assert_eq!(store.spent_since(at(0)).await.unwrap(), spent);
     let unreserved = call("unreserved", 100);
-    store.settle(&unreserved).await.unwrap();
+    store.settle(&Redacted::of(&unreserved)).await.unwrap();
     assert_eq!(all(&store).await.last(), Some(&unreserved));
 }
 
@@ -61,10 +64,10 @@ pub async fn calls_are_listed_oldest_first(store: Arc<dyn Store>) {
     for seconds in [3, 1, 4, 2] {
         let about = (seconds != 4).then(|| session(&format!("s{}", seconds % 2)));
         store
-            .settle(&LlmCall {
+            .settle(&Redacted::of(&LlmCall {
                 session_id: about,
                 ..call(&format!("c{seconds}"), seconds)
-            })
+            }))
             .await
             .unwrap();
     }
@@ -101,8 +104,11 @@ pub async fn calls_are_listed_oldest_first(store: Arc<dyn Store>) {
 
 /// What is spent and what is set aside count alike; a refusal leaves no trace.
 pub async fn reservation_stays_within_the_budget(store: Arc<dyn Store>) {
-    let reserve = async |call: &LlmCall| store.reserve(call, BUDGET, at(10)).await.unwrap();
-    store.settle(&reservation("yesterday", 9, 100_000)).await.unwrap();
+    let reserve = async |call: &LlmCall| store.reserve(&Redacted::of(call), BUDGET, at(10)).await.unwrap();
+    store
+        .settle(&Redacted::of(&reservation("yesterday", 9, 100_000)))
+        .await
+        .unwrap();
     assert_eq!(reserve(&reservation("a", 10, 3000)).await, Reservation::Granted);
     let spent = MicroUsd(3000);
     assert_eq!(
@@ -120,14 +126,20 @@ pub async fn reservation_stays_within_the_budget(store: Arc<dyn Store>) {
         "to the last cent"
     );
     assert_eq!(store.spent_since(at(10)).await.unwrap(), BUDGET);
-    store.settle(&reservation("a", 10, 1000)).await.unwrap();
+    store
+        .settle(&Redacted::of(&reservation("a", 10, 1000)))
+        .await
+        .unwrap();
     assert_eq!(
         reserve(&reservation("b", 12, 2000)).await,
         Reservation::Granted,
         "what was not used is free again"
     );
     // A call may cost more than was thought: from then on nothing is granted, not even what costs nothing.
-    store.settle(&reservation("a", 10, 9000)).await.unwrap();
+    store
+        .settle(&Redacted::of(&reservation("a", 10, 9000)))
+        .await
+        .unwrap();
     assert_eq!(
         reserve(&reservation("free", 13, 0)).await,
         Reservation::Refused {
@@ -141,14 +153,20 @@ pub async fn repeated_reservation_changes_nothing(store: Arc<dyn Store>) {
     let reserved = reservation("a", 1, 3000);
     for _ in 0..3 {
         assert_eq!(
-            store.reserve(&reserved, BUDGET, at(0)).await.unwrap(),
+            store
+                .reserve(&Redacted::of(&reserved), BUDGET, at(0))
+                .await
+                .unwrap(),
             Reservation::Granted
         );
     }
     assert_eq!(all(&store).await, std::slice::from_ref(&reserved));
     let end = call("a", 1);
-    store.settle(&end).await.unwrap();
-    store.reserve(&reserved, BUDGET, at(0)).await.unwrap();
+    store.settle(&Redacted::of(&end)).await.unwrap();
+    store
+        .reserve(&Redacted::of(&reserved), BUDGET, at(0))
+        .await
+        .unwrap();
     assert_eq!(all(&store).await, [end]);
 }
 
@@ -158,13 +176,13 @@ pub async fn absurd_costs_do_not_stop_the_ledger(store: Arc<dyn Store>) {
         let mut absurd = reservation(&format!("c{seconds}"), seconds, u64::MAX);
         absurd.usage.input = u64::MAX;
         absurd.latency = Duration::MAX;
-        store.settle(&absurd).await.unwrap();
+        store.settle(&Redacted::of(&absurd)).await.unwrap();
     }
     assert_eq!(all(&store).await.len(), 20);
     assert!(store.spent_since(at(0)).await.unwrap() > MicroUsd(1_000_000));
     assert!(matches!(
         store
-            .reserve(&reservation("d", 20, 1), BUDGET, at(0))
+            .reserve(&Redacted::of(&reservation("d", 20, 1)), BUDGET, at(0))
             .await
             .unwrap(),
         Reservation::Refused { .. }
@@ -175,7 +193,7 @@ pub async fn absurd_costs_do_not_stop_the_ledger(store: Arc<dyn Store>) {
 pub async fn concurrent_reservations_stay_within_the_budget(store: Arc<dyn Store>) {
     let reserve = async |number: i64| {
         let call = reservation(&format!("c{number}"), number, 300);
-        store.reserve(&call, BUDGET, at(0)).await.unwrap() == Reservation::Granted
+        store.reserve(&Redacted::of(&call), BUDGET, at(0)).await.unwrap() == Reservation::Granted
     };
     let granted = futures_util::future::join_all((0..50).map(reserve)).await;
     assert_eq!(granted.into_iter().filter(|granted| *granted).count(), 16);

@@ -1,7 +1,7 @@
 //! Finished tasks, drift and reasoning about files.
 
 use super::sample::{PROJECT, client, drift, exchange, file_reasoning, session, task};
-use grov_domain::{FileReasoning, ProjectStatus, Store, Task, TaskId, TaskStatus};
+use grov_domain::{FileReasoning, ProjectStatus, Redacted, Store, Task, TaskId, TaskStatus};
 use std::sync::Arc;
 
 fn ids(tasks: &[Task]) -> Vec<&str> {
@@ -11,7 +11,7 @@ fn ids(tasks: &[Task]) -> Vec<&str> {
 /// A task comes back as it was saved; saving the same id replaces it.
 pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
     let mut saved = task("t", 1);
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved.clone()));
     saved.status = TaskStatus::Abandoned;
     saved.trigger_reason = None;
@@ -23,7 +23,7 @@ pub async fn task_comes_back_as_saved(store: Arc<dyn Store>) {
     saved.files_touched = vec!["/new".to_owned()];
     saved.decisions.clear();
     saved.tags.clear();
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved.clone()));
     assert_eq!(ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()), ["t"]);
     assert_eq!(
@@ -47,22 +47,22 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
         ..task(id, seconds)
     };
     store
-        .save_task(&of("first", Some("c"), Some("s"), 1))
+        .save_task(&Redacted::of(&of("first", Some("c"), Some("s"), 1)))
         .await
         .unwrap();
     let child = Task {
         parent_task_id: Some(TaskId::new("first")),
         ..task("child", 2)
     };
-    store.save_task(&child).await.unwrap();
+    store.save_task(&Redacted::of(&child)).await.unwrap();
     let about = FileReasoning {
         task_id: Some(TaskId::new("first")),
         ..file_reasoning("f", "/f", 2)
     };
-    store.save_file_reasoning(&about).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
 
     let second = of("second", Some("c"), Some("s"), 3);
-    store.save_task(&second).await.unwrap();
+    store.save_task(&Redacted::of(&second)).await.unwrap();
     assert_eq!(
         ids(&store.tasks_for_project(PROJECT, 10).await.unwrap()),
         ["first", "child"]
@@ -82,24 +82,27 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
     );
 
     store
-        .save_task(&of("other-session", Some("c"), Some("s2"), 4))
+        .save_task(&Redacted::of(&of("other-session", Some("c"), Some("s2"), 4)))
         .await
         .unwrap();
     store
-        .save_task(&of("other-client", Some("c2"), Some("s"), 5))
+        .save_task(&Redacted::of(&of("other-client", Some("c2"), Some("s"), 5)))
         .await
         .unwrap();
     store
-        .save_task(&of("no-session", Some("c"), None, 6))
+        .save_task(&Redacted::of(&of("no-session", Some("c"), None, 6)))
         .await
         .unwrap();
     store
-        .save_task(&of("no-session-2", Some("c"), None, 7))
+        .save_task(&Redacted::of(&of("no-session-2", Some("c"), None, 7)))
         .await
         .unwrap();
-    store.save_task(&of("import", None, Some("s"), 8)).await.unwrap();
     store
-        .save_task(&of("import-2", None, Some("s"), 9))
+        .save_task(&Redacted::of(&of("import", None, Some("s"), 8)))
+        .await
+        .unwrap();
+    store
+        .save_task(&Redacted::of(&of("import-2", None, Some("s"), 9)))
         .await
         .unwrap();
     assert_eq!(store.tasks_for_project(PROJECT, 100).await.unwrap().len(), 8);
@@ -109,9 +112,9 @@ pub async fn task_is_unique_per_session(store: Arc<dyn Store>) {
         task_id: Some(TaskId::new("child")),
         ..file_reasoning("f2", "/f2", 2)
     };
-    store.save_file_reasoning(&about).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
     store
-        .save_task(&of("child", Some("c"), Some("s"), 10))
+        .save_task(&Redacted::of(&of("child", Some("c"), Some("s"), 10)))
         .await
         .unwrap();
     let tasks = store.tasks_for_project(PROJECT, 100).await.unwrap();
@@ -137,20 +140,23 @@ pub async fn tasks_are_linked_to_the_one_they_served(store: Arc<dyn Store>) {
         found.parent_task_id.map(|id| id.to_string())
     };
     let early = of("early", "c", "sub-1", Some("main"));
-    store.save_task(&early).await.unwrap();
+    store.save_task(&Redacted::of(&early)).await.unwrap();
     store
-        .save_task(&of("abroad", "c2", "sub-1", Some("main")))
+        .save_task(&Redacted::of(&of("abroad", "c2", "sub-1", Some("main"))))
         .await
         .unwrap();
     store
-        .save_task(&of("of-another", "c", "sub-2", Some("other")))
+        .save_task(&Redacted::of(&of("of-another", "c", "sub-2", Some("other"))))
         .await
         .unwrap();
     assert_eq!(parent("early").await, None);
 
-    store.save_task(&of("whole", "c", "main", None)).await.unwrap();
     store
-        .save_task(&of("late", "c", "sub-3", Some("main")))
+        .save_task(&Redacted::of(&of("whole", "c", "main", None)))
+        .await
+        .unwrap();
+    store
+        .save_task(&Redacted::of(&of("late", "c", "sub-3", Some("main"))))
         .await
         .unwrap();
     for _ in 0..2 {
@@ -160,16 +166,16 @@ pub async fn tasks_are_linked_to_the_one_they_served(store: Arc<dyn Store>) {
         assert_eq!(parent("of-another").await, None, "of another task");
         assert_eq!(parent("whole").await, None);
         store
-            .save_task(&of("whole-again", "c", "main", None))
+            .save_task(&Redacted::of(&of("whole-again", "c", "main", None)))
             .await
             .unwrap();
-        store.save_task(&early).await.unwrap();
+        store.save_task(&Redacted::of(&early)).await.unwrap();
     }
     let served = store.task(&early.id).await.unwrap().unwrap();
     assert_eq!(served.parent_session_id, early.parent_session_id);
 
     store
-        .save_task(&of("itself", "c3", "s", Some("s")))
+        .save_task(&Redacted::of(&of("itself", "c3", "s", Some("s"))))
         .await
         .unwrap();
     assert_eq!(parent("itself").await, None, "nothing serves itself");
@@ -181,17 +187,23 @@ pub async fn tasks_are_found_by_project_and_file(store: Arc<dyn Store>) {
         files_touched: files.iter().map(|file| (*file).to_owned()).collect(),
         ..task(id, seconds)
     };
-    store.save_task(&touching("old", &["/a", "/b"], 1)).await.unwrap();
     store
-        .save_task(&touching("new", &["/b", "/c", "/b"], 9))
+        .save_task(&Redacted::of(&touching("old", &["/a", "/b"], 1)))
         .await
         .unwrap();
-    store.save_task(&touching("middle", &[], 5)).await.unwrap();
     store
-        .save_task(&Task {
+        .save_task(&Redacted::of(&touching("new", &["/b", "/c", "/b"], 9)))
+        .await
+        .unwrap();
+    store
+        .save_task(&Redacted::of(&touching("middle", &[], 5)))
+        .await
+        .unwrap();
+    store
+        .save_task(&Redacted::of(&Task {
             project_path: "/elsewhere".to_owned(),
             ..touching("abroad", &["/a"], 7)
-        })
+        }))
         .await
         .unwrap();
 
@@ -228,16 +240,20 @@ pub async fn project_status_counts(store: Arc<dyn Store>) {
         ProjectStatus::default()
     );
     store
-        .append(&[exchange("a", 1), exchange("a", 2), exchange("b", 3)])
+        .append(&Redacted::each(&[
+            exchange("a", 1),
+            exchange("a", 2),
+            exchange("b", 3),
+        ]))
         .await
         .unwrap();
-    store.save_task(&task("old", 1)).await.unwrap();
-    store.save_task(&task("new", 2)).await.unwrap();
+    store.save_task(&Redacted::of(&task("old", 1))).await.unwrap();
+    store.save_task(&Redacted::of(&task("new", 2))).await.unwrap();
     store
-        .save_task(&Task {
+        .save_task(&Redacted::of(&Task {
             project_path: "/elsewhere".to_owned(),
             ..task("abroad", 3)
-        })
+        }))
         .await
         .unwrap();
     let expected = ProjectStatus {
@@ -263,7 +279,7 @@ pub async fn drift_log_is_kept_in_order(store: Arc<dyn Store>) {
     let (late, other) = (drift("late", "a", 9), drift("other", "b", 5));
     let full = drift("bare", "b", 30);
     for event in [&late, &full, &other, &bare] {
-        store.append_drift(event).await.unwrap();
+        store.append_drift(&Redacted::of(event)).await.unwrap();
     }
     assert_eq!(
         store.drift_log(None).await.unwrap(),
@@ -285,7 +301,7 @@ pub async fn file_reasoning_is_found_by_path(store: Arc<dyn Store>) {
         ..file_reasoning("abroad", "/src/x.rs", 4)
     };
     for entry in [&new, &old, &near, &abroad] {
-        store.save_file_reasoning(entry).await.unwrap();
+        store.save_file_reasoning(&Redacted::of(entry)).await.unwrap();
     }
     let exact = async |path, limit| store.file_reasoning_by_path(PROJECT, path, limit).await.unwrap();
     assert_eq!(exact("/src/100%_Limit.rs", 10).await, [new.clone(), old.clone()]);
@@ -306,7 +322,7 @@ pub async fn file_reasoning_is_found_by_path(store: Arc<dyn Store>) {
     let mut bare = file_reasoning("old", "/src/moved.rs", 9);
     (bare.task_id, bare.anchor, bare.line_start, bare.line_end) = (None, None, None, None);
     (bare.code_hash, bare.change_type) = (None, None);
-    store.save_file_reasoning(&bare).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&bare)).await.unwrap();
     assert_eq!(exact("/src/moved.rs", 10).await, [bare]);
     assert_eq!(exact("/src/100%_Limit.rs", 10).await.len(), 1);
 }

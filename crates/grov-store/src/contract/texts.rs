@@ -4,7 +4,8 @@ use super::sample::{
     PROJECT, at, call, client, drift, exchange, file_reasoning, prompt, session, state, task,
 };
 use grov_domain::{
-    Decision, Effect, EffectKind, ExchangeRecord, LlmCall, LlmCallId, MicroUsd, Store, TaskId, TaskTransition,
+    Decision, Effect, EffectKind, ExchangeRecord, LlmCall, LlmCallId, MicroUsd, Redacted, Store, TaskId,
+    TaskTransition,
 };
 use std::sync::Arc;
 use time::Duration;
@@ -34,7 +35,7 @@ pub async fn texts_survive(store: Arc<dyn Store>) {
             kind: EffectKind::Write,
             paths: vec![text.clone()],
         }];
-        store.append(std::slice::from_ref(&record)).await.unwrap();
+        store.append(&[Redacted::of(&record)]).await.unwrap();
         let row = store.steps(&session("a")).await.unwrap().pop().unwrap();
         let action = &record.steps[0].action;
         assert_eq!(
@@ -64,17 +65,17 @@ pub async fn texts_survive(store: Arc<dyn Store>) {
             choice: text.clone(),
             reason: text.clone(),
         }];
-        store.save_task(&saved).await.unwrap();
+        store.save_task(&Redacted::of(&saved)).await.unwrap();
         assert_eq!(store.task(&saved.id).await.unwrap(), Some(saved));
 
         let mut event = drift(&format!("d{seconds}"), "a", seconds);
         event.reason = Some(text.clone());
         event.recovery_plan = vec![text.clone()];
-        store.append_drift(&event).await.unwrap();
+        store.append_drift(&Redacted::of(&event)).await.unwrap();
         assert_eq!(store.drift_log(None).await.unwrap().pop(), Some(event));
 
         let entry = file_reasoning(&format!("f{seconds}"), &text, seconds);
-        store.save_file_reasoning(&entry).await.unwrap();
+        store.save_file_reasoning(&Redacted::of(&entry)).await.unwrap();
         assert_eq!(
             store.file_reasoning_by_path(PROJECT, &text, 1).await.unwrap(),
             [entry]
@@ -83,7 +84,7 @@ pub async fn texts_survive(store: Arc<dyn Store>) {
         let mut saved = state("s", &format!("s{seconds}"), seconds);
         saved.original_goal = Some(text.clone());
         saved.constraints = vec![text.clone(), text];
-        store.save_session(&saved).await.unwrap();
+        store.save_session(&Redacted::of(&saved)).await.unwrap();
         assert_eq!(
             store.session(&saved.session_id).await.unwrap().unwrap().state,
             saved
@@ -97,7 +98,7 @@ pub async fn times_keep_their_milliseconds(store: Arc<dyn Store>) {
     let mut record = exchange("a", 1);
     record.ended_at = precise;
     record.steps[0].timestamp = precise;
-    store.append(&[record]).await.unwrap();
+    store.append(&Redacted::each(&[record])).await.unwrap();
     let steps = store.steps(&session("a")).await.unwrap();
     assert_eq!(steps[1].timestamp, at(1) + Duration::milliseconds(123));
     let summary = store.session(&session("a")).await.unwrap().unwrap();
@@ -109,8 +110,8 @@ pub async fn times_keep_their_milliseconds(store: Arc<dyn Store>) {
         created_at: ancient + Duration::microseconds(900),
         ..task("ancient", 0)
     };
-    store.save_task(&saved).await.unwrap();
-    store.save_task(&task("today", 0)).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
+    store.save_task(&Redacted::of(&task("today", 0))).await.unwrap();
     let tasks = store.tasks_for_project(PROJECT, 10).await.unwrap();
     assert_eq!((tasks[0].id.as_str(), tasks[1].created_at), ("today", ancient));
 }
@@ -150,7 +151,7 @@ fn leaky_exchange() -> ExchangeRecord {
 /// No secret that is handed over in free text comes out again; identifiers and commits do.
 pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     let record = leaky_exchange();
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let mut saved = task("t", 1);
     saved.original_query = leaky("query");
     saved.goal = Some(leaky("goal"));
@@ -162,17 +163,17 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     }];
     saved.constraints.push(leaky("constraint"));
     saved.tags.push(secret());
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     let mut event = drift("d", "a", 1);
     event.files.push(leaky("/file"));
     event.reason = Some(leaky("reason"));
     event.correction_given = Some(leaky("correction"));
     event.recovery_plan.push(leaky("step"));
-    store.append_drift(&event).await.unwrap();
+    store.append_drift(&Redacted::of(&event)).await.unwrap();
     let mut entry = file_reasoning("f", &leaky("/file"), 1);
     entry.reasoning = leaky("reasoning");
     entry.anchor = Some(leaky("fn"));
-    store.save_file_reasoning(&entry).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&entry)).await.unwrap();
     let mut kept = state("b", "b", 1);
     kept.original_goal = Some(leaky("goal"));
     kept.user_id = Some(leaky("user"));
@@ -180,7 +181,7 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
     kept.expected_scope.push(leaky("/file"));
     kept.constraints.push(leaky("constraint"));
     kept.keywords.push(secret());
-    store.save_session(&kept).await.unwrap();
+    store.save_session(&Redacted::of(&kept)).await.unwrap();
     let (mut moved, mut ended) = (state("d", "d", 1), task("t2", 1));
     moved.working_directory = Some(leaky("/work"));
     moved.constraints.push(leaky("constraint"));
@@ -191,17 +192,17 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
         finished: vec![ended],
         ..TaskTransition::default()
     };
-    store.apply(&transition).await.unwrap();
+    store.apply(&Redacted::of(&transition)).await.unwrap();
     let mut call = call("l", 1);
     call.provider = leaky("provider");
     call.model = leaky("model");
     let budget = MicroUsd(1_000_000);
-    store.reserve(&call, budget, at(0)).await.unwrap();
+    store.reserve(&Redacted::of(&call), budget, at(0)).await.unwrap();
     store
-        .settle(&LlmCall {
+        .settle(&Redacted::of(&LlmCall {
             id: LlmCallId::new("l2"),
             ..call
-        })
+        }))
         .await
         .unwrap();
 
@@ -246,7 +247,7 @@ pub async fn secrets_are_redacted(store: Arc<dyn Store>) {
 /// Saving what came out changes nothing more, and a path that held a secret is still found under its name.
 pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     let record = leaky_exchange();
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let path = &record.steps[0].action.files[0];
     assert_eq!(
         store
@@ -259,16 +260,16 @@ pub async fn redaction_is_stable_and_keeps_lookups(store: Arc<dyn Store>) {
     let mut saved = task("t", 1);
     saved.goal = Some(leaky("goal"));
     saved.files_touched = vec![path.clone()];
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     let once = store
         .tasks_by_files(PROJECT, std::slice::from_ref(path), 10)
         .await
         .unwrap()
         .remove(0);
-    store.save_task(&once).await.unwrap();
+    store.save_task(&Redacted::of(&once)).await.unwrap();
     assert_eq!(store.task(&once.id).await.unwrap(), Some(once));
     let entry = file_reasoning("f", path, 1);
-    store.save_file_reasoning(&entry).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&entry)).await.unwrap();
     assert_eq!(
         store
             .file_reasoning_by_path(PROJECT, path, 10)

@@ -2,8 +2,8 @@
 
 use super::sample::{PROJECT, at, client, edit, exchange, prompt, session, state, task};
 use grov_domain::{
-    Applied, ExchangeId, ExchangeKind, ExchangeRecord, Move, SessionStatus, SessionSummary, SideRequest,
-    Store, StoreError, Task, TaskId, TaskTransition, TokenUsage,
+    Applied, ExchangeId, ExchangeKind, ExchangeRecord, Move, Redacted, SessionStatus, SessionSummary,
+    SideRequest, Store, StoreError, Task, TaskId, TaskTransition, TokenUsage,
 };
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn only(moves: Move) -> TaskTransition {
 
 async fn done(store: &Arc<dyn Store>, transition: &TaskTransition) {
     assert_eq!(
-        store.apply(transition).await.unwrap(),
+        store.apply(&Redacted::of(transition)).await.unwrap(),
         Applied::Done { missing: Vec::new() }
     );
 }
@@ -84,10 +84,15 @@ fn turns() -> [ExchangeRecord; 4] {
 pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
-        .append(&[first.clone(), second.clone(), title.clone(), third.clone()])
+        .append(&Redacted::each(&[
+            first.clone(),
+            second.clone(),
+            title.clone(),
+            third.clone(),
+        ]))
         .await
         .unwrap();
-    store.append(&[exchange("b", 5)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("b", 5)])).await.unwrap();
     let whole = summary(&store, "a").await;
     let finished = Task {
         client_session_id: Some(client("a")),
@@ -144,12 +149,12 @@ pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
     assert_eq!(summary(&store, "b").await.exchanges, 1);
 
     // What is recorded from now on is added to that.
-    store.append(&[exchange("a", 15)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 15)])).await.unwrap();
     let late = ExchangeRecord {
         session_id: session("new"),
         ..exchange("a", 50)
     };
-    store.append(&[late]).await.unwrap();
+    store.append(&Redacted::each(&[late])).await.unwrap();
     assert_eq!(summary(&store, "a").await.exchanges, 3);
     assert_eq!(summary(&store, "a").await.state.token_count, 1563);
     let new = summary(&store, "new").await;
@@ -160,7 +165,10 @@ pub async fn exchanges_move_with_all_they_hold(store: Arc<dyn Store>) {
 pub async fn transition_is_idempotent(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     let all = [&first, &second, &title, &third];
-    store.append(&all.map(Clone::clone)).await.unwrap();
+    store
+        .append(&Redacted::each(&all.map(Clone::clone)))
+        .await
+        .unwrap();
     let mut old = summary(&store, "a").await.state;
     old.status = SessionStatus::Abandoned;
     let of = |id: &str| Task {
@@ -198,12 +206,15 @@ pub async fn transition_is_idempotent(store: Arc<dyn Store>) {
 /// While one of its exchanges is not stored, a transition that wants all of them changes nothing at all.
 pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
     let [first, second, _, third] = turns();
-    store.append(&[first.clone(), second.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), second.clone()]))
+        .await
+        .unwrap();
     let before = everything(&store).await;
     let mut transition = begin("new", 35, &[&third, &second]);
     transition.finished = vec![task("t", 1)];
     assert_eq!(
-        store.apply(&transition).await.unwrap(),
+        store.apply(&Redacted::of(&transition)).await.unwrap(),
         Applied::NotYet {
             missing: vec![third.id.clone()]
         }
@@ -211,7 +222,7 @@ pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
     assert_eq!(everything(&store).await, before);
     assert_eq!(store.session(&session("new")).await.unwrap(), None);
 
-    store.append(std::slice::from_ref(&third)).await.unwrap();
+    store.append(&[Redacted::of(&third)]).await.unwrap();
     done(&store, &transition).await;
     assert_eq!(summary(&store, "new").await.exchanges, 2);
     assert_eq!(summary(&store, "a").await.exchanges, 1);
@@ -220,15 +231,21 @@ pub async fn transition_waits_for_all_of_its_exchanges(store: Arc<dyn Store>) {
 /// A transition that takes what there is tells what was not.
 pub async fn transition_passes_over_what_is_not_stored(store: Arc<dyn Store>) {
     let [first, second, _, third] = turns();
-    store.append(&[first, second.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first, second.clone()]))
+        .await
+        .unwrap();
     // The same id in another client session is another exchange.
     let mut foreign = third.clone();
     (foreign.client_session_id, foreign.session_id) = (client("b"), session("b"));
-    store.append(&[foreign]).await.unwrap();
+    store.append(&Redacted::each(&[foreign])).await.unwrap();
     let mut transition = begin("new", 35, &[&second, &third]);
     transition.moves.as_mut().unwrap().all_or_nothing = false;
     let missing = vec![third.id.clone()];
-    assert_eq!(store.apply(&transition).await.unwrap(), Applied::Done { missing });
+    assert_eq!(
+        store.apply(&Redacted::of(&transition)).await.unwrap(),
+        Applied::Done { missing }
+    );
     assert_eq!(summary(&store, "new").await.exchanges, 1);
     assert_eq!(summary(&store, "b").await.exchanges, 1);
 }
@@ -237,7 +254,10 @@ pub async fn transition_passes_over_what_is_not_stored(store: Arc<dyn Store>) {
 /// not done either.
 pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>) {
     let [first, ..] = turns();
-    store.append(&[first.clone(), exchange("b", 1)]).await.unwrap();
+    store
+        .append(&Redacted::each(&[first.clone(), exchange("b", 1)]))
+        .await
+        .unwrap();
     let before = everything(&store).await;
     for to in ["nowhere", "b"] {
         let transition = TaskTransition {
@@ -246,7 +266,7 @@ pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>
             finished: vec![task("t", 1)],
             ..TaskTransition::default()
         };
-        let error = store.apply(&transition).await.unwrap_err();
+        let error = store.apply(&Redacted::of(&transition)).await.unwrap_err();
         assert!(matches!(error, StoreError::Other(_)), "{error}");
         assert!(error.to_string().contains(to), "{error}");
         assert_eq!(everything(&store).await, before);
@@ -258,7 +278,12 @@ pub async fn transition_needs_a_task_of_the_client_session(store: Arc<dyn Store>
 pub async fn exchange_that_moved_is_not_recorded_again(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
-        .append(&[first.clone(), second.clone(), title.clone(), third.clone()])
+        .append(&Redacted::each(&[
+            first.clone(),
+            second.clone(),
+            title.clone(),
+            third.clone(),
+        ]))
         .await
         .unwrap();
     done(&store, &begin("new", 35, &[&second, &third])).await;
@@ -268,10 +293,10 @@ pub async fn exchange_that_moved_is_not_recorded_again(store: Arc<dyn Store>) {
         ..third.clone()
     };
     let repeats = [third.clone(), first, second, title, under_new];
-    assert_eq!(store.append(&repeats).await.unwrap(), 0);
+    assert_eq!(store.append(&Redacted::each(&repeats)).await.unwrap(), 0);
     assert_eq!(everything(&store).await, before);
     let mixed = [third, exchange("a", 40)];
-    assert_eq!(store.append(&mixed).await.unwrap(), 1);
+    assert_eq!(store.append(&Redacted::each(&mixed)).await.unwrap(), 1);
     assert_eq!(summary(&store, "a").await.exchanges, 3);
     assert_eq!(summary(&store, "new").await.exchanges, 2);
 }
@@ -280,7 +305,12 @@ pub async fn exchange_that_moved_is_not_recorded_again(store: Arc<dyn Store>) {
 pub async fn exchanges_move_on_and_back(store: Arc<dyn Store>) {
     let [first, second, title, third] = turns();
     store
-        .append(&[first.clone(), second.clone(), title.clone(), third.clone()])
+        .append(&Redacted::each(&[
+            first.clone(),
+            second.clone(),
+            title.clone(),
+            third.clone(),
+        ]))
         .await
         .unwrap();
     let of_first = async || {
@@ -307,19 +337,25 @@ pub async fn exchanges_move_on_and_back(store: Arc<dyn Store>) {
     let end = everything(&store).await;
     assert_eq!(of_first().await, start);
     assert_eq!(counts("a").await, (3, 6, 4));
-    assert_eq!(store.append(&[first, second, title, third]).await.unwrap(), 0);
+    assert_eq!(
+        store
+            .append(&Redacted::each(&[first, second, title, third]))
+            .await
+            .unwrap(),
+        0
+    );
     assert_eq!(everything(&store).await, end);
 }
 
 /// An action that a later exchange reports once more is one step, also when the earlier one moved in between.
 pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Store>) {
     let broken = exchange("a", 10);
-    store.append(std::slice::from_ref(&broken)).await.unwrap();
+    store.append(&[Redacted::of(&broken)]).await.unwrap();
     done(&store, &begin("new", 15, &[&broken])).await;
     let mut next = exchange("a", 20);
     next.steps.insert(0, broken.steps[1].clone());
     next.steps[0].timestamp = at(99);
-    store.append(std::slice::from_ref(&next)).await.unwrap();
+    store.append(&[Redacted::of(&next)]).await.unwrap();
     let old = summary(&store, "a").await;
     assert_eq!(old.steps, 2);
     assert_eq!(old.last_action.unwrap().timestamp, at(20));
@@ -327,21 +363,21 @@ pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Stor
     // Another client session may use the same ids.
     let mut foreign = next.clone();
     (foreign.client_session_id, foreign.session_id) = (client("b"), session("b"));
-    store.append(&[foreign]).await.unwrap();
+    store.append(&Redacted::each(&[foreign])).await.unwrap();
     assert_eq!(summary(&store, "b").await.steps, 3);
 
     // The same step under both tasks, because the records came in the other order.
     let mut early = exchange("a", 30);
     let late_id = ExchangeId::new("a-exchange-late");
     early.steps.push(edit(&late_id, 0, 30, FILE));
-    store.append(std::slice::from_ref(&early)).await.unwrap();
+    store.append(&[Redacted::of(&early)]).await.unwrap();
     done(&store, &only(moving(&[&early], "new"))).await;
     let late = ExchangeRecord {
         steps: vec![edit(&late_id, 0, 30, FILE)],
         id: late_id,
         ..exchange("a", 31)
     };
-    store.append(std::slice::from_ref(&late)).await.unwrap();
+    store.append(&[Redacted::of(&late)]).await.unwrap();
     done(&store, &only(moving(&[&late, &next], "new"))).await;
     let steps = store.steps(&session("new")).await.unwrap();
     assert_eq!(steps.len(), 7);
@@ -354,9 +390,9 @@ pub async fn step_of_an_earlier_exchange_stays_with_its_task(store: Arc<dyn Stor
 /// A task whose exchanges all went takes up the context of the next one, however late it comes.
 pub async fn late_exchange_is_counted_in_a_task_that_was_emptied(store: Arc<dyn Store>) {
     let only = exchange("a", 50);
-    store.append(std::slice::from_ref(&only)).await.unwrap();
+    store.append(&[Redacted::of(&only)]).await.unwrap();
     done(&store, &begin("new", 60, &[&only])).await;
-    store.append(&[exchange("a", 10)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 10)])).await.unwrap();
     let old = summary(&store, "a").await;
     assert_eq!((old.exchanges, old.state.token_count), (1, 1563));
     assert_eq!(old.last_action.unwrap().timestamp, at(10));
@@ -371,10 +407,14 @@ pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
     let mut queued = typed(20, &["second", "third"]);
     queued.prompts[1].queued = true;
     store
-        .append(&[typed(30, &["fourth"]), queued.clone(), typed(10, &["first"])])
+        .append(&Redacted::each(&[
+            typed(30, &["fourth"]),
+            queued.clone(),
+            typed(10, &["first"]),
+        ]))
         .await
         .unwrap();
-    store.append(&[exchange("b", 1)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("b", 1)])).await.unwrap();
     let prompts = store.prompts(&session("a"), None).await.unwrap();
     let texts: Vec<_> = prompts.iter().map(|prompt| prompt.text.as_str()).collect();
     assert_eq!(texts, ["first", "second", "third", "fourth"]);
@@ -385,9 +425,9 @@ pub async fn prompts_come_in_order(store: Arc<dyn Store>) {
 /// What was judged before a memory was forgotten may hold its words: nothing of it is applied.
 pub async fn transition_judged_before_a_memory_was_forgotten_is_refused(store: Arc<dyn Store>) {
     let first = exchange("a", 10);
-    store.append(std::slice::from_ref(&first)).await.unwrap();
-    store.save_task(&task("t", 1)).await.unwrap();
-    store.save_task(&task("other", 2)).await.unwrap();
+    store.append(&[Redacted::of(&first)]).await.unwrap();
+    store.save_task(&Redacted::of(&task("t", 1))).await.unwrap();
+    store.save_task(&Redacted::of(&task("other", 2))).await.unwrap();
     let before = store.revision().await.unwrap();
     let judged = |id: &str, judged_under| TaskTransition {
         finished: vec![task(id, 3)],
@@ -402,7 +442,10 @@ pub async fn transition_judged_before_a_memory_was_forgotten_is_refused(store: A
     assert_eq!(store.forget(&gone).await.unwrap(), gone);
     let untouched = everything(&store).await;
     let late = judged("t", before);
-    assert_eq!(store.apply(&late).await.unwrap(), Applied::Outdated);
+    assert_eq!(
+        store.apply(&Redacted::of(&late)).await.unwrap(),
+        Applied::Outdated
+    );
     assert_eq!(everything(&store).await, untouched);
     assert_eq!(store.task(&gone[0]).await.unwrap(), None);
     // What holds no texts is applied.

@@ -1,17 +1,17 @@
 //! Where sessions stand, what the agent was told, and what people changed of goals.
 
 use super::sample::{
-    at, client, correction, drift_state, exchange, goal_edit, session, state, task, verdict,
+    at, client, correction, drift_state, exchange, goal_edit, proven, session, state, task, verdict,
 };
 use grov_domain::{
     ClientSessionId, Consent, Correction, CorrectionOutcome, DriftState, GoalEdit, GoalEditKind, MemoryStore,
-    Retention, SessionMode, SessionState, SessionStatus, Store, Task, TaskTransition,
+    Redacted, Retention, SessionMode, SessionState, SessionStatus, Store, Task, TaskTransition,
 };
 use std::sync::Arc;
 
 async fn save(store: &Arc<dyn Store>, state: &DriftState) {
     let task = session(state.client_session_id.as_str());
-    store.save_drift_state(state, &task).await.unwrap();
+    store.save_drift_state(&Redacted::of(state), &task).await.unwrap();
 }
 
 async fn kept(store: &Arc<dyn Store>, client_session: &str) -> Option<DriftState> {
@@ -86,21 +86,24 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
         ..drift_state("a", 3)
     };
     let (drifted, calmed) = (with_state(2, drift_state("a", 2)), with_state(3, calm.clone()));
-    store.append(std::slice::from_ref(&drifted)).await.unwrap();
+    store.append(&[Redacted::of(&drifted)]).await.unwrap();
     assert_eq!(kept(&store, "a").await, drifted.drift);
     assert_eq!(shown(&store, "a").await, DRIFTED);
-    store.append(&[calmed, drifted]).await.unwrap();
+    store.append(&Redacted::each(&[calmed, drifted])).await.unwrap();
     assert_eq!(kept(&store, "a").await.as_ref(), Some(&calm));
     assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
     let late = with_state(1, drift_state("a", 1));
-    assert_eq!(store.append(&[late]).await.unwrap(), 1);
+    assert_eq!(store.append(&Redacted::each(&[late])).await.unwrap(), 1);
     assert_eq!(kept(&store, "a").await.as_ref(), Some(&calm));
     assert_eq!(shown(&store, "a").await, (SessionMode::Normal, 1, false, 9));
     assert_eq!(told(&store, "a").await.len(), 1);
 
     // Two of one batch, the older one behind the newer.
     let (newer, older) = (with_state(5, drift_state("a", 5)), with_state(4, calm));
-    store.append(&[newer.clone(), older]).await.unwrap();
+    store
+        .append(&Redacted::each(&[newer.clone(), older]))
+        .await
+        .unwrap();
     assert_eq!(kept(&store, "a").await, newer.drift);
     assert_eq!(shown(&store, "a").await, DRIFTED);
 }
@@ -108,13 +111,13 @@ pub async fn drift_state_is_recorded_with_its_exchange(store: Arc<dyn Store>) {
 /// The task in work shows where its session stands; whoever saves the task with what was read before changes nothing
 /// of that. Other tasks begin as normal, and those that are over end so.
 pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
-    store.append(&[exchange("a", 1)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 1)])).await.unwrap();
     assert_eq!(shown(&store, "a").await, NORMAL);
     let stale = store.session(&session("a")).await.unwrap().unwrap().state;
     save(&store, &drift_state("a", 2)).await;
     assert_eq!(shown(&store, "a").await, DRIFTED);
     let before = store.session(&session("a")).await.unwrap().unwrap();
-    store.save_session(&stale).await.unwrap();
+    store.save_session(&Redacted::of(&stale)).await.unwrap();
     assert_eq!(store.session(&session("a")).await.unwrap().unwrap(), before);
     let next = SessionState {
         session_mode: SessionMode::Normal,
@@ -127,10 +130,13 @@ pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
         sessions,
         ..TaskTransition::default()
     };
-    store.apply(&transition(vec![stale.clone(), next])).await.unwrap();
+    store
+        .apply(&Redacted::of(&transition(vec![stale.clone(), next])))
+        .await
+        .unwrap();
     assert_eq!(shown(&store, "a").await, DRIFTED);
     assert_eq!(shown(&store, "a2").await, NORMAL);
-    store.append(&[exchange("a", 4)]).await.unwrap();
+    store.append(&Redacted::each(&[exchange("a", 4)])).await.unwrap();
     assert_eq!(
         shown(&store, "a").await,
         DRIFTED,
@@ -141,7 +147,7 @@ pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
         status: SessionStatus::Completed,
         ..stale
     };
-    store.apply(&transition(vec![over])).await.unwrap();
+    store.apply(&Redacted::of(&transition(vec![over]))).await.unwrap();
     let (mode, escalation, waiting, _) = shown(&store, "a").await;
     assert_eq!((mode, escalation, waiting), (SessionMode::Normal, 0, false));
 
@@ -156,11 +162,17 @@ pub async fn task_shows_where_its_session_stands(store: Arc<dyn Store>) {
         told.delivered_at = delivered.then(|| at(8));
         told.outcome = outcome;
         state.updated_at = at(seconds);
-        store.save_drift_state(&state, &session("a2")).await.unwrap();
+        store
+            .save_drift_state(&Redacted::of(&state), &session("a2"))
+            .await
+            .unwrap();
         assert_eq!(shown(&store, "a2").await.2, waits, "{seconds}");
     }
     assert_eq!(
-        store.save_drift_state(&state, &session("never seen")).await.ok(),
+        store
+            .save_drift_state(&Redacted::of(&state), &session("never seen"))
+            .await
+            .ok(),
         Some(())
     );
     assert_eq!(store.session(&session("never seen")).await.unwrap(), None);
@@ -171,7 +183,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     let (late, mut early) = (correction("1", "a", 9), correction("2", "a", 1));
     let other = correction("1", "b", 5);
     for one in [&late, &early, &other] {
-        store.save_correction(one).await.unwrap();
+        store.save_correction(&Redacted::of(one)).await.unwrap();
     }
     assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
     assert_eq!(told(&store, "b").await, [other]);
@@ -182,7 +194,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     ] {
         early.delivered_at = Some(at(2));
         early.outcome = Some(outcome);
-        store.save_correction(&early).await.unwrap();
+        store.save_correction(&Redacted::of(&early)).await.unwrap();
         assert_eq!(told(&store, "a").await, [early.clone(), late.clone()]);
     }
     // Words that were taken out of the request again.
@@ -191,7 +203,7 @@ pub async fn correction_is_replaced(store: Arc<dyn Store>) {
     early.step_id = None;
     early.tool_use_id = None;
     early.recovery_plan.clear();
-    store.save_correction(&early).await.unwrap();
+    store.save_correction(&Redacted::of(&early)).await.unwrap();
     assert_eq!(told(&store, "a").await, [early, late]);
     assert_eq!(told(&store, "c").await, []);
 }
@@ -202,12 +214,12 @@ pub async fn state_takes_back_nothing_of_its_correction(store: Arc<dyn Store>) {
     let mut told_since = state.correction.clone().unwrap();
     told_since.delivered_at = Some(at(6));
     told_since.outcome = Some(CorrectionOutcome::Followed);
-    store.save_correction(&told_since).await.unwrap();
+    store.save_correction(&Redacted::of(&told_since)).await.unwrap();
     save(&store, &state).await;
     assert_eq!(told(&store, "a").await, [told_since]);
     // And adds what was not known.
     let waiting = correction("new", "a", 9);
-    store.save_correction(&waiting).await.unwrap();
+    store.save_correction(&Redacted::of(&waiting)).await.unwrap();
     let said = Correction {
         delivered_at: Some(at(10)),
         outcome: Some(CorrectionOutcome::Ignored),
@@ -242,10 +254,10 @@ pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
         })
         .collect();
     for edit in made.iter().rev() {
-        store.edit_goal(edit).await.unwrap();
+        store.edit_goal(&Redacted::of(edit)).await.unwrap();
     }
     let other = goal_edit("e1", "b", "src/**", 0);
-    store.edit_goal(&other).await.unwrap();
+    store.edit_goal(&Redacted::of(&other)).await.unwrap();
     assert_eq!(edits("a").await, made);
     assert_eq!(edits("b").await, [other]);
     let at_once = [
@@ -253,7 +265,7 @@ pub async fn goal_edits_come_in_order(store: Arc<dyn Store>) {
         goal_edit("x2", "c", "second", 1),
     ];
     for edit in &at_once {
-        store.edit_goal(edit).await.unwrap();
+        store.edit_goal(&Redacted::of(edit)).await.unwrap();
     }
     assert_eq!(edits("c").await, at_once);
 }
@@ -263,10 +275,10 @@ pub async fn goal_edit_is_news_once(store: Arc<dyn Store>) {
     let revision = async || store.revision().await.unwrap();
     let before = revision().await;
     let edit = goal_edit("e", "a", "src/**", 1);
-    store.edit_goal(&edit).await.unwrap();
+    store.edit_goal(&Redacted::of(&edit)).await.unwrap();
     let after = revision().await;
     assert_ne!(after, before);
-    store.edit_goal(&edit).await.unwrap();
+    store.edit_goal(&Redacted::of(&edit)).await.unwrap();
     assert_eq!(revision().await, after);
     assert_eq!(store.goal_edits(&client("a")).await.unwrap(), [edit]);
     save(&store, &drift_state("a", 1)).await;
@@ -309,12 +321,18 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
         ..drift_state("a", 1)
     });
     let later = exchange("a", 2);
-    store.append(&[record.clone(), later.clone()]).await.unwrap();
+    store
+        .append(&Redacted::each(&[record.clone(), later.clone()]))
+        .await
+        .unwrap();
     let verdicts = [
         (later.steps[0].id.clone(), leaky_verdict(6)),
         (later.steps[1].id.clone(), leaky_verdict(2)),
     ];
-    assert_eq!(store.judge_steps(&client("a"), &verdicts).await.unwrap(), 2);
+    assert_eq!(
+        store.judge_steps(&client("a"), &proven(&verdicts)).await.unwrap(),
+        2
+    );
     let saved = DriftState {
         correction: Some(leaky_correction("saved")),
         consent: Consent {
@@ -325,15 +343,18 @@ pub async fn secrets_of_the_watch_are_redacted(store: Arc<dyn Store>) {
         ..drift_state("b", 1)
     };
     save(&store, &saved).await;
-    store.save_correction(&leaky_correction("direct")).await.unwrap();
     store
-        .edit_goal(&goal_edit("e", "a", &leaky("edit"), 1))
+        .save_correction(&Redacted::of(&leaky_correction("direct")))
+        .await
+        .unwrap();
+    store
+        .edit_goal(&Redacted::of(&goal_edit("e", "a", &leaky("edit"), 1)))
         .await
         .unwrap();
     let mut event = super::sample::drift("d", "a", 1);
     event.command = Some(leaky("command"));
     event.findings = leaky_verdict(1).findings;
-    store.append_drift(&event).await.unwrap();
+    store.append_drift(&Redacted::of(&event)).await.unwrap();
 
     let kept_step = grov_domain::DriftEventId::new(record.steps[1].id.as_str());
     let everything = format!(
@@ -376,22 +397,25 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
         record.steps[0].verdict = Some(verdict(2));
         record.steps[1].verdict = Some(verdict(6));
         record.drift = Some(drift_state(name, 1));
-        store.append(&[record]).await.unwrap();
+        store.append(&Redacted::each(&[record])).await.unwrap();
         let over = SessionState {
             status: SessionStatus::Completed,
             ..state(name, name, 1)
         };
-        store.save_session(&over).await.unwrap();
-        store.edit_goal(&goal_edit("e", name, "src/**", 2)).await.unwrap();
+        store.save_session(&Redacted::of(&over)).await.unwrap();
+        store
+            .edit_goal(&Redacted::of(&goal_edit("e", name, "src/**", 2)))
+            .await
+            .unwrap();
         let saved = Task {
             client_session_id: Some(client(name)),
             session_id: Some(session(name)),
             ..task(name, 3)
         };
-        store.save_task(&saved).await.unwrap();
+        store.save_task(&Redacted::of(&saved)).await.unwrap();
     }
     let later = goal_edit("later", "c", "docs/**", 4);
-    store.edit_goal(&later).await.unwrap();
+    store.edit_goal(&Redacted::of(&later)).await.unwrap();
     let revision = store.revision().await.unwrap();
     let untouched = async || {
         format!(
@@ -441,7 +465,7 @@ pub async fn forgotten_memory_leaves_the_watch(store: Arc<dyn Store>) {
 /// other words does not.
 pub async fn forgotten_memory_leaves_the_limits_of_a_live_session(store: Arc<dyn Store>) {
     store
-        .append(&[exchange("live", 1), exchange("over", 1)])
+        .append(&Redacted::each(&[exchange("live", 1), exchange("over", 1)]))
         .await
         .unwrap();
     let kinds = [
@@ -456,21 +480,24 @@ pub async fn forgotten_memory_leaves_the_limits_of_a_live_session(store: Arc<dyn
                 kind,
                 ..goal_edit(id, name, "src/**", 2)
             };
-            store.edit_goal(&edit).await.unwrap();
+            store.edit_goal(&Redacted::of(&edit)).await.unwrap();
         }
         let over = SessionState {
             status: SessionStatus::Completed,
             ..state(name, name, 3)
         };
-        store.save_session(&over).await.unwrap();
+        store.save_session(&Redacted::of(&over)).await.unwrap();
         let saved = Task {
             client_session_id: Some(client(name)),
             session_id: Some(session(name)),
             ..task(name, 3)
         };
-        store.save_task(&saved).await.unwrap();
+        store.save_task(&Redacted::of(&saved)).await.unwrap();
     }
-    store.save_session(&state("live", "live2", 4)).await.unwrap();
+    store
+        .save_session(&Redacted::of(&state("live", "live2", 4)))
+        .await
+        .unwrap();
     let ids = [task("live", 3).id, task("over", 3).id];
     MemoryStore::forget(store.as_ref(), &ids).await.unwrap();
     let left = async |name: &str| {
@@ -486,13 +513,13 @@ pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
     let mut record = exchange("c", 1);
     record.steps[1].verdict = Some(verdict(2));
     record.drift = Some(drift_state("c", 1));
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let saved = Task {
         client_session_id: Some(client("c")),
         session_id: Some(session("c")),
         ..task("c", 3)
     };
-    store.save_task(&saved).await.unwrap();
+    store.save_task(&Redacted::of(&saved)).await.unwrap();
     let revision = store.revision().await.unwrap();
     MemoryStore::forget(store.as_ref(), std::slice::from_ref(&saved.id))
         .await
@@ -506,16 +533,22 @@ pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
         correction: Some(correction("never stored", "c", 5)),
         ..drift_state("c", 6)
     });
-    store.append(&[unknown]).await.unwrap();
+    store.append(&Redacted::each(&[unknown])).await.unwrap();
     for id in ["c", "never stored"] {
-        store.save_correction(&correction(id, "c", 4)).await.unwrap();
+        store
+            .save_correction(&Redacted::of(&correction(id, "c", 4)))
+            .await
+            .unwrap();
     }
     let verdicts: Vec<_> = record
         .steps
         .iter()
         .map(|step| (step.id.clone(), verdict(6)))
         .collect();
-    assert_eq!(store.judge_steps(&client("c"), &verdicts).await.unwrap(), 0);
+    assert_eq!(
+        store.judge_steps(&client("c"), &proven(&verdicts)).await.unwrap(),
+        0
+    );
     let state = kept(&store, "c").await.unwrap();
     assert_eq!((state.correction, state.updated_at), (None, at(6)));
     let words: Vec<String> = told(&store, "c")
@@ -531,7 +564,7 @@ pub async fn forgotten_correction_does_not_come_back(store: Arc<dyn Store>) {
         made_at: time::OffsetDateTime::now_utc().replace_nanosecond(0).unwrap() + time::Duration::HOUR,
         ..correction("later", "c", 0)
     };
-    store.save_correction(&later).await.unwrap();
+    store.save_correction(&Redacted::of(&later)).await.unwrap();
     assert_eq!(told(&store, "c").await[1], later);
 }
 
@@ -549,11 +582,14 @@ pub async fn prune_takes_the_watch_after_its_sessions(store: Arc<dyn Store>) {
     let watched = async |name: &str, age: i64, with_session: bool| {
         let seconds = -age * HOUR;
         if with_session {
-            store.append(&[exchange(name, seconds)]).await.unwrap();
+            store
+                .append(&Redacted::each(&[exchange(name, seconds)]))
+                .await
+                .unwrap();
         }
         save(&store, &drift_state(name, seconds)).await;
         store
-            .edit_goal(&goal_edit("e", name, "src/**", seconds))
+            .edit_goal(&Redacted::of(&goal_edit("e", name, "src/**", seconds)))
             .await
             .unwrap();
     };

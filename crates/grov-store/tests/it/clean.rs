@@ -2,7 +2,7 @@
 
 use crate::open::raw;
 use crate::support::{Home, exchanges};
-use grov_domain::{Intent, IntentQuestion};
+use grov_domain::{Intent, IntentQuestion, Redacted};
 use grov_store::{OpenOptions, SqliteStore};
 use sqlx::{AssertSqlSafe, Connection, Executor, Row};
 use std::fs;
@@ -248,7 +248,9 @@ async fn a_database_that_was_set_aside_is_found_and_cleaned_and_takes_no_records
     let home = dirty().await;
     let aside = grov_store::set_aside(&home.database()).await.unwrap();
     home.open().await.close().await.unwrap();
-    home.spool().append(&exchanges("waiting", 1)).unwrap();
+    home.spool()
+        .append(&Redacted::each(&exchanges("waiting", 1)))
+        .unwrap();
     assert_eq!(
         grov_store::set_aside_databases(&home.database()),
         std::slice::from_ref(&aside)

@@ -4,7 +4,7 @@ use crate::support::{Home, files_with, secret};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftFilter, DriftLogStore, DriftState,
     DriftStore, ExchangeRecord, ExchangeStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore,
-    JudgedBy, RecoveryStep, Rule, SessionId, SessionMode, SessionStore, StepVerdict,
+    JudgedBy, RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionStore, StepVerdict,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{DrainReport, drain_spool};
@@ -68,7 +68,7 @@ async fn drift_survives_a_restart() {
     let store = home.open().await;
     let record = drifted("go back");
     let client = record.client_session_id.clone();
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let edit = GoalEdit {
         id: GoalEditId::fresh(),
         client_session_id: client.clone(),
@@ -76,7 +76,7 @@ async fn drift_survives_a_restart() {
         text: "another goal".to_owned(),
         at: OffsetDateTime::UNIX_EPOCH,
     };
-    store.edit_goal(&edit).await.unwrap();
+    store.edit_goal(&Redacted::of(&edit)).await.unwrap();
     store.close().await.unwrap();
     let store = home.open().await;
     let state = store.drift_state(&client).await.unwrap();
@@ -103,12 +103,12 @@ async fn drift_comes_out_of_the_spool_as_it_went_in() {
     let (home, direct) = (Home::new(), Home::new());
     let (store, other) = (home.open().await, direct.open().await);
     let record = drifted(&format!("use {} <private>mine</private> now", secret()));
-    home.spool().append(std::slice::from_ref(&record)).unwrap();
+    home.spool().append(&[Redacted::of(&record)]).unwrap();
     for leak in [secret(), "mine".to_owned()] {
         assert!(files_with(home.path(), &leak).is_empty(), "{leak}");
     }
     drain_spool(&store, &home.spool()).await.unwrap();
-    other.append(std::slice::from_ref(&record)).await.unwrap();
+    other.append(&[Redacted::of(&record)]).await.unwrap();
     let client = &record.client_session_id;
     let told = store.drift_events(&DriftFilter::default()).await.unwrap();
     assert_eq!(told.len(), 1);
@@ -136,7 +136,9 @@ async fn drift_comes_out_of_the_spool_as_it_went_in() {
 async fn spooled_line_of_an_older_version_is_read() {
     let home = Home::new();
     let store = home.open().await;
-    home.spool().append(&[sample_exchange("a", 1)]).unwrap();
+    home.spool()
+        .append(&Redacted::each(&[sample_exchange("a", 1)]))
+        .unwrap();
     let line = fs::read_to_string(home.spool().path()).unwrap();
     let older = line
         .replace(",\"verdict\":null", "")

@@ -2,8 +2,8 @@
 
 use crate::support::{Home, abandon, exchanges, files_with, step_ids};
 use grov_domain::{
-    ExchangeStore, MaintenanceStore, OrchestrationStore, SessionFilter, SessionId, SessionStore, StoreError,
-    TaskTransition,
+    ExchangeStore, MaintenanceStore, OrchestrationStore, Redacted, SessionFilter, SessionId, SessionStore,
+    StoreError, TaskTransition,
 };
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore, set_aside};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -33,11 +33,14 @@ async fn locked_database_is_busy_and_then_works() {
     let store = SqliteStore::open(&home.database(), &OpenOptions::brief())
         .await
         .unwrap();
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     let mut other = raw(&home.database()).await;
     other.execute("BEGIN EXCLUSIVE").await.unwrap();
     let start = Instant::now();
-    let error = store.append(&exchanges("a", 2)).await.unwrap_err();
+    let error = store
+        .append(&Redacted::each(&exchanges("a", 2)))
+        .await
+        .unwrap_err();
     assert!(error.is_transient(), "{error}");
     assert!(
         start.elapsed() < Duration::from_secs(1),
@@ -49,7 +52,10 @@ async fn locked_database_is_busy_and_then_works() {
         "reading goes on"
     );
     other.execute("ROLLBACK").await.unwrap();
-    assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
+    assert_eq!(
+        store.append(&Redacted::each(&exchanges("a", 2))).await.unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -63,6 +69,7 @@ async fn writer_waits_for_another_writer() {
         other.execute("COMMIT").await.unwrap();
     };
     let batch = exchanges("a", 1);
+    let batch = Redacted::each(&batch);
     let (stored, ()) = tokio::join!(store.append(&batch), release);
     assert_eq!(stored.unwrap(), 1);
 }
@@ -73,14 +80,18 @@ async fn abandoned_call_holds_no_lock_and_leaves_nothing_half() {
     let store = home.open().await;
     for polls in 1..12 {
         let name = format!("s{polls}");
-        abandon(store.append(&exchanges(&name, 100)), polls);
+        abandon(store.append(&Redacted::each(&exchanges(&name, 100))), polls);
         let other = home.open().await;
         other
-            .append(&exchanges("other", polls as i64))
+            .append(&Redacted::each(&exchanges("other", polls as i64)))
             .await
             .expect("no lock is left behind");
         assert_eq!(
-            store.append(&exchanges(&name, 100)).await.unwrap() % 100,
+            store
+                .append(&Redacted::each(&exchanges(&name, 100)))
+                .await
+                .unwrap()
+                % 100,
             0,
             "all or nothing"
         );
@@ -98,7 +109,7 @@ fn overwrite(path: &Path, offset: u64, length: usize) {
 /// A closed database of many pages.
 async fn large(home: &Home) {
     let store = home.open().await;
-    store.append(&exchanges("a", 500)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 500))).await.unwrap();
     store.close().await.unwrap();
     assert!(fs::metadata(home.database()).unwrap().len() > 120 * 4096);
 }
@@ -128,14 +139,21 @@ async fn damaged_header_is_corrupt_and_set_aside_keeps_the_bytes() {
             .starts_with("grov.db.corrupt-")
     );
     assert_eq!(fs::read(&kept).unwrap(), damaged);
-    assert_eq!(home.open().await.append(&exchanges("a", 1)).await.unwrap(), 1);
+    assert_eq!(
+        home.open()
+            .await
+            .append(&Redacted::each(&exchanges("a", 1)))
+            .await
+            .unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn side_files_are_set_aside_too() {
     let home = Home::new();
     let store = home.open().await;
-    store.append(&exchanges("a", 3)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 3))).await.unwrap();
     let log = fs::read(home.path().join("grov.db-wal")).unwrap();
     assert!(!log.is_empty());
     let kept = set_aside(&home.database()).await.unwrap();
@@ -154,12 +172,15 @@ async fn damaged_pages_are_set_aside_and_recording_goes_on() {
     large(&home).await;
     overwrite(&home.database(), 4096, 90 * 4096);
     let strict = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
-    let error = strict.append(&exchanges("a", 600)).await.unwrap_err();
+    let error = strict
+        .append(&Redacted::each(&exchanges("a", 600)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
 
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
     assert_eq!(
-        store.append(&exchanges("a", 600)).await.unwrap(),
+        store.append(&Redacted::each(&exchanges("a", 600))).await.unwrap(),
         600,
         "a new database took them"
     );
@@ -196,11 +217,14 @@ async fn whichever_call_finds_the_damage_the_next_one_works() {
 async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
     let home = Home::new();
     let store = ReopeningStore::new(home.database(), OpenOptions::brief(), OnCorruption::Fail);
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     let first = store.store().await.unwrap();
     let mut other = raw(&home.database()).await;
     other.execute("BEGIN IMMEDIATE").await.unwrap();
-    let error = store.apply(&TaskTransition::default()).await.unwrap_err();
+    let error = store
+        .apply(&Redacted::of(&TaskTransition::default()))
+        .await
+        .unwrap_err();
     assert!(error.is_transient(), "{error}");
     other.execute("ROLLBACK").await.unwrap();
     assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
@@ -208,13 +232,19 @@ async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
     let version = other.fetch_one("PRAGMA user_version").await.unwrap();
     let version: i64 = version.get(0);
     other.execute("PRAGMA user_version = 99").await.unwrap();
-    let error = store.apply(&TaskTransition::default()).await.unwrap_err();
+    let error = store
+        .apply(&Redacted::of(&TaskTransition::default()))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
     other
         .execute(AssertSqlSafe(format!("PRAGMA user_version = {version}")))
         .await
         .unwrap();
-    store.apply(&TaskTransition::default()).await.unwrap();
+    store
+        .apply(&Redacted::of(&TaskTransition::default()))
+        .await
+        .unwrap();
     assert!(!Arc::ptr_eq(&first, &store.store().await.unwrap()));
 
     store.close().await.unwrap();
@@ -234,7 +264,9 @@ async fn many_finding_the_same_damage_set_it_aside_once() {
         overwrite(&home.database(), 0, 4096);
         let append = async |number: usize| {
             let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-            store.append(&exchanges(&format!("s{number}"), 1)).await
+            store
+                .append(&Redacted::each(&exchanges(&format!("s{number}"), 1)))
+                .await
         };
         let results = futures_util::future::join_all((0..6).map(append)).await;
         assert!(
@@ -256,7 +288,11 @@ async fn many_finding_the_same_damage_set_it_aside_once() {
 #[tokio::test]
 async fn full_disk_is_named_and_survived() {
     let home = Home::new();
-    home.open().await.append(&exchanges("a", 5)).await.unwrap();
+    home.open()
+        .await
+        .append(&Redacted::each(&exchanges("a", 5)))
+        .await
+        .unwrap();
     let pages = {
         let row = raw(&home.database())
             .await
@@ -270,7 +306,10 @@ async fn full_disk_is_named_and_survived() {
         ..OpenOptions::default()
     };
     let store = SqliteStore::open(&home.database(), &tight).await.unwrap();
-    let error = store.append(&exchanges("b", 500)).await.unwrap_err();
+    let error = store
+        .append(&Redacted::each(&exchanges("b", 500)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
     assert!(error.to_string().contains("free some space"), "{error}");
     assert_eq!(
@@ -279,11 +318,18 @@ async fn full_disk_is_named_and_survived() {
         "nothing of the batch is left"
     );
     assert_eq!(
-        store.append(&exchanges("a", 6)).await.unwrap(),
+        store.append(&Redacted::each(&exchanges("a", 6))).await.unwrap(),
         1,
         "what fits is still taken"
     );
-    assert_eq!(home.open().await.append(&exchanges("b", 500)).await.unwrap(), 500);
+    assert_eq!(
+        home.open()
+            .await
+            .append(&Redacted::each(&exchanges("b", 500)))
+            .await
+            .unwrap(),
+        500
+    );
     assert!(is_sound(&home.database()).await);
 }
 
@@ -291,14 +337,14 @@ async fn full_disk_is_named_and_survived() {
 async fn deleted_database_is_noticed() {
     let home = Home::new();
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     let first = store.store().await.unwrap();
     assert!(first.is_current());
     for suffix in ["", "-wal", "-shm"] {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
     }
     assert!(!first.is_current());
-    store.append(&exchanges("b", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("b", 1))).await.unwrap();
     assert_eq!(
         step_ids(&home.open().await, &["b"]).await.len(),
         2,
@@ -310,13 +356,16 @@ async fn deleted_database_is_noticed() {
 async fn write_to_a_database_that_was_replaced_is_no_success() {
     let home = Home::new();
     let store = home.open().await;
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     let own = with_log(&home).await;
     for suffix in ["-wal", "-shm"] {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
     }
-    own.append(&exchanges("c", 1)).await.unwrap();
-    let error = store.append(&exchanges("d", 1)).await.unwrap_err();
+    own.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
+    let error = store
+        .append(&Redacted::each(&exchanges("d", 1)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
     assert!(error.to_string().contains("write it again"), "{error}");
     assert_eq!(found_after_a_kill(&home, &["a", "b", "c", "d"]).await, 6);
@@ -325,9 +374,9 @@ async fn write_to_a_database_that_was_replaced_is_no_success() {
 /// A store whose session "a" is in the database file and whose session "b" is in the log alone.
 async fn with_log(home: &Home) -> ReopeningStore {
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     store.close().await.unwrap();
-    store.append(&exchanges("b", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("b", 1))).await.unwrap();
     assert!(store.is_current());
     store
 }
@@ -369,14 +418,17 @@ async fn log_deleted_while_it_is_in_use_loses_no_record() {
         let store = with_log(&home).await;
         // Another store of the same process, as the daemon has them.
         let other = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
-        other.append(&exchanges("other", 1)).await.unwrap();
+        other
+            .append(&Redacted::each(&exchanges("other", 1)))
+            .await
+            .unwrap();
         for suffix in gone {
             fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
         }
         assert!(!store.is_current(), "{gone:?}");
-        store.append(&exchanges("c", 1)).await.unwrap();
+        store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
         assert!(store.is_current());
-        other.append(&exchanges("d", 1)).await.unwrap();
+        other.append(&Redacted::each(&exchanges("d", 1))).await.unwrap();
         let names = ["a", "b", "other", "c", "d"];
         assert_eq!(found_after_a_kill(&home, &names).await, 10, "{gone:?}");
         assert!(is_private(&home.database()));
@@ -390,7 +442,7 @@ async fn deleted_log_is_saved_by_whatever_call_comes_next() {
     use grov_domain::SwitchStore;
     let home = Home::new();
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     for suffix in ["-wal", "-shm"] {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
     }
@@ -406,7 +458,7 @@ async fn log_that_others_began_anew_is_kept_beside() {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
     }
     fs::write(home.path().join("grov.db-wal"), "frames of another process").unwrap();
-    store.append(&exchanges("c", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
     assert_eq!(found_after_a_kill(&home, &["a", "b", "c"]).await, 6);
     assert_eq!(set_asides(&home), 1);
     assert_eq!(files_with(home.path(), "frames of another process").len(), 1);
@@ -423,8 +475,8 @@ async fn overwritten_log_costs_what_was_in_it_and_nothing_else() {
         let home = Home::new();
         let store = with_log(&home).await;
         spoil(&home.path().join("grov.db-wal"));
-        store.append(&exchanges("c", 1)).await.unwrap();
-        store.append(&exchanges("d", 1)).await.unwrap();
+        store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
+        store.append(&Redacted::each(&exchanges("d", 1))).await.unwrap();
         assert_eq!(
             found_after_a_kill(&home, &["a", "c", "d"]).await,
             6,
@@ -441,14 +493,17 @@ async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothi
     let other = with_log(&home).await;
     fs::remove_file(home.path().join("grov.db-wal")).unwrap();
     let plain = home.open().await;
-    let error = plain.append(&exchanges("c", 1)).await.unwrap_err();
+    let error = plain
+        .append(&Redacted::each(&exchanges("c", 1)))
+        .await
+        .unwrap_err();
     drop(plain);
     assert!(
         error.to_string().contains("a running grov-proxyd repairs it"),
         "{error}"
     );
     let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-    store.append(&exchanges("c", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
     assert_eq!(found_after_a_kill(&home, &["a", "c"]).await, 4);
     assert_eq!(set_asides(&home), 1);
     drop(other);
@@ -464,12 +519,18 @@ async fn database_is_not_set_aside_before_there_is_a_copy() {
     // As on a full disk, no copy can be made.
     let copy = home.path().join("grov.db.rescued");
     fs::create_dir_all(copy.join("in the way")).unwrap();
-    let error = store.append(&exchanges("c", 1)).await.unwrap_err();
+    let error = store
+        .append(&Redacted::each(&exchanges("c", 1)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
     assert_eq!(set_asides(&home), 0);
     assert_eq!(fs::read(home.database()).unwrap(), damaged);
     fs::remove_dir_all(&copy).unwrap();
-    assert_eq!(store.append(&exchanges("c", 1)).await.unwrap(), 1);
+    assert_eq!(
+        store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -500,7 +561,14 @@ async fn half_a_copy_takes_no_place() {
     let home = Home::new();
     let copy = home.path().join("grov.db.rescued");
     fs::write(&copy, "SQLite format 3\0 and no more").unwrap();
-    assert_eq!(home.open().await.append(&exchanges("a", 1)).await.unwrap(), 1);
+    assert_eq!(
+        home.open()
+            .await
+            .append(&Redacted::each(&exchanges("a", 1)))
+            .await
+            .unwrap(),
+        1
+    );
     home.open().await;
     assert!(
         !copy.exists(),
@@ -514,7 +582,7 @@ async fn log_with_a_spoilt_header_loses_no_record() {
     let store = with_log(&home).await;
     overwrite(&home.path().join("grov.db-wal"), 4, 8);
     assert!(!store.is_current());
-    store.append(&exchanges("c", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
     assert_eq!(found_after_a_kill(&home, &["a", "b", "c"]).await, 6);
 }
 
@@ -526,9 +594,9 @@ async fn log_that_is_emptied_or_begun_anew_in_order_is_no_fault() {
     let mut other = raw(&home.database()).await;
     other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap();
     assert!(store.is_current(), "emptied");
-    store.append(&exchanges("c", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
     other.execute("PRAGMA wal_checkpoint(RESTART)").await.unwrap();
-    store.append(&exchanges("d", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("d", 1))).await.unwrap();
     assert!(store.is_current(), "begun anew");
     assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
 }
@@ -543,17 +611,26 @@ async fn missing_folder_appears_later() {
         OpenOptions::default(),
         OnCorruption::SetAside,
     );
-    let error = store.append(&exchanges("a", 1)).await.unwrap_err();
+    let error = store
+        .append(&Redacted::each(&exchanges("a", 1)))
+        .await
+        .unwrap_err();
     assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
     fs::remove_file(&blocker).unwrap();
-    assert_eq!(store.append(&exchanges("a", 1)).await.unwrap(), 1);
+    assert_eq!(
+        store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
 async fn pruning_gives_space_back() {
     let home = Home::new();
     let store = home.open().await;
-    store.append(&exchanges("a", 2000)).await.unwrap();
+    store
+        .append(&Redacted::each(&exchanges("a", 2000)))
+        .await
+        .unwrap();
     store.close().await.unwrap();
     let before = fs::metadata(home.database()).unwrap().len();
     let now = time::OffsetDateTime::now_utc() + Duration::from_secs(3600 * 24 * 365 * 20);
@@ -571,7 +648,7 @@ async fn no_file_holds_a_secret() {
     let home = Home::new();
     let store = home.open().await;
     store
-        .append(&[crate::support::leaky_exchange("a")])
+        .append(&Redacted::each(&[crate::support::leaky_exchange("a")]))
         .await
         .unwrap();
     assert!(

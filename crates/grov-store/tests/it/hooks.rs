@@ -4,7 +4,7 @@ use crate::support::Home;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, DriftStore, ExchangeStore, HistoryKey,
     HookProgress, HookSession, HookStore, LedgerEntry, LedgerStore, Lineage, MemoryStore, NewLineage,
-    SessionId, Task, TaskId, TaskStatus, TaskStore,
+    Redacted, SessionId, Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{OpenOptions, SqliteStore};
@@ -28,7 +28,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
         ended: Vec::new(),
         check: None,
     };
-    match store.follow(&progress).await {
+    match store.follow(&Redacted::of(&progress)).await {
         // On a slow machine a writer may wait in vain: it reads again, as behind somebody else's write.
         Err(error) if error.is_transient() => false,
         other => other.unwrap(),
@@ -104,7 +104,7 @@ async fn call_of_a_correction_is_kept() {
     let home = Home::new();
     let store = home.open().await;
     let record = sample_exchange("c", 1);
-    store.append(std::slice::from_ref(&record)).await.unwrap();
+    store.append(&[Redacted::of(&record)]).await.unwrap();
     let made_at = OffsetDateTime::UNIX_EPOCH;
     let correction = Correction {
         id: CorrectionId::new("k"),
@@ -121,7 +121,7 @@ async fn call_of_a_correction_is_kept() {
         delivered_at: None,
         outcome: None,
     };
-    store.save_correction(&correction).await.unwrap();
+    store.save_correction(&Redacted::of(&correction)).await.unwrap();
     assert_eq!(store.corrections(&client()).await.unwrap(), [correction]);
 }
 
@@ -184,7 +184,7 @@ async fn quote(store: &SqliteStore, place: u128, memories: Vec<TaskId>) -> bool 
         decided_at: OffsetDateTime::UNIX_EPOCH,
     };
     let until = Instant::now() + Duration::from_secs(60);
-    store.decide(&lineage(), &entry, until).await.unwrap()
+    store.decide(&lineage(), &entry.redacted(), until).await.unwrap()
 }
 
 #[derive(Clone, Debug)]
@@ -228,7 +228,7 @@ proptest! {
                         forgotten[usize::from(number)] = true;
                     }
                     Event::Save(number) => {
-                        forgetting.save_task(&task(number)).await.unwrap();
+                        forgetting.save_task(&Redacted::of(&task(number))).await.unwrap();
                         forgotten[usize::from(number)] = false;
                     }
                 }
@@ -265,7 +265,7 @@ async fn decision_in_flight_quotes_nothing_forgotten() {
         // What is forgotten refuses only what quotes it.
         assert!(quote(&deciding, u128::MAX, vec![memory(1)]).await);
     });
-    forgetting.save_task(&task(0)).await.unwrap();
+    forgetting.save_task(&Redacted::of(&task(0))).await.unwrap();
     // While decisions are made the file may be busy; forgetting may be repeated.
     while let Err(error) = forgetting.forget(&[memory(0)]).await {
         assert!(error.is_transient(), "{error}");

@@ -6,8 +6,8 @@ use grov_domain::{
     DriftEventId, DriftLogStore, DriftState, DriftStore, Effect, EffectKind, ExchangeStore, FilePin,
     FileReasoning, FileReasoningStore, Finding, GoalEdit, GoalEditId, GoalEditKind, GoalStore, HistoryKey,
     JudgedBy, LedgerEntry, LedgerStore, Lineage, LineageTip, MemoryQuestion, MemoryScope, MemorySearch,
-    MemoryStore, Prompt, RecoveryStep, Rule, SessionId, SessionStatus, SessionStore, StepVerdict, Task,
-    TaskId, TaskStatus, TaskStore,
+    MemoryStore, Prompt, RecoveryStep, Redacted, Rule, SessionId, SessionStatus, SessionStore, StepVerdict,
+    Task, TaskId, TaskStatus, TaskStore,
 };
 use grov_store::contract::sample_exchange;
 use grov_store::{OpenOptions, SqliteStore};
@@ -80,10 +80,16 @@ async fn what_is_forgotten_is_in_no_file() {
     let filler: Vec<Task> = (0..300)
         .map(|number| task(&format!("t{number}"), number, "filler words"))
         .collect();
-    store.import(&filler[..150]).await.unwrap();
-    store.import(&[task("wanted", 500, "zyxwvutsr")]).await.unwrap();
+    store.import(&Redacted::each(&filler[..150])).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("wanted", 500, "zyxwvutsr")]))
+        .await
+        .unwrap();
     // Written twice, so that an older version lies somewhere too, and moved about by what comes behind.
-    store.import(&[task("wanted", 501, "zyxwvutsr")]).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("wanted", 501, "zyxwvutsr")]))
+        .await
+        .unwrap();
     let about = FileReasoning {
         id: "r".to_owned(),
         task_id: Some(TaskId::new("wanted")),
@@ -97,9 +103,9 @@ async fn what_is_forgotten_is_in_no_file() {
         reasoning: "zyxwvutsr again".to_owned(),
         created_at: OffsetDateTime::UNIX_EPOCH,
     };
-    store.save_file_reasoning(&about).await.unwrap();
+    store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
     for portion in filler[150..].chunks(10) {
-        store.import(portion).await.unwrap();
+        store.import(&Redacted::each(portion)).await.unwrap();
     }
     assert!(!files_with(home.path(), "zyxwvutsr").is_empty());
     store.forget(&[TaskId::new("wanted")]).await.unwrap();
@@ -158,10 +164,10 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
     for number in 0..60 {
         let text = words(number);
         store
-            .append(&[
+            .append(&Redacted::each(&[
                 exchange("c", number, &text),
                 exchange("other", number, &text.replace(WORD, "harmless")),
-            ])
+            ]))
             .await
             .unwrap();
         let block = |id: &str, text: &str| LedgerEntry {
@@ -175,7 +181,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             block("other", &"y".repeat(number as usize * 31)),
         ] {
             let until = std::time::Instant::now() + crate::support::PATIENCE;
-            assert!(store.decide(&lineage, &entry, until).await.unwrap());
+            assert!(store.decide(&lineage, &entry.redacted(), until).await.unwrap());
         }
         let event = DriftEvent {
             id: DriftEventId::new(format!("d{number}")),
@@ -194,7 +200,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             findings: Vec::new(),
             judged_by: None,
         };
-        store.append_drift(&event).await.unwrap();
+        store.append_drift(&Redacted::of(&event)).await.unwrap();
         watched(&store, number, &text).await;
         let about = FileReasoning {
             id: format!("r{number}"),
@@ -209,7 +215,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             reasoning: text.clone(),
             created_at: OffsetDateTime::UNIX_EPOCH,
         };
-        store.save_file_reasoning(&about).await.unwrap();
+        store.save_file_reasoning(&Redacted::of(&about)).await.unwrap();
         let mut state = store.session(&SessionId::new("c")).await.unwrap().unwrap().state;
         state.original_goal = Some(text.clone());
         state.expected_scope = vec![text.clone()];
@@ -217,7 +223,7 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
         state.keywords = vec![text.clone()];
         // What a person demands holds while anything is in work.
         state.status = SessionStatus::Completed;
-        store.save_session(&state).await.unwrap();
+        store.save_session(&Redacted::of(&state)).await.unwrap();
         let wanted = Task {
             client_session_id: Some(ClientSessionId::new("c")),
             session_id: Some(SessionId::new("c")),
@@ -231,12 +237,17 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
             ..task("wanted", number, &text)
         };
         store
-            .import(&[wanted, task(&format!("t{number}"), number, "filler")])
+            .import(&Redacted::each(&[
+                wanted,
+                task(&format!("t{number}"), number, "filler"),
+            ]))
             .await
             .unwrap();
     }
     // Waiting to be stored, by a process that found the store busy.
-    home.spool().append(&[exchange("c", 99, &words(99))]).unwrap();
+    home.spool()
+        .append(&Redacted::each(&[exchange("c", 99, &words(99))]))
+        .unwrap();
     assert_eq!(files_with(home.path(), WORD).len(), 3, "database, its log, spool");
     assert_eq!(
         store.forget(&[TaskId::new("wanted")]).await.unwrap(),
@@ -244,7 +255,10 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
     );
     assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
     assert_eq!(store.steps(&SessionId::new("c")).await.unwrap().len(), 92);
-    store.append(&[exchange("c", 100, "harmless")]).await.unwrap();
+    store
+        .append(&Redacted::each(&[exchange("c", 100, "harmless")]))
+        .await
+        .unwrap();
     store.close().await.unwrap();
     assert_eq!(files_with(home.path(), WORD), Vec::<std::path::PathBuf>::new());
 }
@@ -253,7 +267,10 @@ async fn no_word_of_a_forgotten_task_is_in_any_file() {
 async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_gone() {
     let home = Home::new();
     let store = home.open().await;
-    store.import(&[task("t", 1, "zyxwvutsr")]).await.unwrap();
+    store
+        .import(&Redacted::each(&[task("t", 1, "zyxwvutsr")]))
+        .await
+        .unwrap();
     let mut reader = crate::open::raw(&home.database()).await;
     reader.execute("BEGIN; SELECT count(*) FROM tasks").await.unwrap();
     let error = store.forget(&[TaskId::new("t")]).await.unwrap_err();
@@ -293,17 +310,17 @@ async fn memory_moves_with_its_task_when_the_project_becomes_known() {
     let store = home.open().await;
     let mut unknown = sample_exchange("c", 1);
     unknown.project = grov_domain::Project::default();
-    store.append(&[unknown]).await.unwrap();
+    store.append(&Redacted::each(&[unknown])).await.unwrap();
     let homeless = Task {
         project_path: String::new(),
         client_session_id: Some(ClientSessionId::new("c")),
         session_id: Some(SessionId::new("c")),
         ..task("t", 2, "words")
     };
-    store.save_task(&homeless).await.unwrap();
+    store.save_task(&Redacted::of(&homeless)).await.unwrap();
     assert_eq!(frequency(&store, "", "word").await, 1);
     let known = sample_exchange("c", 3);
-    store.append(std::slice::from_ref(&known)).await.unwrap();
+    store.append(&[Redacted::of(&known)]).await.unwrap();
     assert_eq!(frequency(&store, "", "word").await, 0);
     assert_eq!(frequency(&store, known.project.key(), "word").await, 1);
 }
@@ -325,10 +342,10 @@ async fn any_text_is_indexed_and_asked_for_without_an_error() {
             files_touched: files,
             ..task(&format!("t{number}"), number, text)
         };
-        store.save_task(&odd).await.unwrap();
+        store.save_task(&Redacted::of(&odd)).await.unwrap();
     }
     let huge = task("huge", 99, &"many words ".repeat(100_000));
-    store.save_task(&huge).await.unwrap();
+    store.save_task(&Redacted::of(&huge)).await.unwrap();
     for text in texts {
         let terms = grov_domain::words(text, 99);
         let found = frequencies(&store, "/p", &terms).await;
@@ -381,7 +398,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
     // Half of the steps stay, half go into the log.
     let step = sample_exchange("c", number).steps[0].id.clone();
     let score = if number % 2 == 0 { 3 } else { 6 };
-    let judged = [(step, verdict(score))];
+    let judged = [(step, Redacted::of(&verdict(score)))];
     let judged = store.judge_steps(&ClientSessionId::new("c"), &judged).await;
     assert_eq!(judged.unwrap(), 1);
     let at = OffsetDateTime::UNIX_EPOCH;
@@ -390,7 +407,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         ..DriftState::new(ClientSessionId::new("c"), at)
     };
     store
-        .save_drift_state(&state, &SessionId::new("c"))
+        .save_drift_state(&Redacted::of(&state), &SessionId::new("c"))
         .await
         .unwrap();
     let edit = GoalEdit {
@@ -400,7 +417,7 @@ async fn watched(store: &SqliteStore, number: i64, text: &str) {
         text: text.to_owned(),
         at,
     };
-    store.edit_goal(&edit).await.unwrap();
+    store.edit_goal(&Redacted::of(&edit)).await.unwrap();
 }
 
 #[tokio::test]
@@ -408,7 +425,10 @@ async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
     let home = Home::new();
     let store = home.open().await;
     for (id, seconds) in [("a", 1), ("b", 2)] {
-        store.save_task(&task(id, seconds, "retry")).await.unwrap();
+        store
+            .save_task(&Redacted::of(&task(id, seconds, "retry")))
+            .await
+            .unwrap();
     }
     let (mut listed, database) = (Vec::new(), home.database());
     let mut visit = |seen: Task| {
@@ -424,7 +444,10 @@ async fn a_memory_that_is_saved_while_memories_are_listed_is_listed_once() {
                     let other = SqliteStore::open(&database, &OpenOptions::default())
                         .await
                         .unwrap();
-                    other.save_task(&task("a", 3, "retry twice")).await.unwrap();
+                    other
+                        .save_task(&Redacted::of(&task("a", 3, "retry twice")))
+                        .await
+                        .unwrap();
                 });
             });
             saves.join().unwrap();

@@ -3,7 +3,7 @@
 use crate::support::{Home, PATIENCE, exchanges};
 use grov_domain::{
     Applied, ClientSessionId, ExchangeId, ExchangeStore, HistoryKey, LedgerEntry, LedgerStore, Lineage,
-    MaintenanceStore, MemoryStore, Move, NewLineage, OrchestrationStore, SessionFilter, SessionId,
+    MaintenanceStore, MemoryStore, Move, NewLineage, OrchestrationStore, Redacted, SessionFilter, SessionId,
     SessionStore, StoreError, SwitchScope, SwitchStore, TaskId, TaskStore, TaskTransition,
 };
 use grov_store::{OpenOptions, SqliteStore};
@@ -47,7 +47,7 @@ async fn new_folder_and_files_are_private() {
     let store = SqliteStore::open(&folder.join("grov.db"), &OpenOptions::default())
         .await
         .unwrap();
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     assert_eq!((mode(&folder), mode(&home.path().join("made"))), (0o700, 0o700));
     let mut names = Vec::new();
     for entry in fs::read_dir(&folder).unwrap() {
@@ -74,10 +74,10 @@ async fn open_tightens_the_file_and_leaves_the_folder() {
 async fn what_was_stored_is_there_after_reopening() {
     let home = Home::new();
     let store = home.open().await;
-    store.append(&exchanges("a", 3)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 3))).await.unwrap();
     store.close().await.unwrap();
     store
-        .append(&exchanges("b", 1))
+        .append(&Redacted::each(&exchanges("b", 1)))
         .await
         .expect("a closed store opens again");
     drop(store);
@@ -135,16 +135,27 @@ async fn existing_database_is_opened_for_reading_alone() {
     fs::write(home.database(), "").unwrap();
     assert!(open().await.is_none(), "another process is just creating it");
 
-    home.open().await.append(&exchanges("a", 2)).await.unwrap();
+    home.open()
+        .await
+        .append(&Redacted::each(&exchanges("a", 2)))
+        .await
+        .unwrap();
     let store = open().await.expect("it is there");
     assert_eq!(
         store.sessions(&SessionFilter::default()).await.unwrap()[0].exchanges,
         2
     );
     assert!(store.stats().await.unwrap().bytes > 0);
-    let refused = store.append(&exchanges("b", 1)).await.unwrap_err();
+    let refused = store
+        .append(&Redacted::each(&exchanges("b", 1)))
+        .await
+        .unwrap_err();
     assert!(matches!(refused, StoreError::NotWritable(_)), "{refused}");
-    home.open().await.append(&exchanges("b", 1)).await.unwrap();
+    home.open()
+        .await
+        .append(&Redacted::each(&exchanges("b", 1)))
+        .await
+        .unwrap();
     assert_eq!(
         store.sessions(&SessionFilter::default()).await.unwrap().len(),
         2,
@@ -263,7 +274,7 @@ async fn database_of_the_first_schema_keeps_its_records() {
             ..TaskTransition::default()
         };
         assert_eq!(
-            store.apply(&transition).await.unwrap(),
+            store.apply(&Redacted::of(&transition)).await.unwrap(),
             Applied::Done { missing: Vec::new() }
         );
         assert_eq!(store.steps(&SessionId::new("a2")).await.unwrap().len(), 1);
@@ -319,7 +330,7 @@ async fn database_without_a_ledger_gets_one() {
         decided_at: OffsetDateTime::UNIX_EPOCH,
     };
     let until = Instant::now() + PATIENCE;
-    assert!(store.decide(&lineage, &entry, until).await.unwrap());
+    assert!(store.decide(&lineage, &entry.redacted(), until).await.unwrap());
     assert_eq!(store.uses(&[TaskId::new("t")]).await.unwrap().len(), 1);
     let revision = store.revision().await.unwrap();
     store
@@ -389,14 +400,17 @@ async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
     let newest = newest_schema().await;
     let home = Home::new();
     let store = home.open().await;
-    store.append(&exchanges("a", 1)).await.unwrap();
+    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     raw(&home.database())
         .await
         .execute("PRAGMA user_version = 99")
         .await
         .unwrap();
     for _ in 0..2 {
-        let error = store.append(&exchanges("a", 2)).await.unwrap_err();
+        let error = store
+            .append(&Redacted::each(&exchanges("a", 2)))
+            .await
+            .unwrap_err();
         assert!(
             matches!(error, StoreError::NewerSchema { found: 99, known } if known == newest),
             "{error}"
@@ -407,7 +421,10 @@ async fn schema_that_becomes_newer_under_an_open_store_stops_its_writes() {
         .execute(AssertSqlSafe(format!("PRAGMA user_version = {newest}")))
         .await
         .unwrap();
-    assert_eq!(store.append(&exchanges("a", 2)).await.unwrap(), 1);
+    assert_eq!(
+        store.append(&Redacted::each(&exchanges("a", 2))).await.unwrap(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -423,7 +440,10 @@ async fn many_open_a_new_database_at_once() {
                     .unwrap();
                 runtime.block_on(async {
                     let store = SqliteStore::open(&path, &OpenOptions::default()).await.unwrap();
-                    store.append(&exchanges(&format!("s{number}"), 1)).await.unwrap();
+                    store
+                        .append(&Redacted::each(&exchanges(&format!("s{number}"), 1)))
+                        .await
+                        .unwrap();
                 });
             })
         })
@@ -465,7 +485,7 @@ async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
     assert_eq!((empty.faults, empty.newest, empty.barred), (Vec::new(), None, 0));
     assert_eq!(empty.schema_version, newest_schema().await);
     let records = exchanges("a", 3);
-    store.append(&records).await.unwrap();
+    store.append(&Redacted::each(&records)).await.unwrap();
     let found = store.examine().await.unwrap();
     assert_eq!(found.faults, Vec::<String>::new());
     assert!(found.newest.is_some());

@@ -3,7 +3,7 @@
 //! The other processes are this test binary again, told by the environment which part to play.
 
 use crate::support::{Home, PATIENCE, exchanges, ids, step_ids};
-use grov_domain::{ExchangeStore, RecordSink};
+use grov_domain::{ExchangeStore, RecordSink, Redacted};
 use grov_store::contract::sample_exchange;
 use grov_store::{
     BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, SqliteStore, WriterOptions, drain_spool,
@@ -88,8 +88,8 @@ async fn write_for_ever(database: &Path) {
     let store = ReopeningStore::new(database, OpenOptions::default(), OnCorruption::Fail);
     let writer = BatchWriter::start(Arc::new(store), WriterOptions::new(Spool::beside(database))).unwrap();
     for number in 0.. {
-        writer.submit(sample_exchange("killed", number));
-        writer.submit(sample_exchange("killed too", number));
+        writer.submit(Redacted::of(&sample_exchange("killed", number)));
+        writer.submit(Redacted::of(&sample_exchange("killed too", number)));
         if number % 7 == 0 {
             assert!(writer.flush(PATIENCE).await);
             say(&number.to_string());
@@ -114,7 +114,7 @@ async fn write_some(database: &Path, name: &str) {
         .unwrap();
     say("open");
     for record in exchanges(name, 200) {
-        assert_eq!(store.append(&[record]).await.unwrap(), 1);
+        assert_eq!(store.append(&Redacted::each(&[record])).await.unwrap(), 1);
     }
     say("done");
 }
@@ -175,7 +175,7 @@ async fn processes_share_one_database() {
     let mut others: Vec<_> = names.iter().map(|name| Other::start(name, &home)).collect();
     let own = home.open().await;
     for record in exchanges("own", 100) {
-        own.append(&[record]).await.unwrap();
+        own.append(&Redacted::each(&[record])).await.unwrap();
     }
     for other in &mut others {
         assert_eq!(other.hear().as_deref(), Some("open"));
@@ -202,8 +202,14 @@ async fn lock_of_a_killed_process_is_gone() {
         .await
         .unwrap();
     let records = exchanges("a", 3);
-    assert!(brief.append(&records).await.unwrap_err().is_transient());
-    home.spool().append(&records).unwrap();
+    assert!(
+        brief
+            .append(&Redacted::each(&records))
+            .await
+            .unwrap_err()
+            .is_transient()
+    );
+    home.spool().append(&Redacted::each(&records)).unwrap();
     other.kill();
     assert_eq!(drain_spool(&brief, &home.spool()).await.unwrap().drained, 3);
     let stored: BTreeSet<_> = step_ids(&brief, &["a"]).await;

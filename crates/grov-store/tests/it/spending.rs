@@ -2,7 +2,8 @@
 
 use crate::support::Home;
 use grov_domain::{
-    CallFilter, CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, Reservation, SpendingStore, TokenUsage,
+    CallFilter, CallOutcome, LlmCall, LlmCallId, MicroUsd, Purpose, Redacted, Reservation, SpendingStore,
+    TokenUsage,
 };
 use std::time::Duration;
 use time::OffsetDateTime;
@@ -43,7 +44,7 @@ fn stores_over_one_file_never_exceed_the_budget_together() {
                             };
                             // As a judge does, who is asked again later.
                             let answer = loop {
-                                match ledger.reserve(&call, MicroUsd(1000), since).await {
+                                match ledger.reserve(&Redacted::of(&call), MicroUsd(1000), since).await {
                                     Err(error) if error.is_transient() => {}
                                     other => break other.unwrap(),
                                 }

@@ -1,6 +1,7 @@
 //! The spool file.
 
 use crate::support::{FakeStore, Home, Mood, exchanges, files_with, ids, leaky_exchange, secret};
+use grov_domain::Redacted;
 use grov_domain::StoreError;
 use grov_store::{DrainReport, SpoolError, drain_spool, spool_append};
 use std::fs;
@@ -11,8 +12,8 @@ async fn spooled_records_come_out_as_they_went_in() {
     let home = Home::new();
     let (spool, store) = (home.spool(), home.open().await);
     let records = exchanges("a", 300);
-    spool.append(&records[..299]).unwrap();
-    spool_append(spool.path(), &records[299]).unwrap();
+    spool.append(&Redacted::each(&records[..299])).unwrap();
+    spool_append(spool.path(), &Redacted::of(&records[299])).unwrap();
     assert_eq!(spool.waiting(), 300);
     let report = drain_spool(&store, &spool).await.unwrap();
     assert_eq!(
@@ -25,7 +26,7 @@ async fn spooled_records_come_out_as_they_went_in() {
     assert_eq!((spool.waiting(), spool.path().exists()), (0, false));
     let direct = Home::new();
     let other = direct.open().await;
-    grov_domain::ExchangeStore::append(&other, &records)
+    grov_domain::ExchangeStore::append(&other, &Redacted::each(&records))
         .await
         .unwrap();
     use grov_domain::{SessionId, SessionStore};
@@ -46,7 +47,9 @@ async fn spooled_records_come_out_as_they_went_in() {
 fn spool_is_private_and_redacted() {
     use std::os::unix::fs::PermissionsExt;
     let home = Home::new();
-    home.spool().append(&[leaky_exchange("a")]).unwrap();
+    home.spool()
+        .append(&Redacted::each(&[leaky_exchange("a")]))
+        .unwrap();
     for entry in fs::read_dir(home.path()).unwrap() {
         let entry = entry.unwrap();
         assert_eq!(
@@ -67,13 +70,13 @@ async fn torn_lines_cost_only_themselves() {
     let home = Home::new();
     let spool = home.spool();
     let records = exchanges("a", 3);
-    spool.append(&records[..1]).unwrap();
+    spool.append(&Redacted::each(&records[..1])).unwrap();
     let whole = fs::read(spool.path()).unwrap();
     let mut file = fs::OpenOptions::new().append(true).open(spool.path()).unwrap();
     file.write_all(&whole[..whole.len() / 2]).unwrap();
-    spool.append(&records[1..2]).unwrap();
+    spool.append(&Redacted::each(&records[1..2])).unwrap();
     file.write_all(b"\n\xff\xfe not json\n{\"task\":{}}\n\n").unwrap();
-    spool.append(&records[2..]).unwrap();
+    spool.append(&Redacted::each(&records[2..])).unwrap();
     file.write_all(&whole[..10]).unwrap();
 
     let store = FakeStore::new(Mood::Fine);
@@ -101,12 +104,12 @@ async fn failed_drain_keeps_everything_for_the_next() {
     let home = Home::new();
     let spool = home.spool();
     let records = exchanges("a", 600);
-    spool.append(&records[..590]).unwrap();
+    spool.append(&Redacted::each(&records[..590])).unwrap();
     let store = FakeStore::new(Mood::Broken);
     let error = drain_spool(&*store, &spool).await.unwrap_err();
     assert!(matches!(error, StoreError::NotWritable(_)), "{error}");
     assert_eq!(spool.waiting(), 590);
-    spool.append(&records[590..]).unwrap();
+    spool.append(&Redacted::each(&records[590..])).unwrap();
     assert_eq!(spool.waiting(), 600);
     store.set(Mood::Fine);
     assert_eq!(drain_spool(&*store, &spool).await.unwrap().drained, 600);
@@ -119,7 +122,7 @@ async fn one_drains_at_a_time_and_appending_goes_on() {
     let home = Home::new();
     let spool = home.spool();
     let records = exchanges("a", 10);
-    spool.append(&records[..5]).unwrap();
+    spool.append(&Redacted::each(&records[..5])).unwrap();
     let store = FakeStore::new(Mood::Stuck);
     let mut calls = store.calls.subscribe();
     let meanwhile = async {
@@ -130,7 +133,7 @@ async fn one_drains_at_a_time_and_appending_goes_on() {
             DrainReport::default(),
             "somebody is at it"
         );
-        spool.append(&records[5..]).unwrap();
+        spool.append(&Redacted::each(&records[5..])).unwrap();
         store.set(Mood::Fine);
     };
     let (report, ()) = tokio::join!(drain_spool(&*store, &spool), meanwhile);
@@ -143,10 +146,13 @@ fn spool_is_bounded() {
     let home = Home::new();
     let spool = home.spool().with_max_bytes(4000);
     let records = exchanges("a", 100);
-    assert!(matches!(spool.append(&records), Err(SpoolError::Full { .. })));
-    spool.append(&records[..1]).unwrap();
+    assert!(matches!(
+        spool.append(&Redacted::each(&records)),
+        Err(SpoolError::Full { .. })
+    ));
+    spool.append(&Redacted::each(&records[..1])).unwrap();
     let mut taken = 1;
-    while spool.append(&records[taken..taken + 1]).is_ok() {
+    while spool.append(&Redacted::each(&records[taken..taken + 1])).is_ok() {
         taken += 1;
     }
     assert!((2..10).contains(&taken), "{taken} records in 4000 bytes");
@@ -158,7 +164,10 @@ fn spool_is_bounded() {
 fn full_disk_is_an_error_and_leaves_no_part() {
     let home = Home::new();
     std::os::unix::fs::symlink("/dev/full", home.path().join("spool.jsonl")).unwrap();
-    let error = home.spool().append(&exchanges("a", 1)).unwrap_err();
+    let error = home
+        .spool()
+        .append(&Redacted::each(&exchanges("a", 1)))
+        .unwrap_err();
     assert!(matches!(error, SpoolError::Io { .. }), "{error}");
     assert!(error.to_string().contains("spool.jsonl"), "{error}");
     assert_eq!(home.spool().waiting(), 0);
@@ -172,7 +181,7 @@ fn many_append_at_once() {
             let spool = home.spool();
             scope.spawn(move || {
                 for record in exchanges(&format!("s{writer}"), 25) {
-                    spool.append(&[record]).unwrap();
+                    spool.append(&Redacted::each(&[record])).unwrap();
                 }
             });
         }

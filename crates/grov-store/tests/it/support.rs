@@ -1,7 +1,7 @@
 //! What the tests share.
 
 use async_trait::async_trait;
-use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, SinkHealth, StoreError};
+use grov_domain::{ExchangeRecord, ExchangeStore, RecordSink, Redacted, SinkHealth, StoreError};
 use grov_store::contract::sample_exchange;
 use grov_store::{BatchWriter, OpenOptions, Spool, SqliteStore, WriterOptions};
 use std::collections::BTreeSet;
@@ -181,7 +181,7 @@ impl FakeStore {
 
 #[async_trait]
 impl ExchangeStore for FakeStore {
-    async fn append(&self, batch: &[ExchangeRecord]) -> Result<usize, StoreError> {
+    async fn append(&self, batch: &[Redacted<ExchangeRecord>]) -> Result<usize, StoreError> {
         self.calls.send_modify(|calls| *calls += 1);
         let mut mood = self.mood.subscribe();
         let mood = *mood.wait_for(|mood| *mood != Mood::Stuck).await.unwrap();

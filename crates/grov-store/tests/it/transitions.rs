@@ -3,8 +3,8 @@
 use crate::support::{Home, abandon};
 use grov_domain::{
     Applied, ClientSessionId, ExchangeRecord, ExchangeStore, MaintenanceStore, Move, OrchestrationStore,
-    Prompt, SessionId, SessionStatus, SessionStore, StoreError, Task, TaskId, TaskStatus, TaskStore,
-    TaskTransition,
+    Prompt, Redacted, SessionId, SessionStatus, SessionStore, StoreError, Task, TaskId, TaskStatus,
+    TaskStore, TaskTransition,
 };
 use grov_store::SqliteStore;
 use grov_store::contract::sample_exchange;
@@ -27,7 +27,7 @@ async fn recorded(store: &SqliteStore) -> TaskTransition {
             turn
         })
         .collect();
-    store.append(&turns).await.unwrap();
+    store.append(&Redacted::each(&turns)).await.unwrap();
     let mut old = store.client_session(&client()).await.unwrap().remove(0).state;
     let mut new = old.clone();
     old.status = SessionStatus::Completed;
@@ -108,14 +108,14 @@ async fn fault_anywhere_in_a_transition_leaves_all_as_it_was() {
             let trigger =
                 format!("CREATE TRIGGER broken AFTER {place} BEGIN SELECT RAISE({way}, 'broken here'); END");
             other.execute(AssertSqlSafe(trigger)).await.unwrap();
-            let error = store.apply(&transition).await.unwrap_err();
+            let error = store.apply(&Redacted::of(&transition)).await.unwrap_err();
             assert!(error.to_string().contains("broken here"), "{place}: {error}");
             assert_eq!(everything(&store).await, before, "{place} {way}");
             other.execute("DROP TRIGGER broken").await.unwrap();
         }
     }
     assert_eq!(
-        store.apply(&transition).await.unwrap(),
+        store.apply(&Redacted::of(&transition)).await.unwrap(),
         Applied::Done { missing: Vec::new() }
     );
     assert_ne!(everything(&store).await, before);
@@ -127,7 +127,7 @@ async fn abandoned_transition_is_done_or_not_begun() {
         let home = Home::new();
         let store = home.open().await;
         let transition = recorded(&store).await;
-        store.apply(&transition).await.unwrap();
+        store.apply(&Redacted::of(&transition)).await.unwrap();
         everything(&store).await
     };
     for polls in 1..60 {
@@ -135,11 +135,11 @@ async fn abandoned_transition_is_done_or_not_begun() {
         let store = home.open().await;
         let transition = recorded(&store).await;
         let before = everything(&store).await;
-        abandon(store.apply(&transition), polls);
+        abandon(store.apply(&Redacted::of(&transition)), polls);
         let found = everything(&store).await;
         assert!(found == before || found == done, "after {polls} polls: {found}");
         // The connection that was dropped may still be at it on its own thread.
-        while let Err(error) = store.apply(&transition).await {
+        while let Err(error) = store.apply(&Redacted::of(&transition)).await {
             assert!(matches!(error, StoreError::Busy(_)), "{error}");
         }
         assert_eq!(everything(&store).await, done);
@@ -154,13 +154,13 @@ async fn transitions_and_repeats_at_once_double_nothing() {
     let turns: Vec<_> = (0..5).map(|seconds| sample_exchange("a", seconds)).collect();
     let applying = async {
         for _ in 0..20 {
-            store.apply(&transition).await.unwrap();
+            store.apply(&Redacted::of(&transition)).await.unwrap();
         }
     };
     let repeating = async {
         let mut new = 0;
         for _ in 0..20 {
-            new += other.append(&turns).await.unwrap();
+            new += other.append(&Redacted::each(&turns)).await.unwrap();
         }
         new
     };

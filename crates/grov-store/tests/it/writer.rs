@@ -3,7 +3,9 @@
 use crate::support::{
     FakeStore, Home, Mood, PATIENCE, exchanges, files_with, healthy, ids, quick, secret, step_ids,
 };
-use grov_domain::{ExchangeStore, OrchestrationStore, RecordSink, SessionId, SessionStore, SinkHealth};
+use grov_domain::{
+    ExchangeStore, OrchestrationStore, RecordSink, Redacted, SessionId, SessionStore, SinkHealth,
+};
 use grov_store::contract::sample_exchange;
 use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
 use sqlx::sqlite::SqliteConnectOptions;
@@ -25,12 +27,12 @@ async fn lone_record_is_stored_without_being_asked_for() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, WriterOptions::new(home.spool()));
-    writer.submit(sample_exchange("a", 1));
+    writer.submit(Redacted::of(&sample_exchange("a", 1)));
     healthy(&writer, "the record is stored", |health| {
         counts(health) == (0, 1, 0, 0)
     })
     .await;
-    writer.submit(sample_exchange("a", 2));
+    writer.submit(Redacted::of(&sample_exchange("a", 2)));
     healthy(&writer, "the next one too", |health| {
         counts(health) == (0, 2, 0, 0)
     })
@@ -48,7 +50,7 @@ async fn records_that_arrive_meanwhile_share_a_batch() {
     };
     let writer = start(&store, options);
     let records = exchanges("a", 351);
-    writer.submit(records[0].clone());
+    writer.submit(Redacted::of(&records[0].clone()));
     store
         .calls
         .subscribe()
@@ -56,7 +58,7 @@ async fn records_that_arrive_meanwhile_share_a_batch() {
         .await
         .unwrap();
     for record in &records[1..] {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     assert_eq!(writer.health().queued, 351);
     store.set(Mood::Fine);
@@ -85,7 +87,7 @@ async fn large_records_go_in_small_batches() {
         };
         record.prompts = vec![prompt; 10];
     }
-    writer.submit(records[0].clone());
+    writer.submit(Redacted::of(&records[0].clone()));
     store
         .calls
         .subscribe()
@@ -93,7 +95,7 @@ async fn large_records_go_in_small_batches() {
         .await
         .unwrap();
     for record in &records[1..] {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     store.set(Mood::Fine);
     assert!(writer.flush(PATIENCE).await);
@@ -114,7 +116,7 @@ async fn prompts_of_many_mebibytes_are_shortened_and_none_is_lost() {
             queued: false,
         }];
         record.steps[0].action.command = Some("echo ".repeat(100_000));
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     let health = writer.shutdown(PATIENCE).await;
     assert_eq!((health.lost, health.queued), (0, 0), "{health:?}");
@@ -141,7 +143,7 @@ async fn broken_store_means_spool_and_then_store() {
     let writer = start(&store, quick(home.spool()));
     let records = exchanges("a", 50);
     for record in &records {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     assert!(writer.flush(PATIENCE).await, "spooled counts as kept");
     let health = writer.health();
@@ -166,7 +168,7 @@ async fn busy_store_is_asked_again_and_then_spooled_around() {
         ..quick(home.spool())
     };
     let writer = start(&store, patient);
-    writer.submit(sample_exchange("a", 1));
+    writer.submit(Redacted::of(&sample_exchange("a", 1)));
     store
         .calls
         .subscribe()
@@ -180,7 +182,7 @@ async fn busy_store_is_asked_again_and_then_spooled_around() {
 
     let writer = start(&store, quick(home.spool()));
     store.set(Mood::Busy);
-    writer.submit(sample_exchange("a", 2));
+    writer.submit(Redacted::of(&sample_exchange("a", 2)));
     healthy(&writer, "it is spooled", |health| counts(health) == (0, 0, 1, 0)).await;
 }
 
@@ -191,7 +193,7 @@ async fn stuck_store_holds_nobody_up() {
     let writer = start(&store, quick(home.spool()));
     let records = exchanges("a", 40);
     for record in &records {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     healthy(&writer, "all are spooled", |health| {
         counts(health) == (0, 0, 40, 0)
@@ -214,7 +216,7 @@ async fn panicking_store_is_a_broken_store() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Panicking);
     let writer = start(&store, quick(home.spool()));
-    writer.submit(sample_exchange("a", 1));
+    writer.submit(Redacted::of(&sample_exchange("a", 1)));
     healthy(&writer, "it is spooled", |health| health.spooled == 1).await;
     assert!(writer.health().last_error.unwrap().contains("panicked"));
     store.set(Mood::Fine);
@@ -230,7 +232,7 @@ async fn without_store_and_spool_records_wait_in_memory() {
     let writer = start(&store, quick(home.spool()));
     let records = exchanges("a", 30);
     for record in &records {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     healthy(&writer, "the fault is told", |health| {
         health
@@ -264,14 +266,14 @@ async fn memory_is_bounded_and_losses_are_counted() {
         },
     );
     for record in exchanges("a", 1000) {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     let health = writer.health();
     assert_eq!(health.queued + health.lost, 1000);
     assert!((10..200).contains(&health.queued), "{health:?}");
     store.set(Mood::Fine);
     healthy(&writer, "all are stored", |now| now.queued == 0).await;
-    writer.submit(sample_exchange("b", 1));
+    writer.submit(Redacted::of(&sample_exchange("b", 1)));
     assert!(writer.flush(PATIENCE).await, "and there is room again");
     assert_eq!(counts(&writer.health()), (0, health.queued + 1, 0, health.lost));
 }
@@ -287,7 +289,7 @@ async fn crowd_goes_to_the_spool() {
     };
     let writer = start(&store, options);
     let records = exchanges("a", 300);
-    writer.submit(records[0].clone());
+    writer.submit(Redacted::of(&records[0].clone()));
     store
         .calls
         .subscribe()
@@ -295,7 +297,7 @@ async fn crowd_goes_to_the_spool() {
         .await
         .unwrap();
     for record in &records[1..] {
-        writer.submit(record.clone());
+        writer.submit(Redacted::of(&record.clone()));
     }
     store.set(Mood::Fine);
     assert!(writer.flush(PATIENCE).await);
@@ -323,10 +325,10 @@ async fn shutdown_stores_what_it_has() {
             ..WriterOptions::new(home.spool())
         },
     );
-    writer.submit(sample_exchange("a", 0));
+    writer.submit(Redacted::of(&sample_exchange("a", 0)));
     healthy(&writer, "the first is stored", |health| health.stored == 1).await;
     for record in exchanges("b", 20) {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     let health = writer.shutdown(PATIENCE).await;
     assert_eq!(
@@ -334,7 +336,7 @@ async fn shutdown_stores_what_it_has() {
         (0, 21, 0, 0),
         "it does not wait for the next batch's time"
     );
-    writer.submit(sample_exchange("c", 1));
+    writer.submit(Redacted::of(&sample_exchange("c", 1)));
     assert_eq!(writer.health().lost, 1, "what comes too late is counted");
 }
 
@@ -346,7 +348,7 @@ async fn shutdown_spools_what_the_store_does_not_take() {
         let spool = Spool::new(home.path().join(format!("{mood:?}.jsonl")));
         let writer = start(&store, quick(spool.clone()));
         for record in exchanges("a", 20) {
-            writer.submit(record);
+            writer.submit(Redacted::of(&record));
         }
         let health = writer.shutdown(PATIENCE).await;
         assert_eq!(counts(&health), (0, 0, 20, 0), "{mood:?}");
@@ -360,7 +362,7 @@ async fn dropped_writer_still_finishes() {
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, WriterOptions::new(home.spool()));
     for record in exchanges("a", 20) {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     drop(writer);
     crate::support::eventually("all are stored", async || store.ids().len() == 20).await;
@@ -371,9 +373,9 @@ async fn leftovers_of_others_are_drained_at_start() {
     let home = Home::new();
     let records = exchanges("a", 700);
     let spool = home.spool();
-    spool.append(&records[..400]).unwrap();
+    spool.append(&Redacted::each(&records[..400])).unwrap();
     fs::rename(spool.path(), home.path().join("spool.jsonl.draining")).unwrap();
-    spool.append(&records[400..]).unwrap();
+    spool.append(&Redacted::each(&records[400..])).unwrap();
     let mut torn = fs::OpenOptions::new().append(true).open(spool.path()).unwrap();
     std::io::Write::write_all(&mut torn, b"{\"exchange\":{\"id\":").unwrap();
     let store = FakeStore::new(Mood::Fine);
@@ -391,11 +393,13 @@ async fn what_others_spool_later_is_drained_with_the_next_batch() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Fine);
     let writer = start(&store, quick(home.spool()));
-    home.spool().append(&exchanges("hook", 3)).unwrap();
+    home.spool()
+        .append(&Redacted::each(&exchanges("hook", 3)))
+        .unwrap();
     let mut seconds = 0;
     crate::support::eventually("all are stored", async || {
         seconds += 1;
-        writer.submit(sample_exchange("a", seconds));
+        writer.submit(Redacted::of(&sample_exchange("a", seconds)));
         home.spool().waiting() == 0
     })
     .await;
@@ -424,7 +428,7 @@ async fn locked_database_catches_up_after_release() {
     other.execute("BEGIN EXCLUSIVE").await.unwrap();
     let writer = start_on(&home);
     for record in exchanges("a", 100) {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     healthy(&writer, "all are spooled", |health| {
         counts(health) == (0, 0, 100, 0)
@@ -432,7 +436,7 @@ async fn locked_database_catches_up_after_release() {
     .await;
     other.execute("COMMIT").await.unwrap();
     healthy(&writer, "the spool is drained", |health| health.spooled == 0).await;
-    writer.submit(sample_exchange("a", 100));
+    writer.submit(Redacted::of(&sample_exchange("a", 100)));
     assert!(writer.flush(PATIENCE).await);
     assert_eq!(step_ids(&home.open().await, &["a"]).await.len(), 202);
 }
@@ -443,7 +447,7 @@ async fn unusable_place_is_used_once_it_is_usable() {
     fs::create_dir(home.database()).unwrap();
     let writer = start_on(&home);
     for record in exchanges("a", 10) {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     healthy(&writer, "all are spooled", |health| {
         counts(health) == (0, 0, 10, 0)
@@ -467,7 +471,7 @@ async fn damaged_database_is_replaced() {
     )
     .unwrap();
     let writer = start_on(&home);
-    writer.submit(sample_exchange("a", 1));
+    writer.submit(Redacted::of(&sample_exchange("a", 1)));
     healthy(&writer, "it is stored", |health| counts(health) == (0, 1, 0, 0)).await;
     let kept = files_with(home.path(), "this is no database");
     assert_eq!(kept.len(), 1, "{kept:?}");
@@ -486,7 +490,7 @@ async fn newer_schema_is_spooled_around_and_told() {
     other.close().await.unwrap();
     let before = fs::read(home.database()).unwrap();
     let writer = start_on(&home);
-    writer.submit(sample_exchange("a", 1));
+    writer.submit(Redacted::of(&sample_exchange("a", 1)));
     healthy(&writer, "it is spooled", |health| counts(health) == (0, 0, 1, 0)).await;
     let error = writer.health().last_error.unwrap();
     assert!(error.contains("99") && error.contains("update Grov"), "{error}");
@@ -499,7 +503,7 @@ async fn spooled_secrets_are_redacted() {
     let home = Home::new();
     let store = FakeStore::new(Mood::Broken);
     let writer = start(&store, quick(home.spool()));
-    writer.submit(crate::support::leaky_exchange("a"));
+    writer.submit(Redacted::of(&crate::support::leaky_exchange("a")));
     healthy(&writer, "it is spooled", |health| health.spooled == 1).await;
     assert!(!files_with(home.path(), "curl -H").is_empty());
     assert!(files_with(home.path(), &secret()).is_empty());
@@ -519,7 +523,7 @@ async fn submitting_does_not_wait_for_the_store() {
     let records = exchanges("a", 2000);
     let begin = Instant::now();
     for record in records {
-        writer.submit(record);
+        writer.submit(Redacted::of(&record));
     }
     assert!(
         begin.elapsed() < PATIENCE / 2,

@@ -1,6 +1,6 @@
 use super::*;
 use async_trait::async_trait;
-use grov_domain::{CallFilter, Purpose, SystemClock};
+use grov_domain::{CallFilter, Purpose, Redacted, SystemClock};
 use std::sync::Mutex;
 use time::OffsetDateTime;
 
@@ -15,7 +15,7 @@ struct Slow {
 impl SpendingStore for Slow {
     async fn reserve(
         &self,
-        call: &LlmCall,
+        call: &Redacted<LlmCall>,
         _: MicroUsd,
         _: OffsetDateTime,
     ) -> Result<Reservation, StoreError> {
@@ -23,14 +23,14 @@ impl SpendingStore for Slow {
         if self.refuses {
             return Ok(Reservation::Refused { spent: MicroUsd(7) });
         }
-        self.calls.lock().unwrap().push(call.clone());
+        self.calls.lock().unwrap().push((**call).clone());
         Ok(Reservation::Granted)
     }
 
-    async fn settle(&self, call: &LlmCall) -> Result<(), StoreError> {
+    async fn settle(&self, call: &Redacted<LlmCall>) -> Result<(), StoreError> {
         let mut calls = self.calls.lock().unwrap();
         calls.retain(|known| known.id != call.id);
-        calls.push(call.clone());
+        calls.push((**call).clone());
         Ok(())
     }
 

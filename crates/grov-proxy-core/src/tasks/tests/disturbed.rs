@@ -72,7 +72,7 @@ async fn records_that_arrive_after_the_verdict_go_with_their_turn() {
     let store = Arc::clone(&work.store);
     let late = async move {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        store.append(&[first, second]).await.unwrap();
+        store.append(&Redacted::each(&[first, second])).await.unwrap();
     };
     let hears = async {
         work.session.recorded(&told_first).await.unwrap();

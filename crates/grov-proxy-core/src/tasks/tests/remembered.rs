@@ -86,7 +86,10 @@ async fn what_the_next_turn_recorded_meanwhile_is_not_remembered_with_a_finished
     // The next turn is under way before the first is judged.
     let (next, told_next) = work.exchange(Some("fix the login bug"), &["login.rs"], false);
     let (last, told_last) = work.exchange(None, &[], true);
-    work.store.append(&[end, next, last]).await.unwrap();
+    work.store
+        .append(&Redacted::each(&[end, next, last]))
+        .await
+        .unwrap();
     work.judge
         .verdicts
         .lock()
@@ -118,7 +121,7 @@ async fn the_answer_of_an_earlier_turn_is_not_shown_for_a_silent_one() {
         .await;
     let (record, mut told) = work.exchange(Some("now the toggle"), &["t.rs"], true);
     told.answer = None;
-    work.store.append(&[record]).await.unwrap();
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
     work.judge
         .verdicts
         .lock()
@@ -136,7 +139,7 @@ async fn the_answer_of_another_task_is_not_remembered() {
     work.exchanges += 70;
     let (record, mut told) = work.exchange(Some("login bug"), &["t.rs"], true);
     told.answer = Some("Fixed the login bug in t.rs.".to_owned());
-    work.store.append(&[record]).await.unwrap();
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
     work.judge
         .verdicts
         .lock()
@@ -170,7 +173,7 @@ async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_n
     let mut work = Work::begin().await;
     let (mut record, told) = work.exchange(Some("fix the login"), &["login.rs", "theme.css"], false);
     record.steps[1].verdict = Some(off_goal(2, CorrectionLevel::Halt));
-    work.store.append(&[record]).await.unwrap();
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
     work.session.recorded(&told).await.unwrap();
     let done = verdict(TaskAction::TaskComplete);
     work.judge.verdicts.lock().unwrap().push_back(done);

@@ -171,7 +171,7 @@ async fn a_conversation_that_begins_anew_under_the_same_id_is_new_work() {
         .await;
     let (record, mut told) = work.exchange(Some("hello again"), &[], true);
     told.begins = true;
-    work.store.append(&[record]).await.unwrap();
+    work.store.append(&Redacted::each(&[record])).await.unwrap();
     work.judge
         .verdicts
         .lock()
