@@ -7,7 +7,7 @@ use bytes::Bytes;
 use grov_actions::transcript::typed;
 use grov_domain::{
     ClientSessionId, Clock, DriftEvent, DriftFilter, DriftStore, ExchangeRecord, ExchangeStore, HookStore,
-    Lineage, OWN_TEXT_OPENING, Outcome, Project, RecordSink, SessionStore, SinkHealth,
+    Lineage, OWN_TEXT_OPENING, Outcome, Project, RecordSink, Redacted, SessionStore, SinkHealth,
 };
 use grov_drift_proxy::{Drift, DriftSettings};
 use grov_llm::{JudgeSettings, ModelJudge, offline};
@@ -51,10 +51,10 @@ impl Clock for Ticking {
 
 /// Takes records until they are stored.
 #[derive(Default)]
-struct Kept(Mutex<Vec<ExchangeRecord>>);
+struct Kept(Mutex<Vec<Redacted<ExchangeRecord>>>);
 
 impl RecordSink for Kept {
-    fn submit(&self, record: ExchangeRecord) {
+    fn submit(&self, record: Redacted<ExchangeRecord>) {
         self.0.lock().unwrap().push(record);
     }
 
@@ -193,7 +193,7 @@ impl Client {
         for call in &response.calls {
             if call.asked {
                 let guarded = guarded(call, self.clock.now());
-                self.store.guarded(&guarded).await.unwrap();
+                self.store.guarded(&Redacted::of(&guarded)).await.unwrap();
             }
             self.newest_call = Some(call.id.clone());
         }
