@@ -66,6 +66,14 @@ impl Failure {
         }
     }
 
+    /// Whether a codec could not translate the request or the head of its answer.
+    pub(crate) fn is_of_codec(&self) -> bool {
+        matches!(
+            self.refusal,
+            Refusal::Untranslatable | Refusal::UntranslatableAnswer
+        )
+    }
+
     /// The answer; `request_id` is the one in the log line.
     pub(crate) fn response(&self, request_id: &str) -> Response<Bytes> {
         let detail = self.is_told.then_some(self.detail.as_str());

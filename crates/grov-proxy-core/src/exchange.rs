@@ -230,7 +230,8 @@ impl Service {
         Ok(self.relay(answer, watched, Some(share)))
     }
 
-    /// Sends an edited body. If the upstream calls it invalid or too large, the original is sent once; if that is accepted, the
+    /// Sends an edited body. If the upstream calls it invalid or too large, or the route
+    /// cannot translate it, the original is sent once; if that is accepted, the
     /// fault was ours and this lineage is edited no more.
     async fn forward_edited(
         &self,
@@ -242,11 +243,15 @@ impl Service {
         let mut edited = parts.clone();
         edited.headers.remove(header::CONTENT_LENGTH);
         let body = UpstreamBody::slices(slices);
-        let answer = self.forwarder.send(way, edited, body).await?;
-        if !is_refusal(answer.head.status) {
-            return Ok(answer);
+        let sent = self.forwarder.send(way, edited, body).await;
+        let is_refused = match &sent {
+            Ok(answer) => is_refusal(answer.head.status),
+            Err(failure) => failure.is_of_codec(),
+        };
+        if !is_refused {
+            return sent;
         }
-        drop(answer);
+        drop(sent);
         let body = UpstreamBody::whole(request.body().clone());
         let answer = self.forwarder.send(way, parts, body).await?;
         // Anything else says nothing about the edit: the upstream may just have no time.

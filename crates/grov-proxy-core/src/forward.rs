@@ -85,10 +85,15 @@ impl Forwarder {
         mut body: UpstreamBody,
     ) -> Result<Answer, Failure> {
         let mut decoder = None;
+        let mut policy = self.header_policy;
         if let Some(codec) = &way.codec {
+            // The client's headers are chosen before the codec adds those of the other dialect.
+            let host = way.pool.connector().upstream().host_header();
+            headers::for_upstream(&mut parts.headers, policy, host);
+            policy = HeaderPolicy::Open;
             (body, decoder) = self.encoded(codec.as_ref(), &mut parts, body)?;
         }
-        let (link, response) = self.exchange_heads(way.pool, parts, body).await?;
+        let (link, response) = self.exchange_heads(way.pool, policy, parts, body).await?;
         if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
             self.metrics.fault("upstream_coding");
             let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
@@ -132,6 +137,7 @@ impl Forwarder {
     async fn exchange_heads(
         &self,
         pool: &Pool,
+        policy: HeaderPolicy,
         mut parts: request::Parts,
         body: UpstreamBody,
     ) -> Result<(Link, Response<Incoming>), Failure> {
@@ -140,7 +146,7 @@ impl Forwarder {
             .request_target(&parts.uri)
             .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
         parts.version = http::Version::HTTP_11;
-        headers::for_upstream(&mut parts.headers, self.header_policy, upstream.host_header());
+        headers::for_upstream(&mut parts.headers, policy, upstream.host_header());
         if body.size_hint().exact().is_none() {
             // Without the header hyper leaves out the body of a GET.
             parts

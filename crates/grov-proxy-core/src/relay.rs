@@ -140,7 +140,8 @@ impl Relay {
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                    Ok(data) if data.is_empty() => {}
+                    // A codec may hold back what it is sent: the upstream is not silent.
+                    Ok(data) if data.is_empty() => self.last_frame = Instant::now(),
                     Ok(data) => {
                         match first.take() {
                             None if joined.is_empty() => first = Some(data),
@@ -173,14 +174,18 @@ impl Relay {
                         BodyError::Codec(_) => "codec_failed",
                     });
                     tracing::warn!(%error, "a response broke off");
-                    if first.is_none() && joined.is_empty() {
+                    let is_flushed = self.relayed == 0 || self.yielded;
+                    if first.is_none() && joined.is_empty() && is_flushed {
                         return Poll::Ready(Some(Err(error.into())));
                     }
                     // What came before the break is the client's; the break follows with the next poll.
+                    cx.waker().wake_by_ref();
                     break;
                 }
                 Poll::Ready(None) => {
                     self.end();
+                    // The client's connection may hold its next request already, and looks for it when it is polled again.
+                    cx.waker().wake_by_ref();
                     break;
                 }
                 // Once: where tokio wants the task to yield, it rings every time.

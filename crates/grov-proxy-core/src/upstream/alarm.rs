@@ -48,7 +48,8 @@ impl Alarm {
 impl Bell {
     /// From here on it has not rung: everything is about to be polled.
     pub(crate) fn listen(&self) {
-        self.rang.store(false, Ordering::SeqCst);
+        // A swap and no store: what another thread wrote before it rang is seen by what is polled now.
+        self.rang.swap(false, Ordering::SeqCst);
     }
 
     /// Whether it rang.

@@ -3,8 +3,8 @@
 use crate::support::{Act, Running, Scripted, json_answer, post, until};
 use bytes::{Bytes, BytesMut};
 use grov_proxy_core::{
-    Codec, CodecError, Decoder, ObservedExchange, Proxy, ProxyBuilder, Route, RouteRequest, Router,
-    ServeError, TurnObserver, Upstream, UpstreamId,
+    Codec, CodecError, Decoder, HeaderPolicy, ObservedExchange, Proxy, ProxyBuilder, Route, RouteRequest,
+    Router, ServeError, TurnObserver, Upstream, UpstreamId,
 };
 use http::{request, response};
 use std::sync::{Arc, Mutex};
@@ -90,6 +90,8 @@ impl Codec for Loud {
         fails(self.0 == Fault::Request)?;
         head.uri = "/loud/chat".parse().unwrap();
         head.headers.remove("x-api-key");
+        head.headers
+            .insert("x-loud-key", http::HeaderValue::from_static("k"));
         let body = String::from_utf8(body.to_vec()).unwrap().replace("LOUD", "quiet");
         let answer = LoudAnswer {
             fault: self.0,
@@ -239,6 +241,27 @@ async fn a_translated_answer_streams_and_observers_see_what_the_client_is_sent()
     other.release();
     until("the second request", || other.requests().len() == 2).await;
     assert_eq!(other.requests()[1].connection, 0);
+}
+
+#[tokio::test]
+async fn a_strict_choice_of_headers_leaves_those_of_the_codec() {
+    let main = answering("{}").await;
+    let other = Scripted::start(|_, _| held_stream()).await;
+    let builder = before(&main, &other, Some(Arc::new(Loud(Fault::Nowhere)))).headers(HeaderPolicy::Strict);
+    let proxy = Running::start(builder).await;
+    let mut client = proxy.client().await;
+    let body = "{\"model\":\"elsewhere\",\"messages\":[]}";
+    client
+        .send(format!(
+            "POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nX-Other: o\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+        .await;
+    until("the request", || other.requests().len() == 1).await;
+    let request = other.requests().remove(0);
+    assert_eq!(request.header("x-loud-key"), Some("k"));
+    assert_eq!(request.header("x-other"), None);
+    other.release();
 }
 
 /// The answer to a request whose translation fails there, as raw bytes.
