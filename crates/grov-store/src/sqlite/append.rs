@@ -245,13 +245,7 @@ async fn append(
     insert_step_files(connection, &new).await?;
     insert_prompts(connection, &new).await?;
     for change in upsert_sessions(connection, &changes).await? {
-        rehome(
-            connection,
-            change.client_session,
-            change.project,
-            change.remote.as_deref(),
-        )
-        .await?;
+        rehome(connection, change.client_session, change.project, change.remote).await?;
     }
     insert_events(connection, &new).await?;
     for exchange in &new {
@@ -372,9 +366,9 @@ async fn insert_steps(
             values.text(action.action_type.as_str());
             values.optional(new.files.as_deref());
             values.optional(new.folders.as_deref());
-            values.optional(new.command.as_deref());
+            values.optional(new.command);
             values.optional(new.effects.as_deref());
-            values.optional(new.reasoning.as_deref());
+            values.optional(new.reasoning);
             values.integer(i64::from(new.step.is_key_decision));
             values.optional(new.keywords.as_deref());
             values.integer(millis(new.step.timestamp));
@@ -384,7 +378,7 @@ async fn insert_steps(
             values.optional(verdict.map(|verdict| verdict.judged_by));
             values.optional(verdict.and_then(|verdict| verdict.findings.as_deref()));
             values.optional(verdict.and_then(|verdict| verdict.level));
-            values.optional(verdict.and_then(|verdict| verdict.correction.as_deref()));
+            values.optional(verdict.and_then(|verdict| verdict.correction));
         })?;
         inserted += query.execute(&mut *connection).await?.rows_affected();
     }
@@ -463,9 +457,9 @@ async fn upsert_sessions<'s, 'a>(
         let query = UPSERT_SESSIONS.query(portion, |values, change| {
             values.shared(&change.session);
             values.text(change.client_session);
-            values.optional(change.user.as_deref());
+            values.optional(change.user);
             values.text(change.project);
-            values.optional(change.remote.as_deref());
+            values.optional(change.remote);
             values.optional(change.goal.as_deref());
             values.integer(integer(change.context.map_or(0, |(_, tokens)| tokens)));
             values.optional_integer(change.context.map(|(at, _)| at));

@@ -51,11 +51,11 @@ pub(in crate::sqlite) async fn insert_events(
             values.integer(millis(new.step.timestamp));
             values.text(new.step.action.action_type.as_str());
             values.optional(new.files.as_deref());
-            values.optional(new.command.as_deref());
+            values.optional(new.command);
             values.optional_integer(verdict.map(|verdict| i64::from(verdict.score)));
             values.optional(verdict.and_then(|verdict| verdict.level));
             values.optional(verdict.and_then(NewVerdict::reason));
-            values.optional(verdict.and_then(|verdict| verdict.correction.as_deref()));
+            values.optional(verdict.and_then(|verdict| verdict.correction));
             values.optional(verdict.and_then(|verdict| verdict.plan.as_deref()));
             values.optional(verdict.and_then(|verdict| verdict.findings.as_deref()));
             values.optional(verdict.map(|verdict| verdict.judged_by));
@@ -65,7 +65,7 @@ pub(in crate::sqlite) async fn insert_events(
             values.optional(action.tool_use_id.as_deref());
             values.optional(new.folders.as_deref());
             values.optional(new.effects.as_deref());
-            values.optional(new.reasoning.as_deref());
+            values.optional(new.reasoning);
             values.integer(i64::from(new.step.is_key_decision));
             values.optional(new.keywords.as_deref());
         })?;

@@ -181,7 +181,7 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
-        keep_state(writer.connection()?, &state, task)
+        keep_state(writer.connection()?, state, task)
             .await
             .map_err(fault)?;
         writer.commit().await.map_err(fault)
@@ -193,13 +193,13 @@ impl SqliteStore {
     ) -> Result<(), StoreError> {
         let fault = |error| self.error(error);
         let mut writer = self.writer().await?;
-        if is_forgotten(writer.connection()?, &correction)
+        if is_forgotten(writer.connection()?, correction)
             .await
             .map_err(fault)?
         {
             return writer.roll_back().await.map_err(fault);
         }
-        write_correction(writer.connection()?, REPLACE_CORRECTION, &correction)
+        write_correction(writer.connection()?, REPLACE_CORRECTION, correction)
             .await
             .map_err(fault)?;
         writer.commit().await.map_err(fault)

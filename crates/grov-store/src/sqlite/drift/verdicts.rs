@@ -208,7 +208,7 @@ async fn bring_back(
     .bind(verdict.judged_by)
     .bind(verdict.findings.as_deref())
     .bind(verdict.level)
-    .bind(verdict.correction.as_deref())
+    .bind(verdict.correction)
     .execute(&mut *connection)
     .await?;
     sqlx::query(
@@ -240,7 +240,7 @@ async fn mark(
     .bind(verdict.judged_by)
     .bind(verdict.findings.as_deref())
     .bind(verdict.level)
-    .bind(verdict.correction.as_deref())
+    .bind(verdict.correction)
     .bind(session)
     .bind(id)
     .execute(connection)
@@ -271,7 +271,7 @@ async fn log(
     .bind(verdict.score)
     .bind(verdict.level)
     .bind(verdict.reason())
-    .bind(verdict.correction.as_deref())
+    .bind(verdict.correction)
     .bind(verdict.plan.as_deref())
     .bind(verdict.findings.as_deref())
     .bind(verdict.judged_by)
