@@ -60,7 +60,10 @@ impl Errand {
     }
 
     /// A model's verdict, and the correction that it gave rise to.
-    async fn ask_verdict(&self, shared: &Shared) -> Option<(DriftVerdict, Option<(usize, Correction)>)> {
+    async fn ask_verdict(
+        &self,
+        shared: &Shared,
+    ) -> Option<(DriftVerdict, Option<(Option<usize>, Correction)>)> {
         let question = self.inquiry.question(&self.earlier(shared).await);
         let question = Redactor::shared().clean(question);
         let judged = shared.judge.check_drift(Some(&self.task), &question).await;

@@ -48,6 +48,9 @@ impl ContextSource for Drift {
             let mut session = slot.try_session()?;
             session.said_last = None;
             let now = self.shared.clock.now();
+            for one in occasion.answered.iter().filter(|one| one.failed) {
+                session.engine.note_run(&one.tool_use_id, true);
+            }
             let correction = session.engine.due(now, !prompt.is_empty())?.clone();
             // What a subagent called is in its own history alone.
             let is_delegated = session.engine.is_pending_delegated();

@@ -386,14 +386,21 @@ impl Following {
         if let Some(correction) = &said {
             self.engine.delivered(correction, at);
         }
-        self.session.drift_score = Some(look.score);
+        self.session.drift_score = said
+            .as_ref()
+            .map(|said| said.score.min(look.score))
+            .or(Some(look.score));
         self.session.escalation = self.engine.state().escalation;
         let check = HookCheck {
             id: format!("{}-{:06}", self.session.client_session_id, self.session.actions),
             actions: look.actions,
-            score: look.score,
+            score: said
+                .as_ref()
+                .map_or(look.score, |said| said.score.min(look.score)),
             level: said.as_ref().map(|correction| correction.level),
-            reason: look.reason,
+            reason: look
+                .reason
+                .or_else(|| said.as_ref().map(|said| said.reason.clone())),
             files: look.files,
             correction: said
                 .as_ref()

@@ -14,6 +14,9 @@ const STEP: usize = 180;
 /// Of these, as much is used as fits, tried in this order, in percent.
 const SIZES: [usize; 6] = [100, 70, 45, 28, 15, 6];
 
+/// So many issues are told, where there is room.
+pub(crate) const MOST_ISSUES: usize = 4;
+
 const ABOUT: &str = "From Grov, which looks after the goal on behalf of the user. This is information about your latest \
     actions; what the user says counts more.";
 
@@ -184,8 +187,9 @@ impl Writer<'_> {
             lines.push(format!("Goal: {goal}"));
         }
         lines.push(format!("Issue: {}", sentence(&self.issue())));
-        if let Some(second) = self.situation.issues.get(1).filter(|_| self.percent > 50) {
-            lines.push(format!("Also: {}", sentence(&line(second, self.limit(LONG)))));
+        let beside = self.situation.issues.iter().take(MOST_ISSUES).skip(1);
+        for issue in beside.filter(|_| self.percent > 50) {
+            lines.push(format!("Also: {}", sentence(&line(issue, self.limit(LONG)))));
         }
         if let Some(instead) = self.situation.instead {
             let instead = line(instead, self.limit(STEP));

@@ -22,7 +22,7 @@
 //!   it was said, were it in the same response.
 
 use crate::assessed::Assessed;
-use crate::correction;
+use crate::correction::{self, MOST_ISSUES};
 use crate::doubt::OpenDoubts;
 use crate::level::{MAX_ESCALATION, MOST_DOUBTS, ON_GOAL_FROM, lowered, stronger};
 use crate::offence::Offence;
@@ -33,7 +33,7 @@ use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
-use response::{described, eased_of, put_back_at_once, reasons, worst};
+use response::{described, eased_of, facts, put_back_at_once, reasons, worst};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
@@ -98,6 +98,9 @@ pub struct Course {
     issues: Vec<String>,
     /// Facts that were found while the correction of the state waited, and are said with it.
     also: Vec<Assessed>,
+    /// The id that the newest correction was made with, and how many others were.
+    #[serde(default)]
+    newest_id: Option<(CorrectionId, u32)>,
 }
 
 impl Course {
@@ -120,6 +123,7 @@ impl Course {
             undone: Vec::new(),
             issues: Vec::new(),
             also: Vec::new(),
+            newest_id: None,
         }
     }
 
@@ -141,6 +145,9 @@ impl Course {
     /// Whether corrections are made from now on.
     pub fn set_corrects(&mut self, corrects: bool) {
         self.policy.corrects = corrects;
+        if !corrects {
+            self.also.clear();
+        }
     }
 
     /// At which point the session is, for verdicts that come later.
@@ -232,11 +239,11 @@ impl Course {
                 is_firm,
                 least,
             };
-            self.correct(place, action, ground, contract, &moment, &mut progress);
+            self.correct(Some(place), action, ground, contract, &moment, &mut progress);
         }
         let beside = |(place, _): &(usize, &Assessed)| {
             let made = progress.made.as_ref();
-            !skipped.contains(place) && made.is_none_or(|(about, _)| about != place)
+            !skipped.contains(place) && made.is_none_or(|(about, _)| *about != Some(*place))
         };
         let facts = response.iter().enumerate().filter(beside);
         let facts: Vec<&Assessed> = facts
@@ -244,6 +251,12 @@ impl Course {
             .filter(|one| has_hard(&one.assessment))
             .collect();
         progress.changed |= self.say_with_it(&facts, contract);
+        progress.add(self.promote(contract, &moment));
+        if let (Some((_, made)), Some(pending)) = (&mut progress.made, self.pending())
+            && made.id == pending.id
+        {
+            made.clone_from(pending);
+        }
         progress.followed = obeyed;
         progress.followed.extend(exempt);
         let after = (
@@ -310,7 +323,7 @@ impl Course {
                     is_firm: true,
                     least: None,
                 };
-                self.correct(place, &judged, ground, contract, &moment, &mut progress);
+                self.correct(Some(place), &judged, ground, contract, &moment, &mut progress);
                 if progress.made.is_some() {
                     self.offence.judged_under = Some(contract.goal.clone());
                 }
@@ -324,6 +337,7 @@ impl Course {
                 });
             if about_it {
                 self.overtake(&mut progress);
+                progress.add(self.promote(contract, &moment));
             }
             self.back_to_normal();
             progress.changed = true;
@@ -448,11 +462,18 @@ impl Course {
         let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
             return false;
         };
-        // It may have got other words meanwhile, which nobody has read.
+        // It may have got other words meanwhile, which the agent has not read.
+        let is_whole = correction.text == said.text;
         correction.clone_from(said);
         correction.delivered_at = Some(at);
-        let also = std::mem::take(&mut self.also);
-        for one in &also {
+        // What there was no room for, or came after the words went out, is still to be said.
+        let issues = self.said_issues();
+        let shown = &issues[..issues.len().min(MOST_ISSUES)];
+        let is_said = |one: &Assessed| is_whole && facts(one).iter().all(|reason| shown.contains(reason));
+        let (told, left): (Vec<Assessed>, Vec<Assessed>) =
+            std::mem::take(&mut self.also).into_iter().partition(is_said);
+        self.also = left;
+        for one in &told {
             self.remember_earlier(Offence::of(one, true));
         }
         let Some(correction) = &self.state.correction else {
@@ -568,6 +589,9 @@ impl Course {
         if correction.delivered_at.is_none() {
             let is_stale = self.is_late(correction, at);
             let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.offence.is_hard;
+            if is_stale {
+                self.also.clear();
+            }
             if is_stale || is_moot {
                 self.overtake(progress);
             }

@@ -186,7 +186,7 @@ impl SessionEngine {
     /// Drops what waits to be said, and what was done off the goal, where it is right no more under what was just typed.
     pub(crate) fn reconsider(&mut self, prompted: &Prompted<'_>, moment: &Moment, progress: &mut Progress) {
         let waits = self.course.unsaid().cloned();
-        if waits.is_none() && !self.stretch.is_off_goal() {
+        if waits.is_none() && !self.stretch.is_off_goal() && !self.course.has_more_to_say() {
             return;
         }
         let rules = self.rules().clone();
@@ -194,12 +194,12 @@ impl SessionEngine {
         if prompted.says_something {
             self.stretch.reconsider(&rules);
         }
-        let still = |one: &Assessed| has_hard(&rules.clone().assess_delegated(&one.action));
-        self.course.keep_also(contract, still);
+        let still = |one: &Assessed| has_hard(&rules.without_history().assess_delegated(&one.action));
+        progress.changed |= self.course.keep_also(contract, still);
         if waits.is_some_and(|offence| !stands(&offence, contract, rules.clone(), prompted)) {
             progress.add(self.course.dismiss(moment.at));
-            progress.add(self.course.promote(contract, moment));
         }
+        progress.add(self.course.promote(contract, moment));
     }
 
     /// What the rules say of an action; it is in their memory from now on.
@@ -323,7 +323,8 @@ impl SessionEngine {
             self.course.failed(call);
             let is_about_it = self.course.pending_call() == Some(call);
             let contract = self.agreement.contract();
-            self.course
+            effects.progress.changed |= self
+                .course
                 .keep_also(contract, |one| one.call.as_deref() != Some(call));
             if is_about_it {
                 effects.progress.add(self.course.dismiss(moment.at));
@@ -350,6 +351,9 @@ impl SessionEngine {
 
     /// The user was asked about these actions, and they ran.
     fn allowed(&mut self, actions: Vec<Assessed>, moment: &Moment, effects: &mut Effects) {
+        let is_allowed = |also: &Assessed| actions.iter().any(|one| one.call == also.call);
+        let contract = self.agreement.contract();
+        effects.progress.changed |= self.course.keep_also(contract, |also| !is_allowed(also));
         for one in actions {
             effects
                 .later_verdicts
@@ -362,12 +366,11 @@ impl SessionEngine {
             if let Some(call) = &one.call {
                 self.stretch.drop_call(call);
             }
-            let contract = self.agreement.contract();
-            self.course.keep_also(contract, |also| also.call != one.call);
             effects.progress.add(self.course.allowed(&one, moment.at));
-            effects.progress.add(self.course.promote(contract, moment));
             effects.progress.changed = true;
         }
+        let contract = self.agreement.contract();
+        effects.progress.add(self.course.promote(contract, moment));
     }
 
     /// The user said yes to these words of the agent.
@@ -408,14 +411,15 @@ impl SessionEngine {
         }
         let state = self.course.state();
         let interval = u64::from(self.policy.check_interval.max(1));
-        if state.prompts.saturating_sub(state.judged_at_prompt) >= interval {
-            return Some(Occasion::Interval);
-        }
+        let is_due = state.prompts.saturating_sub(state.judged_at_prompt) >= interval;
         let is_hard = response.iter().any(|one| has_hard(&one.assessment));
         let is_suspicious = is_suspicious(score, before, is_hard)
             && self.suspicions < MOST_SUSPICIONS
             && state.mode != SessionMode::Forced;
-        is_suspicious.then_some(Occasion::Suspicion)
+        // A suspicion waits where a judge is being asked; what is merely due does not.
+        is_suspicious
+            .then_some(Occasion::Suspicion)
+            .or(is_due.then_some(Occasion::Interval))
     }
 
     /// The rules, held to the contract as it is now.
@@ -526,9 +530,14 @@ impl SessionEngine {
         self.permissions.is_open(call)
     }
 
-    /// A call that may be open ended, as far as its permission goes.
+    /// A call ended, as far as what waits to be said goes: its exchange comes later.
     pub fn note_run(&mut self, call: &str, failed: bool) {
         self.permissions.ended(call, failed);
+        if failed {
+            let contract = self.agreement.contract();
+            self.course
+                .keep_also(contract, |one| one.call.as_deref() != Some(call));
+        }
     }
 
     /// A correction was put before the agent, as it is given here. Whether it is still the one of the state.

@@ -152,13 +152,13 @@ impl Inquiry {
     pub fn verdicts(
         &self,
         verdict: &DriftVerdict,
-        made: Option<&(usize, Correction)>,
+        made: Option<&(Option<usize>, Correction)>,
     ) -> Vec<(StepId, StepVerdict)> {
         let judged = self.response.iter().enumerate();
         judged
             .filter_map(|(place, one)| {
                 let correction = made
-                    .filter(|(about, _)| *about == place)
+                    .filter(|(about, _)| *about == Some(place))
                     .map(|(_, correction)| correction);
                 Some((one.step.clone()?, step_verdict(one, verdict, correction)))
             })

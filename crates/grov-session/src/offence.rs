@@ -4,7 +4,7 @@ use crate::assessed::Assessed;
 use crate::correction;
 use crate::way_back::{has_hard, is_same_file, named_file};
 use grov_domain::{
-    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, StepId,
+    ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,11 @@ impl Offence {
     /// Whether these files are all that it is about, so that a fact is undone once they are put back.
     pub(crate) fn is_undone_by(&self, put_back: &[String]) -> bool {
         let is_back = |file: &String| put_back.iter().any(|back| is_same_file(back, file));
-        self.is_hard && !self.files.is_empty() && self.files.iter().all(is_back)
+        let is_restored = |finding: &Finding| {
+            finding.rule == Rule::Constraint && finding.file.as_ref().is_some_and(is_back)
+        };
+        let mut facts = self.findings.iter().filter(|finding| finding.rule.is_hard());
+        self.is_hard && !self.files.is_empty() && self.files.iter().all(is_back) && facts.all(is_restored)
     }
 
     /// Whether what is to be said of it may still be right under the next prompt.
@@ -267,6 +271,22 @@ mod tests {
         for (action, expected) in cases {
             assert_eq!(takes(&action, &undo(), &offence(true)), expected, "{action:?}");
         }
+    }
+
+    #[test]
+    fn what_did_more_than_change_a_file_is_not_undone_with_it() {
+        let finding = |rule, file: Option<&str>| Finding {
+            rule,
+            file: file.map(str::to_owned),
+            reason: String::new(),
+            at_most: 3,
+        };
+        let mut offence = offence(true);
+        offence.findings = vec![finding(Rule::Constraint, Some("web/theme.css"))];
+        let back = ["web/theme.css".to_owned()];
+        assert!(offence.is_undone_by(&back));
+        offence.findings.push(finding(Rule::Danger, None));
+        assert!(!offence.is_undone_by(&back));
     }
 
     #[test]

@@ -1,12 +1,16 @@
 //! Calls that the user was asked about before they ran. A call that ran all the same was allowed.
 
 use crate::assessed::Assessed;
-use grov_domain::AskedCall;
+use grov_domain::{ActionSketch, AskedCall, beginning_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Actions that are kept until it is known whether the user was asked about them.
 const MOST: usize = 32;
+/// Calls that the user was asked about, kept at most.
+const MOST_ASKED: usize = 256;
+/// So much of what an open action wrote is kept, in characters.
+const MOST_CONTENT: usize = 400;
 
 /// What the user was asked, and actions against a fact of which it is not known yet whether the user allowed them.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -31,8 +35,18 @@ impl Permissions {
         if self.open.len() >= MOST {
             self.open.remove(0);
         }
+        let content = action.action.content.as_deref();
+        let sketch = ActionSketch {
+            content: content.map(|text| beginning_of(text, MOST_CONTENT).to_owned()),
+            output: None,
+            reasoning: None,
+            ..action.action
+        };
         self.open.push(Open {
-            action,
+            action: Assessed {
+                action: sketch,
+                ..action
+            },
             has_run: false,
         });
     }
@@ -72,6 +86,9 @@ impl Permissions {
     /// Takes in what the user was asked. Returns the open actions that ran all the same: the user said yes.
     pub(crate) fn asked(&mut self, calls: &[AskedCall]) -> Vec<Assessed> {
         for call in calls {
+            if self.asked.len() >= MOST_ASKED && !self.asked.contains_key(&call.tool_use_id) {
+                self.asked.pop_first();
+            }
             let ran = self.asked.entry(call.tool_use_id.clone()).or_default();
             *ran |= call.ran;
         }

@@ -60,8 +60,8 @@ pub(crate) struct Prompted<'a> {
 }
 
 /// Whether what is to be said of an offence is right under a contract that holds the newest prompt, as `rules` do. A fact
-/// is, if it is still one; so is what the rules find off the goal. What a model said is, as long as the work is the same and the user spoke of none of the files:
-/// whoever names them, or says "yes" to an answer that does, has seen what became of them.
+/// is, if it is still one; so is what the rules find off the goal. What a model said is, as long as the work is the same and
+/// the user spoke of none of the files: whoever names them, or says "yes" to an answer that does, has seen what became of them.
 pub(crate) fn stands(
     offence: &Offence,
     contract: &GoalContract,
@@ -73,7 +73,7 @@ pub(crate) fn stands(
         return offence
             .action
             .as_ref()
-            .is_none_or(|action| has_hard(&rules.assess_delegated(action)));
+            .is_none_or(|action| has_hard(&rules.without_history().assess_delegated(action)));
     }
     // A prompt lets what was done before be done again, but a circle that nothing was asked for since is still one.
     let is_circle = offence.findings.iter().any(|one| one.rule == Rule::Repetition);

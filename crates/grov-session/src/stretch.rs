@@ -148,11 +148,10 @@ impl Stretch {
     /// Drops what is off the goal no more by these rules.
     pub(crate) fn reconsider(&mut self, rules: &Rules) {
         self.offences.retain(|stray| {
-            let mut rules = rules.clone();
             let assessment = if stray.is_fact() || stray.is_delegated {
-                rules.assess_delegated(&stray.action)
+                rules.without_history().assess_delegated(&stray.action)
             } else {
-                rules.assess(&stray.action, None)
+                rules.clone().assess(&stray.action, None)
             };
             assessment.score < OFF_GOAL_BELOW
         });

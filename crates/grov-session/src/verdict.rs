@@ -36,7 +36,7 @@ pub(crate) fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option
             return None;
         }
         let correction = made
-            .filter(|(about, correction)| *about == place && correction.tool_use_id == one.call)
+            .filter(|(about, correction)| *about == Some(place) && correction.tool_use_id == one.call)
             .map(|(_, correction)| correction);
         let is_followed = progress.followed.contains(&place);
         let findings: &[Finding] = if is_followed {

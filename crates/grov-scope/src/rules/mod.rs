@@ -193,6 +193,17 @@ impl Rules {
         self.breaches.note(deed, call, findings, makes);
     }
 
+    /// The same rules as if nothing had been done yet, to judge an action of the past anew under what is asked for now: what
+    /// it did itself must not excuse it.
+    pub fn without_history(&self) -> Self {
+        Self {
+            history: History::default(),
+            breaches: Breaches::default(),
+            put_back: Vec::new(),
+            ..self.clone()
+        }
+    }
+
     /// Whether the user asked for something to be taken back.
     pub fn is_asked_to_undo(&self) -> bool {
         self.compiled

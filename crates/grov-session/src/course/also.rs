@@ -2,7 +2,7 @@
 
 use super::correcting::Ground;
 use super::nouns::{Moment, Progress};
-use super::response::{reasons, worst};
+use super::response::{facts, reasons, worst};
 use super::{Course, MOST_EARLIER};
 use crate::assessed::Assessed;
 use crate::offence::Offence;
@@ -27,10 +27,15 @@ impl Course {
         is_new && self.reworded(contract)
     }
 
+    /// Whether facts are to be said beside the correction of the state, or after it.
+    pub(crate) fn has_more_to_say(&self) -> bool {
+        !self.also.is_empty()
+    }
+
     /// The issues of the correction of the state, with the facts that are said with it, each once.
     pub(super) fn said_issues(&self) -> Vec<String> {
         let mut issues = self.issues.clone();
-        for reason in self.also.iter().flat_map(reasons) {
+        for reason in self.also.iter().flat_map(facts) {
             if !issues.contains(&reason) {
                 issues.push(reason);
             }
@@ -48,19 +53,17 @@ impl Course {
         true
     }
 
-    /// Drops facts that are said with the correction that waits, unless `stands`.
-    pub(crate) fn keep_also(&mut self, contract: &GoalContract, stands: impl Fn(&Assessed) -> bool) {
+    /// Drops facts that are said with the correction that waits, unless `stands`. Whether that changed its words.
+    pub(crate) fn keep_also(&mut self, contract: &GoalContract, stands: impl Fn(&Assessed) -> bool) -> bool {
         let before = self.also.len();
         self.also.retain(stands);
-        if self.also.len() < before {
-            self.reworded(contract);
-        }
+        self.also.len() < before && self.reworded(contract)
     }
 
-    /// Makes a correction of the gravest fact that was to be said with one that turned out moot.
+    /// Makes a correction of the gravest fact that was to be said with one that ended unsaid.
     pub(crate) fn promote(&mut self, contract: &GoalContract, moment: &Moment) -> Progress {
         let mut progress = Progress::default();
-        if self.state.correction.is_some() {
+        if self.state.correction.is_some() || !self.may_speak() {
             return progress;
         }
         let Some(place) = worst(&self.also, &[]) else {
@@ -73,7 +76,7 @@ impl Course {
             is_firm: true,
             least: None,
         };
-        self.correct(0, &action, ground, contract, moment, &mut progress);
+        self.correct(None, &action, ground, contract, moment, &mut progress);
         progress.changed = true;
         self.touch(true, moment.at);
         progress
@@ -91,7 +94,7 @@ impl Course {
         if back.is_empty() {
             return;
         }
-        self.keep_also(contract, |one| !Offence::of(one, true).is_undone_by(&back));
+        progress.changed |= self.keep_also(contract, |one| !Offence::of(one, true).is_undone_by(&back));
         if self.offence.is_undone_by(&back) && self.pending().is_some() {
             let dismissed = self.dismiss(moment.at);
             progress.add(dismissed);

@@ -6,7 +6,9 @@ use crate::assessed::Assessed;
 use crate::correction::{self, Situation};
 use crate::level::{level, lowered, raised};
 use crate::offence::{Offence, demanded};
-use grov_domain::{Correction, CorrectionLevel, CorrectionOutcome, GoalContract, RecoveryStep, SessionMode};
+use grov_domain::{
+    Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, GoalContract, RecoveryStep, SessionMode,
+};
 
 /// Why something is said, and how.
 pub(super) struct Ground {
@@ -22,7 +24,7 @@ impl Course {
     /// Makes the correction for an action.
     pub(super) fn correct(
         &mut self,
-        place: usize,
+        place: Option<usize>,
         action: &Assessed,
         ground: Ground,
         contract: &GoalContract,
@@ -73,7 +75,7 @@ impl Course {
         }
         self.issues = ground.issues;
         let mut correction = Correction {
-            id: moment.id.clone(),
+            id: self.next_id(moment),
             client_session_id: self.state.client_session_id.clone(),
             session_id: moment.task.clone(),
             step_id: action.step.clone(),
@@ -112,6 +114,19 @@ impl Course {
             is_doubt: !self.offence.is_firm,
         };
         correction::text(&situation, self.policy.budget, &self.state.said)
+    }
+
+    /// The id of the next correction: of several in one moment each has its own.
+    fn next_id(&mut self, moment: &Moment) -> CorrectionId {
+        let (id, times) = match self.newest_id.take() {
+            Some((id, times)) if id == moment.id => (id, times + 1),
+            _ => (moment.id.clone(), 0),
+        };
+        self.newest_id = Some((id.clone(), times));
+        match times {
+            0 => id,
+            times => CorrectionId::new(format!("{id}-{times}")),
+        }
     }
 
     pub(super) fn remember_earlier(&mut self, offence: Offence) {

@@ -17,8 +17,9 @@ pub struct Moment {
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// A correction that waits to be said from now on, and the action of the response that it is about.
-    pub made: Option<(usize, Correction)>,
+    /// A correction that waits to be said from now on, and the action of the response that it is about; `None`: an earlier
+    /// action.
+    pub made: Option<(Option<usize>, Correction)>,
     /// Corrections of which it is known now what became of them.
     pub settled: Vec<Correction>,
     /// Of these, how many were never said.

@@ -4,7 +4,7 @@ use crate::assessed::Assessed;
 use crate::level::ON_GOAL_FROM;
 use crate::offence::Offence;
 use crate::way_back::has_hard;
-use grov_domain::{ActionSketch, Assessment};
+use grov_domain::{ActionSketch, Assessment, Finding};
 use grov_redact::Redactor;
 
 /// Longest description of what was done instead, in characters.
@@ -64,12 +64,21 @@ pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> 
 /// What was found of an action, one sentence each.
 pub(super) fn reasons(one: &Assessed) -> Vec<String> {
     let findings = one.assessment.findings.iter();
-    findings
-        .map(|finding| match one.is_delegated {
-            true => format!("a subagent did this: {}", finding.reason),
-            false => finding.reason.clone(),
-        })
-        .collect()
+    findings.map(|finding| reason(one, finding)).collect()
+}
+
+/// The facts that were found of an action, one sentence each.
+pub(super) fn facts(one: &Assessed) -> Vec<String> {
+    let findings = one.assessment.findings.iter();
+    let facts = findings.filter(|finding| finding.rule.is_hard());
+    facts.map(|finding| reason(one, finding)).collect()
+}
+
+fn reason(one: &Assessed, finding: &Finding) -> String {
+    match one.is_delegated {
+        true => format!("a subagent did this: {}", finding.reason),
+        false => finding.reason.clone(),
+    }
 }
 
 /// An action in a few words.

@@ -270,7 +270,7 @@ fn the_worst_action_of_a_response_decides_and_there_is_one_correction() {
         assessed(edit("db/schema.sql", "x"), Rule::Constraint, 2),
     ]);
     let (place, correction) = progress.made.unwrap();
-    assert_eq!((place, correction.score), (2, 2));
+    assert_eq!((place, correction.score), (Some(2), 2));
 }
 
 #[test]

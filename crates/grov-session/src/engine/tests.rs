@@ -129,6 +129,48 @@ fn grave() -> ActionSketch {
 }
 
 #[test]
+fn what_was_done_against_a_fact_does_not_excuse_itself_under_the_next_prompt() {
+    let removal = || bash("rm -rf /home/me/other", EffectKind::Delete, &["/home/me/other"]);
+    let emptied = || edit(&format!("{ROOT}/src/billing/invoice.ts"), "");
+    for action in [removal(), emptied()] {
+        let mut session = Session::new(Policy::PER_PROMPT);
+        session.act(action.clone());
+        assert!(session.waits().is_some(), "{action:?}");
+        session.prompt("go on");
+        assert!(session.waits().is_some(), "{action:?}");
+    }
+}
+
+#[test]
+fn what_waited_when_corrections_were_switched_off_is_not_said_with_a_later_one() {
+    for policy in POLICIES {
+        let mut session = Session::new(policy);
+        session.act(grave());
+        session.act(billing("invoice.ts"));
+        session.apply(SessionEvent::Corrects(false));
+        session.apply(SessionEvent::Corrects(true));
+        session.act(billing("cart.ts"));
+        let text = session.waits().unwrap();
+        assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
+    }
+}
+
+#[test]
+fn facts_for_which_there_was_no_room_are_said_afterwards() {
+    let mut session = Session::new(Policy::PER_ACTION);
+    for number in 0..6 {
+        session.act(billing(&format!("file{number}.ts")));
+    }
+    let mut texts = session.waits().unwrap();
+    session.say();
+    session.act(edit(&format!("{ROOT}/src/auth/token.ts"), "refresh()"));
+    texts += &session.waits().unwrap();
+    for number in 0..6 {
+        assert!(texts.contains(&format!("file{number}.ts")), "{number}: {texts}");
+    }
+}
+
+#[test]
 fn a_fact_found_while_a_graver_one_waits_is_said_with_it() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
