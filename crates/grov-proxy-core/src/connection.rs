@@ -28,6 +28,10 @@ const LAST_BODY: Duration = Duration::from_secs(1);
 /// Longest wait for the head, and longest silence inside a body, on a connection beyond those that there should be: these are few.
 const SHORT_WAIT: Duration = Duration::from_secs(2);
 
+/// A connection that has said nothing yet is looked at again after this before it makes room or stops: what its client sent as soon as
+/// it was connected may still be on its way.
+const LAST_LOOK: Duration = Duration::from_millis(2);
+
 /// Why a connection was ended from our side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -110,7 +114,7 @@ struct Watch {
     reads: u64,
     patience: Patience,
     stopping: bool,
-    /// Before it makes room.
+    /// Before it makes room, or stops.
     last_look: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
@@ -140,12 +144,7 @@ impl Watch {
         match self.progress.asked() {
             Asked::Nothing => {}
             Asked::Room if self.progress.is_idle() => {
-                // A request may be there already that the runtime has not told of, as with every new connection. It does so
-                // before it comes back here.
-                let looked = self
-                    .last_look
-                    .get_or_insert_with(|| Box::pin(tokio::task::yield_now()));
-                if looked.as_mut().poll(cx).is_ready() {
+                if self.has_looked_again(cx) {
                     return Poll::Ready(Found::End(End::MadeRoom));
                 }
             }
@@ -154,7 +153,11 @@ impl Watch {
                 self.progress.keep_place();
             }
             // hyper would wait for the rest of a head of which it has a part.
-            Asked::Stop if self.progress.is_idle() => return Poll::Ready(Found::End(End::Stopped)),
+            Asked::Stop if self.progress.is_idle() => {
+                if self.progress.waits() != Waits::First || self.has_looked_again(cx) {
+                    return Poll::Ready(Found::End(End::Stopped));
+                }
+            }
             Asked::Stop if self.stopping => {}
             Asked::Stop => {
                 self.stopping = true;
@@ -179,6 +182,17 @@ impl Watch {
             self.begin(waits.0);
         }
         Poll::Pending
+    }
+
+    /// Whether an idle connection was looked at once more: a request may be there already that the runtime has not told of, as
+    /// with every new connection. It does so before it comes back here.
+    fn has_looked_again(&mut self, cx: &mut Context<'_>) -> bool {
+        let is_first = self.progress.waits() == Waits::First;
+        let looked = self.last_look.get_or_insert_with(|| match is_first {
+            true => Box::pin(tokio::time::sleep(LAST_LOOK)),
+            false => Box::pin(tokio::task::yield_now()),
+        });
+        looked.as_mut().poll(cx).is_ready()
     }
 
     /// Begins to wait.
