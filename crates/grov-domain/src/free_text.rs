@@ -119,7 +119,7 @@ free_text! {
 
 // What hooks hand over.
 free_text! {
-    HookProgress { texts: [session, steps, ended, check], others: [] }
+    HookProgress { texts: [session, steps, ended, check], others: [allowed] }
     WaitingPrompt { texts: [text], others: [known_by, at] }
     HookStep {
         texts: [action, findings],

@@ -218,6 +218,8 @@ pub struct HookProgress {
     pub steps: Vec<HookStep>,
     /// How actions ended that were kept before.
     pub ended: Vec<HookEnded>,
+    /// Actions kept before that the user turned out to have allowed: they are on the goal.
+    pub allowed: Vec<StepId>,
     /// What came out of looking at them, if anybody looked.
     pub check: Option<HookCheck>,
 }

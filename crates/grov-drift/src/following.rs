@@ -5,7 +5,7 @@ use crate::reading::{Reading, known_by};
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardVerdict,
-    Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, StepId, WaitingPrompt,
+    Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, StepId, StepVerdict, WaitingPrompt,
 };
 use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
@@ -32,6 +32,8 @@ pub struct Following {
     steps: Vec<HookStep>,
     /// How calls ended that are among the steps of an earlier hook.
     ended: Vec<HookEnded>,
+    /// Actions of an earlier hook that the user turned out to have allowed.
+    allowed: Vec<StepId>,
     check: Option<HookCheck>,
 }
 
@@ -80,6 +82,7 @@ impl Following {
             engine,
             steps: Vec::new(),
             ended: Vec::new(),
+            allowed: Vec::new(),
             check: None,
         }
     }
@@ -120,7 +123,22 @@ impl Following {
                 ran: one.ran,
             })
             .collect();
-        self.apply(SessionEvent::PermissionAsked(&asked));
+        let effects = self.apply(SessionEvent::PermissionAsked(&asked));
+        self.acquit(effects.later_verdicts);
+    }
+
+    /// Takes over verdicts on actions that were found before.
+    fn acquit(&mut self, verdicts: Vec<(StepId, StepVerdict)>) {
+        for (id, verdict) in verdicts {
+            match self.steps.iter_mut().rev().find(|step| step.id == id) {
+                Some(step) => {
+                    step.score = Some(verdict.score);
+                    step.findings = verdict.findings;
+                }
+                // It is kept already.
+                None => self.allowed.push(id),
+            }
+        }
     }
 
     /// Hands an event to the engine.
@@ -359,12 +377,7 @@ impl Following {
             output: ended.output.as_deref(),
             is_delegated: entry.agent.is_some(),
         }));
-        for (id, verdict) in effects.later_verdicts {
-            if let Some(step) = self.steps.iter_mut().rev().find(|step| step.id == id) {
-                step.score = Some(verdict.score);
-                step.findings = verdict.findings;
-            }
-        }
+        self.acquit(effects.later_verdicts);
         let steps = self.steps.iter_mut().rev();
         let mut own = steps.filter(|step| step.tool_use_id.as_deref() == Some(call));
         if let Some(step) = own.next() {
@@ -444,6 +457,7 @@ impl Following {
             session: self.session,
             steps: self.steps,
             ended: self.ended,
+            allowed: self.allowed,
             check: self.check,
         }
     }

@@ -99,6 +99,7 @@ fn learned(mut session: HookSession) -> HookProgress {
         session,
         steps,
         ended: Vec::new(),
+        allowed: Vec::new(),
         check: Some(check),
     }
 }

@@ -407,6 +407,7 @@ fn follow(scene: &Scene, session: &str, steps: Vec<HookStep>) {
             session: begun,
             steps,
             ended: Vec::new(),
+            allowed: Vec::new(),
             check: None,
         };
         assert!(store.follow(&Redacted::of(&progress)).await.unwrap());

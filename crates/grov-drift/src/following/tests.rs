@@ -41,6 +41,7 @@ struct Session {
     checks: Vec<HookCheck>,
     steps: Vec<HookStep>,
     ended: Vec<HookEnded>,
+    allowed: Vec<StepId>,
     guard: Vec<Guarded>,
 }
 
@@ -54,6 +55,7 @@ impl Session {
             checks: Vec::new(),
             steps: Vec::new(),
             ended: Vec::new(),
+            allowed: Vec::new(),
             guard: Vec::new(),
         }
     }
@@ -119,6 +121,7 @@ impl Session {
         self.stored = progress.session;
         self.steps.extend(progress.steps);
         self.ended.extend(progress.ended);
+        self.allowed.extend(progress.allowed);
         self.checks.extend(progress.check);
     }
 
@@ -989,6 +992,26 @@ fn a_yes_in_the_guards_dialog_is_consent() {
         session.edit("src/billing/other.ts", "sum(lines)");
         assert!(session.prompt("go on").unwrap().level.is_some());
     }
+}
+
+#[test]
+fn a_yes_in_the_guards_dialog_acquits_an_action_that_an_earlier_hook_kept() {
+    let mut session = Session::new();
+    session.prompt(GOAL);
+    let file = format!("{ROOT}/src/billing/invoice.ts");
+    let id = session.call(
+        "Edit",
+        json!({"file_path": file, "old_string": "a", "new_string": "b"}),
+    );
+    // A hook reads the call while the dialog is open, before the guard's note is seen.
+    session.hook(|_| {});
+    assert_eq!(session.steps[0].score, Some(3));
+    session.calls -= 1;
+    session.asks(true);
+    session.calls += 1;
+    session.result(&id, false);
+    session.hook(|_| {});
+    assert_eq!(session.allowed, [session.steps[0].id.clone()]);
 }
 
 #[test]

@@ -44,6 +44,7 @@ pub async fn hook_session_comes_back_as_followed(store: Arc<dyn Store>) {
         session: HookSession::new(client("b"), "/p".to_owned(), "/p/sub".to_owned(), at(5)),
         steps: Vec::new(),
         ended: Vec::new(),
+        allowed: Vec::new(),
         check: None,
     };
     assert!(follow(&store, &bare).await);
@@ -214,6 +215,11 @@ pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
         ended("unknown", true, None),
     ];
     assert!(follow(&store, &second).await);
+    let mut third = progress("a", 3);
+    third.session.revision = 2;
+    third.steps.clear();
+    third.allowed = vec![StepId::new("s2"), StepId::new("unknown")];
+    assert!(follow(&store, &third).await);
     let found = steps(&store, "a").await;
     let ends: Vec<_> = found
         .iter()
@@ -231,6 +237,16 @@ pub async fn hook_steps_end_later(store: Arc<dyn Store>) {
     second.ended = vec![ended("s2", true, None)];
     assert!(!follow(&store, &second).await);
     assert_eq!(steps(&store, "a").await, found);
+    let judged: Vec<_> = found
+        .iter()
+        .map(|step| (step.score, step.findings.is_empty()))
+        .collect();
+    let off = (running("s1").score, running("s1").findings.is_empty());
+    assert_eq!(
+        judged,
+        [off, (Some(10), true), off],
+        "the user allowed the second"
+    );
 }
 
 /// Checks come oldest first, each once.
@@ -544,6 +560,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
         session,
         steps: steps(&store, "a").await,
         ended: Vec::new(),
+        allowed: Vec::new(),
         check: None,
     };
     assert!(follow(&store, &again).await);

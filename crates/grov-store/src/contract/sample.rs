@@ -475,6 +475,7 @@ pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
         },
         steps: vec![hook_step(&format!("{client_session}-{seconds}-a"), seconds), bare],
         ended: Vec::new(),
+        allowed: Vec::new(),
         check: Some(hook_check(&format!("check-{seconds}"), seconds)),
     }
 }

@@ -26,6 +26,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
         session: session.clone(),
         steps: Vec::new(),
         ended: Vec::new(),
+        allowed: Vec::new(),
         check: None,
     };
     match store.follow(&Redacted::of(&progress)).await {

@@ -1,6 +1,6 @@
 //! Sessions as hooks saw them.
 
-use super::steps::{NewCheck, NewStep, end_steps, insert_check, insert_steps};
+use super::steps::{NewCheck, NewStep, acquit_steps, end_steps, insert_check, insert_steps};
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
 use grov_domain::{ClientSessionId, GoalContract, HookProgress, HookSession, Redacted, WaitingPrompt};
@@ -99,6 +99,9 @@ impl SqliteStore {
             .await
             .map_err(fault)?;
         end_steps(connection, id, &progress.ended, forgotten_at)
+            .await
+            .map_err(fault)?;
+        acquit_steps(connection, id, &progress.allowed)
             .await
             .map_err(fault)?;
         if let Some(check) = &check {

@@ -129,6 +129,24 @@ pub(super) async fn end_steps(
     Ok(())
 }
 
+/// Acquits steps that are there: the user allowed them.
+pub(super) async fn acquit_steps(
+    connection: &mut SqliteConnection,
+    session: &str,
+    allowed: &[StepId],
+) -> Result<(), sqlx::Error> {
+    for id in allowed {
+        sqlx::query(
+            "UPDATE hook_steps SET score = 10, findings = NULL WHERE client_session_id = ?1 AND id = ?2",
+        )
+        .bind(session)
+        .bind(id.as_str())
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(())
+}
+
 /// Writes the check, without a word if it is of a time whose words were forgotten.
 pub(super) async fn insert_check(
     connection: &mut SqliteConnection,
