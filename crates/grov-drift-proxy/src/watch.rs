@@ -6,7 +6,7 @@ use crate::session::{Session, Slot};
 use crate::work::Job;
 use grov_domain::{ExchangeKind, OFF_GOAL_BELOW, StepVerdict};
 use grov_proxy_core::{ActionWatch, Watched, WatchedExchange};
-use grov_session::{Effects, Observed, Outcome, Question, SessionEvent};
+use grov_session::{Effects, Moment, Observed, Outcome, Question, SessionEvent};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,19 +17,24 @@ impl ActionWatch for Drift {
             return Watched::default();
         }
         let slot = self.shared.slot(&record.client_session_id);
+        let mut session = slot.session();
         let watched = Watching {
+            moment: self.shared.moment(&session),
             shared: &self.shared,
             slot: &slot,
             exchange,
             is_main: record.kind == ExchangeKind::Main && record.agent_id.is_none(),
         }
-        .watch(&mut slot.session());
+        .watch(&mut session);
+        drop(session);
         slot.news.notify_waiters();
         watched
     }
 }
 
 struct Watching<'a> {
+    /// When the exchange is looked at, and under which id its corrections are made.
+    moment: Moment,
     shared: &'a Shared,
     slot: &'a Arc<Slot>,
     exchange: &'a WatchedExchange<'a>,
@@ -167,7 +172,10 @@ impl Watching<'_> {
 
     /// Hands an event to the engine, and has done what comes of it. What that is, and whether the state is another one.
     fn apply(&self, session: &mut Session, event: SessionEvent<'_>) -> (Effects, bool) {
-        let moment = self.shared.moment(session);
+        let moment = Moment {
+            task: session.task.clone(),
+            ..self.moment.clone()
+        };
         let mut effects = session.engine.apply(event, &moment);
         let changed = self.shared.carry_out(self.slot, session, &mut effects);
         if effects.wants_permissions {

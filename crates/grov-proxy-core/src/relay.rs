@@ -53,7 +53,7 @@ pub(crate) struct Watched {
 /// A response body, relayed.
 pub(crate) struct Relay {
     link: Option<Link>,
-    alarm: Alarm,
+    alarm: Option<Alarm>,
     body: AnswerBody,
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
@@ -98,7 +98,7 @@ impl Relay {
         metrics.stream_opened();
         let patience = link.take_patience();
         Self {
-            alarm: link.alarm(),
+            alarm: Some(link.alarm()),
             link: Some(link),
             body,
             pool,
@@ -120,8 +120,12 @@ impl Relay {
 
     /// Takes what is there, joined. `Pending` with nothing: the upstream is silent.
     fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
-        let alarm = self.alarm.clone();
-        alarm.poll(cx, |bell, cx| self.poll_connection(bell, cx))
+        let Some(alarm) = self.alarm.take() else {
+            return Poll::Pending;
+        };
+        let polled = alarm.poll(cx, |bell, cx| self.poll_connection(bell, cx));
+        self.alarm = Some(alarm);
+        polled
     }
 
     fn poll_connection(
