@@ -39,7 +39,7 @@ impl DriftSettings {
             corrects: self.corrections,
             budget: self.budget,
             delivery: Delivery::PerAction,
-            check_interval: self.check_interval,
+            check_interval: self.check_interval.max(1),
         }
     }
 }

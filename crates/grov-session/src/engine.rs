@@ -266,12 +266,17 @@ impl SessionEngine {
         if self.policy.delivery == Delivery::PerAction {
             self.stretch.taken();
         }
+        let asks_judge = self.policy.check_interval > 0;
         if progress.is_forced_now
+            && asks_judge
             && let Some((_, correction)) = &progress.made
         {
             effects.inquiries.push((self.demand(&response, correction), None));
         }
-        if is_main && let Some(occasion) = self.occasion(&response) {
+        if is_main
+            && asks_judge
+            && let Some(occasion) = self.occasion(&response)
+        {
             effects.inquiries.push((self.inquiry(&response), Some(occasion)));
         }
         effects.progress = progress;

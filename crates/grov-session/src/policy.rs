@@ -23,7 +23,7 @@ pub struct Policy {
     pub budget: usize,
     /// When corrections can be delivered.
     pub delivery: Delivery,
-    /// Prompts between two questions to a judge.
+    /// Prompts between two questions to a judge; 0: no judge is asked, and no question is made.
     pub check_interval: u32,
 }
 
@@ -36,8 +36,9 @@ impl Policy {
         check_interval: 3,
     };
 
-    /// Corrects with the user's prompts, in at most 600 tokens; a judge is asked every three prompts.
+    /// Corrects with the user's prompts, in at most 600 tokens; no judge is asked.
     pub const PER_PROMPT: Self = Self {
+        check_interval: 0,
         delivery: Delivery::PerPrompt,
         ..Self::PER_ACTION
     };
