@@ -1,7 +1,7 @@
-//! The project's own checks and chores: `cargo xtask ci`, `cargo xtask tidy`, `cargo xtask test`, `cargo xtask fuzz`.
+//! Development tasks: `cargo xtask ci`, `tidy`, `lines`, `test` and `fuzz`.
 //!
-//! Start at [`ci::run`] for what a change must pass, at [`tidy::check`] for the rules that no compiler knows, at
-//! [`test::run`] for how the tests are started. Nothing here is part of the product, and the product knows nothing of it.
+//! Start at [`ci::run`] for what a change must pass, at [`tidy::check`] for the rules that the compiler does not check, and
+//! at [`test::run`] for how the tests are started. No shipped crate depends on this one.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::print_stdout,
@@ -11,6 +11,7 @@
 
 mod ci;
 mod fuzz;
+mod lines;
 mod phases;
 mod test;
 mod tidy;
@@ -23,10 +24,11 @@ const USAGE: &str = "\
 usage: cargo xtask COMMAND
 
   ci             all static checks: fmt, tidy, clippy, docs, doctests, examples
-  tidy           the rules of the house that no compiler knows
+  tidy           project rules that the compiler does not check
+  lines [--json] lines of shipped code, per crate and in total
   test [ARGS…]   all tests, with cargo-nextest where it is installed; ARGS go to the test runner
   fuzz [--seconds N] [TARGET…]
-                 runs libFuzzer on the parsers of foreign bytes, 60 seconds each
+                 run libFuzzer on the parsers of untrusted bytes, 60 seconds each
 ";
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         (Some("tidy"), true) => Workspace::locate().and_then(|workspace| tidy::run(&workspace)),
         (Some("test"), _) => Workspace::locate().and_then(|workspace| test::run(&workspace, &rest)),
         (Some("fuzz"), _) => Workspace::locate().and_then(|workspace| fuzz::run(&workspace, &rest)),
+        (Some("lines"), _) => Workspace::locate().and_then(|workspace| lines::run(&workspace, &rest)),
         (Some("help" | "--help" | "-h"), _) => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,6 +1,7 @@
 //! How a source file looks: a crate opens with its charter, a file stays small enough to be read.
 
 use super::Finding;
+use crate::lines;
 use std::path::Path;
 
 /// Lines of a source file without its tests. A file that outgrows this holds more than one idea.
@@ -28,38 +29,16 @@ pub(crate) fn crate_root(place: &Path, text: &str) -> Vec<Finding> {
 
 /// Checks that a file of shipped code is not too long.
 pub(crate) fn length(file: &Path, text: &str) -> Option<Finding> {
-    if holds_tests(file) {
+    if lines::is_test(file) {
         return None;
     }
-    let lines = lines_without_tests(text);
+    let lines = lines::outside_tests(text).len();
     (lines > MOST_LINES).then(|| {
         Finding::at(
             file,
             format!("has {lines} lines without its tests, {MOST_LINES} is the most: split it by idea"),
         )
     })
-}
-
-fn holds_tests(file: &Path) -> bool {
-    let folders = ["tests", "benches", "examples"];
-    file.components()
-        .any(|part| folders.iter().any(|folder| part.as_os_str() == *folder))
-        || file.file_name().is_some_and(|name| name == "tests.rs")
-}
-
-/// Counts the lines outside of `#[cfg(test)] mod … { … }`, whose closing brace is the next one in the first column.
-fn lines_without_tests(text: &str) -> usize {
-    let mut lines = text.lines().peekable();
-    let mut count = 0;
-    while let Some(line) = lines.next() {
-        let opens = |next: &&str| next.starts_with("mod ") && next.ends_with('{');
-        if line == "#[cfg(test)]" && lines.peek().is_some_and(opens) {
-            lines.by_ref().find(|line| *line == "}");
-        } else {
-            count += 1;
-        }
-    }
-    count
 }
 
 #[cfg(test)]
@@ -90,11 +69,5 @@ mod tests {
         assert!(length(Path::new("crates/a/src/b.rs"), &"x\n".repeat(MOST_LINES)).is_none());
         assert!(length(Path::new("crates/a/tests/b.rs"), &long).is_none());
         assert!(length(Path::new("crates/a/src/b/tests.rs"), &long).is_none());
-    }
-
-    #[test]
-    fn only_the_test_module_is_left_out() {
-        let text = "a\n#[cfg(test)]\nmod tests {\n    b\n}\nc\n#[cfg(test)]\nmod elsewhere;\n";
-        assert_eq!(lines_without_tests(text), 4);
     }
 }

@@ -8,7 +8,6 @@ mod manifests;
 mod migrations;
 mod sources;
 mod walls;
-mod words;
 
 use crate::workspace::Workspace;
 use anyhow::{Result, bail};
@@ -82,9 +81,8 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
 
     findings.extend(migrations::check(&files));
     for file in &files {
-        // Files that are no text (none of ours should be, golden data may be) have no words and no links.
+        // Files that are not UTF-8 are neither sources nor documents.
         let Ok(text) = workspace.read(file) else { continue };
-        findings.extend(words::check(file, &text));
         match file.extension().and_then(|extension| extension.to_str()) {
             Some("rs") => {
                 findings.extend(sources::length(file, &text));
