@@ -4,7 +4,7 @@ use crate::session::{Call, Response, Session};
 use crate::{INTERRUPTED, ROOT, SESSION, Seen};
 use grov_domain::{AgentId, ClientSessionId, GuardVerdict, Guarded, HookSession, HookStep};
 use grov_drift::Following;
-use grov_llm::offline::extract_intent;
+use grov_rules::extract_intent;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;

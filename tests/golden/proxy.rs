@@ -10,7 +10,7 @@ use grov_domain::{
     Lineage, OWN_TEXT_OPENING, Outcome, Project, RecordSink, Redacted, SessionStore, SinkHealth,
 };
 use grov_drift_proxy::{Drift, DriftSettings};
-use grov_llm::{JudgeSettings, ModelJudge, offline};
+use grov_llm::{JudgeSettings, ModelJudge};
 use grov_proxy_core::{
     ActionWatch, Answered, ContextSource, Location, MessagesRequest, ObservedExchange, Occasion, Recorder,
     TurnObserver, UserNaming,
@@ -94,7 +94,7 @@ pub(crate) async fn watch(session: &Session) -> Seen {
         Arc::new(judge.unwrap()),
         Arc::clone(&store) as _,
         Arc::clone(&clock) as _,
-        Arc::new(offline::extract_intent),
+        Arc::new(grov_rules::extract_intent),
     );
     let mut background = JoinSet::new();
     background.spawn(work.run(std::future::pending()));

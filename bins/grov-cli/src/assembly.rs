@@ -7,9 +7,9 @@ use grov_domain::{
 };
 use grov_drift::IntentReader;
 use grov_hook_path::{HookBackend, Services};
-use grov_llm::offline::{IntentMemo, extract_intent, session_summary};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_query::ReadStore;
+use grov_rules::{IntentMemo, extract_intent, session_summary};
 use grov_runtime::{LlmProvider, Settings};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use std::net::SocketAddr;

@@ -3,7 +3,6 @@
 use crate::assembly::DaemonStore;
 use grov_domain::{Judge, SystemClock};
 use grov_drift_proxy::{Counters, Drift, DriftWork};
-use grov_llm::offline;
 use grov_runtime::DriftSettings;
 use std::sync::Arc;
 
@@ -19,7 +18,7 @@ pub(crate) fn watch(
         corrections: settings.corrections,
         ..grov_drift_proxy::DriftSettings::default()
     };
-    let reader = Arc::new(offline::extract_intent);
+    let reader = Arc::new(grov_rules::extract_intent);
     settings
         .enabled
         .then(|| Drift::new(wanted, judge, store, Arc::new(SystemClock), reader))

@@ -11,7 +11,7 @@
 use grov_actions::transcript::Reader;
 use grov_domain::{ClientSessionId, HookSession};
 use grov_drift::Following;
-use grov_llm::offline::extract_intent;
+use grov_rules::extract_intent;
 use serde_json::{Value, json};
 use std::hint::black_box;
 use std::sync::Arc;

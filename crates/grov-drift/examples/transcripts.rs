@@ -10,7 +10,7 @@
 
 use grov_domain::{ClientSessionId, GoalEdit, GoalEditId, GoalEditKind, HookSession};
 use grov_drift::Following;
-use grov_llm::offline::extract_intent;
+use grov_rules::extract_intent;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::error::Error;

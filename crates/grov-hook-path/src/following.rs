@@ -383,7 +383,7 @@ mod tests {
         let mut session = begun(whose);
         // What is older than the session is history.
         session.started_at = time::OffsetDateTime::UNIX_EPOCH;
-        Following::resume(session, &[], Arc::new(grov_llm::offline::extract_intent))
+        Following::resume(session, &[], Arc::new(grov_rules::extract_intent))
     }
 
     fn call(id: &str, padding: usize) -> String {

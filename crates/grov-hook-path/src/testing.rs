@@ -3,8 +3,8 @@
 use crate::services::{HookBackend, Services};
 use async_trait::async_trait;
 use grov_domain::{Intents, SessionDigest, SettlingJudge, StoreError, SummaryQuestion, SystemClock};
-use grov_llm::offline::{IntentMemo, session_summary};
 use grov_llm::{JudgeSettings, ModelJudge};
+use grov_rules::{IntentMemo, session_summary};
 use grov_runtime::Settings;
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
 use std::path::PathBuf;

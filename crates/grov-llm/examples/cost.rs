@@ -17,7 +17,7 @@ use grov_domain::{
     SpendingStore, StoreError, SystemClock, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch,
     TaskType,
 };
-use grov_llm::{DEFAULT_ANTHROPIC_MODEL, JudgeSettings, ModelJudge, Provider, offline};
+use grov_llm::{DEFAULT_ANTHROPIC_MODEL, JudgeSettings, ModelJudge, Provider};
 use grov_scope::Rules;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -211,7 +211,7 @@ impl Watch {
         actions: &[ActionSketch],
     ) -> Result<(), serde_json::Error> {
         self.prompts.push(prompt.to_owned());
-        let intent = offline::extract_intent(&IntentQuestion {
+        let intent = grov_rules::extract_intent(&IntentQuestion {
             prompts: self.prompts.clone(),
             first_files: Vec::new(),
         });

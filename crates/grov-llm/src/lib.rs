@@ -1,13 +1,12 @@
-//! Judgements asked of a model, with budget, ledger and offline fall-back.
+//! Calls to models: the judge and embeddings, within a daily budget.
 //!
-//! - [`ModelJudge`] is the judge: it asks a model where [`JudgeSettings`] name one, and rules otherwise or on failure.
-//! - [`HttpEmbedder`] asks a server what texts mean, as numbers, under the same rules; [`StaticEmbedder`] looks it up in
-//!   files, in this process.
-//! - [`offline`] answers every question by rules, without a model.
-//! - [`list_price`] is what tokens of a known model cost.
+//! - [`ModelJudge`] asks the model named in [`JudgeSettings`]. Without one, and when a call fails, it answers with the rules
+//!   of [`grov_rules`].
+//! - [`HttpEmbedder`] gets embeddings from a server; [`StaticEmbedder`] computes them in this process from model files.
+//! - [`list_price`] is the price of a known model's tokens.
 //!
-//! It does not know how records are stored (the ledger is a port), nor the proxy, nor the hooks, nor the environment:
-//! every setting is handed in.
+//! The crate does not know how records are stored (the spending ledger is a port), the proxy, the hooks or the environment:
+//! every setting is passed in.
 #![forbid(unsafe_code)]
 
 mod address;
@@ -18,8 +17,6 @@ mod embed;
 mod flights;
 mod judge;
 mod model;
-pub mod offline;
-mod private;
 mod questions;
 mod queue;
 mod quote;

@@ -1,38 +1,31 @@
-//! Foreign text made fit to be quoted: Grov's own text, secrets and hidden characters taken out, tags that look like ours
-//! defused, length bounded.
+//! Prepares untrusted text for a prompt: removes Grov's own text, secrets and hidden characters, defuses look-alikes of our
+//! tags, and bounds the length.
 
-use crate::private;
-use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, without_own_text};
+use grov_domain::{both_ends, without_own_text};
 use grov_redact::Redactor;
 use std::borrow::Cow;
 
 /// How the tags around quoted text begin, after `<` or `</`.
 pub(crate) const TAG_PREFIX: &str = "data:";
 
-/// What is looked at of each end of a long text beyond what is kept of it: cleaning may take that much out.
-const SPARE: usize = 8 * 1024;
+/// Bytes read at each end of a long text beyond the limit, because cleaning may remove that much.
+const SPARE: usize = 16 * 1024;
 
-/// What is dropped at a cut after cleaning: a secret that the cut went through is not recognised, and is not longer than
-/// this.
-const AT_A_CUT: usize = 8 * 1024;
-
-/// `text` as it may stand between tags: at most `limit` bytes, and where it is longer, its beginning and its end. Only the
-/// ends of a long text are looked at (its middle but for private tags), so that the work is bounded too.
+/// At most `limit` bytes of `text` for a place between tags: a longer text keeps its beginning and its end.
 pub(crate) fn block(text: &str, limit: usize) -> String {
-    bounded(text, limit, |part| part.trim().to_owned())
+    let (cleaned, skipped) = cleaned(text, limit);
+    shorten(cleaned.trim(), skipped, limit)
 }
 
-/// The same on one line: white space collapsed, so that quoted text cannot pose as further lines of a list.
+/// Like [`block`], on one line: white space is collapsed, so that quoted text cannot pose as further lines of a list.
 pub(crate) fn line(text: &str, limit: usize) -> String {
-    bounded(text, limit, |part| {
-        let words: Vec<&str> = part.split_whitespace().collect();
-        words.join(" ")
-    })
+    let (cleaned, skipped) = cleaned(text, limit);
+    shorten(&one_line(&cleaned), skipped, limit)
 }
 
-/// The beginning of a text on one line. It is cleaned before it is cut, so that no half of a secret is shown.
+/// The beginning of `text` on one line, at most `limit` bytes and a mark where it was cut.
 pub(crate) fn beginning(text: &str, limit: usize) -> String {
-    let mut line = line(text, limit + SPARE + AT_A_CUT);
+    let mut line = one_line(&cleaned(text, limit).0);
     if line.len() > limit {
         line.truncate(line.floor_char_boundary(limit));
         line.push_str(" [...]");
@@ -40,39 +33,16 @@ pub(crate) fn beginning(text: &str, limit: usize) -> String {
     line
 }
 
-/// `text` cleaned, laid out by `lay_out` and shortened to `limit`.
-fn bounded(text: &str, limit: usize, lay_out: impl Fn(&str) -> String) -> String {
-    let window = limit + SPARE + AT_A_CUT;
-    if text.len() <= 2 * window {
-        let cleaned = lay_out(&clean(&without_hidden(text)));
-        return shorten(&cleaned, &cleaned, cleaned.len(), limit);
-    }
-    let beginning = lay_out(&clean(&without_hidden(&text[..text.floor_char_boundary(window)])));
-    let beginning = &beginning[..beginning.floor_char_boundary(beginning.len().saturating_sub(AT_A_CUT))];
-    let cut = text.ceil_char_boundary(text.len() - window);
-    let tail = without_hidden(&text[cut..]);
-    let public = private::behind_cut(&tail, private::open_at(text, cut));
-    // Behind a closing tag nothing is cut through.
-    let cut_through = if public.len() == tail.len() { AT_A_CUT } else { 0 };
-    let end = lay_out(&clean(own_text_behind_cut(public)));
-    let end = &end[end.ceil_char_boundary(cut_through.min(end.len()))..];
-    shorten(beginning, end, text.len(), limit)
+/// Both ends of `text`, cleaned, and how many bytes between them were skipped. The work is bounded by `limit`.
+fn cleaned(text: &str, limit: usize) -> (String, usize) {
+    let ends = both_ends(text, limit + SPARE, " [...] ");
+    let skipped = text.len() - ends.len().min(text.len());
+    let safe = Redactor::shared().redact(&without_hidden(&ends)).into_owned();
+    (defuse(&without_own_text(&safe)).into_owned(), skipped)
 }
 
-/// A visible text without secrets, Grov's own text and our tags. Private blocks go before Grov's own text, which could take
-/// their tags along.
-fn clean(visible: &str) -> String {
-    let safe = Redactor::shared().redact(visible);
-    defuse(&without_own_text(&safe)).into_owned()
-}
-
-/// What of a text's `tail` is behind the text from Grov that the cut went through.
-pub(crate) fn own_text_behind_cut(tail: &str) -> &str {
-    let closing = tail.find(OWN_TEXT_CLOSING);
-    match closing.filter(|&at| !tail[..at].contains(OWN_TEXT_OPENING)) {
-        Some(at) => &tail[at + OWN_TEXT_CLOSING.len()..],
-        None => tail,
-    }
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Without control characters (but line breaks and tabs), invisible characters that could hide orders from the user, and
@@ -122,17 +92,17 @@ fn defuse(text: &str) -> Cow<'_, str> {
     Cow::Owned(defused)
 }
 
-/// A text of `length` bytes in at most `limit`: a third from its `beginning`, the rest from its `end`, a mark between them.
-/// Where the whole text is known, it is both.
-fn shorten(beginning: &str, end: &str, length: usize, limit: usize) -> String {
+/// At most `limit` bytes of `text`: a third from its beginning, the rest from its end, and between them a mark with the
+/// number of bytes left out, `skipped` included.
+fn shorten(text: &str, skipped: usize, limit: usize) -> String {
     const MARK_LENGTH: usize = 44;
-    if length <= limit {
-        return beginning.to_owned();
+    if text.len() <= limit {
+        return text.to_owned();
     }
     let room = limit.saturating_sub(MARK_LENGTH);
-    let head = &beginning[..beginning.floor_char_boundary(room / 3)];
-    let tail = &end[end.ceil_char_boundary(end.len().saturating_sub(room - room / 3))..];
-    let left_out = length - head.len() - tail.len();
+    let head = &text[..text.floor_char_boundary(room / 3)];
+    let tail = &text[text.ceil_char_boundary(text.len().saturating_sub(room - room / 3))..];
+    let left_out = text.len() + skipped - head.len() - tail.len();
     format!("{head} [... {left_out} bytes left out ...] {tail}")
 }
 
@@ -175,7 +145,12 @@ mod tests {
         assert!(quoted.len() <= 400, "{}", quoted.len());
         assert!(quoted.starts_with("first words"));
         assert!(quoted.ends_with("last words"));
-        assert!(quoted.contains(" bytes left out ...]"));
+        assert!(quoted.contains("[...]"));
+        let quoted = block(&"many words ".repeat(100), 400);
+        assert!(
+            quoted.len() <= 400 && quoted.contains(" bytes left out ...]"),
+            "{quoted}"
+        );
     }
 
     #[test]
@@ -184,7 +159,7 @@ mod tests {
             "aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoPqRsTuVwXyZ0123456789aBcDeFgHiJkLmNoP-AAAA";
         let key = format!("sk-ant-api03-{secret}");
         let limit = 400;
-        let window = limit + SPARE + AT_A_CUT;
+        let window = limit + SPARE;
         // Everything but the key is taken out, so that what stands at the cut is all there is to show.
         for shift in (0..key.len()).step_by(5) {
             let hidden = "\u{1}".repeat(window - shift);

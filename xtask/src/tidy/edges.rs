@@ -39,7 +39,13 @@ const CRATES: &[Crate] = &[
         name: "grov-domain",
         floor: Floor::Pure,
         // All but grov-redact: the ports take the proof that a value was redacted.
-        blind_to: &["grov-wire", "grov-actions", "grov-scope", "grov-session"],
+        blind_to: &[
+            "grov-wire",
+            "grov-actions",
+            "grov-scope",
+            "grov-rules",
+            "grov-session",
+        ],
     },
     Crate {
         name: "grov-redact",
@@ -59,12 +65,17 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-scope",
         floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-redact"],
+        blind_to: &["grov-wire", "grov-redact", "grov-rules"],
+    },
+    Crate {
+        name: "grov-rules",
+        floor: Floor::Pure,
+        blind_to: &["grov-wire", "grov-actions", "grov-session"],
     },
     Crate {
         name: "grov-session",
         floor: Floor::Pure,
-        blind_to: &["grov-wire", "grov-actions"],
+        blind_to: &["grov-wire", "grov-actions", "grov-rules"],
     },
     Crate {
         name: "grov-runtime",

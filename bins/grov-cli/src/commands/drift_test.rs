@@ -10,8 +10,8 @@ use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
     GoalContract, IntentQuestion, Judge, JudgedBy, SettlingJudge,
 };
-use grov_llm::offline::extract_intent;
 use grov_redact::Redactor;
+use grov_rules::extract_intent;
 use grov_scope::Rules;
 use grov_session::level::level;
 use serde::Serialize;

@@ -5,7 +5,7 @@ use crate::{announce, is_quiet, may_wait};
 use grov_domain::{
     ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
 };
-use grov_llm::offline::{IntentMemo, extract_intent};
+use grov_rules::{IntentMemo, extract_intent};
 use grov_session::level::MOST_DOUBTS;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,7 +2,6 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::offline;
 use crate::request::{Material, ModelRequest, Words, limits};
 use grov_domain::{DriftQuestion, DriftType, DriftVerdict, Purpose};
 use serde_json::json;
@@ -60,6 +59,6 @@ impl Question for DriftQuestion {
     }
 
     fn by_rules(&self) -> DriftVerdict {
-        offline::check_drift(self)
+        grov_rules::check_drift(self)
     }
 }

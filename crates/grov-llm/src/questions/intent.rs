@@ -2,7 +2,6 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::offline;
 use crate::request::{Material, ModelRequest};
 use grov_domain::{Intent, IntentQuestion, Purpose};
 
@@ -43,6 +42,6 @@ impl Question for IntentQuestion {
     }
 
     fn by_rules(&self) -> Intent {
-        offline::extract_intent(self)
+        grov_rules::extract_intent(self)
     }
 }

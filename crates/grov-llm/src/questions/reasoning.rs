@@ -2,7 +2,6 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::offline;
 use crate::request::{Material, ModelRequest, Words, limits};
 use grov_domain::{Purpose, Reasoning, ReasoningQuestion};
 
@@ -56,6 +55,6 @@ impl Question for ReasoningQuestion {
     }
 
     fn by_rules(&self) -> Reasoning {
-        offline::extract_reasoning(self)
+        grov_rules::extract_reasoning(self)
     }
 }

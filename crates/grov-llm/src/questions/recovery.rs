@@ -2,7 +2,6 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::offline;
 use crate::request::{Material, ModelRequest, Words, limits};
 use grov_domain::{ForcedRecovery, ForcedRecoveryQuestion, Purpose};
 
@@ -39,6 +38,6 @@ impl Question for ForcedRecoveryQuestion {
     }
 
     fn by_rules(&self) -> ForcedRecovery {
-        offline::generate_forced_recovery(self)
+        grov_rules::generate_forced_recovery(self)
     }
 }

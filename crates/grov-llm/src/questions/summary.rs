@@ -2,7 +2,6 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
-use crate::offline;
 use crate::request::{Material, ModelRequest, Words, limits};
 use grov_domain::{Purpose, SessionDigest, SummaryQuestion};
 
@@ -62,6 +61,6 @@ impl Question for SummaryQuestion {
     }
 
     fn by_rules(&self) -> SessionDigest {
-        offline::session_summary(self)
+        grov_rules::session_summary(self)
     }
 }

@@ -2,8 +2,8 @@
 
 use super::{Question, schema};
 use crate::answer::{AnswerError, Fields};
+use crate::quote;
 use crate::request::{Material, ModelRequest, Words, limits};
-use crate::{offline, quote};
 use grov_domain::{Purpose, SessionId, TaskAction, TaskAnalysis, TaskContextQuestion, TaskSketch, TaskType};
 use serde_json::json;
 
@@ -130,7 +130,7 @@ impl Question for TaskContextQuestion {
     }
 
     fn by_rules(&self) -> TaskAnalysis {
-        offline::analyze_task_context(self)
+        grov_rules::analyze_task_context(self)
     }
 }
 

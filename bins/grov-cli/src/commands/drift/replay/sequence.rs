@@ -2,7 +2,7 @@
 
 use grov_actions::{ToolCall, understand};
 use grov_domain::{ActionSketch, ActionType, GoalContract, IntentQuestion};
-use grov_llm::offline::extract_intent;
+use grov_rules::extract_intent;
 use serde::Deserialize;
 use serde_json::Value;
 

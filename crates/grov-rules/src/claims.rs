@@ -6,36 +6,36 @@ use grov_domain::{ActionSketch, EffectKind};
 
 /// What the last text of a turn says about the work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Claims {
+pub(crate) struct Claims {
     /// There is a text.
-    pub(super) says_something: bool,
+    pub(crate) says_something: bool,
     /// "All done", "task complete".
-    pub(super) done: bool,
+    pub(crate) done: bool,
     /// "I've added …", "Fixed …": work is told as past.
-    pub(super) worked: bool,
+    pub(crate) worked: bool,
     /// Sentences that report like a log: "Fixed the typo in …".
-    pub(super) reports: Vec<String>,
+    pub(crate) reports: Vec<String>,
     /// It says that tests pass.
-    pub(super) tests_pass: bool,
+    pub(crate) tests_pass: bool,
     /// It ends with a question to the user.
-    pub(super) asks: bool,
+    pub(crate) asks: bool,
     /// It is a plan, or waits for approval.
-    pub(super) plans: bool,
+    pub(crate) plans: bool,
     /// It admits that something is missing or fails.
-    pub(super) unfinished: bool,
+    pub(crate) unfinished: bool,
 }
 
 /// What the actions of a turn prove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Proof {
+pub(crate) struct Proof {
     /// Something was changed.
-    pub(super) changed: bool,
+    pub(crate) changed: bool,
     /// The last tests or build behind the last change passed.
-    pub(super) tested: bool,
+    pub(crate) tested: bool,
     /// The last tests or build failed.
-    pub(super) failed: bool,
+    pub(crate) failed: bool,
     /// A commit was made, and nothing was changed after it.
-    pub(super) committed: bool,
+    pub(crate) committed: bool,
 }
 
 #[rustfmt::skip]
@@ -175,7 +175,7 @@ fn announces(words: &[Word<'_>]) -> bool {
 }
 
 /// Reads an answer. Code and quotations in it claim nothing.
-pub(super) fn claims_of(answer: &str) -> Claims {
+pub(crate) fn claims_of(answer: &str) -> Claims {
     let cleaned = clean(answer);
     let prose = without_quotations(&cleaned.prose);
     let all = sentences(&prose);
@@ -280,7 +280,7 @@ fn without_quotations(text: &str) -> String {
 }
 
 /// Whether an action runs tests, checks or a build.
-pub(super) fn proves(action: &ActionSketch) -> bool {
+pub(crate) fn proves(action: &ActionSketch) -> bool {
     action
         .effects
         .iter()
@@ -298,7 +298,7 @@ fn tells_failure(output: &str) -> bool {
 }
 
 /// What the actions prove.
-pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
+pub(crate) fn proof_of(actions: &[ActionSketch]) -> Proof {
     let mut proof = Proof::default();
     for action in actions {
         let failed = action.failed == Some(true);
@@ -323,7 +323,7 @@ pub(super) fn proof_of(actions: &[ActionSketch]) -> Proof {
 }
 
 /// Whether the work of a turn is done, and why that is believed. `goal` is what the work was about.
-pub(super) fn finished(
+pub(crate) fn finished(
     claims: &Claims,
     proof: &Proof,
     stop_reason: Option<&str>,

@@ -1,8 +1,6 @@
 //! Sentences, as far as the rules need them, beside words.
 
-use crate::private::without_private;
-
-pub(super) use grov_scope::words::{
+pub(crate) use grov_scope::words::{
     Word, any_phrase_at, find_phrase, fold, folds_alike, has_phrase, phrase_at, words,
 };
 
@@ -20,7 +18,7 @@ const ABBREVIATIONS: &[&str] = &[
 
 /// The sentences of a text: ended by `.`, `!`, `?` or `;` before a space, by a blank line, a list item, or a line end
 /// behind which a new line begins with a capital or a bullet.
-pub(super) fn sentences(text: &str) -> Vec<String> {
+pub(crate) fn sentences(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut pending = String::new();
     for line in text.lines() {
@@ -78,7 +76,7 @@ fn is_abbreviation(text: &str) -> bool {
 }
 
 /// The sentences that are looked at: the first and the last ones of many.
-pub(super) fn leading_sentences(text: &str) -> Vec<String> {
+pub(crate) fn leading_sentences(text: &str) -> Vec<String> {
     let mut found = sentences(text);
     if found.len() > MOST_SENTENCES {
         let surplus = found.len() - MOST_SENTENCES;
@@ -118,10 +116,10 @@ fn without_bullet(line: &str) -> (&str, bool) {
 }
 
 /// At most `limit` characters, cut behind a word where there is one; white space becomes single spaces.
-pub(super) fn shorten(text: &str, limit: usize) -> String {
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
     let mut short = String::new();
     let mut count = 0;
-    for word in without_private(text).split_whitespace() {
+    for word in text.split_whitespace() {
         let length = word.chars().count();
         let space = usize::from(count > 0);
         if count + space + length > limit {
@@ -144,7 +142,7 @@ pub(super) fn shorten(text: &str, limit: usize) -> String {
 }
 
 /// Whether a sentence asks, by its mark.
-pub(super) fn ends_with_question(sentence: &str) -> bool {
+pub(crate) fn ends_with_question(sentence: &str) -> bool {
     sentence
         .trim_end_matches([' ', ')', '"', '*', '_', '”', '!', '\''])
         .ends_with('?')
@@ -152,21 +150,21 @@ pub(super) fn ends_with_question(sentence: &str) -> bool {
 
 /// An item of a list in which none stands twice, case aside.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) text: String,
+pub(crate) struct Entry {
+    pub(crate) text: String,
     /// What equal ones have in common.
     folded: String,
 }
 
 impl Entry {
-    pub(super) fn new(text: String) -> Self {
+    pub(crate) fn new(text: String) -> Self {
         let folded = fold(&text);
         Self { text, folded }
     }
 }
 
 /// Adds `item` as [`push_new`] does.
-pub(super) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usize) {
+pub(crate) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usize) {
     let is_known = |item: &Entry| list.iter().any(|known| known.folded == item.folded);
     if !item.text.is_empty() && list.len() < limit && !is_known(item) {
         list.push(item);
@@ -174,7 +172,7 @@ pub(super) fn add_new<'e>(list: &mut Vec<&'e Entry>, item: &'e Entry, limit: usi
 }
 
 /// Adds `item` unless an equal one (case aside) is there or the list is full.
-pub(super) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
+pub(crate) fn push_new(list: &mut Vec<String>, item: String, limit: usize) {
     if item.is_empty() || list.len() >= limit {
         return;
     }

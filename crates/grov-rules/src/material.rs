@@ -6,24 +6,24 @@ use super::text::{find_phrase, fold, has_phrase, push_new, sentences, shorten, w
 use grov_domain::{ActionSketch, ActionType, Decision, EffectKind};
 
 /// At most so many lines of a trace.
-pub(super) const MOST_LINES: usize = 20;
+pub(crate) const MOST_LINES: usize = 20;
 
 /// At most so many decisions.
-pub(super) const MOST_DECISIONS: usize = 8;
+pub(crate) const MOST_DECISIONS: usize = 8;
 
 /// At most so many labels.
 const MOST_TAGS: usize = 8;
 
 /// At most so many actions are looked at, the newest.
-pub(super) const MOST_ACTIONS: usize = 2_000;
+pub(crate) const MOST_ACTIONS: usize = 2_000;
 
 /// The newest actions, as many as are looked at.
-pub(super) fn newest(actions: &[ActionSketch]) -> &[ActionSketch] {
+pub(crate) fn newest(actions: &[ActionSketch]) -> &[ActionSketch] {
     &actions[actions.len().saturating_sub(MOST_ACTIONS)..]
 }
 
 /// The first sentence of a text that says something, at most `limit` characters.
-pub(super) fn first_sentence(text: &str, limit: usize) -> Option<String> {
+pub(crate) fn first_sentence(text: &str, limit: usize) -> Option<String> {
     let cleaned = clean(&text[..text.floor_char_boundary(4_000)]);
     sentences(&cleaned.prose)
         .into_iter()
@@ -112,7 +112,7 @@ fn line(action: &ActionSketch) -> Option<String> {
 }
 
 /// The lines of the trace. Where there are more than fit, the beginning and the end are kept.
-pub(super) fn trace(actions: &[ActionSketch]) -> Vec<String> {
+pub(crate) fn trace(actions: &[ActionSketch]) -> Vec<String> {
     let mut lines = Vec::new();
     for action in newest(actions) {
         if let Some(line) = line(action) {
@@ -147,7 +147,7 @@ pub(super) fn trace(actions: &[ActionSketch]) -> Vec<String> {
 
 /// What work was about that nobody asked for in words: the first thing that was done, or said. At most `limit` characters;
 /// empty where nothing was.
-pub(super) fn goal_of_deeds(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
+pub(crate) fn goal_of_deeds(actions: &[ActionSketch], answer: &str, limit: usize) -> String {
     let deed = trace(actions).into_iter().next();
     deed.map(|line| shorten(&line, limit))
         .or_else(|| first_sentence(answer, limit))
@@ -179,7 +179,7 @@ const STRONG_CHOICES: &[&str] = &[
 ];
 
 /// The decisions that texts state with a reason.
-pub(super) fn decisions<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Decision> {
+pub(crate) fn decisions<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Decision> {
     let mut found: Vec<Decision> = Vec::new();
     let mut seen: Vec<String> = Vec::new();
     let mut last: Option<&str> = None;
@@ -246,7 +246,7 @@ const LIMITS: &[&str] = &[
 ];
 
 /// Limits that texts tell of, added to those known.
-pub(super) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<String>) {
+pub(crate) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<String>) {
     for text in texts {
         let cleaned = clean(text);
         for sentence in sentences(&cleaned.prose).iter().take(200) {
@@ -265,7 +265,7 @@ pub(super) fn limits<'a>(texts: impl Iterator<Item = &'a str>, found: &mut Vec<S
 }
 
 /// Labels from the files, the effects and the goal.
-pub(super) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
+pub(crate) fn tags(actions: &[ActionSketch], goal: &str) -> Vec<String> {
     let mut tags = Vec::new();
     let goal_words = words(goal);
     let verbs: &[(&str, &[&str])] = &[

@@ -59,7 +59,7 @@ impl IntentMemo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::offline::extract_intent;
+    use crate::extract_intent;
 
     fn question(prompts: &[String]) -> IntentQuestion {
         IntentQuestion {

@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 /// A prompt, read. What only the newest prompts are asked is read when it is asked.
 #[derive(Debug)]
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// The text without what nobody typed.
     text: String,
     sentences: Vec<Sentence>,
     /// Paths and identifiers it names.
-    pub(super) named: Vec<Entry>,
+    pub(crate) named: Vec<Entry>,
     /// What it forbids or demands.
-    pub(super) constraints: Vec<Entry>,
+    pub(crate) constraints: Vec<Entry>,
     goal: OnceLock<Goal>,
     goal_words: OnceLock<SearchWords>,
     text_words: OnceLock<SearchWords>,
@@ -24,7 +24,7 @@ pub(super) struct Reading {
 
 impl Reading {
     /// Reads a prompt.
-    pub(super) fn of(prompt: &str) -> Self {
+    pub(crate) fn of(prompt: &str) -> Self {
         let cleaned = clean(prompt);
         let mut named = Vec::new();
         scope::named(&cleaned.whole, &mut named);
@@ -51,17 +51,17 @@ impl Reading {
     }
 
     /// What it wants.
-    pub(super) fn goal(&self) -> &Goal {
+    pub(crate) fn goal(&self) -> &Goal {
         self.goal.get_or_init(|| Goal::of(&self.sentences))
     }
 
     /// Words for search in its goal.
-    pub(super) fn goal_words(&self) -> &SearchWords {
+    pub(crate) fn goal_words(&self) -> &SearchWords {
         self.goal_words.get_or_init(|| SearchWords::of(&self.goal().text))
     }
 
     /// Words for search in all of it.
-    pub(super) fn text_words(&self) -> &SearchWords {
+    pub(crate) fn text_words(&self) -> &SearchWords {
         self.text_words.get_or_init(|| SearchWords::of(&self.text))
     }
 }

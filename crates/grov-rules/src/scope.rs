@@ -3,13 +3,13 @@
 use super::lexicon::{STOP_WORDS, WORK_VERBS, WORK_VERBS_RO};
 use super::text::{Word, push_new, words};
 
-pub(super) use grov_scope::names::{MOST_ENTRIES, is_path, named, paths};
+pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named, paths};
 
 /// At most so many words for search.
 const MOST_KEYWORDS: usize = 12;
 
 /// Words that tell what a text is about, folded, in order.
-pub(super) fn content_words(text: &str) -> Vec<String> {
+pub(crate) fn content_words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in words(text) {
         if found.len() >= 200 {
@@ -30,7 +30,7 @@ fn is_telling(word: &Word<'_>) -> bool {
 
 /// What of a text may be among the words for search.
 #[derive(Debug, Default)]
-pub(super) struct SearchWords {
+pub(crate) struct SearchWords {
     /// Verbs of work left out.
     names: Vec<String>,
     /// Verbs of work as well.
@@ -39,7 +39,7 @@ pub(super) struct SearchWords {
 
 impl SearchWords {
     /// Those of a text: of each kind as many as there may be of all texts, so that those of several texts can be put together.
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         let mut found = Self::default();
         for word in content_words(text) {
             if found.names.len() >= MOST_KEYWORDS {
@@ -54,7 +54,7 @@ impl SearchWords {
     }
 
     /// Words for search: names first come first served, verbs of work left out where there are others.
-    pub(super) fn of_all<'w>(texts: impl Iterator<Item = &'w Self> + Clone) -> Vec<String> {
+    pub(crate) fn of_all<'w>(texts: impl Iterator<Item = &'w Self> + Clone) -> Vec<String> {
         let mut found = Vec::new();
         for word in texts.clone().flat_map(|text| &text.names) {
             push_new(&mut found, word.clone(), MOST_KEYWORDS);
@@ -69,7 +69,7 @@ impl SearchWords {
 }
 
 /// Whether two words have the same stem, roughly: equal, or equal but for a short ending.
-pub(super) fn same_stem(one: &str, other: &str) -> bool {
+pub(crate) fn same_stem(one: &str, other: &str) -> bool {
     if one == other {
         return true;
     }
@@ -87,7 +87,7 @@ const GENERIC: &[&str] = &[
 ];
 
 /// The words of a text that tell what it is about, words of work left out.
-pub(super) fn subject(text: &str) -> Vec<String> {
+pub(crate) fn subject(text: &str) -> Vec<String> {
     let mut found = content_words(text);
     found.retain(|word| !GENERIC.contains(&word.as_str()));
     found.truncate(60);
@@ -95,7 +95,7 @@ pub(super) fn subject(text: &str) -> Vec<String> {
 }
 
 /// How many telling words of the first text are in the second.
-pub(super) fn overlap(one: &str, other: &str) -> usize {
+pub(crate) fn overlap(one: &str, other: &str) -> usize {
     let others = subject(other);
     subject(one)
         .iter()

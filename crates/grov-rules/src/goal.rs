@@ -5,7 +5,7 @@ use super::prompt::Assent;
 use super::text::{Word, any_phrase_at, ends_with_question, fold, has_phrase, shorten, words};
 
 /// At most so many characters of a goal.
-pub(super) const MOST_CHARACTERS: usize = 200;
+pub(crate) const MOST_CHARACTERS: usize = 200;
 
 /// So many lead-ins one behind the other are believed.
 const MOST_LEAD_INS: usize = 8;
@@ -21,13 +21,13 @@ const WISHES: &[&str] = &[
 
 /// Single words that may stand between the beginning of a clause and its verb.
 #[rustfmt::skip]
-pub(super) const LEADING_WORDS: &[&str] = &[
+pub(crate) const LEADING_WORDS: &[&str] = &[
     "please", "just", "also", "and", "but", "so", "then", "ok", "te", "rog", "sa", "you", "should",
     "absolutely", "of", "course",
 ];
 
 /// The offset of the first word behind what may stand before an order.
-pub(super) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
+pub(crate) fn behind_lead_ins(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     for _ in 0..MOST_LEAD_INS {
         match any_phrase_at(words, at, LEAD_INS) {
@@ -46,7 +46,7 @@ const ROMANIAN_AFTER_MERGE: &[&str] = &[
 ];
 
 /// Whether an order stands at `at`.
-pub(super) fn is_order(words: &[Word<'_>], at: usize) -> bool {
+pub(crate) fn is_order(words: &[Word<'_>], at: usize) -> bool {
     let Some(verb) = words.get(at) else {
         return false;
     };
@@ -61,7 +61,7 @@ pub(super) fn is_order(words: &[Word<'_>], at: usize) -> bool {
 }
 
 /// Whether a sentence asks for work.
-pub(super) fn asks_for_work(words: &[Word<'_>]) -> bool {
+pub(crate) fn asks_for_work(words: &[Word<'_>]) -> bool {
     is_order(words, behind_lead_ins(words)) || orders_later(words)
 }
 
@@ -78,14 +78,14 @@ fn orders_later(words: &[Word<'_>]) -> bool {
 
 /// A sentence, with the constraints it holds.
 #[derive(Clone, Debug)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     text: String,
     constraints: Vec<String>,
 }
 
 impl Sentence {
     /// Reads sentences.
-    pub(super) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
+    pub(crate) fn read(texts: impl IntoIterator<Item = String>) -> Vec<Self> {
         let sentences = texts.into_iter().map(|text| {
             let mut constraints = Vec::new();
             super::constraints::of_sentence(&text, &words(&text), &mut constraints);
@@ -95,7 +95,7 @@ impl Sentence {
     }
 
     /// What it forbids or demands.
-    pub(super) fn constraints(&self) -> &[String] {
+    pub(crate) fn constraints(&self) -> &[String] {
         &self.constraints
     }
 
@@ -129,11 +129,11 @@ impl Sentence {
 
 /// The goal that a prompt tells.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Goal {
+pub(crate) struct Goal {
     /// At most 200 characters, empty for an empty prompt.
-    pub(super) text: String,
+    pub(crate) text: String,
     /// The prompt is thanks or a "go ahead", and nothing else.
-    pub(super) assents: bool,
+    pub(crate) assents: bool,
 }
 
 impl AsRef<Self> for Goal {
@@ -144,7 +144,7 @@ impl AsRef<Self> for Goal {
 
 impl Goal {
     /// That of a prompt's sentences.
-    pub(super) fn of(sentences: &[Sentence]) -> Self {
+    pub(crate) fn of(sentences: &[Sentence]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(&sentence.text)).collect();
         let texts = sentences.iter().map(|sentence| &*sentence.text);
         Self {
@@ -155,7 +155,7 @@ impl Goal {
 }
 
 /// The goal that a prompt's sentences tell: at most 200 characters, empty for an empty text.
-pub(super) fn goal_of(sentences: Vec<String>) -> String {
+pub(crate) fn goal_of(sentences: Vec<String>) -> String {
     Goal::of(&Sentence::read(sentences)).text
 }
 
@@ -250,7 +250,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(goal_of(crate::offline::text::sentences(text)), expected);
+            assert_eq!(goal_of(crate::text::sentences(text)), expected);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Prompts with and without limits.
 
 use super::*;
-use crate::offline::text::sentences;
+use crate::text::sentences;
 
 fn found(prompt: &str) -> Vec<String> {
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! How long the judge by rules takes for texts made to keep it busy: `cargo run --release -p grov-llm --example hostile`.
+//! How long the judge by rules takes for texts made to keep it busy: `cargo run --release -p grov-rules --example hostile`.
 //!
 //! Prints, for each text of one megabyte, the fastest of five runs of each question that reads prompts or answers.
 #![forbid(unsafe_code)]
@@ -8,7 +8,6 @@ use grov_domain::{
     ActionSketch, ActionType, DriftQuestion, EffectKind, IntentQuestion, ReasoningQuestion,
     TaskContextQuestion,
 };
-use grov_llm::offline;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -88,10 +87,10 @@ fn main() {
             ..DriftQuestion::default()
         };
         let times = [
-            fastest(|| drop(black_box(offline::extract_intent(&intent)))),
-            fastest(|| drop(black_box(offline::analyze_task_context(&turn)))),
-            fastest(|| drop(black_box(offline::extract_reasoning(&reasoning)))),
-            fastest(|| drop(black_box(offline::check_drift(&drift)))),
+            fastest(|| drop(black_box(grov_rules::extract_intent(&intent)))),
+            fastest(|| drop(black_box(grov_rules::analyze_task_context(&turn)))),
+            fastest(|| drop(black_box(grov_rules::extract_reasoning(&reasoning)))),
+            fastest(|| drop(black_box(grov_rules::check_drift(&drift)))),
         ];
         let times: Vec<String> = times
             .iter()

@@ -1,9 +1,7 @@
 //! What somebody really typed: text without what the client, hooks, tools and Grov itself put around it, and without
 //! pasted code and logs.
 
-use crate::private::{self, without_private};
-use crate::quote::own_text_behind_cut;
-use grov_domain::{ClientDialect, without_own_text};
+use grov_domain::{ClientDialect, both_ends, without_own_text};
 use std::borrow::Cow;
 
 const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
@@ -45,21 +43,21 @@ const FOREIGN_ENDINGS: &[&str] = &[
 
 /// A text, cleaned.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Cleaned {
+pub(crate) struct Cleaned {
     /// Without foreign blocks, code and logs: what the rules for goals, constraints and transitions read.
-    pub(super) prose: String,
+    pub(crate) prose: String,
     /// Without foreign blocks only: code and logs name files too.
-    pub(super) whole: String,
+    pub(crate) whole: String,
 }
 
 impl Cleaned {
     /// The sentences of the prose, or of everything where there is no prose.
-    pub(super) fn sentences(&self) -> Vec<String> {
+    pub(crate) fn sentences(&self) -> Vec<String> {
         super::text::leading_sentences(self.best())
     }
 
     /// The same as [`Cleaned::best`], without the rest.
-    pub(super) fn into_best(self) -> String {
+    pub(crate) fn into_best(self) -> String {
         if self.prose.trim().is_empty() {
             self.whole
         } else {
@@ -68,7 +66,7 @@ impl Cleaned {
     }
 
     /// The prose, or everything where there is no prose.
-    pub(super) fn best(&self) -> &str {
+    pub(crate) fn best(&self) -> &str {
         if self.prose.trim().is_empty() {
             &self.whole
         } else {
@@ -78,8 +76,8 @@ impl Cleaned {
 }
 
 /// Cleans a text.
-pub(super) fn clean(text: &str) -> Cleaned {
-    let text = ends_of(text);
+pub(crate) fn clean(text: &str) -> Cleaned {
+    let text = both_ends(text, MOST_OF_AN_END, "\n\n");
     let own = without_own_text(&text);
     let stripped = without_blocks(&own);
     let mut whole = Kept::default();
@@ -134,19 +132,6 @@ pub(super) fn clean(text: &str) -> Cleaned {
         prose: prose.into_text(),
         whole: whole.into_text(),
     }
-}
-
-/// What is not private of the text, or of the two ends of a huge one, as two paragraphs.
-fn ends_of(text: &str) -> Cow<'_, str> {
-    if text.len() <= 2 * MOST_OF_AN_END {
-        return without_private(text);
-    }
-    let beginning = &text[..text.floor_char_boundary(MOST_OF_AN_END)];
-    let cut = text.ceil_char_boundary(text.len() - MOST_OF_AN_END);
-    let public = private::behind_cut(&text[cut..], private::open_at(text, cut));
-    // Each for itself: what the beginning leaves open is not closed by the end.
-    let end = without_private(public);
-    Cow::Owned([&without_private(beginning), own_text_behind_cut(&end)].join("\n\n"))
 }
 
 /// The first and the last of many lines.

@@ -14,20 +14,20 @@ mod words_of_limits;
 use words_of_limits::*;
 
 /// At most so many constraints of a task.
-pub(super) const MOST: usize = 20;
+pub(crate) const MOST: usize = 20;
 
 /// At most so many characters of one.
 const MOST_CHARACTERS: usize = 200;
 
 /// The constraints in a prompt's sentences, in order.
-pub(super) fn find(sentences: &[String], found: &mut Vec<String>) {
+pub(crate) fn find(sentences: &[String], found: &mut Vec<String>) {
     for sentence in sentences {
         of_sentence(sentence, &words(sentence), found);
     }
 }
 
 /// Whether a sentence begins with one that forbids, where it holds these.
-pub(super) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
+pub(crate) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
     constraints.first().is_some_and(|first| {
         let forbids = words(first).first().is_some_and(|word| {
             word.is_any(&[
@@ -43,7 +43,7 @@ pub(super) fn opens_with_one(sentence: &str, constraints: &[String]) -> bool {
 }
 
 /// The constraints in a sentence with these words, in order.
-pub(super) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<String>) {
+pub(crate) fn of_sentence(sentence: &str, all: &[Word<'_>], found: &mut Vec<String>) {
     if all.is_empty() || (ends_with_question(sentence) && !goal::asks_for_work(all)) {
         return;
     }

@@ -4,7 +4,7 @@
 //! them is what `report` says, and its misses are not even printed. Both halves have floors, [`CONSTRAINT_FLOORS`] and
 //! [`TURN_FLOORS`]: high on `tune`, where every miss is known, and a little below what was measured on `report`, so that
 //! rules that get worse fail. A floor is raised when the measure is; it is not lowered to let a change pass.
-//! `cargo nextest run -p grov-llm --test offline_accuracy --no-capture` prints the measures, and the misses in
+//! `cargo nextest run -p grov-rules --test accuracy --no-capture` prints the measures, and the misses in
 //! `tune`.
 #![forbid(unsafe_code)]
 #![allow(
@@ -17,7 +17,6 @@ use grov_domain::{
     ActionSketch, ActionType, EffectKind, IntentQuestion, SessionId, TaskAction, TaskContextQuestion,
     TaskSketch, TaskType,
 };
-use grov_llm::offline;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -416,7 +415,7 @@ fn constraints_are_found_by_rules() {
                 prompts: vec![prompt.to_owned()],
                 first_files: Vec::new(),
             };
-            offline::extract_intent(&question).constraints
+            grov_rules::extract_intent(&question).constraints
         });
         println!("constraints, {half}: {counts}");
         print_misses(half, &counts.misses);
@@ -436,7 +435,7 @@ fn turns_are_told_apart_by_rules() {
         let half = floors.half;
         let cases: Vec<TransitionCase> = read(&format!("transitions_{half}.jsonl"));
         let told = measure_transitions(&cases, |case| {
-            let analysis = offline::analyze_task_context(&case.question());
+            let analysis = grov_rules::analyze_task_context(&case.question());
             Expected {
                 action: analysis.action,
                 finished: analysis.finished,

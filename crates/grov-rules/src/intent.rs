@@ -8,7 +8,7 @@ use super::{constraints, scope};
 use grov_domain::{Intent, IntentQuestion};
 
 /// At most so many prompts are looked at, the newest.
-pub(super) const MOST_PROMPTS: usize = 20;
+pub(crate) const MOST_PROMPTS: usize = 20;
 
 /// So many of the files first read say where the work is.
 const FIRST_FILES: usize = 8;
@@ -26,12 +26,12 @@ pub fn extract_intent(question: &IntentQuestion) -> Intent {
 }
 
 /// The prompts that are looked at.
-pub(super) fn newest(prompts: &[String]) -> &[String] {
+pub(crate) fn newest(prompts: &[String]) -> &[String] {
     &prompts[prompts.len().saturating_sub(MOST_PROMPTS)..]
 }
 
 /// What prompts want, oldest first, of a task whose work read these files first.
-pub(super) fn put_together(readings: &[&Reading], first_files: &[String]) -> Intent {
+pub(crate) fn put_together(readings: &[&Reading], first_files: &[String]) -> Intent {
     let files = first_files.iter().take(FIRST_FILES).map(|file| file.trim());
     let files: Vec<Entry> = files
         .filter(|file| !file.is_empty())
@@ -64,7 +64,7 @@ fn texts(entries: Vec<&Entry>) -> Vec<String> {
 }
 
 /// Of prompts, newest first, the one whose goal counts: thanks and "go ahead" say none.
-pub(super) fn newest_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> Option<G> {
+pub(crate) fn newest_goal<G: AsRef<Goal>>(prompts: impl Iterator<Item = G>) -> Option<G> {
     let mut fall_back = None;
     for prompt in prompts {
         let goal = prompt.as_ref();
@@ -121,10 +121,10 @@ mod tests {
 
     /// As the rules are told: all prompts at once, one after the other into the same lists.
     fn at_once(question: &IntentQuestion) -> Intent {
-        use crate::offline::clean::{Cleaned, clean};
-        use crate::offline::lexicon::{WORK_VERBS, WORK_VERBS_RO};
-        use crate::offline::prompt::Prompt;
-        use crate::offline::text::push_new;
+        use crate::clean::{Cleaned, clean};
+        use crate::lexicon::{WORK_VERBS, WORK_VERBS_RO};
+        use crate::prompt::Prompt;
+        use crate::text::push_new;
 
         let cleaned: Vec<Cleaned> = newest(&question.prompts)
             .iter()
@@ -132,7 +132,7 @@ mod tests {
             .collect();
         let sentences: Vec<Vec<String>> = cleaned.iter().map(Cleaned::sentences).collect();
         let goals = sentences.iter().rev().map(|sentences| {
-            let goal = crate::offline::goal::goal_of(sentences.clone());
+            let goal = crate::goal::goal_of(sentences.clone());
             (goal, Prompt::read(sentences))
         });
         let goals: Vec<(String, Prompt)> = goals.filter(|(goal, _)| !goal.is_empty()).collect();

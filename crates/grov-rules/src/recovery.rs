@@ -3,7 +3,6 @@
 use super::clean::clean;
 use super::text::shorten;
 use super::{goal, scope};
-use crate::private::without_private;
 use grov_domain::{ForcedRecovery, ForcedRecoveryQuestion, RecoveryStep};
 
 /// The action that is demanded: the file that the newest instruction names is to be read, else what went off goal is to be
@@ -19,7 +18,7 @@ pub fn generate_forced_recovery(question: &ForcedRecoveryQuestion) -> ForcedReco
     };
     let named = scope::paths(&instruction.whole)
         .into_iter()
-        .chain(scope::paths(&without_private(&question.goal)))
+        .chain(scope::paths(&question.goal))
         .find(|path| !path.contains('*'));
     let off_goal = question
         .actions

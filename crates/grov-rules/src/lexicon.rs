@@ -2,7 +2,7 @@
 
 /// Verbs that ask for work when they stand where an order stands.
 #[rustfmt::skip]
-pub(super) const WORK_VERBS: &[&str] = &[
+pub(crate) const WORK_VERBS: &[&str] = &[
     "add", "adjust", "align", "analyse", "analyze", "apply", "audit", "benchmark", "build", "bump",
     "change", "check", "clean", "combine", "commit", "compare", "complete", "configure", "connect",
     "convert", "copy", "correct", "cover", "create", "debug", "define", "delete", "deploy", "deprecate",
@@ -22,7 +22,7 @@ pub(super) const WORK_VERBS: &[&str] = &[
 
 /// The same in Romanian: orders, and the forms behind "să".
 #[rustfmt::skip]
-pub(super) const WORK_VERBS_RO: &[&str] = &[
+pub(crate) const WORK_VERBS_RO: &[&str] = &[
     "adauga", "adaugi", "actualizeaza", "actualizezi", "ajusteaza", "analizeaza", "arata", "cauta", "caută",
     "citeste", "comite", "configureaza", "construieste", "converteste", "copiaza", "corecteaza",
     "corectezi", "creeaza", "creezi", "curata", "depaneaza", "dezactiveaza", "activeaza", "documenteaza",
@@ -39,7 +39,7 @@ pub(super) const WORK_VERBS_RO: &[&str] = &[
 
 /// What may stand before an order without changing it. Longest first does not matter: all are tried.
 #[rustfmt::skip]
-pub(super) const LEAD_INS: &[&str] = &[
+pub(crate) const LEAD_INS: &[&str] = &[
     "please", "pls", "plz", "kindly", "now", "ok", "okay", "so", "then", "also", "first", "firstly", "next",
     "and", "but", "hey", "hi", "hello", "claude", "great", "thanks", "thank you", "thx", "just", "well",
     "alright", "sure", "yes", "yeah", "perfect", "cool", "nice", "good", "finally", "again", "instead",
@@ -62,14 +62,14 @@ pub(super) const LEAD_INS: &[&str] = &[
 
 /// Words that make a noun of the "order" before them: "test fails", "build is broken".
 #[rustfmt::skip]
-pub(super) const AFTER_A_NOUN: &[&str] = &[
+pub(crate) const AFTER_A_NOUN: &[&str] = &[
     "fails", "failed", "is", "are", "was", "were", "has", "have", "results", "broke", "breaks", "seems",
     "seem", "does", "doesn't", "isn't", "works", "worked", "time", "takes", "says",
 ];
 
 /// Sentences made of these alone acknowledge.
 #[rustfmt::skip]
-pub(super) const ACKNOWLEDGING: &[&str] = &[
+pub(crate) const ACKNOWLEDGING: &[&str] = &[
     "thanks", "thank", "you", "thx", "ty", "cheers", "ok", "okay", "k", "kk", "great", "good", "nice",
     "perfect", "awesome", "excellent", "cool", "wonderful", "amazing", "brilliant", "lovely", "super",
     "works", "work", "looks", "look", "lgtm", "fine", "done", "well", "job", "that's", "that", "this", "it",
@@ -85,7 +85,7 @@ pub(super) const ACKNOWLEDGING: &[&str] = &[
 
 /// At least one of these makes it a word of thanks or of satisfaction.
 #[rustfmt::skip]
-pub(super) const SATISFIED: &[&str] = &[
+pub(crate) const SATISFIED: &[&str] = &[
     "thanks", "thank", "thx", "ty", "cheers", "ok", "okay", "great", "good", "nice", "perfect", "awesome",
     "excellent", "cool", "wonderful", "amazing", "brilliant", "lovely", "super", "works", "lgtm", "fine",
     "done", "beautiful", "appreciate", "appreciated", "love", "confirmed", "exactly", "alright", "happy",
@@ -95,7 +95,7 @@ pub(super) const SATISFIED: &[&str] = &[
 
 /// Words without a meaning of their own, English and Romanian.
 #[rustfmt::skip]
-pub(super) const STOP_WORDS: &[&str] = &[
+pub(crate) const STOP_WORDS: &[&str] = &[
     "a", "about", "above", "after", "again", "all", "also", "an", "and", "any", "are", "as", "at", "be",
     "because", "been", "before", "being", "below", "between", "both", "but", "by", "can", "could", "did",
     "do", "does", "doesn't", "doing", "don't", "down", "each", "else", "few", "first", "for", "from",

@@ -6,7 +6,7 @@ use super::text::{Word, any_phrase_at, ends_with_question, find_phrase, has_phra
 
 /// How a prompt stands to the work before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Relation {
+pub(crate) enum Relation {
     /// It says nothing about that.
     Unsaid,
     /// "New task", "moving on", "something else".
@@ -23,7 +23,7 @@ pub(super) enum Relation {
 
 /// How a prompt objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Objection {
+pub(crate) enum Objection {
     /// Not at all.
     None,
     /// It tells of a fault, perhaps of something else: "doesn't work".
@@ -34,30 +34,30 @@ pub(super) enum Objection {
 
 /// A prompt, understood.
 #[derive(Clone, Debug)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// Nothing was typed.
-    pub(super) empty: bool,
+    pub(crate) empty: bool,
     /// Thanks, praise or "ok", and nothing else.
-    pub(super) acknowledges: bool,
+    pub(crate) acknowledges: bool,
     /// "Yes", "go ahead", "finish it", and nothing else.
-    pub(super) approves: bool,
+    pub(crate) approves: bool,
     /// "No, that's wrong", "still failing", "revert".
-    pub(super) objection: Objection,
+    pub(crate) objection: Objection,
     /// Asks for information and for nothing else.
-    pub(super) only_asks: bool,
+    pub(crate) only_asks: bool,
     /// Asks for work.
-    pub(super) orders: bool,
+    pub(crate) orders: bool,
     /// How it stands to the work before it.
-    pub(super) relation: Relation,
+    pub(crate) relation: Relation,
     /// It leans on what was said before: "it", "that", "instead".
-    pub(super) leans: bool,
+    pub(crate) leans: bool,
     /// It names work that nearly every task ends with: run the tests, commit, push.
-    pub(super) routine: bool,
+    pub(crate) routine: bool,
 }
 
 /// A prompt that says no more than that the work is right, or is to go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Assent {
+pub(crate) enum Assent {
     /// It says more.
     None,
     /// Thanks, praise or "ok".
@@ -68,7 +68,7 @@ pub(super) enum Assent {
 
 impl Assent {
     /// That of a prompt with these sentences, of these words.
-    pub(super) fn of<'s>(sentences: impl Iterator<Item = &'s str>, read: &[Vec<Word<'_>>]) -> Self {
+    pub(crate) fn of<'s>(sentences: impl Iterator<Item = &'s str>, read: &[Vec<Word<'_>>]) -> Self {
         let length: usize = read.iter().map(Vec::len).sum();
         let all_of = |list: &[&str]| length > 0 && read.iter().flatten().all(|word| word.is_any(list));
         let some_of = |list: &[&str]| read.iter().flatten().any(|word| word.is_any(list));
@@ -217,7 +217,7 @@ const ROUTINE: &[&str] = &[
 
 impl Prompt {
     /// Reads a prompt.
-    pub(super) fn read(sentences: &[String]) -> Self {
+    pub(crate) fn read(sentences: &[String]) -> Self {
         let read: Vec<Vec<Word<'_>>> = sentences.iter().map(|sentence| words(sentence)).collect();
         let empty = read.iter().all(Vec::is_empty);
         let length: usize = read.iter().map(Vec::len).sum();

@@ -1,0 +1,40 @@
+//! The judge that needs no model: deterministic rules over prompts, actions and answers.
+//!
+//! One function per question of [`grov_domain::Judge`]: [`extract_intent`], [`analyze_task_context`],
+//! [`extract_reasoning`], [`session_summary`], [`check_drift`] and [`generate_forced_recovery`]. [`IntentMemo`] answers
+//! the first of them with a cache. All are infallible and linear in the size of their input: texts are bounded and
+//! stripped of what the user did not type before any rule reads them. Text is data and never an instruction: the rules
+//! match a fixed set of phrases in English and Romanian (with or without diacritics). Without a match they return the
+//! safe answer: an empty list, or "the current task continues".
+//!
+//! Texts are expected to be redacted by the caller. The crate does no I/O and knows no model and no store.
+#![forbid(unsafe_code)]
+
+mod claims;
+mod clean;
+mod constraints;
+mod drift;
+mod goal;
+mod intent;
+mod lexicon;
+mod material;
+mod memo;
+mod prompt;
+mod reading;
+mod reasoning;
+mod recovery;
+mod scope;
+mod summary;
+mod text;
+mod transition;
+
+#[cfg(test)]
+mod properties;
+
+pub use drift::check_drift;
+pub use intent::extract_intent;
+pub use memo::IntentMemo;
+pub use reasoning::extract_reasoning;
+pub use recovery::generate_forced_recovery;
+pub use summary::session_summary;
+pub use transition::analyze_task_context;
