@@ -7,7 +7,9 @@ use crate::saving::Save;
 use crate::session::{Session, Slot};
 use crate::work::{DriftWork, Job};
 use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge, SwitchScope};
-use grov_session::{Effects, Inquiry, IntentReader, Moment, Occasion, Progress, instructions};
+use grov_session::{
+    Effects, EventContext, IntentReader, JudgeRequest, JudgeTrigger, Transition, instructions,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,7 +139,7 @@ impl Shared {
 
     /// Has what was stored of a session brought into memory.
     pub(crate) fn request_load(&self, slot: &Arc<Slot>, session: &mut Session) {
-        if !session.is_loading && !session.engine.is_past_known() {
+        if !session.is_loading && !session.engine.is_history_loaded() {
             session.is_loading = self.ask(Job::Load(Arc::clone(slot)));
         }
     }
@@ -152,7 +154,7 @@ impl Shared {
 
     /// Has the contract of a session read again.
     pub(crate) fn request_refresh(&self, slot: &Arc<Slot>, session: &mut Session) {
-        if !session.is_refreshing && session.engine.is_past_known() {
+        if !session.is_refreshing && session.engine.is_history_loaded() {
             session.is_refreshing = self.ask(Job::Refresh(Arc::clone(slot)));
         }
     }
@@ -164,14 +166,14 @@ impl Shared {
 
     /// Has done what comes of an event. Whether the state is another one now.
     pub(crate) fn carry_out(&self, slot: &Arc<Slot>, session: &mut Session, effects: &mut Effects) -> bool {
-        self.follow_up(&effects.progress);
-        let mut changed = effects.progress.changed;
-        for (inquiry, occasion) in std::mem::take(&mut effects.inquiries) {
-            match occasion {
-                Some(occasion) => changed |= self.consider(slot, session, inquiry, occasion),
+        self.follow_up(&effects.transition);
+        let mut changed = effects.transition.state_changed;
+        for (request, trigger) in std::mem::take(&mut effects.judge_requests) {
+            match trigger {
+                Some(trigger) => changed |= self.consider(slot, session, request, trigger),
                 None => {
                     let task = session.task.clone();
-                    self.request_judgement(Errand::new(slot, session, task, inquiry));
+                    self.request_judgement(Errand::new(slot, session, task, request));
                 }
             }
         }
@@ -184,20 +186,20 @@ impl Shared {
         &self,
         slot: &Arc<Slot>,
         session: &mut Session,
-        inquiry: Inquiry,
-        occasion: Occasion,
+        request: JudgeRequest,
+        trigger: JudgeTrigger,
     ) -> bool {
         let task = session.task.clone();
         if session.is_judging {
-            if occasion != Occasion::Suspicion || session.next_inquiry.is_some() {
+            if trigger != JudgeTrigger::Suspicion || session.next_request.is_some() {
                 return false;
             }
-            session.next_inquiry = Some((task, Box::new(inquiry)));
-        } else if !self.request_judgement(Errand::new(slot, session, task, inquiry)) {
+            session.next_request = Some((task, Box::new(request)));
+        } else if !self.request_judgement(Errand::new(slot, session, task, request)) {
             return false;
         }
         session.is_judging = true;
-        session.engine.asked_judge(occasion, self.clock.now());
+        session.engine.judge_requested(trigger, self.clock.now());
         true
     }
 
@@ -222,8 +224,8 @@ impl Shared {
         }
     }
 
-    pub(crate) fn moment(&self, session: &Session) -> Moment {
-        Moment {
+    pub(crate) fn context(&self, session: &Session) -> EventContext {
+        EventContext {
             at: self.clock.now(),
             id: CorrectionId::fresh(),
             task: session.task.clone(),
@@ -231,17 +233,17 @@ impl Shared {
     }
 
     /// Counts what came of a change, and has what was settled saved.
-    pub(crate) fn follow_up(&self, progress: &Progress) {
-        if let Some((_, correction)) = &progress.made {
+    pub(crate) fn follow_up(&self, transition: &Transition) {
+        if let Some((_, correction)) = &transition.new_correction {
             self.counters.made(correction.level);
         }
-        for correction in &progress.settled {
+        for correction in &transition.resolved {
             if let Some(outcome) = correction.outcome {
                 self.counters.settled(outcome);
             }
             self.save(Save::Correction(Box::new(correction.clone())));
         }
-        let expired = u64::try_from(progress.expired).unwrap_or(u64::MAX);
+        let expired = u64::try_from(transition.expired).unwrap_or(u64::MAX);
         self.counters.expired.fetch_add(expired, Ordering::Relaxed);
     }
 

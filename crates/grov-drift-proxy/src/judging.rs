@@ -9,7 +9,7 @@ use grov_domain::{
     StepVerdict,
 };
 use grov_redact::{Redacted, Redactor};
-use grov_session::{Asked, Inquiry};
+use grov_session::{JudgeRequest, RequestKind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,22 +27,22 @@ pub(crate) struct Errand {
     slot: Arc<Slot>,
     session: ClientSessionId,
     task: SessionId,
-    inquiry: Inquiry,
+    request: JudgeRequest,
 }
 
 impl Errand {
-    pub(crate) fn new(slot: &Arc<Slot>, session: &Session, task: SessionId, inquiry: Inquiry) -> Self {
+    pub(crate) fn new(slot: &Arc<Slot>, session: &Session, task: SessionId, request: JudgeRequest) -> Self {
         Self {
             slot: Arc::clone(slot),
             session: session.id.clone(),
             task,
-            inquiry,
+            request,
         }
     }
 
     pub(crate) async fn run(self, shared: &Shared) {
-        match self.inquiry.asked() {
-            Asked::Verdict { .. } => {
+        match self.request.kind() {
+            RequestKind::Verdict { .. } => {
                 let open = Open {
                     slot: &self.slot,
                     shared,
@@ -50,12 +50,12 @@ impl Errand {
                 let answered = self.ask_verdict(shared).await;
                 drop(open);
                 if let Some((verdict, made)) = answered {
-                    let verdicts = self.inquiry.verdicts(&verdict, made.as_ref());
-                    let expected = self.inquiry.changeable();
+                    let verdicts = self.request.verdicts(&verdict, made.as_ref());
+                    let expected = self.request.changeable_steps();
                     shared.record_later(&self.session, &verdicts, expected).await;
                 }
             }
-            Asked::Demand { .. } => self.ask_demand(shared).await,
+            RequestKind::ForcedRecovery { .. } => self.ask_forced_recovery(shared).await,
         }
     }
 
@@ -64,7 +64,7 @@ impl Errand {
         &self,
         shared: &Shared,
     ) -> Option<(DriftVerdict, Option<(Option<usize>, Correction)>)> {
-        let question = self.inquiry.question(&self.earlier(shared).await);
+        let question = self.request.drift_question(&self.earlier(shared).await);
         let question = Redactor::shared().clean(question);
         let judged = shared.judge.check_drift(Some(&self.task), &question).await;
         if judged.by != JudgedBy::Model {
@@ -77,17 +77,17 @@ impl Errand {
         if session.task != self.task {
             return Some((verdict, None));
         }
-        let moment = shared.moment(&session);
-        let progress = session.engine.judged(&self.inquiry, &verdict, &moment);
-        shared.follow_up(&progress);
-        if progress.changed {
+        let context = shared.context(&session);
+        let transition = session.engine.apply_verdict(&self.request, &verdict, &context);
+        shared.follow_up(&transition);
+        if transition.state_changed {
             shared.save_state(&session);
         }
-        Some((verdict, progress.made))
+        Some((verdict, transition.new_correction))
     }
 
-    async fn ask_demand(&self, shared: &Shared) {
-        let Some(question) = self.inquiry.demand() else {
+    async fn ask_forced_recovery(&self, shared: &Shared) {
+        let Some(question) = self.request.forced_recovery_question() else {
             return;
         };
         let question = Redactor::shared().clean(question);
@@ -100,17 +100,20 @@ impl Errand {
         }
         let mut session = self.slot.session();
         let now = shared.clock.now();
-        if session.engine.reword(&self.inquiry, &judged.answer, now) {
+        if session
+            .engine
+            .apply_forced_recovery(&self.request, &judged.answer, now)
+        {
             shared.save_state(&session);
         }
     }
 
     /// Steps that bear on what is judged, oldest first.
     async fn earlier(&self, shared: &Shared) -> Vec<ActionSketch> {
-        let related = self.inquiry.related(&self.session, MOST_EARLIER);
+        let related = self.request.related(&self.session, MOST_EARLIER);
         match shared.store.related_steps(&related).await {
             Ok(mut steps) => {
-                steps.retain(|step| !self.inquiry.is_about(&step.id));
+                steps.retain(|step| !self.request.is_about(&step.id));
                 steps.sort_by(|one, other| (one.timestamp, &one.id).cmp(&(other.timestamp, &other.id)));
                 steps.iter().map(sketch).collect()
             }
@@ -159,9 +162,9 @@ struct Open<'a> {
 impl Drop for Open<'_> {
     fn drop(&mut self) {
         let mut session = self.slot.session();
-        let next = session.next_inquiry.take();
-        let next = next.filter(|(_, inquiry)| inquiry.is_of_prompt(session.engine.standing()));
-        let next = next.map(|(task, inquiry)| Errand::new(self.slot, &session, task, *inquiry));
+        let next = session.next_request.take();
+        let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.position()));
+        let next = next.map(|(task, request)| Errand::new(self.slot, &session, task, *request));
         session.is_judging = next.is_some_and(|next| self.shared.request_judgement(next));
     }
 }

@@ -2,7 +2,7 @@
 
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
 use grov_proxy_core::Answered;
-use grov_session::{Inquiry, IntentReader, Policy, SessionEngine};
+use grov_session::{IntentReader, JudgeRequest, Policy, SessionEngine};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -39,7 +39,7 @@ pub(crate) struct Session {
     /// A judge is being asked.
     pub(crate) is_judging: bool,
     /// What the judge is to be asked next, and the task it is about.
-    pub(crate) next_inquiry: Option<(SessionId, Box<Inquiry>)>,
+    pub(crate) next_request: Option<(SessionId, Box<JudgeRequest>)>,
     /// What is known of the contract is being read again.
     pub(crate) is_refreshing: bool,
     /// It was looked for what was typed before anything of the session was seen.
@@ -71,7 +71,7 @@ impl Slot {
             offered: None,
             said_last: None,
             is_judging: false,
-            next_inquiry: None,
+            next_request: None,
             is_refreshing: false,
             has_read_history: false,
             calls: Calls::default(),
@@ -110,7 +110,7 @@ impl Slot {
     /// The session is in this task, if it is not known better.
     pub(crate) fn found_in(&self, task: &SessionId) {
         let mut session = self.session();
-        if !session.is_task_known && !session.engine.is_past_known() {
+        if !session.is_task_known && !session.engine.is_history_loaded() {
             session.task = task.clone();
         }
     }
@@ -119,7 +119,7 @@ impl Slot {
 impl Session {
     /// Whether what is stored of it is being brought into memory.
     pub(crate) fn is_on_the_way(&self) -> bool {
-        self.is_loading && !self.engine.is_past_known()
+        self.is_loading && !self.engine.is_history_loaded()
     }
 
     pub(crate) fn assessed(&mut self, call: &str) {
@@ -137,7 +137,7 @@ impl Session {
     /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
     pub(crate) fn has_assessed(&self, calls: &[Answered]) -> bool {
         let is_known = |call: &Answered| self.calls.known.contains(&call.tool_use_id);
-        (self.engine.is_placed() || !self.is_on_the_way())
+        (self.engine.is_state_loaded() || !self.is_on_the_way())
             && (!self.is_followed || calls.iter().all(is_known))
     }
 }

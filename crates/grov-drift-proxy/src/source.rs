@@ -36,7 +36,7 @@ impl ContextSource for Drift {
             return true;
         };
         session.said_last = None;
-        session.engine.pending().is_some() || !session.has_assessed(&occasion.answered)
+        session.engine.pending_correction().is_some() || !session.has_assessed(&occasion.answered)
     }
 
     async fn words(&self, occasion: &Occasion) -> Option<Words> {
@@ -49,22 +49,25 @@ impl ContextSource for Drift {
             session.said_last = None;
             let now = self.shared.clock.now();
             for one in occasion.answered.iter().filter(|one| one.failed) {
-                session.engine.note_run(&one.tool_use_id, true);
+                session.engine.note_call_ended(&one.tool_use_id, true);
             }
-            let correction = session.engine.due(now, !prompt.is_empty())?.clone();
+            let correction = session
+                .engine
+                .deliverable_correction(now, !prompt.is_empty())?
+                .clone();
             // What a subagent called is in its own history alone.
             let is_delegated = session.engine.is_pending_delegated();
             if !is_delegated && !happened_here(session.engine.pending_call(), occasion) {
                 return None;
             }
             let doubtful = (!prompt.is_empty())
-                .then(|| session.engine.reconsidered())
+                .then(|| session.engine.pending_recheck())
                 .flatten();
             (correction, doubtful)
         };
         if let Some(doubtful) = doubtful {
             let prompt = prompt.to_owned();
-            let stands = tokio::task::spawn_blocking(move || doubtful.stands_under(&prompt));
+            let stands = tokio::task::spawn_blocking(move || doubtful.still_applies(&prompt));
             if !stands.await.unwrap_or(false) {
                 return None;
             }
@@ -75,7 +78,7 @@ impl ContextSource for Drift {
         // It may have been taken back meanwhile.
         if session
             .engine
-            .pending()
+            .pending_correction()
             .is_none_or(|pending| pending.id != correction.id)
         {
             return None;
@@ -98,7 +101,7 @@ impl ContextSource for Drift {
         let now = self.shared.clock.now();
         count(&self.shared.counters.delivered);
         session.said_last = Some(offered.id.clone());
-        if session.engine.delivered(&offered, now) {
+        if session.engine.mark_delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
             // Another one took its place meanwhile; this one was read all the same.
@@ -117,7 +120,7 @@ impl ContextSource for Drift {
         };
         let mut session = slot.session();
         let is_ours = session.said_last.take().is_some();
-        if is_ours && session.engine.taken_back(self.shared.clock.now()) {
+        if is_ours && session.engine.mark_undelivered(self.shared.clock.now()) {
             self.shared.save_state(&session);
         }
     }
@@ -154,7 +157,7 @@ impl Drift {
                 return Some(());
             }
             for one in &occasion.answered {
-                session.engine.note_run(&one.tool_use_id, one.failed);
+                session.engine.note_call_ended(&one.tool_use_id, one.failed);
             }
         }
         let left = occasion.deadline.saturating_duration_since(Instant::now());

@@ -6,7 +6,7 @@ use crate::session::{Session, Slot};
 use crate::work::Job;
 use grov_domain::{ExchangeKind, OFF_GOAL_BELOW, StepVerdict};
 use grov_proxy_core::{ActionWatch, Watched, WatchedExchange};
-use grov_session::{Effects, Moment, Observed, Outcome, Question, SessionEvent};
+use grov_session::{CallResult, Effects, EventContext, ObservedAction, PendingQuestion, SessionEvent};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ impl ActionWatch for Drift {
         let slot = self.shared.slot(&record.client_session_id);
         let mut session = slot.session();
         let watched = Watching {
-            moment: self.shared.moment(&session),
+            context: self.shared.context(&session),
             shared: &self.shared,
             slot: &slot,
             exchange,
@@ -34,7 +34,7 @@ impl ActionWatch for Drift {
 
 struct Watching<'a> {
     /// When the exchange is looked at, and under which id its corrections are made.
-    moment: Moment,
+    context: EventContext,
     shared: &'a Shared,
     slot: &'a Arc<Slot>,
     exchange: &'a WatchedExchange<'a>,
@@ -60,7 +60,7 @@ impl Watching<'_> {
         Watched {
             verdicts,
             // Until it is known where the session stood, nothing is said about that.
-            state: (changed && session.engine.is_placed()).then(|| session.engine.state().clone()),
+            state: (changed && session.engine.is_state_loaded()).then(|| session.engine.state().clone()),
         }
     }
 
@@ -70,13 +70,13 @@ impl Watching<'_> {
         session
             .engine
             .set_root(|| root(self.exchange).map(|root| root.to_string_lossy().into_owned()));
-        if !session.engine.is_past_known() && self.is_main && self.exchange.begins {
-            self.apply(session, SessionEvent::Began);
+        if !session.engine.is_history_loaded() && self.is_main && self.exchange.begins {
+            self.apply(session, SessionEvent::Started);
         }
         self.shared.request_load(self.slot, session);
-        if self.is_main && !session.engine.is_whole() && !session.has_read_history {
+        if self.is_main && !session.engine.is_contract_complete() && !session.has_read_history {
             session.has_read_history = true;
-            session.engine.continues(&(self.exchange.earlier_prompts)());
+            session.engine.inherit_prompts(&(self.exchange.earlier_prompts)());
         }
         let task = &self.exchange.record.session_id;
         // One that is not known is none to turn to.
@@ -86,7 +86,7 @@ impl Watching<'_> {
         session.is_task_known |= self.is_main;
         if self.is_main && session.task != *task {
             session.task = task.clone();
-            session.engine.turned_to_another_task();
+            session.engine.switch_task();
             self.shared.request_refresh(self.slot, session);
         }
     }
@@ -98,16 +98,16 @@ impl Watching<'_> {
             .shared
             .is_switched_off(&record.client_session_id, record.project.key());
         let corrects = self.shared.settings.corrections && !is_off;
-        let mut changed = self.apply(session, SessionEvent::Corrects(corrects)).1;
+        let mut changed = self.apply(session, SessionEvent::CorrectionsEnabled(corrects)).1;
         for result in self.exchange.results {
             session.assessed(&result.tool_use_id);
-            let outcome = Outcome {
+            let outcome = CallResult {
                 call: &result.tool_use_id,
                 failed: result.failed,
                 output: result.output.as_deref(),
                 is_delegated: !self.is_main,
             };
-            changed |= self.apply(session, SessionEvent::Ended(outcome)).1;
+            changed |= self.apply(session, SessionEvent::CallEnded(outcome)).1;
         }
         changed
     }
@@ -119,10 +119,10 @@ impl Watching<'_> {
             return false;
         }
         if self.exchange.begins {
-            self.apply(session, SessionEvent::Began);
+            self.apply(session, SessionEvent::Started);
         }
         for prompt in prompts {
-            let event = SessionEvent::Prompted {
+            let event = SessionEvent::Prompt {
                 text: &prompt.text,
                 arrived_at: self.exchange.record.started_at,
             };
@@ -135,13 +135,13 @@ impl Watching<'_> {
     /// What the agent did. The verdicts on the steps, and whether the state is another one because of them.
     fn actions(&self, session: &mut Session) -> (Vec<Option<StepVerdict>>, bool) {
         let steps = self.exchange.record.steps.iter().zip(self.exchange.actions);
-        let observed = steps.map(|(step, action)| Observed {
+        let observed = steps.map(|(step, action)| ObservedAction {
             action: action.clone(),
             call: step.action.tool_use_id.clone(),
             step: Some(step.id.clone()),
             is_delegated: !self.is_main,
         });
-        let (effects, changed) = self.apply(session, SessionEvent::Acted(observed.collect()));
+        let (effects, changed) = self.apply(session, SessionEvent::Response(observed.collect()));
         for assessed in &effects.assessed {
             count(&self.shared.counters.assessed);
             if assessed.assessment.score < OFF_GOAL_BELOW {
@@ -157,14 +157,14 @@ impl Watching<'_> {
             self.apply(session, SessionEvent::TurnEnded);
         }
         if let Some(answer) = self.exchange.answer {
-            self.apply(session, SessionEvent::Said(answer));
+            self.apply(session, SessionEvent::AssistantText(answer));
         }
         for question in self.exchange.questions {
-            let question = Question {
+            let question = PendingQuestion {
                 call: question.tool_use_id.clone(),
                 plan: question.plan.clone(),
             };
-            self.apply(session, SessionEvent::Asks(question));
+            self.apply(session, SessionEvent::QuestionAsked(question));
         }
         // The request is over: what was not said by now was not said.
         session.offered = None;
@@ -172,13 +172,13 @@ impl Watching<'_> {
 
     /// Hands an event to the engine, and has done what comes of it. What that is, and whether the state is another one.
     fn apply(&self, session: &mut Session, event: SessionEvent<'_>) -> (Effects, bool) {
-        let moment = Moment {
+        let context = EventContext {
             task: session.task.clone(),
-            ..self.moment.clone()
+            ..self.context.clone()
         };
-        let mut effects = session.engine.apply(event, &moment);
+        let mut effects = session.engine.apply(event, &context);
         let changed = self.shared.carry_out(self.slot, session, &mut effects);
-        if effects.wants_permissions {
+        if effects.needs_permission_lookup {
             self.shared.ask(Job::Asked(Arc::clone(self.slot)));
         }
         (effects, changed)

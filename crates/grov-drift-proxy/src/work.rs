@@ -7,7 +7,7 @@ use crate::session::{Session, Slot};
 use grov_domain::{
     ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, in_work,
 };
-use grov_session::{Done, Found, SessionEvent, Stored, TaskGoal, Terms};
+use grov_session::{ContractInputs, Reassessed, SessionEvent, StoredAction, StoredHistory, TaskGoal};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -104,10 +104,10 @@ impl Shared {
         let asked = self.store.asked_calls(&id).await?;
         let verdicts = {
             let mut session = slot.session();
-            let moment = self.moment(&session);
+            let context = self.context(&session);
             let mut effects = session
                 .engine
-                .apply(SessionEvent::PermissionAsked(&asked), &moment);
+                .apply(SessionEvent::PermissionAsked(&asked), &context);
             if self.carry_out(slot, &mut session, &mut effects) {
                 self.save_state(&session);
             }
@@ -169,7 +169,7 @@ impl Shared {
         self: &Arc<Self>,
         slot: &Slot,
         id: &ClientSessionId,
-    ) -> Result<(SessionId, Stored), StoreError> {
+    ) -> Result<(SessionId, StoredHistory), StoreError> {
         // Where it stood comes first: it is small, and a request may wait for it.
         self.place(slot, id).await?;
         let tasks = self.store.client_session(id).await?;
@@ -187,12 +187,12 @@ impl Shared {
         &self,
         slot: &Arc<Slot>,
         session: &mut Session,
-        found: Found,
+        found: Reassessed,
     ) -> Vec<(StepId, StepVerdict)> {
-        let moment = self.moment(session);
-        let mut effects = session.engine.conclude(found, &moment);
+        let context = self.context(session);
+        let mut effects = session.engine.conclude(found, &context);
         // One that is asked already is enough.
-        effects.inquiries.retain(|_| !session.is_judging);
+        effects.judge_requests.retain(|_| !session.is_judging);
         if self.carry_out(slot, session, &mut effects) && session.is_followed {
             self.save_state(session);
         }
@@ -201,15 +201,15 @@ impl Shared {
 
     /// Brings into memory where a session stood.
     async fn place(&self, slot: &Slot, id: &ClientSessionId) -> Result<(), StoreError> {
-        if slot.session().engine.is_placed() {
+        if slot.session().engine.is_state_loaded() {
             return Ok(());
         }
         let state = self.store.drift_state(id).await?;
-        let progress = slot.session().engine.place(state, self.clock.now());
+        let transition = slot.session().engine.load_state(state, self.clock.now());
         slot.news.notify_waiters();
-        self.follow_up(&progress);
+        self.follow_up(&transition);
         let session = slot.session();
-        if progress.changed && session.is_followed {
+        if transition.state_changed && session.is_followed {
             self.save_state(&session);
         }
         Ok(())
@@ -259,7 +259,7 @@ impl Shared {
         let now = session.engine.state().correction.as_ref();
         let is_same = now.map(|now| &now.id) == correction.as_ref().map(|before| &before.id);
         if is_forgotten && is_same {
-            session.engine.forget_correction(self.clock.now());
+            session.engine.clear_correction(self.clock.now());
             session.offered = None;
         }
         // It may have moved on to another task meanwhile, which asked for nothing because this was under way.
@@ -275,11 +275,15 @@ impl Shared {
     }
 
     /// What is stored of a session.
-    async fn stored(self: &Arc<Self>, id: &ClientSessionId, task: &SessionId) -> Result<Stored, StoreError> {
+    async fn stored(
+        self: &Arc<Self>,
+        id: &ClientSessionId,
+        task: &SessionId,
+    ) -> Result<StoredHistory, StoreError> {
         let steps = self.store.client_steps(id).await?;
         let main: Vec<_> = steps.iter().filter(|step| step.agent_id.is_none()).collect();
         let newest = main.into_iter().rev().take(MOST_STEPS).rev();
-        let steps = newest.map(|step| Done {
+        let steps = newest.map(|step| StoredAction {
             step: step.id.clone(),
             action: sketch(step),
             call: step.tool_use_id.clone(),
@@ -292,15 +296,19 @@ impl Shared {
             .map(|call| call.tool_use_id)
             .collect();
         let terms = self.terms(id, task).await?;
-        Ok(Stored {
+        Ok(StoredHistory {
             steps,
             allowed,
-            terms,
+            inputs: terms,
         })
     }
 
     /// What a session is held to, as stored.
-    async fn terms(self: &Arc<Self>, id: &ClientSessionId, task: &SessionId) -> Result<Terms, StoreError> {
+    async fn terms(
+        self: &Arc<Self>,
+        id: &ClientSessionId,
+        task: &SessionId,
+    ) -> Result<ContractInputs, StoreError> {
         let edits = self.store.goal_edits(id).await?;
         let prompts = self.store.prompts(task, None).await?;
         let row = self.store.session(task).await?;
@@ -313,7 +321,7 @@ impl Shared {
         let prompts: Vec<String> = prompts.into_iter().map(|prompt| prompt.text).collect();
         let shared = Arc::clone(self);
         let telling = tokio::task::spawn_blocking(move || shared.instructions(&prompts));
-        Ok(Terms {
+        Ok(ContractInputs {
             task: task.unwrap_or_default(),
             // Reading them panicked: what is in memory stands.
             prompts: telling.await.unwrap_or_default(),
@@ -363,30 +371,30 @@ impl Shared {
 /// Takes over what is stored of a session, with what happened meanwhile: what takes long is done without its lock. What rules
 /// find of actions from which nothing was concluded yet; `None`: it turned to another task meanwhile, and nothing was taken
 /// over.
-pub(crate) fn load(slot: &Slot, stored: Stored, task: &SessionId) -> Option<Found> {
+pub(crate) fn load(slot: &Slot, stored: StoredHistory, task: &SessionId) -> Option<Reassessed> {
     let of_task = |session: &Session| session.task == *task;
-    let snapshot = Some(slot.session())
+    let pending = Some(slot.session())
         .filter(|session| of_task(session))?
         .engine
-        .snapshot();
-    let under_way = snapshot.with(stored);
+        .begin_load();
+    let merged = pending.merge(stored);
     let mut session = Some(slot.session()).filter(|session| of_task(session))?;
-    Some(session.engine.load(under_way))
+    Some(session.engine.finish_load(merged))
 }
 
 /// Takes over what a session is held to, unless it turned to another task meanwhile: then `false`.
-pub(crate) fn take_over(slot: &Slot, terms: Terms, task: &SessionId) -> bool {
+pub(crate) fn take_over(slot: &Slot, terms: ContractInputs, task: &SessionId) -> bool {
     let of_task = |session: &Session| session.task == *task;
     let Some(session) = Some(slot.session()).filter(|session| of_task(session)) else {
         return false;
     };
-    let refresh = session.engine.refresh(terms);
+    let refresh = session.engine.begin_contract_refresh(terms);
     drop(session);
-    let refresh = refresh.read();
+    let refresh = refresh.parse();
     let Some(mut session) = Some(slot.session()).filter(|session| of_task(session)) else {
         return false;
     };
-    session.engine.refreshed(refresh);
+    session.engine.finish_contract_refresh(refresh);
     true
 }
 

@@ -3,7 +3,7 @@
 use crate::reading::known_by;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, WaitingPrompt};
-use grov_session::{Agreement, IntentReader, kept_of};
+use grov_session::{GoalContractBuilder, IntentReader, sanitize_prompt};
 
 /// So many prompts wait to be taken in. With more, the session is followed first.
 const MOST_WAITING: usize = 8;
@@ -33,10 +33,10 @@ pub fn is_quiet(session: &HookSession, transcript: &[u8], prompt: &str) -> bool 
 /// Notes what the user typed when the transcript had `length` bytes: the agent is held to it from now on, and whoever
 /// follows the session next takes it in.
 pub fn announce(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
-    let mut agreement = Agreement::new(read);
-    agreement.take_up(session.contract.instructions.clone());
-    if agreement.prompted(prompt) {
-        session.contract = agreement.typed().clone();
+    let mut builder = GoalContractBuilder::new(read);
+    builder.load_instructions(session.contract.instructions.clone());
+    if builder.add_prompt(prompt) {
+        session.contract = builder.typed_contract().clone();
     }
     session.prompts += 1;
     session.waiting.push(waiting(prompt, length));
@@ -44,7 +44,7 @@ pub fn announce(session: &mut HookSession, prompt: &str, length: u64, read: Inte
 
 pub(crate) fn waiting(prompt: &str, length: u64) -> WaitingPrompt {
     WaitingPrompt {
-        text: kept_of(prompt),
+        text: sanitize_prompt(prompt),
         known_by: known_by(prompt),
         at: length,
     }

@@ -10,7 +10,8 @@ use grov_domain::{
 use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
 use grov_session::{
-    Effects, IntentReader, Moment, Observed, Outcome, Policy, Question, SessionEngine, SessionEvent,
+    CallResult, Effects, EventContext, IntentReader, ObservedAction, PendingQuestion, Policy, SessionEngine,
+    SessionEvent,
 };
 use std::collections::VecDeque;
 use time::OffsetDateTime;
@@ -51,7 +52,7 @@ impl Following {
         let id = &session.client_session_id;
         let (reading, engine) = match stored {
             Some((reading, memo)) => {
-                let engine = SessionEngine::recall(memo, Some(&root), Policy::PER_PROMPT, read, edits);
+                let engine = SessionEngine::restore(memo, Some(&root), Policy::PER_PROMPT, read, edits);
                 (reading, engine)
             }
             None => {
@@ -64,7 +65,7 @@ impl Following {
                     false => Vec::new(),
                 };
                 let engine = SessionEngine::new(id.clone(), Some(&root), Policy::PER_PROMPT, read, since);
-                let engine = engine.begun(typed, edits, session.escalation);
+                let engine = engine.start_with(typed, edits, session.escalation);
                 (Reading::new(id.as_str(), since), engine)
             }
         };
@@ -100,7 +101,7 @@ impl Following {
             let session = &following.session;
             let id = session.client_session_id.clone();
             let engine = SessionEngine::new(id, Some(root(session)), Policy::PER_PROMPT, read, following.now);
-            following.engine = engine.begun(contract.instructions.clone(), edits, session.escalation);
+            following.engine = engine.start_with(contract.instructions.clone(), edits, session.escalation);
             following.reading.knows_history = true;
         }
         following
@@ -109,7 +110,7 @@ impl Following {
     /// Whether the agent may be told what is found, `true` if nothing else is said. Where it may not, a check gives a score
     /// and no correction.
     pub fn set_corrects(&mut self, corrects: bool) {
-        self.apply(SessionEvent::Corrects(corrects));
+        self.apply(SessionEvent::CorrectionsEnabled(corrects));
     }
 
     /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
@@ -144,12 +145,12 @@ impl Following {
     /// Hands an event to the engine.
     fn apply(&mut self, event: SessionEvent<'_>) -> Effects {
         let session = &self.session.client_session_id;
-        let moment = Moment {
+        let context = EventContext {
             at: self.now,
             id: CorrectionId::new(format!("{session}-{:06}", self.session.actions)),
             task: session.first_task(),
         };
-        self.engine.apply(event, &moment)
+        self.engine.apply(event, &context)
     }
 
     /// Whether the user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
@@ -280,7 +281,7 @@ impl Following {
                 Event::Call(call) => self.called(entry, call),
                 Event::Ended(ended) => self.ended(entry, ended),
                 Event::Said(text) if entry.agent.is_none() => {
-                    self.apply(SessionEvent::Said(text));
+                    self.apply(SessionEvent::AssistantText(text));
                 }
                 Event::Said(_) | Event::Compacted { .. } | Event::Used(_) => {}
             }
@@ -303,7 +304,7 @@ impl Following {
 
     fn hold(&mut self, text: &str, counts: bool, arrived_at: OffsetDateTime) {
         self.session.prompts += u64::from(counts);
-        self.apply(SessionEvent::Prompted { text, arrived_at });
+        self.apply(SessionEvent::Prompt { text, arrived_at });
     }
 
     fn called(&mut self, entry: &Entry, call: &Call) {
@@ -312,19 +313,19 @@ impl Following {
             return;
         }
         if let Some(id) = id.filter(|_| ClientDialect::CLAUDE_CODE.asks_user(&call.action.tool)) {
-            self.apply(SessionEvent::Asks(Question {
+            self.apply(SessionEvent::QuestionAsked(PendingQuestion {
                 call: id.to_owned(),
                 plan: call.plan.clone(),
             }));
         }
-        let mut observed = Observed {
+        let mut observed = ObservedAction {
             action: sketch(call),
             call: id.map(str::to_owned),
             step: None,
             is_delegated: entry.agent.is_some(),
         };
         if self.is_history(entry) {
-            self.apply(SessionEvent::ActedBefore(observed));
+            self.apply(SessionEvent::PriorAction(observed));
             return;
         }
         self.session.actions += 1;
@@ -332,9 +333,9 @@ impl Following {
         let is_new = entry.at.is_none_or(|at| at > self.reading.since);
         let mut effects = if is_new {
             observed.step = Some(step.clone());
-            self.apply(SessionEvent::Acted(vec![observed]))
+            self.apply(SessionEvent::Response(vec![observed]))
         } else {
-            self.apply(SessionEvent::ActedBefore(observed))
+            self.apply(SessionEvent::PriorAction(observed))
         };
         let Some(assessed) = effects.assessed.pop() else {
             return;
@@ -371,7 +372,7 @@ impl Following {
 
     fn ended(&mut self, entry: &Entry, ended: &Ended) {
         let call = ended.tool_use_id.as_str();
-        let effects = self.apply(SessionEvent::Ended(Outcome {
+        let effects = self.apply(SessionEvent::CallEnded(CallResult {
             call,
             failed: ended.failed,
             output: ended.output.as_deref(),
@@ -394,31 +395,24 @@ impl Following {
 
     /// Looks at everything that was done since the last check, and says what is to be said of it. `None`: nothing was done.
     pub fn check(&mut self, at: OffsetDateTime) -> Option<HookCheck> {
-        let look = self.engine.look()?;
-        let said = self.engine.due(at, false).cloned();
-        if let Some(correction) = &said {
-            self.engine.delivered(correction, at);
+        let found = self.engine.check()?;
+        let correction = self.engine.deliverable_correction(at, false).cloned();
+        if let Some(correction) = &correction {
+            self.engine.mark_delivered(correction, at);
         }
-        self.session.drift_score = said
-            .as_ref()
-            .map(|said| said.score.min(look.score))
-            .or(Some(look.score));
+        let given = correction.as_ref();
+        let score = given.map_or(found.score, |given| given.score.min(found.score));
+        self.session.drift_score = Some(score);
         self.session.escalation = self.engine.state().escalation;
         let check = HookCheck {
             id: format!("{}-{:06}", self.session.client_session_id, self.session.actions),
-            actions: look.actions,
-            score: said
-                .as_ref()
-                .map_or(look.score, |said| said.score.min(look.score)),
-            level: said.as_ref().map(|correction| correction.level),
-            reason: look
-                .reason
-                .or_else(|| said.as_ref().map(|said| said.reason.clone())),
-            files: look.files,
-            correction: said
-                .as_ref()
-                .map(|correction| framed(&correction.text, correction.level, false)),
-            recovery_plan: said
+            actions: found.actions,
+            score,
+            level: given.map(|given| given.level),
+            reason: found.reason.or_else(|| given.map(|given| given.reason.clone())),
+            files: found.files,
+            correction: given.map(|given| framed(&given.text, given.level, false)),
+            recovery_plan: correction
                 .map(|correction| correction.recovery_plan)
                 .unwrap_or_default(),
             at,
@@ -429,7 +423,7 @@ impl Following {
 
     /// Checks what was done where there is nothing to be said of it, now or when the user types again.
     pub fn settle(&mut self, at: OffsetDateTime) {
-        if self.engine.score_of_look() >= ON_GOAL_FROM && self.engine.pending().is_none() {
+        if self.engine.check_score() >= ON_GOAL_FROM && self.engine.pending_correction().is_none() {
             self.check(at);
         }
     }
@@ -449,9 +443,9 @@ impl Following {
         }
         // What waits is not in the engine, but the agent is held to it.
         let waiting = self.waiting.iter().map(|prompt| prompt.text.as_str());
-        self.session.contract = self.engine.typed_with(waiting);
+        self.session.contract = self.engine.typed_contract_with(waiting);
         self.session.waiting = self.waiting.into();
-        self.session.is_unchecked = self.engine.is_to_be_looked_at();
+        self.session.is_unchecked = self.engine.has_unchecked_actions();
         self.session.updated_at = at;
         HookProgress {
             session: self.session,

@@ -1,7 +1,7 @@
 //! How far the transcripts of a session were read, and how it is kept with the engine for the next process.
 
 use grov_actions::transcript::Reader;
-use grov_session::{Memo, SessionEngine};
+use grov_session::{EngineSnapshot, SessionEngine};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use time::OffsetDateTime;
@@ -55,7 +55,7 @@ pub(crate) struct Source {
 struct Stored {
     version: u32,
     reading: Reading,
-    engine: Memo,
+    engine: EngineSnapshot<'static>,
 }
 
 #[derive(Serialize)]
@@ -79,7 +79,7 @@ impl Reading {
     }
 
     /// What was stored: how far transcripts were read, and the engine. `None` where it is of another version or damaged.
-    pub(crate) fn stored(text: &str) -> Option<(Self, Memo)> {
+    pub(crate) fn stored(text: &str) -> Option<(Self, EngineSnapshot<'static>)> {
         let stored: Stored = serde_json::from_str(text).ok()?;
         (stored.version == VERSION).then_some((stored.reading, stored.engine))
     }
@@ -90,7 +90,7 @@ impl Reading {
             serde_json::to_string(&Storing {
                 version: VERSION,
                 reading: self,
-                engine: engine.memo(with_rules),
+                engine: engine.snapshot(with_rules),
             })
         };
         let whole = text(true).ok().filter(|text| text.len() <= MOST_BYTES);

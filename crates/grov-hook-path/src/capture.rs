@@ -5,8 +5,8 @@ use grov_domain::{
     SessionStatus, Task, TaskStatus,
 };
 use grov_project::GrovIgnore;
-use grov_session::capture::{Done, Material, prompts};
-use grov_session::review::{Evidence, Said, Scored};
+use grov_session::capture::{PerformedAction, TaskMaterial, prompts};
+use grov_session::review::{CorrectionRecord, Evidence, Scored};
 use grov_session::tasks::{Division, TaskPolicy};
 use std::path::Path;
 
@@ -18,8 +18,8 @@ pub(crate) const POLICY: TaskPolicy = TaskPolicy {
 };
 
 /// What was done, in order.
-pub(crate) fn done(steps: &[HookStep]) -> Vec<Done> {
-    let done = steps.iter().map(|step| Done {
+pub(crate) fn done(steps: &[HookStep]) -> Vec<PerformedAction> {
+    let done = steps.iter().map(|step| PerformedAction {
         action: step.action.clone(),
         is_off_goal: step.score.is_some_and(|score| score < OFF_GOAL_BELOW),
         prompt: step.prompt,
@@ -31,12 +31,12 @@ pub(crate) fn done(steps: &[HookStep]) -> Vec<Done> {
 /// What is known of a session that is held to this contract. `root` is the top of the working tree.
 pub(crate) fn material(
     contract: &GoalContract,
-    done: Vec<Done>,
+    done: Vec<PerformedAction>,
     root: &Path,
     ignore: &GrovIgnore,
-) -> Material {
+) -> TaskMaterial {
     let prompts = prompts(contract.instructions.iter().map(String::as_str));
-    Material::new(prompts, done, Some(root), |file| ignore.ignores(file))
+    TaskMaterial::new(prompts, done, Some(root), |file| ignore.ignores(file))
 }
 
 /// What was saved of a session, as the task that it is.
@@ -74,7 +74,7 @@ pub(crate) fn evidence(checks: &[HookCheck], escalation: u8) -> Evidence {
     let said = checks.iter().filter_map(|check| {
         let is_delivered = check.correction.is_some();
         let level = check.level.or(is_delivered.then_some(CorrectionLevel::Nudge))?;
-        Some(Said {
+        Some(CorrectionRecord {
             level,
             reason: check.reason.clone(),
             is_delivered,

@@ -26,8 +26,8 @@ use grov_project::Place;
 use grov_query::Held;
 use grov_redact::Redactor;
 use grov_runtime::{Environment, GuardMode, Home, Settings};
-use grov_session::objection::objects;
-use grov_session::{instructions, kept_of};
+use grov_session::objection::has_objection;
+use grov_session::{instructions, sanitize_prompt};
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -655,7 +655,7 @@ fn with_prompt(
     prompt: Option<String>,
     reader: &IntentReader,
 ) -> (GoalContract, bool) {
-    let Some(prompt) = prompt.map(|prompt| kept_of(&prompt)) else {
+    let Some(prompt) = prompt.map(|prompt| sanitize_prompt(&prompt)) else {
         return (contract, false);
     };
     if contract.instructions.contains(&prompt) {
@@ -664,7 +664,7 @@ fn with_prompt(
     let mut all = contract.instructions.clone();
     all.push(prompt.clone());
     if !instructions(reader, &all).contains(&prompt) && !contract.instructions.is_empty() {
-        return (contract, !objects(&prompt));
+        return (contract, !has_objection(&prompt));
     }
     let intent = reader(&IntentQuestion {
         prompts: vec![prompt.clone()],

@@ -15,7 +15,7 @@ use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
-use grov_session::kept_of;
+use grov_session::sanitize_prompt;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -127,7 +127,7 @@ impl Arrival<'_> {
         let open = self.call.services.store(Some(BRIEF));
         let read = async {
             if self.prompt.len() <= READ_AHEAD {
-                self.intents.read_ahead_alone(&kept_of(self.prompt));
+                self.intents.read_ahead_alone(&sanitize_prompt(self.prompt));
             }
         };
         let (store, ()) = tokio::join!(open, read);

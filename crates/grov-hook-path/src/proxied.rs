@@ -8,7 +8,7 @@ use grov_domain::{GoalContract, SessionDigest, StoreError, in_work};
 use grov_hooks::memory::is_off;
 use grov_project::{GrovIgnore, Place};
 use grov_query::Held;
-use grov_session::capture::Done;
+use grov_session::capture::PerformedAction;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
 pub(crate) async fn standing(
@@ -33,7 +33,7 @@ pub(crate) async fn standing(
     let steps = store.steps(&task.session_id).await?;
     let root = place.work_tree().unwrap_or(&whose.directory);
     let ignore = GrovIgnore::at(&place);
-    let done = steps.iter().map(Done::from).collect();
+    let done = steps.iter().map(PerformedAction::from).collect();
     let material = capture::material(&contract, done, root, &ignore);
     let answer = last(whose.transcript.as_deref()).answer;
     let question = material.summary_question(&contract.goal, &contract.constraints, &answer);

@@ -4,7 +4,7 @@ use grov_domain::{
     ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
     SessionState, StoreError, without_own_text,
 };
-use grov_session::{Agreement, IntentReader, TaskGoal, instructions};
+use grov_session::{GoalContractBuilder, IntentReader, TaskGoal, instructions};
 use time::OffsetDateTime;
 
 /// Where it is read from.
@@ -53,11 +53,11 @@ impl Held {
             constraints: task.constraints.clone(),
             keywords: task.keywords.clone(),
         };
-        let mut agreement = Agreement::new(reader);
-        agreement.resume(goal, prompts);
-        agreement.edited(edits.clone());
+        let mut builder = GoalContractBuilder::new(reader);
+        builder.resume(goal, prompts);
+        builder.set_edits(edits.clone());
         Ok(Self {
-            contract: agreement.contract().clone(),
+            contract: builder.contract().clone(),
             edits,
         })
     }

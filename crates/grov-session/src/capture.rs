@@ -17,7 +17,7 @@ const MAX_PROMPT_END: usize = 16 * 1024;
 
 /// An action that was done.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct PerformedAction {
     /// The action, its files as the client named them.
     pub action: ActionSketch,
     /// It was judged off goal.
@@ -28,7 +28,7 @@ pub struct Done {
     pub at: OffsetDateTime,
 }
 
-impl From<&StepRow> for Done {
+impl From<&StepRow> for PerformedAction {
     fn from(step: &StepRow) -> Self {
         let is_low = step.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW);
         Self {
@@ -42,15 +42,15 @@ impl From<&StepRow> for Done {
 
 /// All that is known of a task when something of it is to be kept.
 #[derive(Clone, Debug)]
-pub struct Material {
+pub struct TaskMaterial {
     prompts: Vec<String>,
     /// In order, those off goal left out, files relative to the working tree.
-    done: Vec<Done>,
+    done: Vec<PerformedAction>,
 }
 
 /// What is recorded with a task beside its work.
 #[derive(Clone, Debug)]
-pub struct Saving<'a> {
+pub struct SaveContext<'a> {
     /// The record's id.
     pub id: TaskId,
     /// How the task ends.
@@ -65,12 +65,12 @@ pub struct Saving<'a> {
     pub at: OffsetDateTime,
 }
 
-impl Material {
+impl TaskMaterial {
     /// From what is stored. `prompts` are clean already, see [`prompts`]. `root` is the top of the working tree; what was
     /// done to files that are `ignored` is left out.
     pub fn new(
         prompts: Vec<String>,
-        done: impl IntoIterator<Item = Done>,
+        done: impl IntoIterator<Item = PerformedAction>,
         root: Option<&Path>,
         ignored: impl Fn(&str) -> bool,
     ) -> Self {
@@ -128,7 +128,8 @@ impl Material {
     /// The work at the end of a turn: of the prompts from `first` on, or after `saved_at`, when the task was saved last.
     /// `is_last`: the session ends with the turn. Then what only looked at things may have decided something.
     pub fn work(&self, first: u64, saved_at: Option<OffsetDateTime>, is_last: bool, answer: &str) -> Work {
-        let is_new = |done: &&Done| done.prompt >= first || saved_at.is_some_and(|saved| done.at > saved);
+        let is_new =
+            |done: &&PerformedAction| done.prompt >= first || saved_at.is_some_and(|saved| done.at > saved);
         let mut new = self.done.iter().filter(is_new);
         Work {
             is_changed: new.any(|done| done.action.has_changed()),
@@ -180,7 +181,7 @@ impl Material {
     }
 
     /// The record for team memory. Its files are not looked at.
-    pub fn task(&self, task: &SessionState, reasoning: Reasoning, saving: Saving<'_>) -> Task {
+    pub fn task(&self, task: &SessionState, reasoning: Reasoning, saving: SaveContext<'_>) -> Task {
         let mut constraints = task.constraints.clone();
         for constraint in reasoning.constraints {
             if !constraints.contains(&constraint) {
@@ -258,7 +259,7 @@ impl Material {
 #[must_use]
 pub fn reviewed(task: Task, evidence: &Evidence, policy: TaskPolicy) -> Task {
     let review = Review::of(evidence);
-    let mut task = review.marked(task);
+    let mut task = review.annotate(task);
     if policy.sums_up_drift && (review.had_drift || review.needs_review) {
         task.reasoning_trace.extend(evidence.summary());
     }
@@ -298,7 +299,7 @@ pub fn relative_files(mut action: ActionSketch, root: Option<&Path>) -> ActionSk
 }
 
 /// The last of these prompts that was worked on at `saved_at` or before: an earlier task was saved then and covers it.
-pub fn covered(done: &[Done], saved_at: OffsetDateTime) -> u64 {
+pub fn covered(done: &[PerformedAction], saved_at: OffsetDateTime) -> u64 {
     let before = done.iter().filter(|done| done.at <= saved_at);
     before.map(|done| done.prompt).max().unwrap_or(0)
 }

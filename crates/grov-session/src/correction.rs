@@ -8,21 +8,21 @@ use std::fmt::Write;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Characters of the goal and of what was found, when there is room.
-const LONG: usize = 220;
+const MAX_SENTENCE: usize = 220;
 /// Characters of a step, when there is room.
-const STEP: usize = 180;
+const MAX_STEP: usize = 180;
 /// Of these, as much is used as fits, tried in this order, in percent.
-const SIZES: [usize; 6] = [100, 70, 45, 28, 15, 6];
+const SCALES: [usize; 6] = [100, 70, 45, 28, 15, 6];
 
 /// So many issues are told, where there is room.
-pub(crate) const MOST_ISSUES: usize = 4;
+pub(crate) const MAX_ISSUES: usize = 4;
 
-const ABOUT: &str = "From Grov, which looks after the goal on behalf of the user. This is information about your latest \
+const PREAMBLE: &str = "From Grov, which looks after the goal on behalf of the user. This is information about your latest \
     actions; what the user says counts more.";
 
 /// What happened, as far as it is told.
 #[derive(Clone, Debug)]
-pub struct Situation<'a> {
+pub struct CorrectionInput<'a> {
     /// What the agent is held to.
     pub contract: &'a GoalContract,
     /// How strongly it is corrected.
@@ -44,15 +44,15 @@ pub struct Situation<'a> {
 }
 
 /// The text for a situation, without the markers around it, within so many tokens with them. It is none of those whose
-/// hashes are in `said`.
-pub fn text(situation: &Situation<'_>, budget: usize, said: &[u64]) -> String {
-    let mut times = 0_usize;
+/// hashes are in `delivered`.
+pub fn text(input: &CorrectionInput<'_>, budget: usize, delivered: &[u64]) -> String {
+    let mut repeats = 0_usize;
     loop {
-        let text = fitted(situation, budget, times);
-        if times > said.len() || !said.contains(&hash(&text)) {
+        let text = fit_to_budget(input, budget, repeats);
+        if repeats > delivered.len() || !delivered.contains(&hash(&text)) {
             return text;
         }
-        times += 1;
+        repeats += 1;
     }
 }
 
@@ -66,7 +66,7 @@ pub fn hash(text: &str) -> u64 {
 pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String {
     let level = level.as_str();
     let own = format!(
-        "{OWN_TEXT_OPENING} source=\"drift\" level=\"{level}\">\n{ABOUT}\n{text}\n{OWN_TEXT_CLOSING}"
+        "{OWN_TEXT_OPENING} source=\"drift\" level=\"{level}\">\n{PREAMBLE}\n{text}\n{OWN_TEXT_CLOSING}"
     );
     if in_tool_loop {
         let client = ClientDialect::CLAUDE_CODE;
@@ -76,11 +76,11 @@ pub fn framed(text: &str, level: CorrectionLevel, in_tool_loop: bool) -> String 
     }
 }
 
-fn fitted(situation: &Situation<'_>, budget: usize, times: usize) -> String {
+fn fit_to_budget(input: &CorrectionInput<'_>, budget: usize, repeats: usize) -> String {
     let mut smallest = String::new();
-    for percent in SIZES {
-        smallest = Writer { situation, percent }.write(times);
-        if estimated_tokens(&framed(&smallest, situation.level, true)) <= budget {
+    for percent in SCALES {
+        smallest = Writer { input, percent }.write(repeats);
+        if estimated_tokens(&framed(&smallest, input.level, true)) <= budget {
             break;
         }
     }
@@ -88,28 +88,32 @@ fn fitted(situation: &Situation<'_>, budget: usize, times: usize) -> String {
 }
 
 struct Writer<'a> {
-    situation: &'a Situation<'a>,
+    input: &'a CorrectionInput<'a>,
     /// How much of each limit is used.
     percent: usize,
 }
 
 impl Writer<'_> {
-    fn write(&self, times: usize) -> String {
-        let mut text = match self.situation.level {
+    fn write(&self, repeats: usize) -> String {
+        let mut text = match self.input.level {
             CorrectionLevel::Nudge => self.nudge(),
             CorrectionLevel::Correct => self.correct(),
             CorrectionLevel::Intervene => self.intervene(),
             CorrectionLevel::Halt => self.halt(),
             CorrectionLevel::Forced => self.forced(),
         };
-        if times > 0 {
-            let _ = write!(text, "\nThis was said before ({} times); it still stands.", times);
+        if repeats > 0 {
+            let _ = write!(
+                text,
+                "\nThis was said before ({} times); it still stands.",
+                repeats
+            );
         }
         text
     }
 
     fn nudge(&self) -> String {
-        let goal = self.asked().map_or_else(
+        let goal = self.request().map_or_else(
             || "Keep to what the user asked for.".to_owned(),
             |goal| format!("The goal is {goal}."),
         );
@@ -118,9 +122,9 @@ impl Writer<'_> {
 
     fn correct(&self) -> String {
         let mut text = self.heading();
-        if self.situation.is_doubt {
-            let back = match self.situation.plan.last().and_then(|step| step.file.as_deref()) {
-                Some(file) => format!("to {}", line(file, self.limit(STEP))),
+        if self.input.is_doubt {
+            let back = match self.input.plan.last().and_then(|step| step.file.as_deref()) {
+                Some(file) => format!("to {}", line(file, self.limit(MAX_STEP))),
                 None => "to what was asked".to_owned(),
             };
             let _ = write!(
@@ -129,7 +133,7 @@ impl Writer<'_> {
             );
             return text;
         }
-        self.add_steps("Way back", self.situation.plan, &mut text);
+        self.add_steps("Way back", self.input.plan, &mut text);
         text.push_str("\nIf the goal needs this after all, say why in one sentence and go on.");
         text
     }
@@ -148,10 +152,10 @@ impl Writer<'_> {
     }
 
     fn halt(&self) -> String {
-        let situation = self.situation;
+        let input = self.input;
         let mut text = format!(
             "STOP. Your latest actions score {}/10 for the goal; escalation {}/3.\n",
-            situation.score, situation.escalation
+            input.score, input.escalation
         );
         text.push_str(&self.heading());
         self.add_first("Your next action has to be", &mut text);
@@ -165,10 +169,7 @@ impl Writer<'_> {
     }
 
     fn forced(&self) -> String {
-        let mut text = format!(
-            "{} corrections were not followed.\n",
-            self.situation.failed.max(1)
-        );
+        let mut text = format!("{} corrections were not followed.\n", self.input.failed.max(1));
         text.push_str(&self.heading());
         self.add_first("Do exactly this one action now, and nothing else", &mut text);
         text.push_str("\nIf you cannot, stop and tell the user why.");
@@ -178,21 +179,24 @@ impl Writer<'_> {
     /// What was asked for, what was found, what was done instead.
     fn heading(&self) -> String {
         let mut lines = Vec::new();
-        let beside = self.goal_beside();
-        if let Some(asked) = self.asked() {
-            let label = if beside.is_some() { "Asked last" } else { "Goal" };
-            lines.push(format!("{label}: {asked}"));
+        let extra = self.separate_goal();
+        if let Some(request) = self.request() {
+            let label = if extra.is_some() { "Asked last" } else { "Goal" };
+            lines.push(format!("{label}: {request}"));
         }
-        if let Some(goal) = beside {
+        if let Some(goal) = extra {
             lines.push(format!("Goal: {goal}"));
         }
         lines.push(format!("Issue: {}", sentence(&self.issue())));
-        let beside = self.situation.issues.iter().take(MOST_ISSUES).skip(1);
-        for issue in beside.filter(|_| self.percent > 50) {
-            lines.push(format!("Also: {}", sentence(&line(issue, self.limit(LONG)))));
+        let extra = self.input.issues.iter().take(MAX_ISSUES).skip(1);
+        for issue in extra.filter(|_| self.percent > 50) {
+            lines.push(format!(
+                "Also: {}",
+                sentence(&line(issue, self.limit(MAX_SENTENCE)))
+            ));
         }
-        if let Some(instead) = self.situation.instead {
-            let instead = line(instead, self.limit(STEP));
+        if let Some(instead) = self.input.instead {
+            let instead = line(instead, self.limit(MAX_STEP));
             lines.push(format!(
                 "Instead of following the last correction: {}",
                 sentence(&instead)
@@ -202,22 +206,22 @@ impl Writer<'_> {
     }
 
     /// The instruction in force.
-    fn asked(&self) -> Option<String> {
-        let asked = quoted(self.situation.contract.in_force(), self.limit(LONG));
-        (!asked.is_empty()).then_some(asked)
+    fn request(&self) -> Option<String> {
+        let request = quoted(self.input.contract.in_force(), self.limit(MAX_SENTENCE));
+        (!request.is_empty()).then_some(request)
     }
 
     /// The goal, where it says something that nobody typed: a person set it, or a model worded it.
-    fn goal_beside(&self) -> Option<String> {
-        let contract = self.situation.contract;
-        let goal = quoted(contract.goal_beside_instructions()?, self.limit(STEP));
+    fn separate_goal(&self) -> Option<String> {
+        let contract = self.input.contract;
+        let goal = quoted(contract.goal_beside_instructions()?, self.limit(MAX_STEP));
         (!goal.is_empty() && !contract.instructions.is_empty()).then_some(goal)
     }
 
     fn issue(&self) -> String {
-        let issue = self.situation.issues.first();
+        let issue = self.input.issues.first();
         let issue = issue
-            .map(|issue| line(issue, self.limit(LONG)))
+            .map(|issue| line(issue, self.limit(MAX_SENTENCE)))
             .unwrap_or_default();
         if issue.is_empty() {
             "the latest actions do not serve the goal".to_owned()
@@ -227,13 +231,13 @@ impl Writer<'_> {
     }
 
     fn rest(&self) -> &[RecoveryStep] {
-        self.situation.plan.get(1..).unwrap_or_default()
+        self.input.plan.get(1..).unwrap_or_default()
     }
 
     fn add_first(&self, heading: &str, text: &mut String) {
-        let first = self.situation.plan.first();
+        let first = self.input.plan.first();
         let step = first
-            .map(|step| line(&step.action, self.limit(STEP)))
+            .map(|step| line(&step.action, self.limit(MAX_STEP)))
             .unwrap_or_default();
         let step = if step.is_empty() {
             "Go back to what the user asked for"
@@ -249,13 +253,13 @@ impl Writer<'_> {
         }
         let _ = write!(text, "\n{heading}:");
         for (place, step) in steps.iter().enumerate() {
-            let step = line(&step.action, self.limit(STEP));
+            let step = line(&step.action, self.limit(MAX_STEP));
             let _ = write!(text, "\n{}. {}", place + 1, sentence(&step));
         }
     }
 
     fn confirmation(&self) -> &'static str {
-        match self.situation.level {
+        match self.input.level {
             CorrectionLevel::Halt => "\"I stop here and go back to the goal.\"",
             _ => "\"I was off the goal and go back to it.\"",
         }

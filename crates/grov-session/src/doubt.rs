@@ -6,17 +6,17 @@
 //! judges confirms it.
 
 use crate::level::ON_GOAL_FROM;
-use crate::way_back::{is_same_file, is_soft};
+use crate::recovery_plan::{is_doubt_only, is_same_file};
 use grov_domain::{ActionSketch, Assessment, OFF_GOAL_BELOW};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// So many doubts that stand together are told.
-pub const DOUBTS_TO_TELL: usize = 3;
+pub const REPORTED_FROM: usize = 3;
 /// Within so many actions.
-pub const DOUBTS_WITHIN: u64 = 20;
+pub const WINDOW: u64 = 20;
 /// Files of one doubt that are kept in mind.
-const MOST_FILES: usize = 4;
+const MAX_FILES: usize = 4;
 
 /// The doubts that stand unanswered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,17 +38,17 @@ struct Doubt {
 
 impl OpenDoubts {
     /// The agent did one more thing, and this was found of it.
-    pub fn acted(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
+    pub fn record(&mut self, action: &ActionSketch, assessment: &Assessment, call: Option<&str>) {
         self.actions += 1;
-        if is_doubted(assessment) {
-            let oldest = self.actions.saturating_sub(DOUBTS_WITHIN);
+        if is_low_doubt(assessment) {
+            let oldest = self.actions.saturating_sub(WINDOW);
             self.open.retain(|doubt| doubt.at > oldest);
             self.open.push_back(Doubt {
                 at: self.actions,
                 call: call.map(str::to_owned),
-                files: action.files.iter().take(MOST_FILES).cloned().collect(),
+                files: action.files.iter().take(MAX_FILES).cloned().collect(),
             });
-            if self.open.len() > DOUBTS_TO_TELL {
+            if self.open.len() > REPORTED_FROM {
                 self.open.pop_front();
             }
         } else if assessment.score >= ON_GOAL_FROM && self.is_elsewhere(action) {
@@ -58,38 +58,38 @@ impl OpenDoubts {
 
     /// Whether an action changes a file that is not doubted: to go on with one that is ties nothing to the goal.
     fn is_elsewhere(&self, action: &ActionSketch) -> bool {
-        let is_doubted = |file: &String| {
+        let is_low_doubt = |file: &String| {
             let mut doubted = self.open.iter().flat_map(|doubt| &doubt.files);
             doubted.any(|doubted| is_same_file(doubted, file))
         };
-        action.changes_files() && !action.files.iter().all(is_doubted)
+        action.changes_files() && !action.files.iter().all(is_low_doubt)
     }
 
     /// A call failed: it changed nothing.
-    pub fn failed(&mut self, call: &str) {
+    pub fn remove_call(&mut self, call: &str) {
         self.open.retain(|doubt| doubt.call.as_deref() != Some(call));
     }
 
     /// Keeps the doubts about these calls alone: of the others there is none under what the user asks for now.
-    pub fn keep(&mut self, still: impl Fn(&str) -> bool) {
+    pub fn retain(&mut self, still: impl Fn(&str) -> bool) {
         self.open
             .retain(|doubt| doubt.call.as_deref().is_some_and(&still));
     }
 
     /// Whether enough of them stand together to be told.
-    pub fn are_due(&self) -> bool {
-        self.open.len() >= DOUBTS_TO_TELL
+    pub fn should_report(&self) -> bool {
+        self.open.len() >= REPORTED_FROM
     }
 
     /// They were told, or answered by the user.
-    pub fn settled(&mut self) {
+    pub fn clear(&mut self) {
         self.open.clear();
     }
 }
 
 /// Whether nothing but a doubt was found, and that puts the action off the goal.
-fn is_doubted(assessment: &Assessment) -> bool {
-    assessment.score < OFF_GOAL_BELOW && is_soft(assessment)
+fn is_low_doubt(assessment: &Assessment) -> bool {
+    assessment.score < OFF_GOAL_BELOW && is_doubt_only(assessment)
 }
 
 #[cfg(test)]
@@ -117,9 +117,9 @@ mod tests {
 
     /// Plays one letter an action: `d` a doubt, `t` a change tied to the goal, `l` a look, `f` a fact, `g` a doubt in the
     /// grey band, `a` another change of what was doubted. Whether something is to be told at the end.
-    fn are_due(course: &str) -> bool {
+    fn should_report(state_machine: &str) -> bool {
         let mut doubts = OpenDoubts::default();
-        for (place, step) in course.chars().enumerate() {
+        for (place, step) in state_machine.chars().enumerate() {
             let (kind, rule, score) = match step {
                 'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
                 'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
@@ -142,14 +142,14 @@ mod tests {
             } else {
                 "a.rs"
             };
-            doubts.acted(&on(kind, file), &assessment, Some(&format!("c{place}")));
+            doubts.record(&on(kind, file), &assessment, Some(&format!("c{place}")));
         }
-        doubts.are_due()
+        doubts.should_report()
     }
 
     #[test]
     fn a_doubt_is_told_as_the_third_within_twenty_actions_with_no_tied_change_between() {
-        for (course, expected) in [
+        for (state_machine, expected) in [
             ("d", false),
             ("dd", false),
             ("ddd", true),
@@ -164,7 +164,7 @@ mod tests {
             ("dllllllllldllllllllld", false),
             ("dllllllllldlllllllld", true),
         ] {
-            assert_eq!(are_due(course), expected, "{course}");
+            assert_eq!(should_report(state_machine), expected, "{state_machine}");
         }
     }
 
@@ -182,19 +182,19 @@ mod tests {
         let three = || {
             let mut doubts = OpenDoubts::default();
             for call in ["1", "2", "3"] {
-                doubts.acted(&action(ActionType::Edit), &doubt, Some(call));
+                doubts.record(&action(ActionType::Edit), &doubt, Some(call));
             }
             doubts
         };
-        assert!(three().are_due());
+        assert!(three().should_report());
         let mut failed = three();
-        failed.failed("2");
-        assert!(!failed.are_due());
+        failed.remove_call("2");
+        assert!(!failed.should_report());
         let mut kept = three();
-        kept.keep(|call| call != "1");
-        assert!(!kept.are_due());
+        kept.retain(|call| call != "1");
+        assert!(!kept.should_report());
         let mut told = three();
-        told.settled();
-        assert!(!told.are_due());
+        told.clear();
+        assert!(!told.should_report());
     }
 }

@@ -1,19 +1,19 @@
 //! The story of a session, told once: events in, effects out.
 
-use crate::assessed::Assessed;
-use crate::course::{Course, Moment, Progress, Spoken, Standing};
-use crate::event::{Effects, Observed, Outcome, Question, SessionEvent};
-use crate::holding::{Agreement, IntentReader, TaskGoal};
-use crate::inquiry::{Asked, Inquiry, Occasion, is_suspicious};
+use crate::action_batch::ActionBatch;
+use crate::assessed_action::AssessedAction;
+use crate::contract_builder::{GoalContractBuilder, IntentReader, TaskGoal};
+use crate::event::{CallResult, Effects, ObservedAction, PendingQuestion, SessionEvent};
+use crate::judge_request::{JudgeRequest, JudgeTrigger, RequestKind, is_suspicious};
 use crate::level::ON_GOAL_FROM;
-use crate::objection::{agreed, objects};
-use crate::past::{Event, Past};
+use crate::objection::{approved_text, has_objection};
 use crate::permissions::Permissions;
 use crate::policy::{Delivery, Policy};
-use crate::reconsider::{Prompted, Reconsidered, consent, stands};
-use crate::stretch::Stretch;
-use crate::verdict::{acquitted, certain, verdicts};
-use crate::way_back::has_hard;
+use crate::preload::{BufferedEvent, Preload};
+use crate::recheck::{NewPrompt, PendingRecheck, consented_text, still_applies};
+use crate::recovery_plan::has_hard_finding;
+use crate::state_machine::{DriftStateMachine, EventContext, Position, PromptSummary, Transition};
+use crate::verdict::{allowed_verdict, certain_findings, verdicts};
 use grov_domain::{
     AskedCall, Assessment, ClientSessionId, Correction, CorrectionId, DriftState, DriftVerdict,
     ForcedRecovery, GoalContract, GoalEdit, SessionMode, both_ends,
@@ -23,11 +23,11 @@ use grov_scope::Rules;
 use time::OffsetDateTime;
 
 /// Bytes kept of each end of words that the user said yes to.
-const CONSENT_END: usize = 1024;
+const MAX_CONSENT_END: usize = 1024;
 /// Questions to the user that are not answered yet.
-const MOST_QUESTIONS: usize = 8;
+const MAX_QUESTIONS: usize = 8;
 /// Suspicions for which a judge is asked, per prompt: a long turn must not use up the day's budget.
-const MOST_SUSPICIONS: u8 = 2;
+const MAX_SUSPICIONS: u8 = 2;
 
 /// Follows one session: what the agent is held to, what it did, where it stands, what it is to hear.
 ///
@@ -35,20 +35,20 @@ const MOST_SUSPICIONS: u8 = 2;
 pub struct SessionEngine {
     pub(crate) policy: Policy,
     pub(crate) root: Option<String>,
-    pub(crate) agreement: Agreement,
+    pub(crate) contract_builder: GoalContractBuilder,
     pub(crate) rules: Option<Rules>,
     /// The version of the agreement that the rules are held to.
-    pub(crate) held: Option<u64>,
-    pub(crate) course: Course,
+    pub(crate) rules_version: Option<u64>,
+    pub(crate) state_machine: DriftStateMachine,
     /// What the agent said last: what a "yes" says yes to.
     pub(crate) last_answer: Option<String>,
     /// What the user was asked and has not answered yet.
-    pub(crate) questions: Vec<Question>,
+    pub(crate) questions: Vec<PendingQuestion>,
     pub(crate) permissions: Permissions,
     /// What was done since the last look.
-    pub(crate) stretch: Stretch,
+    pub(crate) batch: ActionBatch,
     /// What was before, as long as it is not known.
-    pub(crate) past: Past,
+    pub(crate) preload: Preload,
     /// Suspicions for which a judge was asked since the newest prompt.
     pub(crate) suspicions: u8,
     /// The score of the newest changing response.
@@ -66,17 +66,17 @@ impl SessionEngine {
         at: OffsetDateTime,
     ) -> Self {
         Self {
-            course: Course::new(DriftState::new(id, at), policy),
+            state_machine: DriftStateMachine::new(DriftState::new(id, at), policy),
             policy,
             root: root.map(str::to_owned),
-            agreement: Agreement::new(reader),
+            contract_builder: GoalContractBuilder::new(reader),
             rules: None,
-            held: None,
+            rules_version: None,
             last_answer: None,
             questions: Vec::new(),
             permissions: Permissions::default(),
-            stretch: Stretch::default(),
-            past: Past::default(),
+            batch: ActionBatch::default(),
+            preload: Preload::default(),
             suspicions: 0,
             last_score: None,
         }
@@ -84,138 +84,144 @@ impl SessionEngine {
 
     /// A session that begins, or goes on without its past: what was typed so far, where it is known, and what a person changed
     /// of the contract, oldest first. `escalation` is 0 to 3.
-    pub fn begun(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
-        self.began();
+    pub fn start_with(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
+        self.on_start();
         if !typed.is_empty() {
-            self.agreement.work_on(TaskGoal::default(), typed);
+            self.contract_builder.set_task(TaskGoal::default(), typed);
         }
-        self.agreement.edited(edits.to_vec());
-        self.course.escalate_to(escalation);
-        self.rules();
+        self.contract_builder.set_edits(edits.to_vec());
+        self.state_machine.set_escalation(escalation);
+        self.current_rules();
         self
     }
 
     /// A session that is held to this contract from its beginning to its end, whatever is typed.
-    pub fn held_to(mut self, contract: GoalContract) -> Self {
-        self.began();
-        self.agreement = Agreement::on(contract);
-        self.rules();
+    pub fn with_fixed_contract(mut self, contract: GoalContract) -> Self {
+        self.on_start();
+        self.contract_builder = GoalContractBuilder::fixed(contract);
+        self.current_rules();
         self
     }
 
     /// Takes in what happened.
-    pub fn apply(&mut self, event: SessionEvent<'_>, moment: &Moment) -> Effects {
+    pub fn apply(&mut self, event: SessionEvent<'_>, context: &EventContext) -> Effects {
         match event {
-            SessionEvent::Began => self.began(),
-            SessionEvent::Prompted { text, arrived_at } => self.prompted(text, arrived_at, moment),
-            SessionEvent::Acted(actions) => self.acted(actions, moment),
-            SessionEvent::ActedBefore(action) => Effects {
-                assessed: vec![self.assessed(action)],
+            SessionEvent::Started => self.on_start(),
+            SessionEvent::Prompt { text, arrived_at } => self.on_prompt(text, arrived_at, context),
+            SessionEvent::Response(actions) => self.on_response(actions, context),
+            SessionEvent::PriorAction(action) => Effects {
+                assessed: vec![self.assess(action)],
                 ..Effects::default()
             },
-            SessionEvent::Ended(outcome) => self.ended(outcome, moment),
-            SessionEvent::Asks(question) => self.asks(question),
-            SessionEvent::Said(text) => {
+            SessionEvent::CallEnded(outcome) => self.on_call_ended(outcome, context),
+            SessionEvent::QuestionAsked(question) => self.on_question(question),
+            SessionEvent::AssistantText(text) => {
                 self.last_answer = Some(text.to_owned());
                 Effects::default()
             }
             SessionEvent::TurnEnded => {
-                self.agreement.turn_ended();
+                self.contract_builder.turn_ended();
                 Effects::default()
             }
-            SessionEvent::PermissionAsked(calls) => self.permission_asked(calls, moment),
+            SessionEvent::PermissionAsked(calls) => self.on_permissions_asked(calls, context),
             SessionEvent::GoalEdited(edits) => {
-                self.agreement.edited(edits);
+                self.contract_builder.set_edits(edits);
                 Effects::default()
             }
-            SessionEvent::Corrects(corrects) => {
+            SessionEvent::CorrectionsEnabled(corrects) => {
                 self.policy.corrects = corrects;
-                self.course.set_corrects(corrects);
+                self.state_machine.set_corrections_enabled(corrects);
                 Effects::of(if corrects {
-                    Progress::default()
+                    Transition::default()
                 } else {
-                    self.course.dismiss(moment.at)
+                    self.state_machine.drop_pending(context.at)
                 })
             }
         }
     }
 
-    fn began(&mut self) -> Effects {
-        if self.past.is_known() {
-            if !self.agreement.contract().instructions.is_empty() {
-                self.agreement.begin();
+    fn on_start(&mut self) -> Effects {
+        if self.preload.is_loaded() {
+            if !self.contract_builder.contract().instructions.is_empty() {
+                self.contract_builder.reset();
             }
         } else {
-            self.agreement.is_new();
-            self.past.holds_nothing();
+            self.contract_builder.mark_complete();
+            self.preload.mark_loaded();
         }
         Effects::default()
     }
 
-    fn prompted(&mut self, text: &str, arrived_at: OffsetDateTime, moment: &Moment) -> Effects {
+    fn on_prompt(&mut self, text: &str, arrived_at: OffsetDateTime, context: &EventContext) -> Effects {
         let answer = self.last_answer.take();
-        self.past.keep(|| Event::Typed {
-            prompt: crate::holding::kept_of(text),
-            agrees_to: consent(false, text, answer.as_deref()).map(kept_consent),
+        self.preload.push(|| BufferedEvent::Prompt {
+            prompt: crate::contract_builder::sanitize_prompt(text),
+            consents_to: consented_text(false, text, answer.as_deref()).map(sanitize_consent),
         });
-        let says_something = self.agreement.prompted(text);
-        self.rules().prompted();
+        let says_something = self.contract_builder.add_prompt(text);
+        self.current_rules().prompted();
         if says_something {
-            self.course.asked_anew();
+            self.state_machine.on_new_request();
         }
-        if let Some(words) = consent(says_something, text, answer.as_deref()) {
-            self.consented(words, moment.at);
+        if let Some(words) = consented_text(says_something, text, answer.as_deref()) {
+            self.add_consent(words, context.at);
         }
-        let spoken = Spoken {
-            objects: objects(text),
+        let spoken = PromptSummary {
+            has_objection: has_objection(text),
             arrived_at,
         };
-        self.past.keep_spoken(spoken);
-        let mut progress = self.course.prompted(spoken, moment.at);
-        let prompted = Prompted {
+        self.preload.push_prompt(spoken);
+        let mut transition = self.state_machine.on_prompt(spoken, context.at);
+        let new_prompt = NewPrompt {
             says_something,
             prompt: text,
             last_answer: answer.as_deref(),
         };
-        self.reconsider(&prompted, moment, &mut progress);
+        self.recheck_pending(&new_prompt, context, &mut transition);
         self.suspicions = 0;
-        self.past.overtake();
-        Effects::of(progress)
+        self.preload.supersede_unresolved();
+        Effects::of(transition)
     }
 
     /// Drops what waits to be said, and what was done off the goal, where it is right no more under what was just typed.
-    pub(crate) fn reconsider(&mut self, prompted: &Prompted<'_>, moment: &Moment, progress: &mut Progress) {
-        let waits = self.course.unsaid().cloned();
-        if waits.is_none() && !self.stretch.is_off_goal() && !self.course.has_more_to_say() {
+    pub(crate) fn recheck_pending(
+        &mut self,
+        new_prompt: &NewPrompt<'_>,
+        context: &EventContext,
+        transition: &mut Transition,
+    ) {
+        let waits = self.state_machine.pending_violation().cloned();
+        if waits.is_none() && !self.batch.is_off_goal() && !self.state_machine.has_attached_facts() {
             return;
         }
-        let rules = self.rules().clone();
-        let contract = self.agreement.contract();
-        if prompted.says_something {
-            self.stretch.reconsider(&rules);
+        let rules = self.current_rules().clone();
+        let contract = self.contract_builder.contract();
+        if new_prompt.says_something {
+            self.batch.recheck(&rules);
         }
-        let still = |one: &Assessed| has_hard(&rules.without_history().assess_delegated(&one.action));
-        progress.changed |= self.course.keep_also(contract, still);
-        if waits.is_some_and(|offence| !stands(&offence, contract, rules.clone(), prompted)) {
-            progress.add(self.course.dismiss(moment.at));
+        let still =
+            |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_delegated(&one.action));
+        transition.state_changed |= self.state_machine.retain_attached(contract, still);
+        if waits.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
+            transition.add(self.state_machine.drop_pending(context.at));
         }
-        progress.add(self.course.promote(contract, moment));
+        transition.add(self.state_machine.promote_attached(contract, context));
     }
 
     /// What the rules say of an action; it is in their memory from now on.
-    fn assessed(&mut self, observed: Observed) -> Assessed {
-        let Observed {
+    fn assess(&mut self, observed: ObservedAction) -> AssessedAction {
+        let ObservedAction {
             action,
             call,
             step,
             is_delegated,
         } = observed;
-        self.past
-            .keep_action(&action, call.as_deref(), step.as_ref(), is_delegated);
+        self.preload
+            .push_action(&action, call.as_deref(), step.as_ref(), is_delegated);
         let is_allowed = call
             .as_deref()
             .is_some_and(|call| self.permissions.was_allowed(call));
-        let rules = self.rules();
+        let rules = self.current_rules();
         if is_allowed {
             rules.allow(&action, call.as_deref());
         }
@@ -225,8 +231,8 @@ impl SessionEngine {
             rules.assess(&action, call.as_deref())
         };
         let put_back = rules.put_back().to_vec();
-        let is_known = self.past.is_known() && self.agreement.is_whole();
-        Assessed {
+        let is_known = self.preload.is_loaded() && self.contract_builder.is_complete();
+        AssessedAction {
             action,
             step,
             call,
@@ -235,206 +241,222 @@ impl SessionEngine {
             } else if is_known {
                 assessment
             } else {
-                certain(assessment, self.past.is_known())
+                certain_findings(assessment, self.preload.is_loaded())
             },
             is_delegated,
             put_back,
         }
     }
 
-    fn acted(&mut self, actions: Vec<Observed>, moment: &Moment) -> Effects {
+    fn on_response(&mut self, actions: Vec<ObservedAction>, context: &EventContext) -> Effects {
         let is_main = actions.iter().all(|action| !action.is_delegated);
         let mut response = Vec::with_capacity(actions.len());
         for action in actions {
-            let assessed = self.assessed(action);
-            if has_hard(&assessed.assessment) {
+            let assessed = self.assess(action);
+            if has_hard_finding(&assessed.assessment) {
                 self.permissions.add(assessed.clone());
             }
             response.push(assessed);
         }
         // Until what was done before is known, only a finding says anything; that there is none does not yet.
-        let is_blind = !self.past.is_known() && response.iter().all(|one| one.assessment.findings.is_empty());
-        self.past.concluded(is_blind, &response);
-        let judged = if is_blind { &[][..] } else { &response };
-        let contract = self.agreement.contract();
-        let progress = self.course.respond(judged, contract, moment.clone());
+        let is_inconclusive =
+            !self.preload.is_loaded() && response.iter().all(|one| one.assessment.findings.is_empty());
+        self.preload.response_judged(is_inconclusive, &response);
+        let judged = if is_inconclusive { &[][..] } else { &response };
+        let contract = self.contract_builder.contract();
+        let transition = self.state_machine.on_response(judged, contract, context.clone());
         let mut effects = Effects {
-            verdicts: verdicts(&response, &progress),
+            verdicts: verdicts(&response, &transition),
             ..Effects::default()
         };
-        self.stretch.add_all(&response, &effects.verdicts);
+        self.batch.add_all(&response, &effects.verdicts);
         if self.policy.delivery == Delivery::PerAction {
-            self.stretch.taken();
+            self.batch.take();
         }
         let asks_judge = self.policy.check_interval > 0;
-        if progress.is_forced_now
+        if transition.entered_forced_mode
             && asks_judge
-            && let Some((_, correction)) = &progress.made
+            && let Some((_, correction)) = &transition.new_correction
         {
-            effects.inquiries.push((self.demand(&response, correction), None));
+            effects
+                .judge_requests
+                .push((self.forced_recovery_request(&response, correction), None));
         }
         if is_main
             && asks_judge
-            && let Some(occasion) = self.occasion(&response)
+            && let Some(judge_trigger) = self.trigger_for(&response)
         {
-            effects.inquiries.push((self.inquiry(&response), Some(occasion)));
+            effects
+                .judge_requests
+                .push((self.verdict_request(&response), Some(judge_trigger)));
         }
-        effects.progress = progress;
-        effects.progress.changed |= self.drop_consents(moment.at);
+        effects.transition = transition;
+        effects.transition.state_changed |= self.expire_consents(context.at);
         effects.assessed = response;
         effects
     }
 
-    fn ended(&mut self, outcome: Outcome<'_>, moment: &Moment) -> Effects {
-        let Outcome {
+    fn on_call_ended(&mut self, outcome: CallResult<'_>, context: &EventContext) -> Effects {
+        let CallResult {
             call,
             failed,
             output,
             is_delegated,
         } = outcome;
         let mut effects = Effects::default();
-        self.rules().ended(call, failed);
-        self.past.keep(|| Event::Ended {
+        self.current_rules().ended(call, failed);
+        self.preload.push(|| BufferedEvent::Ended {
             call: call.to_owned(),
             failed,
         });
         if failed && self.permissions.may_be_refused(call) {
             // They said no, unless it ran and failed by itself.
-            self.rules().disallow(call);
+            self.current_rules().disallow(call);
         }
         if !is_delegated {
             if let Some(output) = output {
-                self.rules().heard(output);
-                self.past.keep(|| Event::Heard(output.to_owned()));
+                self.current_rules().heard(output);
+                self.preload
+                    .push(|| BufferedEvent::OutputShown(output.to_owned()));
             }
             let asked = self.questions.iter().position(|question| question.call == call);
             if let Some(question) = asked.map(|place| self.questions.swap_remove(place))
-                && let Some(words) = agreed(question.plan.as_deref(), failed, output)
+                && let Some(words) = approved_text(question.plan.as_deref(), failed, output)
             {
-                self.consented(words, moment.at);
+                self.add_consent(words, context.at);
                 if question.plan.is_some() {
-                    self.rules().release();
+                    self.current_rules().release();
                 }
-                effects.progress.changed = true;
+                effects.transition.state_changed = true;
             }
         }
-        effects.wants_permissions = self.permissions.ended(call, failed);
+        effects.needs_permission_lookup = self.permissions.ended(call, failed);
         let allowed = self.permissions.answered();
-        effects.wants_permissions &= allowed.is_empty();
-        self.allowed(allowed, moment, &mut effects);
+        effects.needs_permission_lookup &= allowed.is_empty();
+        self.on_allowed(allowed, context, &mut effects);
         if failed {
             // It changed nothing, so there is nothing to be said of it.
-            self.stretch.drop_call(call);
-            self.course.failed(call);
-            let is_about_it = self.course.pending_call() == Some(call);
-            let contract = self.agreement.contract();
-            effects.progress.changed |= self
-                .course
-                .keep_also(contract, |one| one.call.as_deref() != Some(call));
+            self.batch.drop_call(call);
+            self.state_machine.on_call_failed(call);
+            let is_about_it = self.state_machine.pending_call() == Some(call);
+            let contract = self.contract_builder.contract();
+            effects.transition.state_changed |= self
+                .state_machine
+                .retain_attached(contract, |one| one.call.as_deref() != Some(call));
             if is_about_it {
-                effects.progress.add(self.course.dismiss(moment.at));
-                effects.progress.add(self.course.promote(contract, moment));
+                effects
+                    .transition
+                    .add(self.state_machine.drop_pending(context.at));
+                effects
+                    .transition
+                    .add(self.state_machine.promote_attached(contract, context));
             }
         }
         effects
     }
 
-    fn asks(&mut self, question: Question) -> Effects {
-        if self.questions.len() >= MOST_QUESTIONS {
+    fn on_question(&mut self, question: PendingQuestion) -> Effects {
+        if self.questions.len() >= MAX_QUESTIONS {
             self.questions.remove(0);
         }
         self.questions.push(question);
         Effects::default()
     }
 
-    fn permission_asked(&mut self, calls: &[AskedCall], moment: &Moment) -> Effects {
+    fn on_permissions_asked(&mut self, calls: &[AskedCall], context: &EventContext) -> Effects {
         let mut effects = Effects::default();
         let allowed = self.permissions.asked(calls);
-        self.allowed(allowed, moment, &mut effects);
+        self.on_allowed(allowed, context, &mut effects);
         effects
     }
 
     /// The user was asked about these actions, and they ran.
-    fn allowed(&mut self, actions: Vec<Assessed>, moment: &Moment, effects: &mut Effects) {
-        let is_allowed = |also: &Assessed| actions.iter().any(|one| one.call == also.call);
-        let contract = self.agreement.contract();
-        effects.progress.changed |= self.course.keep_also(contract, |also| !is_allowed(also));
+    fn on_allowed(&mut self, actions: Vec<AssessedAction>, context: &EventContext, effects: &mut Effects) {
+        let is_allowed = |also: &AssessedAction| actions.iter().any(|one| one.call == also.call);
+        let contract = self.contract_builder.contract();
+        effects.transition.state_changed |= self
+            .state_machine
+            .retain_attached(contract, |also| !is_allowed(also));
         for one in actions {
             effects
                 .later_verdicts
-                .extend(one.step.clone().map(|step| (step, acquitted())));
-            self.rules().allow(&one.action, one.call.as_deref());
-            self.past.keep(|| Event::Allowed {
+                .extend(one.step.clone().map(|step| (step, allowed_verdict())));
+            self.current_rules().allow(&one.action, one.call.as_deref());
+            self.preload.push(|| BufferedEvent::Allowed {
                 action: one.action.clone(),
                 call: one.call.clone(),
             });
             if let Some(call) = &one.call {
-                self.stretch.drop_call(call);
+                self.batch.drop_call(call);
             }
-            effects.progress.add(self.course.allowed(&one, moment.at));
-            effects.progress.changed = true;
+            effects
+                .transition
+                .add(self.state_machine.on_allowed(&one, context.at));
+            effects.transition.state_changed = true;
         }
-        let contract = self.agreement.contract();
-        effects.progress.add(self.course.promote(contract, moment));
+        let contract = self.contract_builder.contract();
+        effects
+            .transition
+            .add(self.state_machine.promote_attached(contract, context));
     }
 
     /// The user said yes to these words of the agent.
-    fn consented(&mut self, words: &str, at: OffsetDateTime) {
-        self.rules().consented(words);
-        let kept = kept_consent(words);
-        self.past.keep(|| Event::Agreed(kept.clone()));
-        let mut all = self.course.state().consent.words.clone();
+    fn add_consent(&mut self, words: &str, at: OffsetDateTime) {
+        self.current_rules().consented(words);
+        let kept = sanitize_consent(words);
+        self.preload.push(|| BufferedEvent::Consent(kept.clone()));
+        let mut all = self.state_machine.state().consent.words.clone();
         all.retain(|known| *known != kept);
         all.push(kept);
-        if let Some(rules) = self.rules.as_ref().filter(|_| self.past.is_known()) {
+        if let Some(rules) = self.rules.as_ref().filter(|_| self.preload.is_loaded()) {
             all.drain(..all.len().saturating_sub(rules.consents().len()));
         }
-        self.course.consented(all, at);
+        self.state_machine.set_consents(all, at);
     }
 
     /// Drops what the user said yes to where another task ended it. Whether there was anything.
-    fn drop_consents(&mut self, at: OffsetDateTime) -> bool {
+    fn expire_consents(&mut self, at: OffsetDateTime) -> bool {
         let rules = self.rules.as_ref();
-        let is_over = self.past.is_known()
+        let is_over = self.preload.is_loaded()
             && rules.is_some_and(|rules| rules.consents().is_empty())
-            && !self.course.state().consent.words.is_empty();
+            && !self.state_machine.state().consent.words.is_empty();
         if is_over {
-            self.course.consented(Vec::new(), at);
+            self.state_machine.set_consents(Vec::new(), at);
         }
         is_over
     }
 
     /// The reason to ask a judge about a response, if there is one.
-    fn occasion(&mut self, response: &[Assessed]) -> Option<Occasion> {
+    fn trigger_for(&mut self, response: &[AssessedAction]) -> Option<JudgeTrigger> {
         let scores = response
             .iter()
             .filter(|one| one.action.is_change() || one.assessment.score < ON_GOAL_FROM);
         let score = scores.map(|one| one.assessment.score).min()?;
         let before = self.last_score.replace(score);
-        if !self.agreement.is_whole() || !self.past.is_known() {
+        if !self.contract_builder.is_complete() || !self.preload.is_loaded() {
             return None;
         }
-        let state = self.course.state();
+        let state = self.state_machine.state();
         let interval = u64::from(self.policy.check_interval.max(1));
         let is_due = state.prompts.saturating_sub(state.judged_at_prompt) >= interval;
-        let is_hard = response.iter().any(|one| has_hard(&one.assessment));
+        let is_hard = response.iter().any(|one| has_hard_finding(&one.assessment));
         let is_suspicious = is_suspicious(score, before, is_hard)
-            && self.suspicions < MOST_SUSPICIONS
+            && self.suspicions < MAX_SUSPICIONS
             && state.mode != SessionMode::Forced;
         // A suspicion waits where a judge is being asked; what is merely due does not.
         is_suspicious
-            .then_some(Occasion::Suspicion)
-            .or(is_due.then_some(Occasion::Interval))
+            .then_some(JudgeTrigger::Suspicion)
+            .or(is_due.then_some(JudgeTrigger::Interval))
     }
 
     /// The rules, held to the contract as it is now.
-    pub(crate) fn rules(&mut self) -> &mut Rules {
-        let (contract, version) = (self.agreement.contract(), self.agreement.version());
+    pub(crate) fn current_rules(&mut self) -> &mut Rules {
+        let (contract, version) = (self.contract_builder.contract(), self.contract_builder.version());
         let rules = self
             .rules
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
         // Contracts are long, and seldom other ones.
-        if self.held.replace(version) != Some(version) && rules.contract() != contract {
+        if self.rules_version.replace(version) != Some(version) && rules.contract() != contract {
             rules.hold_to(contract.clone());
         }
         rules
@@ -445,35 +467,35 @@ impl SessionEngine {
 impl SessionEngine {
     /// What the agent is held to, with what a person changed.
     pub fn contract(&self) -> &GoalContract {
-        self.agreement.contract()
+        self.contract_builder.contract()
     }
 
     /// The same, without what a person changed.
-    pub fn typed(&self) -> &GoalContract {
-        self.agreement.typed()
+    pub fn typed_contract(&self) -> &GoalContract {
+        self.contract_builder.typed_contract()
     }
 
     /// The same, as if these prompts were typed now. The engine does not take them in.
-    pub fn typed_with<'a>(&self, prompts: impl IntoIterator<Item = &'a str>) -> GoalContract {
+    pub fn typed_contract_with<'a>(&self, prompts: impl IntoIterator<Item = &'a str>) -> GoalContract {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_none() {
-            return self.agreement.typed().clone();
+            return self.contract_builder.typed_contract().clone();
         }
-        let mut agreement = self.agreement.clone();
+        let mut contract_builder = self.contract_builder.clone();
         for prompt in prompts {
-            agreement.prompted(prompt);
+            contract_builder.add_prompt(prompt);
         }
-        agreement.typed().clone()
+        contract_builder.typed_contract().clone()
     }
 
     /// Where the session stands.
     pub fn state(&self) -> &DriftState {
-        self.course.state()
+        self.state_machine.state()
     }
 
     /// At which point the session is, for verdicts that come later.
-    pub fn standing(&self) -> Standing {
-        self.course.standing()
+    pub fn position(&self) -> Position {
+        self.state_machine.position()
     }
 
     /// The folder that relative paths are meant from.
@@ -501,33 +523,33 @@ impl SessionEngine {
     }
 
     /// The correction that waits to be said.
-    pub fn pending(&self) -> Option<&Correction> {
-        self.course.pending()
+    pub fn pending_correction(&self) -> Option<&Correction> {
+        self.state_machine.pending_correction()
     }
 
     /// The tool call that the correction which waits to be said is about.
     pub fn pending_call(&self) -> Option<&str> {
-        self.course.pending_call()
+        self.state_machine.pending_call()
     }
 
     /// The correction that is to be said now, if one is; `with_prompt`: together with a prompt that was not taken in yet.
-    pub fn due(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
-        self.course.sayable(now, with_prompt)
+    pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
+        self.state_machine.deliverable_correction(now, with_prompt)
     }
 
     /// What waits to be said, to be looked at under a prompt that was not taken in yet. `None`: the prompt has no bearing.
-    pub fn reconsidered(&self) -> Option<Reconsidered> {
-        Some(Reconsidered {
-            agreement: self.agreement.clone(),
-            rules: self.rules.clone().filter(|_| self.past.is_known()),
+    pub fn pending_recheck(&self) -> Option<PendingRecheck> {
+        Some(PendingRecheck {
+            contract_builder: self.contract_builder.clone(),
+            rules: self.rules.clone().filter(|_| self.preload.is_loaded()),
             last_answer: self.last_answer.clone(),
-            offence: self.course.unsaid()?.clone(),
+            violation: self.state_machine.pending_violation()?.clone(),
         })
     }
 
     /// Whether a subagent did what the correction that waits to be said is about.
     pub fn is_pending_delegated(&self) -> bool {
-        self.course.is_pending_delegated()
+        self.state_machine.is_pending_delegated()
     }
 
     /// Whether it is not known yet if the user allowed this call, though a fact is found of it.
@@ -536,106 +558,122 @@ impl SessionEngine {
     }
 
     /// A call ended, as far as what waits to be said goes: its exchange comes later.
-    pub fn note_run(&mut self, call: &str, failed: bool) {
+    pub fn note_call_ended(&mut self, call: &str, failed: bool) {
         self.permissions.ended(call, failed);
         if failed {
-            let contract = self.agreement.contract();
-            self.course
-                .keep_also(contract, |one| one.call.as_deref() != Some(call));
+            let contract = self.contract_builder.contract();
+            self.state_machine
+                .retain_attached(contract, |one| one.call.as_deref() != Some(call));
         }
     }
 
     /// A correction was put before the agent, as it is given here. Whether it is still the one of the state.
-    pub fn delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
-        self.rules().told_to_undo();
-        self.course.delivered(said, at)
+    pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
+        self.current_rules().told_to_undo();
+        self.state_machine.mark_delivered(said, at)
     }
 
     /// What was said last was taken back before the agent read it. Whether anything was.
-    pub fn taken_back(&mut self, at: OffsetDateTime) -> bool {
-        self.course.taken_back(at)
+    pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
+        self.state_machine.mark_undelivered(at)
     }
 
     /// A person had the correction of the state forgotten.
-    pub fn forget_correction(&mut self, at: OffsetDateTime) {
-        self.course.forget(at);
+    pub fn clear_correction(&mut self, at: OffsetDateTime) {
+        self.state_machine.clear_correction(at);
     }
 
     /// The question whether a response is on goal.
-    pub fn inquiry(&self, response: &[Assessed]) -> Inquiry {
-        let since = self.course.standing();
-        self.asked(response, Asked::Verdict { since })
+    pub fn verdict_request(&self, response: &[AssessedAction]) -> JudgeRequest {
+        let position = self.state_machine.position();
+        self.request(response, RequestKind::Verdict { position })
     }
 
     /// The question for the words of a demand.
-    fn demand(&self, response: &[Assessed], correction: &Correction) -> Inquiry {
-        let asked = Asked::Demand {
+    fn forced_recovery_request(&self, response: &[AssessedAction], correction: &Correction) -> JudgeRequest {
+        let asked = RequestKind::ForcedRecovery {
             correction: correction.id.clone(),
             reason: correction.reason.clone(),
         };
-        self.asked(response, asked)
+        self.request(response, asked)
     }
 
-    fn asked(&self, response: &[Assessed], asked: Asked) -> Inquiry {
-        let contract = self.agreement.contract().clone();
-        Inquiry::new(contract, self.root.as_deref(), response, asked)
+    fn request(&self, response: &[AssessedAction], asked: RequestKind) -> JudgeRequest {
+        let contract = self.contract_builder.contract().clone();
+        JudgeRequest::new(contract, self.root.as_deref(), response, asked)
     }
 
     /// A judge is being asked, for this reason.
-    pub fn asked_judge(&mut self, occasion: Occasion, at: OffsetDateTime) {
-        if occasion == Occasion::Suspicion {
+    pub fn judge_requested(&mut self, judge_trigger: JudgeTrigger, at: OffsetDateTime) {
+        if judge_trigger == JudgeTrigger::Suspicion {
             self.suspicions += 1;
         }
-        self.course.asked_judge(at);
+        self.state_machine.judge_requested(at);
     }
 
     /// A model's verdict on a response.
-    pub fn judged(&mut self, inquiry: &Inquiry, verdict: &DriftVerdict, moment: &Moment) -> Progress {
-        let Asked::Verdict { since } = *inquiry.asked() else {
-            return Progress::default();
+    pub fn apply_verdict(
+        &mut self,
+        judge_request: &JudgeRequest,
+        verdict: &DriftVerdict,
+        context: &EventContext,
+    ) -> Transition {
+        let RequestKind::Verdict { position } = *judge_request.kind() else {
+            return Transition::default();
         };
-        let contract = self.agreement.contract();
-        self.course
-            .judged(inquiry.response(), verdict, since, contract, moment.clone())
+        let contract = self.contract_builder.contract();
+        self.state_machine.apply_verdict(
+            judge_request.response(),
+            verdict,
+            position,
+            contract,
+            context.clone(),
+        )
     }
 
     /// A model's words for the demand that waits to be said. Whether it still waits.
-    pub fn reword(&mut self, inquiry: &Inquiry, recovery: &ForcedRecovery, at: OffsetDateTime) -> bool {
-        let Asked::Demand { correction, .. } = inquiry.asked() else {
+    pub fn apply_forced_recovery(
+        &mut self,
+        judge_request: &JudgeRequest,
+        recovery: &ForcedRecovery,
+        at: OffsetDateTime,
+    ) -> bool {
+        let RequestKind::ForcedRecovery { correction, .. } = judge_request.kind() else {
             return false;
         };
         let id: &CorrectionId = correction;
-        self.course.reword(id, recovery, inquiry.contract(), at)
+        self.state_machine
+            .apply_forced_recovery(id, recovery, judge_request.contract(), at)
     }
 
     /// Looks at everything that was done since the last look. `None`: nothing was.
-    pub fn look(&mut self) -> Option<Look> {
-        if self.stretch.actions == 0 {
+    pub fn check(&mut self) -> Option<CheckResult> {
+        if self.batch.actions == 0 {
             return None;
         }
-        let stretch = self.stretch.taken();
-        Some(Look {
-            actions: stretch.actions,
-            score: stretch.score(),
-            reason: stretch.reason(),
-            files: stretch.files(),
+        let batch = self.batch.take();
+        Some(CheckResult {
+            actions: batch.actions,
+            score: batch.score(),
+            reason: batch.reason(),
+            files: batch.files(),
         })
     }
 
     /// What a look would give as its score.
-    pub fn score_of_look(&self) -> u8 {
-        self.stretch.score()
+    pub fn check_score(&self) -> u8 {
+        self.batch.score()
     }
 
     /// Whether anything was done since the last look.
-    pub fn is_to_be_looked_at(&self) -> bool {
-        self.stretch.actions > 0
+    pub fn has_unchecked_actions(&self) -> bool {
+        self.batch.actions > 0
     }
 }
 
 /// What the actions since the last look come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct CheckResult {
     /// Their number.
     pub actions: u64,
     /// 1 (far off) to 10 (on goal).
@@ -648,9 +686,9 @@ pub struct Look {
 
 /// What is kept of words that the user said yes to: of long ones both ends. Half a secret is none to the redactor, so they
 /// are cut afterwards.
-fn kept_consent(words: &str) -> String {
+fn sanitize_consent(words: &str) -> String {
     let safe = Redactor::shared().redact(words);
-    both_ends(&safe, CONSENT_END, "\n").into_owned()
+    both_ends(&safe, MAX_CONSENT_END, "\n").into_owned()
 }
 
 #[cfg(test)]

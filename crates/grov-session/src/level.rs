@@ -10,7 +10,7 @@ pub const ON_GOAL_FROM: u8 = 8;
 
 /// So often an agent is told of mere doubts: per prompt inside of a turn, under one goal where it is told with prompts. More
 /// of them are more likely wrong than useful.
-pub const MOST_DOUBTS: u8 = 2;
+pub const MAX_DOUBTS: u8 = 2;
 
 /// How strongly actions of this score are corrected: by score − escalation, 8 to 10 not at all, 7 a nudge, 5 and 6 a
 /// correction, 3 and 4 an intervention, less a halt. What is on goal by itself is never corrected.

@@ -39,20 +39,20 @@ const WORDS: &[&str] = &[
 ];
 
 /// Words that are looked at.
-const MOST_WORDS: usize = 2000;
+const MAX_WORDS: usize = 2000;
 
 /// Whether there is an objection in a prompt. It errs on the side of one: "no problem, go on" is taken for an objection,
 /// and nothing is held to be allowed because of it.
-pub fn objects(prompt: &str) -> bool {
+pub fn has_objection(prompt: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '\'';
     let plain = prompt.replace('\u{2019}', "'").to_lowercase();
-    let mut words = plain.split(|character| !is_part(character)).take(MOST_WORDS);
+    let mut words = plain.split(|character| !is_part(character)).take(MAX_WORDS);
     words.any(|word| WORDS.contains(&word.trim_matches('\'')))
 }
 
 /// What the user says yes to by answering a question or approving a plan of the agent. A question's result repeats the
 /// question and tells the answer, as in `"Shall I publish?"="Yes"`.
-pub fn agreed<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
+pub fn approved_text<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) -> Option<&'a str> {
     if failed {
         return None;
     }
@@ -61,7 +61,7 @@ pub fn agreed<'a>(plan: Option<&'a str>, failed: bool, output: Option<&'a str>) 
     }
     let output = output?;
     let mut answers = output.split("\"=\"").skip(1);
-    let objected = answers.any(|rest| objects(rest.split('"').next().unwrap_or(rest)));
+    let objected = answers.any(|rest| has_objection(rest.split('"').next().unwrap_or(rest)));
     (!objected).then_some(output)
 }
 
@@ -81,7 +81,7 @@ mod tests {
             "why did you touch it?",
             "please do NOT push",
         ] {
-            assert!(objects(prompt), "{prompt}");
+            assert!(has_objection(prompt), "{prompt}");
         }
         for prompt in [
             "yes",
@@ -92,7 +92,7 @@ mod tests {
             "ok, know-how",
             "",
         ] {
-            assert!(!objects(prompt), "{prompt}");
+            assert!(!has_objection(prompt), "{prompt}");
         }
     }
 }

@@ -1,16 +1,16 @@
 //! Calls that the user was asked about before they ran. A call that ran all the same was allowed.
 
-use crate::assessed::Assessed;
+use crate::assessed_action::AssessedAction;
 use grov_domain::{ActionSketch, AskedCall, beginning_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Actions that are kept until it is known whether the user was asked about them.
-const MOST: usize = 32;
+const MAX_OPEN: usize = 32;
 /// Calls that the user was asked about, kept at most.
-const MOST_ASKED: usize = 256;
+const MAX_ASKED: usize = 256;
 /// So much of what an open action wrote is kept, in characters.
-const MOST_CONTENT: usize = 400;
+const MAX_CONTENT: usize = 400;
 
 /// What the user was asked, and actions against a fact of which it is not known yet whether the user allowed them.
 #[derive(Clone, Default, Serialize, Deserialize)]
@@ -22,28 +22,28 @@ pub(crate) struct Permissions {
 
 #[derive(Clone, Serialize, Deserialize)]
 struct Open {
-    action: Assessed,
+    action: AssessedAction,
     has_run: bool,
 }
 
 impl Permissions {
     /// An action that a fact is found of.
-    pub(crate) fn add(&mut self, action: Assessed) {
+    pub(crate) fn add(&mut self, action: AssessedAction) {
         if action.call.is_none() {
             return;
         }
-        if self.open.len() >= MOST {
+        if self.open.len() >= MAX_OPEN {
             self.open.remove(0);
         }
         let content = action.action.content.as_deref();
         let sketch = ActionSketch {
-            content: content.map(|text| beginning_of(text, MOST_CONTENT).to_owned()),
+            content: content.map(|text| beginning_of(text, MAX_CONTENT).to_owned()),
             output: None,
             reasoning: None,
             ..action.action
         };
         self.open.push(Open {
-            action: Assessed {
+            action: AssessedAction {
                 action: sketch,
                 ..action
             },
@@ -84,9 +84,9 @@ impl Permissions {
     }
 
     /// Takes in what the user was asked. Returns the open actions that ran all the same: the user said yes.
-    pub(crate) fn asked(&mut self, calls: &[AskedCall]) -> Vec<Assessed> {
+    pub(crate) fn asked(&mut self, calls: &[AskedCall]) -> Vec<AssessedAction> {
         for call in calls {
-            if self.asked.len() >= MOST_ASKED && !self.asked.contains_key(&call.tool_use_id) {
+            if self.asked.len() >= MAX_ASKED && !self.asked.contains_key(&call.tool_use_id) {
                 self.asked.pop_first();
             }
             let ran = self.asked.entry(call.tool_use_id.clone()).or_default();
@@ -96,7 +96,7 @@ impl Permissions {
     }
 
     /// The open actions that ran though the user was asked about them; they are open no more.
-    pub(crate) fn answered(&mut self) -> Vec<Assessed> {
+    pub(crate) fn answered(&mut self) -> Vec<AssessedAction> {
         let is_asked = |open: &Open| {
             open.action
                 .call

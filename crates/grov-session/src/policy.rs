@@ -3,7 +3,7 @@
 use time::Duration;
 
 /// A correction that was not delivered within this time refers to work that the conversation has left behind.
-const WAITS_AT_MOST: Duration = Duration::minutes(10);
+const MAX_PENDING_AGE: Duration = Duration::minutes(10);
 
 /// When words for the agent can be delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +44,13 @@ impl Policy {
     };
 
     /// How long a correction may wait. The next prompt may come after days, and what was broken is still broken then.
-    pub(crate) fn waits_at_most(&self) -> Option<Duration> {
-        (self.delivery == Delivery::PerAction).then_some(WAITS_AT_MOST)
+    pub(crate) fn max_pending_age(&self) -> Option<Duration> {
+        (self.delivery == Delivery::PerAction).then_some(MAX_PENDING_AGE)
     }
 
     /// Whether a doubt that waits is still worth saying with the prompt that follows it: where words go out with prompts
     /// alone, there is no other time.
-    pub(crate) fn doubts_outlive_prompts(&self) -> bool {
+    pub(crate) fn doubts_survive_prompts(&self) -> bool {
         self.delivery == Delivery::PerPrompt
     }
 }

@@ -1,10 +1,10 @@
 //! A recorded sequence of actions, judged again by the engine: without clock, store or model.
 
-use crate::course::{Moment, Spoken};
-use crate::engine::{Look, SessionEngine};
-use crate::event::{Observed, Outcome, SessionEvent};
+use crate::engine::{CheckResult, SessionEngine};
+use crate::event::{CallResult, ObservedAction, SessionEvent};
 use crate::policy::{Delivery, Policy};
-use crate::reconsider::Prompted;
+use crate::recheck::NewPrompt;
+use crate::state_machine::{EventContext, PromptSummary};
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, CorrectionOutcome, Finding, GoalContract,
     Intent, SessionMode,
@@ -16,16 +16,16 @@ use time::{Duration, OffsetDateTime};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     /// One for each action, in their order.
-    pub actions: Vec<Replayed>,
+    pub actions: Vec<ReplayedAction>,
     /// The corrections, in the order in which the agent hears them.
-    pub said: Vec<Said>,
+    pub delivered: Vec<DeliveredCorrection>,
     /// What each prompt finds, with the number of actions before it.
-    pub looks: Vec<(usize, Look)>,
+    pub checks: Vec<(usize, CheckResult)>,
 }
 
 /// What was found of one action, each taken as a response of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replayed {
+pub struct ReplayedAction {
     /// 1 to 10, as it would be recorded.
     pub score: u8,
     /// What the rules alone say, with its fraction, in hundredths, 100 to 1000: what tells actions of one score apart. A look
@@ -43,11 +43,11 @@ pub struct Replayed {
 
 /// A correction that the agent would hear.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct DeliveredCorrection {
     /// The place of the action that it is about, from 0.
-    pub about: usize,
+    pub action: usize,
     /// How many actions were done when it is said.
-    pub behind: usize,
+    pub after: usize,
     /// What it is.
     pub correction: Correction,
 }
@@ -78,42 +78,42 @@ pub fn replay(
     policy: Policy,
     prompt_every: usize,
 ) -> Replay {
-    let mut playing = Playing::new(contract, policy);
+    let mut player = Player::new(contract, policy);
     for (place, action) in actions.iter().enumerate() {
-        playing.act(place, action);
+        player.act(place, action);
         let done = place + 1;
         let is_prompt = prompt_every > 0 && (done.is_multiple_of(prompt_every) || done == actions.len());
         if is_prompt {
-            playing.prompt(done);
+            player.prompt(done);
         }
     }
-    playing.replay
+    player.replay
 }
 
 /// A replay under way.
-struct Playing {
+struct Player {
     engine: SessionEngine,
     session: ClientSessionId,
     delivery: Delivery,
     replay: Replay,
 }
 
-impl Playing {
+impl Player {
     fn new(contract: GoalContract, policy: Policy) -> Self {
         let session = ClientSessionId::new("replay");
         let reader = Arc::new(|_: &_| Intent::default());
         let engine = SessionEngine::new(session.clone(), None, policy, reader, OffsetDateTime::UNIX_EPOCH);
         Self {
-            engine: engine.held_to(contract),
+            engine: engine.with_fixed_contract(contract),
             session,
             delivery: policy.delivery,
             replay: Replay::default(),
         }
     }
 
-    fn moment(&self, place: usize) -> Moment {
+    fn context(&self, place: usize) -> EventContext {
         let seconds = i64::try_from(place).unwrap_or(i64::MAX / 4);
-        Moment {
+        EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(seconds),
             id: CorrectionId::new(format!("replay-{place}")),
             task: self.session.first_task(),
@@ -122,36 +122,38 @@ impl Playing {
 
     fn act(&mut self, place: usize, action: &ActionSketch) {
         let call = place.to_string();
-        let moment = self.moment(place);
-        let observed = Observed {
+        let context = self.context(place);
+        let observed = ObservedAction {
             action: action.clone(),
             call: Some(call.clone()),
             step: None,
             is_delegated: false,
         };
-        let mut effects = self.engine.apply(SessionEvent::Acted(vec![observed]), &moment);
+        let mut effects = self
+            .engine
+            .apply(SessionEvent::Response(vec![observed]), &context);
         let fine = self.engine.fine_score();
         let verdict = effects.verdicts.pop().flatten();
         let findings = effects.assessed.pop().map(|one| one.assessment.findings);
         if self.delivery == Delivery::PerAction {
-            self.say(place + 1, moment.at);
+            self.deliver(place + 1, context.at);
         }
         if let Some(failed) = action.failed {
-            let ended = Outcome {
+            let ended = CallResult {
                 call: &call,
                 failed,
                 output: None,
                 is_delegated: false,
             };
-            self.engine.apply(SessionEvent::Ended(ended), &moment);
+            self.engine.apply(SessionEvent::CallEnded(ended), &context);
         }
-        self.replay.actions.push(Replayed {
+        self.replay.actions.push(ReplayedAction {
             fine,
             score: verdict.map_or(10, |verdict| verdict.score),
             findings: findings.unwrap_or_default(),
             outcome: effects
-                .progress
-                .settled
+                .transition
+                .resolved
                 .first()
                 .and_then(|settled| settled.outcome),
             mode: self.engine.state().mode,
@@ -160,26 +162,26 @@ impl Playing {
 
     /// The user types something that asks for nothing.
     fn prompt(&mut self, done: usize) {
-        let moment = self.moment(done - 1);
-        self.engine.goes_on(&moment);
+        let context = self.context(done - 1);
+        self.engine.on_empty_prompt(&context);
         self.replay
-            .looks
-            .extend(self.engine.look().map(|look| (done, look)));
-        self.say(done, moment.at);
+            .checks
+            .extend(self.engine.check().map(|look| (done, look)));
+        self.deliver(done, context.at);
     }
 
     /// What waits is said now.
-    fn say(&mut self, done: usize, at: OffsetDateTime) {
-        let Some(correction) = self.engine.due(at, false).cloned() else {
+    fn deliver(&mut self, done: usize, at: OffsetDateTime) {
+        let Some(correction) = self.engine.deliverable_correction(at, false).cloned() else {
             return;
         };
-        self.engine.counts_as_said(&correction, at);
-        let about = correction.tool_use_id.as_deref();
-        self.replay.said.push(Said {
-            about: about
+        self.engine.assume_delivered(&correction, at);
+        let action = correction.tool_use_id.as_deref();
+        self.replay.delivered.push(DeliveredCorrection {
+            action: action
                 .and_then(|call| call.parse().ok())
                 .unwrap_or(done.saturating_sub(1)),
-            behind: done,
+            after: done,
             correction,
         });
     }
@@ -193,24 +195,24 @@ impl SessionEngine {
 
     /// The user typed something that asks for nothing. The rules do not learn of it, for an action has one score whenever the
     /// user speaks.
-    fn goes_on(&mut self, moment: &Moment) {
-        let spoken = Spoken {
-            objects: false,
-            arrived_at: moment.at,
+    fn on_empty_prompt(&mut self, context: &EventContext) {
+        let spoken = PromptSummary {
+            has_objection: false,
+            arrived_at: context.at,
         };
-        let mut progress = self.course.prompted(spoken, moment.at);
-        let prompted = Prompted {
+        let mut transition = self.state_machine.on_prompt(spoken, context.at);
+        let new_prompt = NewPrompt {
             says_something: false,
             prompt: "",
             last_answer: None,
         };
-        self.reconsider(&prompted, moment, &mut progress);
+        self.recheck_pending(&new_prompt, context, &mut transition);
     }
 
     /// A correction counts as said. The rules do not learn of it: the agent of a recorded sequence never heard it, and what it
     /// did next was no answer.
-    fn counts_as_said(&mut self, said: &Correction, at: OffsetDateTime) {
-        self.course.delivered(said, at);
+    fn assume_delivered(&mut self, delivered: &Correction, at: OffsetDateTime) {
+        self.state_machine.mark_delivered(delivered, at);
     }
 }
 
@@ -247,13 +249,16 @@ mod tests {
         let (contract, actions) = against_the_goal();
         let by_action = replay(contract.clone(), &actions, Policy::PER_ACTION, 0);
         assert_eq!(
-            by_action.said.first().map(|said| (said.about, said.behind)),
+            by_action
+                .delivered
+                .first()
+                .map(|delivered| (delivered.action, delivered.after)),
             Some((1, 2))
         );
         for every in [1, 5, 100] {
             let by_prompt = replay(contract.clone(), &actions, Policy::PER_PROMPT, every);
             assert_eq!(by_prompt.fine_scores(), by_action.fine_scores(), "{every}");
-            assert_eq!(by_prompt.looks.len(), actions.len().div_ceil(every));
+            assert_eq!(by_prompt.checks.len(), actions.len().div_ceil(every));
             let findings = |replay: &Replay| -> Vec<Vec<Finding>> {
                 replay.actions.iter().map(|one| one.findings.clone()).collect()
             };
@@ -265,9 +270,9 @@ mod tests {
     fn where_words_go_out_with_prompts_they_are_said_behind_the_actions_before_one() {
         let (contract, actions) = against_the_goal();
         let replay = replay(contract, &actions, Policy::PER_PROMPT, 5);
-        let behind: Vec<usize> = replay.said.iter().map(|said| said.behind).collect();
-        assert_eq!(behind, [5, 10, 12]);
-        let (done, look) = &replay.looks[0];
+        let after: Vec<usize> = replay.delivered.iter().map(|delivered| delivered.after).collect();
+        assert_eq!(after, [5, 10, 12]);
+        let (done, look) = &replay.checks[0];
         assert_eq!((*done, look.actions), (5, 5));
         assert!(look.score <= 3, "{look:?}");
     }
@@ -276,7 +281,7 @@ mod tests {
     fn without_a_prompt_nothing_is_said_where_words_go_out_with_prompts() {
         let (contract, actions) = against_the_goal();
         let replay = replay(contract, &actions, Policy::PER_PROMPT, 0);
-        assert_eq!((replay.said.len(), replay.looks.len()), (0, 0));
+        assert_eq!((replay.delivered.len(), replay.checks.len()), (0, 0));
     }
 
     #[test]

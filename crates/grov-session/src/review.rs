@@ -10,18 +10,18 @@ const HAD_DRIFT: &str = "had-drift";
 /// The tag of a task that somebody should look at.
 const NEEDS_REVIEW: &str = "needs-review";
 /// How the lines of a trace begin that tell why the agent was to stop.
-const HALTED: &str = "Warning (halt): ";
+const HALT_PREFIX: &str = "Warning (halt): ";
 
 /// So many corrections that the agent was told.
-const WARNINGS: usize = 3;
+const MAX_CORRECTIONS: usize = 3;
 /// A mean of the changes' scores below this.
-const LEAST_MEAN: usize = 6;
+const MIN_MEAN: usize = 6;
 /// The mean counts from so many scores on.
-const LEAST_SCORES: usize = 2;
+const MIN_SCORES: usize = 2;
 /// Escalation from this on.
-const ESCALATION: u32 = 2;
+const MAX_FINAL_ESCALATION: u32 = 2;
 /// Halts that are told one by one.
-const MOST_HALTS: usize = 3;
+const MAX_HALTS: usize = 3;
 
 /// What a check that gave no reason says.
 const NO_REASON: &str = "what it did was far off the goal";
@@ -32,7 +32,7 @@ pub struct Evidence {
     /// What was scored, oldest first.
     pub scored: Vec<Scored>,
     /// The corrections made, oldest first.
-    pub corrections: Vec<Said>,
+    pub corrections: Vec<CorrectionRecord>,
     /// The escalation that the work ended with, 0 to 3.
     pub escalation: u32,
 }
@@ -61,7 +61,7 @@ impl Scored {
 
 /// A correction.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct CorrectionRecord {
     /// How strong it is.
     pub level: CorrectionLevel,
     /// What deviates, where that is known.
@@ -98,7 +98,7 @@ impl Evidence {
             (event.timestamp, scored)
         });
         let said = own.iter().map(|correction| {
-            let said = Said {
+            let said = CorrectionRecord {
                 level: correction.level,
                 reason: Some(correction.reason.clone()),
                 is_delivered: correction.delivered_at.is_some(),
@@ -112,7 +112,7 @@ impl Evidence {
         };
         let of_alone = events.iter().filter(is_alone).filter_map(|event| {
             let level = event.level.as_deref().and_then(CorrectionLevel::from_name)?;
-            let said = Said {
+            let said = CorrectionRecord {
                 level,
                 reason: event.reason.clone(),
                 is_delivered: false,
@@ -193,21 +193,21 @@ impl Review {
     /// ended with an escalation of 2 or more.
     pub fn of(evidence: &Evidence) -> Self {
         let scores = evidence.scores();
-        let is_low = scores.len() >= LEAST_SCORES && scores.iter().sum::<usize>() < LEAST_MEAN * scores.len();
+        let is_low = scores.len() >= MIN_SCORES && scores.iter().sum::<usize>() < MIN_MEAN * scores.len();
         let halts = evidence.halts();
         Self {
             had_drift: evidence.scored.iter().any(|scored| scored.is_off_goal),
-            needs_review: evidence.delivered() >= WARNINGS
+            needs_review: evidence.delivered() >= MAX_CORRECTIONS
                 || is_low
                 || !halts.is_empty()
-                || evidence.escalation >= ESCALATION,
+                || evidence.escalation >= MAX_FINAL_ESCALATION,
             halts,
         }
     }
 
     /// The task with what drift leaves with it: tags, a status that says that it is not simply done, and a warning for
     /// each halt in the trace.
-    pub fn marked(&self, mut task: Task) -> Task {
+    pub fn annotate(&self, mut task: Task) -> Task {
         let mut tag = |name: &str| {
             if !task.tags.iter().any(|tag| tag == name) {
                 task.tags.push(name.to_owned());
@@ -222,27 +222,28 @@ impl Review {
                 task.status = TaskStatus::Partial;
             }
         }
-        for reason in self.halts.iter().take(MOST_HALTS) {
-            task.reasoning_trace.push(format!("{HALTED}{reason}"));
+        for reason in self.halts.iter().take(MAX_HALTS) {
+            task.reasoning_trace.push(format!("{HALT_PREFIX}{reason}"));
         }
-        let more = self.halts.len().saturating_sub(MOST_HALTS);
+        let more = self.halts.len().saturating_sub(MAX_HALTS);
         if more > 0 {
-            task.reasoning_trace.push(format!("{HALTED}{more} more times"));
+            task.reasoning_trace
+                .push(format!("{HALT_PREFIX}{more} more times"));
         }
         task
     }
 
     /// A task that was saved with what an earlier review left with it, marked by this one instead: what came to light later
     /// may convict it and may acquit it.
-    pub fn marked_anew(&self, mut task: Task) -> Task {
+    pub fn reannotate(&self, mut task: Task) -> Task {
         let was_to_be_reviewed = task.tags.iter().any(|tag| tag == NEEDS_REVIEW);
         let is_partial = task.status == TaskStatus::Partial;
         if was_to_be_reviewed && is_partial && task.trigger_reason == Some(TriggerReason::Complete) {
             task.status = TaskStatus::Complete;
         }
         task.tags.retain(|tag| tag != HAD_DRIFT && tag != NEEDS_REVIEW);
-        task.reasoning_trace.retain(|line| !line.starts_with(HALTED));
-        self.marked(task)
+        task.reasoning_trace.retain(|line| !line.starts_with(HALT_PREFIX));
+        self.annotate(task)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tasks of a session: which one a turn belongs to, when it is done, and when it is saved.
 //!
-//! A path hands in the [`Tasks`] it knows and the verdict on a [`Turn`]; it gets back a [`Plan`] and an [`Outcome`], and
+//! A path hands in the [`Tasks`] it knows and the verdict on a [`Turn`]; it gets back a [`Plan`] and an [`TaskOutcome`], and
 //! stores what they say. Paths differ in their [`TaskPolicy`] alone.
 
 mod begin;
@@ -114,7 +114,7 @@ pub struct Work {
 
 /// What becomes of a task at the end of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub struct TaskOutcome {
     /// Save it to team memory, as ended in this way.
     pub saves: Option<Ending>,
     /// It is the task in work.
@@ -220,7 +220,7 @@ impl<'a> Tasks<'a> {
 
     /// What becomes of the task that a turn was put into. `before` is its status before the turn. What is finished stays
     /// finished, and is saved anew only if there is something new to it.
-    pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> Outcome {
+    pub fn outcome(&self, plan: &Plan, before: SessionStatus, work: Work) -> TaskOutcome {
         let was_completed = before == SessionStatus::Completed;
         let is_over = was_completed || plan.completes;
         let saves = if is_over {
@@ -231,7 +231,7 @@ impl<'a> Tasks<'a> {
             let saves = self.policy.saves_unfinished && (was_saved || work.is_worth_saving);
             saves.then_some(Ending::Abandoned)
         };
-        Outcome {
+        TaskOutcome {
             saves,
             is_in_work: !is_over,
         }

@@ -1,6 +1,6 @@
 //! Actions and findings for tests.
 
-use crate::assessed::Assessed;
+use crate::assessed_action::AssessedAction;
 use grov_domain::{ActionSketch, ActionType, Assessment, EffectKind, Finding, Rule};
 
 /// For tests.
@@ -44,7 +44,7 @@ pub fn finding(rule: Rule, at_most: u8) -> Finding {
 }
 
 /// For tests.
-pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> Assessed {
+pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> AssessedAction {
     let findings = if score >= 8 {
         Vec::new()
     } else {
@@ -53,7 +53,7 @@ pub fn assessed(action: ActionSketch, rule: Rule, score: u8) -> Assessed {
             ..finding(rule, score)
         }]
     };
-    Assessed {
+    AssessedAction {
         action,
         step: None,
         call: None,

@@ -1,7 +1,7 @@
 //! What is recorded of actions.
 
-use crate::assessed::Assessed;
-use crate::course::Progress;
+use crate::assessed_action::AssessedAction;
+use crate::state_machine::Transition;
 use grov_domain::{Assessment, Finding, JudgedBy, Rule, StepVerdict};
 
 /// What does as a correction asked is at least this good.
@@ -11,7 +11,7 @@ const GRAVE: u8 = 1;
 
 /// Of what was found while it is not known what the user asked for: what is bad whatever they asked, and, once it is known
 /// what a person allowed, what they ruled out since.
-pub(crate) fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
+pub(crate) fn certain_findings(assessment: Assessment, is_loaded: bool) -> Assessment {
     let mut findings = assessment.findings;
     findings.retain(|finding| match finding.rule {
         Rule::Constraint => is_loaded,
@@ -29,16 +29,16 @@ pub(crate) fn certain(assessment: Assessment, is_loaded: bool) -> Assessment {
 }
 
 /// What is recorded with the steps. Of a subagent's actions only what was found is recorded: the others are not judged.
-pub(crate) fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option<StepVerdict>> {
-    let made = progress.made.as_ref();
-    let verdict = |(place, one): (usize, &Assessed)| {
+pub(crate) fn verdicts(response: &[AssessedAction], transition: &Transition) -> Vec<Option<StepVerdict>> {
+    let new_correction = transition.new_correction.as_ref();
+    let verdict = |(place, one): (usize, &AssessedAction)| {
         if one.is_delegated && one.assessment.findings.is_empty() {
             return None;
         }
-        let correction = made
+        let correction = new_correction
             .filter(|(about, correction)| *about == Some(place) && correction.tool_use_id == one.call)
             .map(|(_, correction)| correction);
-        let is_followed = progress.followed.contains(&place);
+        let is_followed = transition.exempt.contains(&place);
         let findings: &[Finding] = if is_followed {
             &[]
         } else {
@@ -63,7 +63,7 @@ pub(crate) fn verdicts(response: &[Assessed], progress: &Progress) -> Vec<Option
 }
 
 /// The verdict on what the user allowed.
-pub(crate) fn acquitted() -> StepVerdict {
+pub(crate) fn allowed_verdict() -> StepVerdict {
     StepVerdict {
         score: 10,
         by: JudgedBy::Rules,

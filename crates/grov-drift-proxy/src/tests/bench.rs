@@ -301,7 +301,7 @@ impl Bench {
             .slot(&session())
             .session()
             .engine
-            .is_past_known()
+            .is_history_loaded()
     }
 
     pub(super) fn session_is_under_way(&self) -> bool {

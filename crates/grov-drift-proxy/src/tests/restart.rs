@@ -44,7 +44,7 @@ async fn what_happens_while_a_session_is_loaded_is_not_lost() {
     assert_eq!(watched.state, None);
     until(|| {
         let slot = later.drift.shared.slot(&session());
-        slot.session().engine.is_past_known()
+        slot.session().engine.is_history_loaded()
     })
     .await;
     assert_eq!(later.state().prompts, bench.state().prompts);

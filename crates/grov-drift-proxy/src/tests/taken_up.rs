@@ -73,9 +73,9 @@ async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_no
     let slot = later.drift.shared.slot(&session());
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
     assert_eq!(slot.session().task, task);
-    let loading = slot.session().engine.snapshot().with(stored);
+    let loading = slot.session().engine.begin_load().merge(stored);
     later.exchange(turn(&[ELSEWHERE], FILE));
-    let found = slot.session().engine.load(loading).done;
+    let found = slot.session().engine.finish_load(loading).done;
     assert_eq!(found.len(), 1);
     assert!(found[0].assessment.score >= OFF_GOAL_BELOW, "{found:?}");
     assert_eq!(later.contract().newest_instruction(), ELSEWHERE);
@@ -237,12 +237,12 @@ async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task()
     later.exchange(turn(&typed, "src/auth/session.ts"));
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
     assert_eq!(slot.session().task, task);
-    let loading = slot.session().engine.snapshot().with(stored);
+    let loading = slot.session().engine.begin_load().merge(stored);
     later.exchange(Response {
         ends: true,
         ..Response::default()
     });
-    slot.session().engine.load(loading);
+    slot.session().engine.finish_load(loading);
     assert_eq!(later.contract().newest_instruction(), typed[0]);
     later.exchange(Response {
         task: Some("second"),
@@ -250,7 +250,7 @@ async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task()
         ..Response::default()
     });
     let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
-    assert!(take_over(&slot, stored.terms, &task));
+    assert!(take_over(&slot, stored.inputs, &task));
     assert_eq!(
         later.contract().instructions,
         ["Translate docs/manual.md into French"]
@@ -404,7 +404,7 @@ async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_d
         later.exchange(publish());
         let (task, stored) = later.drift.shared.standing(&slot, &session()).await.unwrap();
         let found = load(&slot, stored, &task).unwrap();
-        assert_eq!(slot.session().engine.is_whole(), is_known);
+        assert_eq!(slot.session().engine.is_contract_complete(), is_known);
         let shared = &later.drift.shared;
         let verdicts = shared.conclude(&slot, &mut slot.session(), found);
         assert_eq!(verdicts.is_empty(), !is_known, "{verdicts:?}");

@@ -6,7 +6,7 @@ use grov_domain::{
     ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
 };
 use grov_rules::{IntentMemo, extract_intent};
-use grov_session::level::MOST_DOUBTS;
+use grov_session::level::MAX_DOUBTS;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn mere_doubts_are_said_mildly_and_twice_at_most() {
         assert!(check.level <= Some(CorrectionLevel::Correct), "{check:?}");
         told += usize::from(check.correction.is_some());
     }
-    assert_eq!(told, usize::from(MOST_DOUBTS));
+    assert_eq!(told, usize::from(MAX_DOUBTS));
     assert_eq!(session.stored.escalation, 0);
 }
 

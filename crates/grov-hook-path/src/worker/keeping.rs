@@ -14,7 +14,7 @@ use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
 use grov_runtime::UserMode;
-use grov_session::capture::{Material, Saving, covered, reviewed};
+use grov_session::capture::{SaveContext, TaskMaterial, covered, reviewed};
 use grov_session::tasks::{Ending, Target, Tasks, with_turn};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ struct Loaded {
     /// With what a person changed of it.
     contract: GoalContract,
     steps: Vec<HookStep>,
-    material: Material,
+    material: TaskMaterial,
     /// What was saved of the session, the newest first.
     saved: Vec<Task>,
     /// The same as tasks.
@@ -156,7 +156,7 @@ impl AfterTurn<'_> {
         if !material.is_memory(&reasoning, before) {
             return Ok(None);
         }
-        let saving = Saving {
+        let saving = SaveContext {
             id: before.map_or_else(TaskId::fresh, |task| task.id.clone()),
             ending: due.ending,
             remote: loaded.place.remote(),

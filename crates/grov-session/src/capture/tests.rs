@@ -1,5 +1,5 @@
 use super::*;
-use crate::review::{Said, Scored};
+use crate::review::{CorrectionRecord, Scored};
 use crate::tasks::Division;
 use grov_domain::{
     ActionType, ClientSessionId, CorrectionLevel, Effect, EffectKind, ExchangeId, OWN_TEXT_CLOSING,
@@ -19,8 +19,8 @@ fn state() -> SessionState {
     }
 }
 
-fn edit(file: &str, prompt: u64) -> Done {
-    Done {
+fn edit(file: &str, prompt: u64) -> PerformedAction {
+    PerformedAction {
         action: ActionSketch {
             files: vec![format!("/p/{file}")],
             reasoning: Some("told <grov-context>by Grov</grov-context>by the agent".to_owned()),
@@ -32,7 +32,7 @@ fn edit(file: &str, prompt: u64) -> Done {
     }
 }
 
-fn command(line: &str, effect: EffectKind, file: &str) -> Done {
+fn command(line: &str, effect: EffectKind, file: &str) -> PerformedAction {
     let mut done = edit(file, 1);
     done.action.action_type = ActionType::Bash;
     done.action.command = Some(line.to_owned());
@@ -40,8 +40,8 @@ fn command(line: &str, effect: EffectKind, file: &str) -> Done {
     done
 }
 
-fn material(texts: &[&str], done: &[Done]) -> Material {
-    Material::new(
+fn material(texts: &[&str], done: &[PerformedAction]) -> TaskMaterial {
+    TaskMaterial::new(
         prompts(texts.iter().copied()),
         done.to_vec(),
         Some(Path::new("/p")),
@@ -49,8 +49,8 @@ fn material(texts: &[&str], done: &[Done]) -> Material {
     )
 }
 
-fn saving<'a>() -> Saving<'a> {
-    Saving {
+fn saving<'a>() -> SaveContext<'a> {
+    SaveContext {
         id: TaskId::new("t"),
         ending: Ending::Complete,
         remote: None,
@@ -60,11 +60,11 @@ fn saving<'a>() -> Saving<'a> {
     }
 }
 
-fn saved(material: &Material) -> Task {
+fn saved(material: &TaskMaterial) -> Task {
     material.task(&state(), Reasoning::default(), saving())
 }
 
-fn touched(done: &[Done]) -> Vec<String> {
+fn touched(done: &[PerformedAction]) -> Vec<String> {
     saved(&material(&[], done)).files_touched
 }
 
@@ -89,14 +89,14 @@ fn what_was_judged_off_goal_or_is_ignored_teaches_nothing() {
     let mut off = edit("off", 1);
     off.is_off_goal = true;
     let done = [edit("good", 1), off, edit("secret", 1)];
-    let material = Material::new(Vec::new(), done.clone(), Some(Path::new("/p")), |file| {
+    let material = TaskMaterial::new(Vec::new(), done.clone(), Some(Path::new("/p")), |file| {
         file == "/p/secret"
     });
     let actions = material.reasoning_question(&state(), "").actions;
     let files: Vec<_> = actions.into_iter().flat_map(|action| action.files).collect();
     assert_eq!(files, ["good"]);
     assert_eq!(saved(&material).files_touched, ["good"]);
-    let nothing = Material::new(Vec::new(), done[1..].to_vec(), None, |file| file == "/p/secret");
+    let nothing = TaskMaterial::new(Vec::new(), done[1..].to_vec(), None, |file| file == "/p/secret");
     assert!(!nothing.is_memory(&Reasoning::default(), None));
 }
 
@@ -133,7 +133,7 @@ fn a_step_is_off_goal_by_its_score_or_by_a_verdict() {
         (Some(4), true, true),
         (None, false, true),
     ] {
-        let done = Done::from(&step(score, is_validated));
+        let done = PerformedAction::from(&step(score, is_validated));
         assert_eq!(done.is_off_goal, expected, "{score:?} {is_validated}");
         assert_eq!(done.action.effects, [EffectKind::Delete]);
     }
@@ -176,7 +176,7 @@ fn what_is_saved_again_keeps_what_was_asked_first() {
     let first = saved(&material(&["go"], &[edit("a", 1)]));
     // The oldest prompts may be gone by then.
     let later = material(&["on"], &[edit("a", 1)]);
-    let again = Saving {
+    let again = SaveContext {
         before: Some(&first),
         ..saving()
     };
@@ -230,7 +230,7 @@ fn of_what_was_forgotten_nothing_is_kept() {
 fn what_was_refused_is_no_work() {
     let mut refused = edit("refused", 1);
     refused.action.failed = Some(true);
-    let changed = |done: &[Done]| material(&[], done).work(1, None, false, "").is_changed;
+    let changed = |done: &[PerformedAction]| material(&[], done).work(1, None, false, "").is_changed;
     let only = std::slice::from_ref(&refused);
     assert_eq!((touched(only), changed(only)), (Vec::new(), false));
     assert_eq!(touched(&[refused.clone(), edit("done", 1)]), ["done"]);
@@ -283,10 +283,10 @@ fn what_only_looked_is_worth_saving_when_the_session_ends() {
 #[test]
 fn a_commit_holds_the_result_if_the_work_was_committed() {
     let commit = command("git commit -am x", EffectKind::VersionControl, "a");
-    let linked = |start: Option<&str>, done: &[Done]| {
+    let linked = |start: Option<&str>, done: &[PerformedAction]| {
         let mut state = state();
         state.head_at_start = start.map(str::to_owned);
-        let saving = Saving {
+        let saving = SaveContext {
             head: Some("abc".to_owned()),
             ..saving()
         };
@@ -310,7 +310,7 @@ fn a_commit_holds_the_result_if_the_work_was_committed() {
 fn drift_is_summed_up_by_policy() {
     let evidence = Evidence {
         scored: vec![Scored::new(Some(3), true)],
-        corrections: vec![Said {
+        corrections: vec![CorrectionRecord {
             level: CorrectionLevel::Correct,
             reason: None,
             is_delivered: true,
@@ -359,8 +359,8 @@ fn a_hidden_part_does_not_show_where_it_is_cut() {
                 );
                 let cut = ends_of_prompt(&text);
                 // Where both ends are whole it is still known for what it is.
-                let is_whole = cut.contains(opening) && cut.contains(closing);
-                if cut.len() < text.len() && !is_whole {
+                let is_complete = cut.contains(opening) && cut.contains(closing);
+                if cut.len() < text.len() && !is_complete {
                     assert!(!cut.contains("zebra"), "{opening} {before} {secrets}");
                 }
             }

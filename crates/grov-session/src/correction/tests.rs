@@ -3,10 +3,10 @@ use proptest::prelude::*;
 
 const BUDGET: usize = 600;
 
-fn contract(goal: &str, asked: &str) -> GoalContract {
+fn contract(goal: &str, request: &str) -> GoalContract {
     GoalContract {
         goal: goal.to_owned(),
-        instructions: vec![asked.to_owned()],
+        instructions: vec![request.to_owned()],
         ..GoalContract::default()
     }
 }
@@ -18,13 +18,13 @@ fn step(action: &str) -> RecoveryStep {
     }
 }
 
-fn situation<'a>(
+fn input<'a>(
     contract: &'a GoalContract,
     level: CorrectionLevel,
     issues: &'a [String],
     plan: &'a [RecoveryStep],
-) -> Situation<'a> {
-    Situation {
+) -> CorrectionInput<'a> {
+    CorrectionInput {
         contract,
         level,
         score: 2,
@@ -37,14 +37,14 @@ fn situation<'a>(
     }
 }
 
-fn said(level: CorrectionLevel) -> String {
+fn delivered(level: CorrectionLevel) -> String {
     let contract = contract("Fix the token refresh", "Only touch src/auth");
     let issues = ["src/styles/theme.css has nothing to do with the goal".to_owned()];
     let plan = [
         step("Undo the change of src/styles/theme.css"),
         step("Go on in src/auth/token.ts"),
     ];
-    text(&situation(&contract, level, &issues, &plan), BUDGET, &[])
+    text(&input(&contract, level, &issues, &plan), BUDGET, &[])
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn every_level_says_what_it_has_to() {
         ),
     ];
     for (level, parts) in parts {
-        let text = said(level);
+        let text = delivered(level);
         for part in all.iter().chain(parts) {
             assert!(text.contains(part), "{level:?} lacks {part:?}:\n{text}");
         }
@@ -97,7 +97,7 @@ fn every_level_says_what_it_has_to() {
 
 #[test]
 fn a_nudge_is_two_or_three_sentences() {
-    let text = said(CorrectionLevel::Nudge);
+    let text = delivered(CorrectionLevel::Nudge);
     assert!(!text.contains('\n'));
     let sentences = text.matches(". ").count() + 1;
     assert!((2..=3).contains(&sentences), "{text}");
@@ -107,12 +107,12 @@ fn a_nudge_is_two_or_three_sentences() {
 fn a_level_never_says_the_same_twice() {
     for level in CorrectionLevel::ALL {
         let contract = contract("g", "g");
-        let situation = situation(&contract, level, &[], &[]);
-        let mut said = Vec::new();
+        let input = input(&contract, level, &[], &[]);
+        let mut delivered = Vec::new();
         for _ in 0..20 {
-            let text = text(&situation, BUDGET, &said);
-            assert!(!said.contains(&hash(&text)), "{text}");
-            said.push(hash(&text));
+            let text = text(&input, BUDGET, &delivered);
+            assert!(!delivered.contains(&hash(&text)), "{text}");
+            delivered.push(hash(&text));
         }
     }
 }
@@ -127,7 +127,7 @@ fn secrets_and_private_words_are_not_said() {
     let issues = [format!("runs curl -H {key} <private>zebra</private>")];
     let plan = [step(&format!("Undo {key}")), step("<private>zebra</private>")];
     for level in CorrectionLevel::ALL {
-        let text = text(&situation(&contract, level, &issues, &plan), BUDGET, &[]);
+        let text = text(&input(&contract, level, &issues, &plan), BUDGET, &[]);
         assert!(!text.contains("aBcDeFgH") && !text.contains("zebra"), "{text}");
     }
 }
@@ -160,18 +160,18 @@ proptest! {
     #[test]
     fn whatever_is_quoted_every_text_stays_in_its_frame_and_budget(
         goal in hostile(),
-        asked in hostile(),
+        request in hostile(),
         issues in proptest::collection::vec(hostile(), 0..3),
         steps in proptest::collection::vec(hostile(), 0..4),
         instead in proptest::option::of(hostile()),
-        said in proptest::collection::vec(any::<u64>(), 0..4),
+        delivered in proptest::collection::vec(any::<u64>(), 0..4),
     ) {
-        let contract = contract(&goal, &asked);
+        let contract = contract(&goal, &request);
         let plan: Vec<RecoveryStep> = steps.iter().map(|action| step(action)).collect();
         for level in CorrectionLevel::ALL {
-            let mut situation = situation(&contract, level, &issues, &plan);
-            situation.instead = instead.as_deref();
-            let text = text(&situation, BUDGET, &said);
+            let mut input = input(&contract, level, &issues, &plan);
+            input.instead = instead.as_deref();
+            let text = text(&input, BUDGET, &delivered);
             prop_assert!(!text.contains('<'), "{text}");
             for in_tool_loop in [false, true] {
                 let framed = framed(&text, level, in_tool_loop);
@@ -194,7 +194,7 @@ fn the_instruction_in_force_is_quoted_and_not_the_goal_of_an_earlier_prompt() {
         ..GoalContract::default()
     };
     for level in CorrectionLevel::ALL {
-        let text = text(&situation(&contract, level, &[], &[]), BUDGET, &[]);
+        let text = text(&input(&contract, level, &[], &[]), BUDGET, &[]);
         assert!(text.contains("Also translate the token page"), "{text}");
         assert!(!text.contains("Fix the token refresh"), "{text}");
     }

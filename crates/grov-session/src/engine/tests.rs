@@ -1,7 +1,7 @@
 //! What the engine says when, by events alone.
 
 use super::*;
-use crate::memo::Memo;
+use crate::snapshot::EngineSnapshot;
 use crate::testing::{bash, edit, read, read_intent};
 use grov_domain::{ActionSketch, CorrectionLevel, EffectKind, GoalEditId, GoalEditKind, StepId};
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ impl Session {
         let at = OffsetDateTime::UNIX_EPOCH;
         let engine = SessionEngine::new(ClientSessionId::new("s"), Some(ROOT), policy, reader(), at);
         let mut session = Self {
-            engine: engine.begun(Vec::new(), &edits(), 0),
+            engine: engine.start_with(Vec::new(), &edits(), 0),
             policy,
             seconds: 0,
             calls: 0,
@@ -48,8 +48,8 @@ impl Session {
         session
     }
 
-    fn moment(&self) -> Moment {
-        Moment {
+    fn context(&self) -> EventContext {
+        EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.seconds),
             id: CorrectionId::new(format!("c{}", self.seconds)),
             task: ClientSessionId::new("s").first_task(),
@@ -58,18 +58,18 @@ impl Session {
 
     fn apply(&mut self, event: SessionEvent<'_>) -> Effects {
         self.seconds += 1;
-        let moment = self.moment();
-        self.engine.apply(event, &moment)
+        let context = self.context();
+        self.engine.apply(event, &context)
     }
 
     fn prompt(&mut self, text: &str) -> Effects {
         let arrived_at = OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.seconds + 1);
-        self.apply(SessionEvent::Prompted { text, arrived_at })
+        self.apply(SessionEvent::Prompt { text, arrived_at })
     }
 
-    fn observed(&mut self, action: ActionSketch) -> Observed {
+    fn observed(&mut self, action: ActionSketch) -> ObservedAction {
         self.calls += 1;
-        Observed {
+        ObservedAction {
             action,
             call: Some(format!("call-{}", self.calls)),
             step: Some(StepId::new(format!("step-{}", self.calls))),
@@ -79,8 +79,8 @@ impl Session {
 
     /// A response with these actions. The call of the last one.
     fn respond(&mut self, actions: Vec<ActionSketch>) -> String {
-        let observed: Vec<Observed> = actions.into_iter().map(|one| self.observed(one)).collect();
-        self.apply(SessionEvent::Acted(observed));
+        let observed: Vec<ObservedAction> = actions.into_iter().map(|one| self.observed(one)).collect();
+        self.apply(SessionEvent::Response(observed));
         format!("call-{}", self.calls)
     }
 
@@ -89,7 +89,7 @@ impl Session {
     }
 
     fn fail(&mut self, call: &str) {
-        self.apply(SessionEvent::Ended(Outcome {
+        self.apply(SessionEvent::CallEnded(CallResult {
             call,
             failed: true,
             output: None,
@@ -98,14 +98,16 @@ impl Session {
     }
 
     fn waits(&self) -> Option<String> {
-        self.engine.pending().map(|pending| pending.text.clone())
+        self.engine
+            .pending_correction()
+            .map(|pending| pending.text.clone())
     }
 
     /// What waits is said now.
     fn say(&mut self) -> Option<CorrectionLevel> {
-        let at = self.moment().at;
-        let due = self.engine.due(at, false)?.clone();
-        self.engine.delivered(&due, at);
+        let at = self.context().at;
+        let due = self.engine.deliverable_correction(at, false)?.clone();
+        self.engine.mark_delivered(&due, at);
         Some(due.level)
     }
 }
@@ -147,8 +149,8 @@ fn what_waited_when_corrections_were_switched_off_is_not_said_with_a_later_one()
         let mut session = Session::new(policy);
         session.act(grave());
         session.act(billing("invoice.ts"));
-        session.apply(SessionEvent::Corrects(false));
-        session.apply(SessionEvent::Corrects(true));
+        session.apply(SessionEvent::CorrectionsEnabled(false));
+        session.apply(SessionEvent::CorrectionsEnabled(true));
         session.act(billing("cart.ts"));
         let text = session.waits().unwrap();
         assert!(text.contains("cart.ts") && !text.contains("invoice.ts"), "{text}");
@@ -175,9 +177,9 @@ fn a_fact_found_while_a_graver_one_waits_is_said_with_it() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
         session.act(grave());
-        let before = session.engine.pending().unwrap().score;
+        let before = session.engine.pending_correction().unwrap().score;
         session.act(billing("invoice.ts"));
-        let waits = session.engine.pending().unwrap();
+        let waits = session.engine.pending_correction().unwrap();
         assert_eq!(waits.score, before);
         assert!(
             waits.text.contains("removes everything") && waits.text.contains("invoice.ts"),
@@ -302,19 +304,19 @@ fn with_prompts_three_ignored_corrections_lead_to_two_demands_and_then_to_silenc
 fn where_corrections_are_switched_off_nothing_waits() {
     for policy in POLICIES {
         let mut session = Session::new(policy);
-        session.apply(SessionEvent::Corrects(false));
+        session.apply(SessionEvent::CorrectionsEnabled(false));
         session.act(billing("invoice.ts"));
         session.act(billing("cart.ts"));
         session.prompt("go on");
         assert_eq!(session.waits(), None);
         assert_eq!(session.engine.state().escalation, 0);
         // What was found meanwhile is not said later.
-        session.apply(SessionEvent::Corrects(true));
+        session.apply(SessionEvent::CorrectionsEnabled(true));
         assert_eq!(session.waits(), None);
         // What waits goes with the switch.
         session.act(billing("tax.ts"));
         assert!(session.waits().is_some());
-        session.apply(SessionEvent::Corrects(false));
+        session.apply(SessionEvent::CorrectionsEnabled(false));
         assert_eq!(session.waits(), None);
     }
 }
@@ -382,7 +384,7 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         }]
     };
     let ran = |session: &mut Session, call: &str| {
-        session.apply(SessionEvent::Ended(Outcome {
+        session.apply(SessionEvent::CallEnded(CallResult {
             call,
             failed: false,
             output: None,
@@ -394,7 +396,7 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         let mut session = Session::new(policy);
         session.apply(SessionEvent::PermissionAsked(&asked("call-1", true)));
         let one = session.observed(billing("invoice.ts"));
-        let effects = session.apply(SessionEvent::Acted(vec![one]));
+        let effects = session.apply(SessionEvent::Response(vec![one]));
         let verdict = effects.verdicts[0].clone().unwrap();
         assert_eq!((verdict.score, verdict.findings.len()), (10, 0));
         // Known to be asked before, and to have run behind.
@@ -402,8 +404,11 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         session.apply(SessionEvent::PermissionAsked(&asked("call-1", false)));
         session.act(billing("invoice.ts"));
         let effects = ran(&mut session, "call-1");
-        assert_eq!(effects.later_verdicts, [(StepId::new("step-1"), acquitted())]);
-        assert!(!effects.wants_permissions);
+        assert_eq!(
+            effects.later_verdicts,
+            [(StepId::new("step-1"), allowed_verdict())]
+        );
+        assert!(!effects.needs_permission_lookup);
         assert_eq!(
             (session.waits(), session.engine.state().mode),
             (None, SessionMode::Normal)
@@ -411,9 +416,12 @@ fn what_the_user_allowed_in_the_dialog_is_on_the_goal_whenever_that_is_known() {
         // Known to have run, and to be asked behind.
         let mut session = Session::new(policy);
         session.act(billing("invoice.ts"));
-        assert!(ran(&mut session, "call-1").wants_permissions);
+        assert!(ran(&mut session, "call-1").needs_permission_lookup);
         let effects = session.apply(SessionEvent::PermissionAsked(&asked("call-1", false)));
-        assert_eq!(effects.later_verdicts, [(StepId::new("step-1"), acquitted())]);
+        assert_eq!(
+            effects.later_verdicts,
+            [(StepId::new("step-1"), allowed_verdict())]
+        );
         assert_eq!(
             (session.waits(), session.engine.state().mode),
             (None, SessionMode::Normal)
@@ -437,7 +445,7 @@ enum Happens {
     Corrects(bool),
     Edited(bool),
     Delivered,
-    Look,
+    CheckResult,
 }
 
 const PROMPTS: &[&str] = &[
@@ -467,7 +475,7 @@ fn happens() -> impl Strategy<Value = Happens> {
         1 => any::<bool>().prop_map(Happens::Corrects),
         1 => any::<bool>().prop_map(Happens::Edited),
         3 => Just(Happens::Delivered),
-        1 => Just(Happens::Look),
+        1 => Just(Happens::CheckResult),
     ]
 }
 
@@ -491,27 +499,27 @@ impl Session {
             Happens::Prompt(number) => self.prompt(PROMPTS[*number]),
             Happens::Act(actions) => {
                 let delegated = actions[0].1;
-                let observed = actions.iter().map(|(number, _)| Observed {
+                let observed = actions.iter().map(|(number, _)| ObservedAction {
                     is_delegated: delegated,
                     ..self.observed(an_action(*number))
                 });
                 let observed = observed.collect();
-                self.apply(SessionEvent::Acted(observed))
+                self.apply(SessionEvent::Response(observed))
             }
             Happens::Ended(call, failed, speaks) => {
                 let call = format!("call-{call}");
-                self.apply(SessionEvent::Ended(Outcome {
+                self.apply(SessionEvent::CallEnded(CallResult {
                     call: &call,
                     failed: *failed,
                     output: speaks.then_some("src/billing/cart.ts: error in line 3"),
                     is_delegated: false,
                 }))
             }
-            Happens::Asks(call, plan) => self.apply(SessionEvent::Asks(Question {
+            Happens::Asks(call, plan) => self.apply(SessionEvent::QuestionAsked(PendingQuestion {
                 call: format!("call-{call}"),
                 plan: plan.then(|| "Change src/billing/invoice.ts".to_owned()),
             })),
-            Happens::Said(number) => self.apply(SessionEvent::Said(WORDS[*number])),
+            Happens::Said(number) => self.apply(SessionEvent::AssistantText(WORDS[*number])),
             Happens::TurnEnded => self.apply(SessionEvent::TurnEnded),
             Happens::Permission(call, ran) => {
                 let asked = AskedCall {
@@ -522,24 +530,24 @@ impl Session {
             }
             Happens::Corrects(corrects) => {
                 self.policy.corrects = *corrects;
-                self.apply(SessionEvent::Corrects(*corrects))
+                self.apply(SessionEvent::CorrectionsEnabled(*corrects))
             }
             Happens::Edited(forbids) => {
                 let edits = if *forbids { edits() } else { Vec::new() };
                 self.apply(SessionEvent::GoalEdited(edits))
             }
             Happens::Delivered => return format!("{:?} {:?}", self.say(), self.engine.state()),
-            Happens::Look => return format!("{:?}", self.engine.look()),
+            Happens::CheckResult => return format!("{:?}", self.engine.check()),
         };
         format!("{came:?} {:?} {:?}", self.engine.state(), self.engine.contract())
     }
 
     /// The same, kept and taken up again.
     fn kept(self, edits: &[GoalEdit]) -> Self {
-        let text = serde_json::to_string(&self.engine.memo(true)).unwrap();
-        let memo: Memo = serde_json::from_str(&text).unwrap();
+        let text = serde_json::to_string(&self.engine.snapshot(true)).unwrap();
+        let snapshot: EngineSnapshot<'_> = serde_json::from_str(&text).unwrap();
         Self {
-            engine: SessionEngine::recall(memo, Some(ROOT), self.policy, reader(), edits),
+            engine: SessionEngine::restore(snapshot, Some(ROOT), self.policy, reader(), edits),
             ..self
         }
     }
@@ -564,4 +572,13 @@ proptest! {
             kept = kept.kept(&edited);
         }
     }
+}
+
+#[test]
+fn a_snapshot_stored_by_an_earlier_version_is_restored_and_stored_alike() {
+    let stored: serde_json::Value =
+        serde_json::from_str(include_str!("../../testdata/stored_engine.json")).unwrap();
+    let snapshot: EngineSnapshot<'_> = serde_json::from_value(stored.clone()).unwrap();
+    let engine = SessionEngine::restore(snapshot, Some(ROOT), Policy::PER_ACTION, reader(), &edits());
+    assert_eq!(serde_json::to_value(engine.snapshot(false)).unwrap(), stored);
 }

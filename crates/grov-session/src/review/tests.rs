@@ -101,8 +101,8 @@ fn review(steps: &[StepRow], events: &[DriftEvent], corrections: &[Correction], 
 }
 
 /// Tags, status and trace of a finished task.
-fn marked(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
-    let task = review.marked(saved(TaskStatus::Complete));
+fn annotate(review: &Review) -> (Vec<String>, TaskStatus, Vec<String>) {
+    let task = review.annotate(saved(TaskStatus::Complete));
     (task.tags, task.status, task.reasoning_trace)
 }
 
@@ -117,7 +117,7 @@ fn work_on_its_goal_is_left_alone() {
     ];
     let found = review(&steps, &[], &[correction("c", CorrectionLevel::Correct, true)], 1);
     assert_eq!(found, Review::default());
-    assert_eq!(marked(&found), (Vec::new(), TaskStatus::Complete, Vec::new()));
+    assert_eq!(annotate(&found), (Vec::new(), TaskStatus::Complete, Vec::new()));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn one_action_off_goal_is_noted_and_no_more() {
     let steps: Vec<_> = (0..5).map(|id| step(&id.to_string(), EDIT, Some(10))).collect();
     let found = review(&steps, &[event("off", 4, None)], &[], 1);
     assert_eq!(
-        marked(&found),
+        annotate(&found),
         (vec!["had-drift".to_owned()], TaskStatus::Complete, Vec::new())
     );
 }
@@ -145,7 +145,7 @@ fn three_warnings_are_reason_for_a_review() {
     assert!(!review(&steps, &[], &told(2), 0).needs_review);
     let found = review(&steps, &[], &told(3), 0);
     assert_eq!(
-        marked(&found),
+        annotate(&found),
         (vec!["needs-review".to_owned()], TaskStatus::Partial, Vec::new())
     );
     // Of another task of the session.
@@ -160,7 +160,7 @@ fn changes_that_are_mostly_off_goal_are_reason_for_a_review_however_much_was_rea
     let low = [event("off", 4, None), event("too", 4, None)];
     let found = review(&reads, &low, &[], 0);
     assert_eq!(
-        marked(&found),
+        annotate(&found),
         (
             vec!["had-drift".to_owned(), "needs-review".to_owned()],
             TaskStatus::Partial,
@@ -188,7 +188,7 @@ fn a_halt_leaves_a_warning() {
         correction("off", CorrectionLevel::Halt, true),
         correction("elsewhere", CorrectionLevel::Halt, true),
     ];
-    let (tags, status, trace) = marked(&review(&steps, &events, &corrections, 0));
+    let (tags, status, trace) = annotate(&review(&steps, &events, &corrections, 0));
     assert_eq!(tags, ["had-drift", "needs-review"]);
     assert_eq!(status, TaskStatus::Partial);
     assert_eq!(
@@ -205,7 +205,7 @@ fn many_halts_are_counted() {
     let events: Vec<_> = (0..9)
         .map(|id| event(&id.to_string(), 1, Some(CorrectionLevel::Halt)))
         .collect();
-    let (.., trace) = marked(&review(&[], &events, &[], 0));
+    let (.., trace) = annotate(&review(&[], &events, &[], 0));
     assert_eq!(trace.len(), 4);
     assert!(trace[3].ends_with("6 more times"), "{trace:?}");
 }
@@ -223,9 +223,9 @@ fn what_was_abandoned_stays_abandoned_and_tags_are_not_doubled() {
         needs_review: true,
         halts: Vec::new(),
     };
-    let once = found.marked(saved(TaskStatus::Abandoned));
+    let once = found.annotate(saved(TaskStatus::Abandoned));
     assert_eq!(once.status, TaskStatus::Abandoned);
-    assert_eq!(found.marked(once.clone()), once);
+    assert_eq!(found.annotate(once.clone()), once);
 }
 
 #[test]
@@ -238,16 +238,16 @@ fn what_comes_to_light_later_marks_a_saved_task_and_acquits_it() {
         needs_review: true,
         halts: vec!["it left the goal".to_owned()],
     };
-    let marked = convicted.marked_anew(task.clone());
-    assert_eq!(marked.tags, ["auth", "had-drift", "needs-review"]);
-    assert_eq!(marked.status, TaskStatus::Partial);
-    assert_eq!(marked.reasoning_trace.len(), 2);
-    assert_eq!(convicted.marked_anew(marked.clone()), marked, "once");
-    assert_eq!(Review::default().marked_anew(marked), task);
-    let mut abandoned = convicted.marked(saved(TaskStatus::Abandoned));
+    let annotate = convicted.reannotate(task.clone());
+    assert_eq!(annotate.tags, ["auth", "had-drift", "needs-review"]);
+    assert_eq!(annotate.status, TaskStatus::Partial);
+    assert_eq!(annotate.reasoning_trace.len(), 2);
+    assert_eq!(convicted.reannotate(annotate.clone()), annotate, "once");
+    assert_eq!(Review::default().reannotate(annotate), task);
+    let mut abandoned = convicted.annotate(saved(TaskStatus::Abandoned));
     abandoned.trigger_reason = Some(TriggerReason::Abandoned);
     assert_eq!(
-        Review::default().marked_anew(abandoned).status,
+        Review::default().reannotate(abandoned).status,
         TaskStatus::Abandoned
     );
 }

@@ -136,16 +136,16 @@ fn answer(sequence: Sequence, play: Play) -> Answer {
     } else {
         replay(contract, &actions, Policy::PER_ACTION, 0)
     };
-    let corrections = replay.said.iter().map(|said| CorrectionView {
-        action: said.about,
-        behind: by_prompt.then_some(said.behind),
-        level: said.correction.level.as_str(),
-        reason: said.correction.reason.clone(),
+    let corrections = replay.delivered.iter().map(|delivered| CorrectionView {
+        action: delivered.action,
+        behind: by_prompt.then_some(delivered.after),
+        level: delivered.correction.level.as_str(),
+        reason: delivered.correction.reason.clone(),
     });
-    let looks = replay.looks.iter().map(|(behind, look)| LookView {
-        behind: *behind,
-        score: look.score,
-        reason: look.reason.clone(),
+    let looks = replay.checks.iter().map(|(after, check)| LookView {
+        behind: *after,
+        score: check.score,
+        reason: check.reason.clone(),
     });
     Answer {
         scores: replay.fine_scores(),

@@ -10,7 +10,7 @@ use grov_domain::{
 };
 use grov_project::without_ignored;
 use grov_redact::Redactor;
-use grov_session::capture::{Done, Material, Saving, prompts, reviewed};
+use grov_session::capture::{PerformedAction, SaveContext, TaskMaterial, prompts, reviewed};
 use grov_session::review::Evidence;
 use grov_session::tasks::{Ending, Tasks};
 use time::OffsetDateTime;
@@ -58,7 +58,7 @@ impl Session {
         // A conversation without a name of its own is no work that a team could come back to.
         let ignore = ignored(location.root.clone()).await;
         if let Some(ignore) = ignore.filter(|_| !identity::is_derived(&self.id)) {
-            let material = Material::new(
+            let material = TaskMaterial::new(
                 prompts(typed.iter().map(|prompt| prompt.text.as_str())),
                 steps.iter().map(|step| self.done(step)),
                 location.root.as_deref(),
@@ -70,7 +70,7 @@ impl Session {
                 let judge = &self.context.judge;
                 let reasoning = judge.extract_reasoning(Some(id), &question).await.answer;
                 if material.is_memory(&reasoning, None) {
-                    let saving = Saving {
+                    let saving = SaveContext {
                         id: TaskId::fresh(),
                         ending,
                         remote: self.remote.clone(),
@@ -96,8 +96,8 @@ impl Session {
     }
 
     /// What was done, with its result where that was seen.
-    fn done(&self, step: &StepRow) -> Done {
-        let mut done = Done::from(step);
+    fn done(&self, step: &StepRow) -> PerformedAction {
+        let mut done = PerformedAction::from(step);
         let ended = step
             .tool_use_id
             .as_deref()

@@ -55,6 +55,6 @@ async fn marked(
     events.retain(|event| event.timestamp <= until);
     corrections.retain(|correction| correction.made_at <= until);
     let evidence = Evidence::of_records(&steps, &events, &corrections, escalation.unwrap_or(0));
-    let marked = Review::of(&evidence).marked_anew(task.clone());
+    let marked = Review::of(&evidence).reannotate(task.clone());
     Ok((marked != task).then_some(marked))
 }

@@ -1,4 +1,4 @@
-use super::response::INSTEAD;
+use super::response::MAX_DESCRIPTION;
 use super::*;
 use crate::testing::{action, assessed, bash, edit, read};
 use grov_domain::{
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// A session that is followed, with a clock and ids of its own.
 struct Session {
-    course: Course,
+    state_machine: DriftStateMachine,
     contract: GoalContract,
     time: i64,
 }
@@ -24,56 +24,59 @@ fn contract() -> GoalContract {
 
 impl Session {
     fn new() -> Self {
-        Self::under(Policy::default())
+        Self::with_policy(Policy::default())
     }
 
-    fn under(policy: Policy) -> Self {
+    fn with_policy(policy: Policy) -> Self {
         let state = DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         Self {
-            course: Course::new(state, policy),
+            state_machine: DriftStateMachine::new(state, policy),
             contract: contract(),
             time: 0,
         }
     }
 
-    fn moment(&mut self) -> Moment {
+    fn context(&mut self) -> EventContext {
         self.time += 1;
-        Moment {
+        EventContext {
             at: OffsetDateTime::UNIX_EPOCH + Duration::seconds(self.time),
             id: CorrectionId::new(format!("c{}", self.time)),
             task: SessionId::new("s"),
         }
     }
 
-    fn respond(&mut self, response: &[Assessed]) -> Progress {
-        let moment = self.moment();
+    fn on_response(&mut self, response: &[AssessedAction]) -> Transition {
+        let context = self.context();
         let contract = self.contract.clone();
-        self.course.respond(response, &contract, moment)
+        self.state_machine.on_response(response, &contract, context)
     }
 
     /// One change with this score.
-    fn change(&mut self, file: &str, rule: Rule, score: u8) -> Progress {
-        self.respond(&[assessed(edit(file, "x"), rule, score)])
+    fn change(&mut self, file: &str, rule: Rule, score: u8) -> Transition {
+        self.on_response(&[assessed(edit(file, "x"), rule, score)])
     }
 
     fn deliver(&mut self) -> Option<Correction> {
-        let moment = self.moment();
-        let pending = self.course.sayable(moment.at, false)?.clone();
-        assert!(self.course.delivered(&pending, moment.at));
+        let context = self.context();
+        let pending = self
+            .state_machine
+            .deliverable_correction(context.at, false)?
+            .clone();
+        assert!(self.state_machine.mark_delivered(&pending, context.at));
         Some(pending)
     }
 
     /// Two doubts that nobody is told of: the next one is the third.
     fn doubted(&mut self) {
         for file in ["web/first.css", "web/second.css"] {
-            let progress = self.change(file, Rule::Tangent, 3);
-            assert_eq!(level_of(&progress), None, "{file}");
+            let transition = self.change(file, Rule::Tangent, 3);
+            assert_eq!(level_of(&transition), None, "{file}");
         }
     }
 
     /// One change with this score, and the correction that it gives rise to is said.
     fn told_of(&mut self, file: &str, rule: Rule, score: u8) {
-        if crate::way_back::is_doubt(rule) {
+        if crate::recovery_plan::is_doubt(rule) {
             self.doubted();
         }
         self.change(file, rule, score);
@@ -81,43 +84,51 @@ impl Session {
     }
 
     /// A model's verdict on a response, before anything else happens.
-    fn judge(&mut self, response: &[Assessed], score: u8) -> Progress {
-        let since = self.course.standing();
-        self.judge_since(response, score, since)
+    fn judge(&mut self, response: &[AssessedAction], score: u8) -> Transition {
+        let responses_since = self.state_machine.position();
+        self.judge_since(response, score, responses_since)
     }
 
     /// The same, asked for at that point.
-    fn judge_since(&mut self, response: &[Assessed], score: u8, since: Standing) -> Progress {
-        let moment = self.moment();
+    fn judge_since(
+        &mut self,
+        response: &[AssessedAction],
+        score: u8,
+        responses_since: Position,
+    ) -> Transition {
+        let context = self.context();
         let contract = self.contract.clone();
-        self.course
-            .judged(response, &verdict(score), since, &contract, moment)
+        self.state_machine
+            .apply_verdict(response, &verdict(score), responses_since, &contract, context)
     }
 
-    fn prompt(&mut self) -> Progress {
+    fn prompt(&mut self) -> Transition {
         self.says(false)
     }
 
-    fn says(&mut self, objects: bool) -> Progress {
-        let at = self.moment().at;
-        let spoken = Spoken {
-            objects,
+    fn says(&mut self, has_objection: bool) -> Transition {
+        let at = self.context().at;
+        let spoken = PromptSummary {
+            has_objection,
             arrived_at: at,
         };
-        self.course.prompted(spoken, at)
+        self.state_machine.on_prompt(spoken, at)
     }
 
     fn mode(&self) -> SessionMode {
-        self.course.state().mode
+        self.state_machine.state().mode
     }
 }
 
-fn level_of(progress: &Progress) -> Option<CorrectionLevel> {
-    progress.made.as_ref().map(|(_, correction)| correction.level)
+fn level_of(transition: &Transition) -> Option<CorrectionLevel> {
+    transition
+        .new_correction
+        .as_ref()
+        .map(|(_, correction)| correction.level)
 }
 
-fn outcomes(progress: &Progress) -> Vec<CorrectionOutcome> {
-    progress.settled.iter().filter_map(|one| one.outcome).collect()
+fn outcomes(transition: &Transition) -> Vec<CorrectionOutcome> {
+    transition.resolved.iter().filter_map(|one| one.outcome).collect()
 }
 
 #[test]
@@ -131,7 +142,14 @@ fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
     let second = session.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(outcomes(&second), [CorrectionOutcome::Ignored]);
     assert_eq!(level_of(&second), Some(CorrectionLevel::Halt));
-    assert!(second.made.unwrap().1.text.contains("Edit of web/button.tsx"));
+    assert!(
+        second
+            .new_correction
+            .unwrap()
+            .1
+            .text
+            .contains("Edit of web/button.tsx")
+    );
     session.deliver().unwrap();
 
     let third = session.change("web/card.tsx", Rule::Constraint, 3);
@@ -140,7 +158,7 @@ fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
     session.deliver().unwrap();
 
     let fourth = session.change("web/list.tsx", Rule::Constraint, 3);
-    assert!(fourth.is_forced_now);
+    assert!(fourth.entered_forced_mode);
     assert_eq!(level_of(&fourth), Some(CorrectionLevel::Forced));
     assert_eq!(session.mode(), SessionMode::Forced);
     let demand = session.deliver().unwrap();
@@ -154,10 +172,10 @@ fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
         EffectKind::VersionControl,
         &["web/list.tsx"],
     );
-    let obeyed = session.respond(&[assessed(undo, Rule::Constraint, 3)]);
-    assert_eq!(outcomes(&obeyed), [CorrectionOutcome::Followed]);
+    let followed = session.on_response(&[assessed(undo, Rule::Constraint, 3)]);
+    assert_eq!(outcomes(&followed), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
-    assert_eq!(session.course.state().failed_recoveries, 0);
+    assert_eq!(session.state_machine.state().failed_recoveries, 0);
 }
 
 #[test]
@@ -168,7 +186,7 @@ fn a_demand_is_not_repeated_for_ever() {
         session.change(&format!("web/{number}.css"), Rule::Constraint, 1);
         said += usize::from(session.deliver().is_some());
     }
-    assert_eq!(said, 3 + usize::from(MOST_DEMANDS));
+    assert_eq!(said, 3 + usize::from(MAX_FORCED));
     assert_eq!(session.mode(), SessionMode::Forced);
     session.prompt();
     assert_eq!(session.mode(), SessionMode::Normal);
@@ -178,17 +196,17 @@ fn a_demand_is_not_repeated_for_ever() {
 fn reading_neither_clears_nor_fails() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
-    let before = session.course.state().clone();
+    let before = session.state_machine.state().clone();
     for file in ["README.md", "src/a.rs", "web/theme.css"] {
-        let progress = session.respond(&[assessed(read(file), Rule::Scope, 10)]);
-        assert_eq!(progress, Progress::default(), "{file}");
+        let transition = session.on_response(&[assessed(read(file), Rule::Scope, 10)]);
+        assert_eq!(transition, Transition::default(), "{file}");
     }
     let tests = bash("npm test", EffectKind::Test, &[]);
     assert_eq!(
-        session.respond(&[assessed(tests, Rule::Scope, 10)]),
-        Progress::default()
+        session.on_response(&[assessed(tests, Rule::Scope, 10)]),
+        Transition::default()
     );
-    assert_eq!(*session.course.state(), before);
+    assert_eq!(*session.state_machine.state(), before);
 }
 
 #[test]
@@ -200,9 +218,9 @@ fn undoing_what_was_ruled_out_follows_and_is_no_deviation() {
         EffectKind::VersionControl,
         &["db/schema.sql"],
     );
-    let progress = session.respond(&[assessed(undo, Rule::Constraint, 2)]);
-    assert_eq!(progress.followed, [0]);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    let transition = session.on_response(&[assessed(undo, Rule::Constraint, 2)]);
+    assert_eq!(transition.exempt, [0]);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
 }
 
@@ -211,7 +229,7 @@ fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
     let change = |session: &mut Session, text: &str| {
-        session.respond(&[assessed(edit("web/theme.css", text), Rule::Constraint, 3)])
+        session.on_response(&[assessed(edit("web/theme.css", text), Rule::Constraint, 3)])
     };
     let maybe = change(&mut session, "y");
     assert_eq!(outcomes(&maybe), [CorrectionOutcome::Followed]);
@@ -226,10 +244,10 @@ fn a_second_edit_of_the_same_file_is_not_taken_for_undoing_again() {
 fn being_on_goal_again_is_a_recovery() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Tangent, 3);
-    let progress = session.change("src/auth/token.ts", Rule::Scope, 9);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    let transition = session.change("src/auth/token.ts", Rule::Scope, 9);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
-    assert_eq!(session.course.state().escalation, 0);
+    assert_eq!(session.state_machine.state().escalation, 0);
 }
 
 #[test]
@@ -256,48 +274,48 @@ fn facts_are_spoken_of_at_once_at_any_score() {
         (1, CorrectionLevel::Halt),
     ] {
         let mut session = Session::new();
-        let progress = session.change("db/schema.sql", Rule::Constraint, score);
-        assert_eq!(level_of(&progress), Some(expected), "{score}");
+        let transition = session.change("db/schema.sql", Rule::Constraint, score);
+        assert_eq!(level_of(&transition), Some(expected), "{score}");
     }
 }
 
 #[test]
 fn the_worst_action_of_a_response_decides_and_there_is_one_correction() {
     let mut session = Session::new();
-    let progress = session.respond(&[
+    let transition = session.on_response(&[
         assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 10),
         assessed(edit("web/theme.css", "x"), Rule::Tangent, 3),
         assessed(edit("db/schema.sql", "x"), Rule::Constraint, 2),
     ]);
-    let (place, correction) = progress.made.unwrap();
+    let (place, correction) = transition.new_correction.unwrap();
     assert_eq!((place, correction.score), (Some(2), 2));
 }
 
 #[test]
 fn what_a_subagent_does_counts_only_as_fact_and_settles_nothing() {
-    let delegated = |action, rule, score| Assessed {
+    let delegated = |action, rule, score| AssessedAction {
         is_delegated: true,
         ..assessed(action, rule, score)
     };
     let mut session = Session::new();
     for number in 0..20 {
         let far = edit(&format!("far/{number}.rs"), "x");
-        let progress = session.respond(&[delegated(far, Rule::Tangent, 1)]);
-        assert_eq!(progress, Progress::default());
+        let transition = session.on_response(&[delegated(far, Rule::Tangent, 1)]);
+        assert_eq!(transition, Transition::default());
     }
     session.told_of("web/theme.css", Rule::Tangent, 3);
     let near = delegated(edit("src/auth/token.ts", "x"), Rule::Scope, 10);
-    assert_eq!(session.respond(&[near]), Progress::default());
+    assert_eq!(session.on_response(&[near]), Transition::default());
     let fact = delegated(edit("db/schema.sql", "x"), Rule::Constraint, 2);
-    assert!(level_of(&session.respond(&[fact])).is_some());
+    assert!(level_of(&session.on_response(&[fact])).is_some());
 }
 
 #[test]
 fn what_the_user_said_after_a_correction_overtakes_it() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Tangent, 3);
-    let progress = session.prompt();
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Overtaken]);
+    let transition = session.prompt();
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Overtaken]);
     assert_eq!(session.mode(), SessionMode::Normal);
     // They let it pass, so it is not spoken of again; something else is.
     session.doubted();
@@ -313,12 +331,15 @@ fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
             session.doubted();
         }
         session.change("web/theme.css", rule, 3);
-        let now = session.moment().at;
-        assert_eq!(session.course.sayable(now, true).is_none(), is_dropped);
-        let progress = session.prompt();
-        assert_eq!(progress.expired, usize::from(is_dropped));
-        assert_eq!(session.course.pending().is_none(), is_dropped);
-        assert_eq!(session.course.state().escalation, u8::from(!is_dropped));
+        let now = session.context().at;
+        assert_eq!(
+            session.state_machine.deliverable_correction(now, true).is_none(),
+            is_dropped
+        );
+        let transition = session.prompt();
+        assert_eq!(transition.expired, usize::from(is_dropped));
+        assert_eq!(session.state_machine.pending_correction().is_none(), is_dropped);
+        assert_eq!(session.state_machine.state().escalation, u8::from(!is_dropped));
     }
 }
 
@@ -328,8 +349,8 @@ fn what_waited_too_long_is_not_said() {
     session.change("web/theme.css", Rule::Constraint, 3);
     session.time += 3600;
     assert_eq!(session.deliver(), None);
-    let progress = session.change("src/auth/token.ts", Rule::Scope, 9);
-    assert_eq!(progress.expired, 1);
+    let transition = session.change("src/auth/token.ts", Rule::Scope, 9);
+    assert_eq!(transition.expired, 1);
     assert_eq!(session.mode(), SessionMode::Normal);
 }
 
@@ -339,11 +360,17 @@ fn what_is_taken_back_waits_again() {
     session.doubted();
     session.change("web/theme.css", Rule::Tangent, 3);
     let said = session.deliver().unwrap();
-    let now = session.moment().at;
-    assert!(session.course.taken_back(now));
-    assert_eq!(session.course.pending().map(|one| one.id.clone()), Some(said.id));
-    assert!(session.course.state().said.is_empty());
-    assert!(!session.course.taken_back(now));
+    let now = session.context().at;
+    assert!(session.state_machine.mark_undelivered(now));
+    assert_eq!(
+        session
+            .state_machine
+            .pending_correction()
+            .map(|one| one.id.clone()),
+        Some(said.id)
+    );
+    assert!(session.state_machine.state().said.is_empty());
+    assert!(!session.state_machine.mark_undelivered(now));
 }
 
 fn verdict(score: u8) -> DriftVerdict {
@@ -362,9 +389,9 @@ fn verdict(score: u8) -> DriftVerdict {
 fn a_model_that_agrees_has_a_doubtful_change_spoken_of() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 6)];
-    assert_eq!(level_of(&session.respond(&response)), None);
-    let progress = session.judge(&response, 3);
-    let (_, correction) = progress.made.unwrap();
+    assert_eq!(level_of(&session.on_response(&response)), None);
+    let transition = session.judge(&response, 3);
+    let (_, correction) = transition.new_correction.unwrap();
     assert_eq!(correction.reason, "The theme is not part of the goal.");
     assert_eq!(correction.recovery_plan, verdict(3).recovery_plan);
 }
@@ -376,9 +403,9 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
         let mut one = assessed(edit("web/theme.css", "x"), rule, 3);
         one.step = Some(StepId::new("step"));
         let response = [one];
-        session.respond(&response);
+        session.on_response(&response);
         session.judge(&response, 9);
-        assert_eq!(session.course.pending().is_none(), is_withdrawn);
+        assert_eq!(session.state_machine.pending_correction().is_none(), is_withdrawn);
         assert_eq!(session.mode() == SessionMode::Normal, is_withdrawn);
     }
 }
@@ -387,20 +414,20 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
 fn a_verdict_that_comes_late_says_nothing() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
-    session.respond(&response);
-    let since = session.course.standing();
+    session.on_response(&response);
+    let responses_since = session.state_machine.position();
     session.change("src/auth/token.ts", Rule::Scope, 10);
-    let progress = session.judge_since(&response, 2, since);
-    assert_eq!(progress, Progress::default());
+    let transition = session.judge_since(&response, 2, responses_since);
+    assert_eq!(transition, Transition::default());
 }
 
 #[test]
 fn without_corrections_the_state_is_followed_in_silence() {
     let mut session = Session::new();
-    session.course.policy.corrects = false;
+    session.state_machine.policy.corrects = false;
     for number in 0..10 {
-        let progress = session.change(&format!("{number}.css"), Rule::Constraint, 1);
-        assert_eq!(level_of(&progress), None);
+        let transition = session.change(&format!("{number}.css"), Rule::Constraint, 1);
+        assert_eq!(level_of(&transition), None);
     }
     assert_eq!(session.mode(), SessionMode::Drifted);
 }
@@ -409,17 +436,17 @@ fn without_corrections_the_state_is_followed_in_silence() {
 fn a_session_goes_on_from_what_was_stored() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
-    let stored = session.course.state().clone();
+    let stored = session.state_machine.state().clone();
 
     let mut later = Session::new();
     later.time = 1000;
     later
-        .course
+        .state_machine
         .resume(stored.clone(), &[], OffsetDateTime::UNIX_EPOCH);
-    assert_eq!(*later.course.state(), stored);
-    let progress = later.change("web/button.tsx", Rule::Constraint, 3);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
-    assert_eq!(level_of(&progress), Some(CorrectionLevel::Halt));
+    assert_eq!(*later.state_machine.state(), stored);
+    let transition = later.change("web/button.tsx", Rule::Constraint, 3);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Ignored]);
+    assert_eq!(level_of(&transition), Some(CorrectionLevel::Halt));
 }
 
 #[test]
@@ -427,11 +454,11 @@ fn times_of_change_rise_also_when_the_clock_is_put_back() {
     let mut session = Session::new();
     session.time = 5000;
     session.change("web/theme.css", Rule::Tangent, 3);
-    let before = session.course.state().updated_at;
+    let before = session.state_machine.state().updated_at;
     session.time = 0;
     session.change("web/button.css", Rule::Tangent, 3);
     session.prompt();
-    assert!(session.course.state().updated_at > before);
+    assert!(session.state_machine.state().updated_at > before);
 }
 
 #[test]
@@ -450,17 +477,17 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
     let spoken: Vec<usize> = (0..20).filter(|place| levels[*place].is_some()).collect();
     assert_eq!(spoken, [2, 5]);
     assert_eq!(levels[2], Some(CorrectionLevel::Correct));
-    let state = session.course.state();
+    let state = session.state_machine.state();
     assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
     assert_eq!(session.mode(), SessionMode::Drifted);
 
     // A prompt alone changes nothing; under another goal it may be told again.
     session.prompt();
-    session.course.asked_anew();
+    session.state_machine.on_new_request();
     session.doubted();
     assert_eq!(level_of(&session.change("docs/more.md", Rule::Tangent, 2)), None);
     session.prompt();
-    session.course.asked_anew();
+    session.state_machine.on_new_request();
     session.contract.goal = "Translate the manual".to_owned();
     session.doubted();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
@@ -474,13 +501,13 @@ fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
     one.step = Some(StepId::new("step"));
     let response = [one];
     assert_eq!(
-        level_of(&session.respond(&response)),
+        level_of(&session.on_response(&response)),
         Some(CorrectionLevel::Correct)
     );
     session.deliver().unwrap();
     session.judge(&response, 3);
     session.change("web/button.tsx", Rule::Constraint, 3);
-    assert_eq!(session.course.state().failed_recoveries, 1);
+    assert_eq!(session.state_machine.state().failed_recoveries, 1);
 }
 
 #[test]
@@ -488,27 +515,27 @@ fn a_model_that_agrees_replaces_a_doubt_that_waits() {
     let mut session = Session::new();
     session.doubted();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
-    assert!(level_of(&session.respond(&response)).is_some());
-    let progress = session.judge(&response, 3);
-    assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
+    assert!(level_of(&session.on_response(&response)).is_some());
+    let transition = session.judge(&response, 3);
+    assert_eq!(level_of(&transition), Some(CorrectionLevel::Intervene));
 }
 
 #[test]
 fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
-    session.respond(&response);
-    let since = session.course.standing();
+    session.on_response(&response);
+    let responses_since = session.state_machine.position();
     session.prompt();
-    let progress = session.judge_since(&response, 2, since);
-    assert_eq!(progress, Progress::default());
+    let transition = session.judge_since(&response, 2, responses_since);
+    assert_eq!(transition, Transition::default());
 }
 
 #[test]
 fn undoing_in_more_than_one_edit_is_not_punished() {
     let mut session = Session::new();
     let change = |session: &mut Session, text: &str| {
-        session.respond(&[assessed(edit("db/schema.sql", text), Rule::Constraint, 3)])
+        session.on_response(&[assessed(edit("db/schema.sql", text), Rule::Constraint, 3)])
     };
     change(&mut session, "expires INTEGER");
     session.deliver().unwrap();
@@ -517,9 +544,9 @@ fn undoing_in_more_than_one_edit_is_not_punished() {
         [CorrectionOutcome::Followed]
     );
     for part in ["second part", "third part"] {
-        let progress = change(&mut session, part);
+        let transition = change(&mut session, part);
         assert_eq!(
-            (level_of(&progress), progress.followed.as_slice()),
+            (level_of(&transition), transition.exempt.as_slice()),
             (None, &[0][..]),
             "{part}"
         );
@@ -530,14 +557,14 @@ fn undoing_in_more_than_one_edit_is_not_punished() {
 
 #[test]
 fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
-    for objects in [false, true] {
+    for has_objection in [false, true] {
         let mut session = Session::new();
         session.told_of("db/schema.sql", Rule::Danger, 3);
-        session.says(objects);
+        session.says(has_objection);
         let again = session.change("db/schema.sql", Rule::Danger, 3);
-        assert_eq!(level_of(&again).is_none(), !objects);
-        assert_eq!(again.followed.is_empty(), objects);
-        assert_eq!(session.mode() == SessionMode::Normal, !objects);
+        assert_eq!(level_of(&again).is_none(), !has_objection);
+        assert_eq!(again.exempt.is_empty(), has_objection);
+        assert_eq!(session.mode() == SessionMode::Normal, !has_objection);
     }
 }
 
@@ -545,23 +572,23 @@ fn a_fact_that_the_user_let_pass_is_none_any_more_unless_they_object() {
 fn a_prompt_does_not_overtake_what_was_said_with_it() {
     let mut session = Session::new();
     session.change("web/theme.css", Rule::Constraint, 3);
-    let arrived_at = session.moment().at;
+    let arrived_at = session.context().at;
     session.deliver().unwrap();
-    let at = session.moment().at;
-    let spoken = Spoken {
-        objects: false,
+    let at = session.context().at;
+    let spoken = PromptSummary {
+        has_objection: false,
         arrived_at,
     };
-    let progress = session.course.prompted(spoken, at);
-    assert_eq!(outcomes(&progress), []);
+    let transition = session.state_machine.on_prompt(spoken, at);
+    assert_eq!(outcomes(&transition), []);
     assert_eq!(session.mode(), SessionMode::Drifted);
-    let obeyed = bash(
+    let followed = bash(
         "git checkout web/theme.css",
         EffectKind::VersionControl,
         &["web/theme.css"],
     );
-    let progress = session.respond(&[assessed(obeyed, Rule::Constraint, 3)]);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    let transition = session.on_response(&[assessed(followed, Rule::Constraint, 3)]);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
 }
 
 #[test]
@@ -569,12 +596,12 @@ fn what_did_not_happen_is_dismissed_and_leaves_nothing_behind() {
     let mut session = Session::new();
     let mut one = assessed(edit("web/theme.css", "x"), Rule::Constraint, 3);
     one.call = Some("call".to_owned());
-    session.respond(&[one]);
-    assert_eq!(session.course.pending_call(), Some("call"));
-    let at = session.moment().at;
-    assert_eq!(session.course.dismiss(at).expired, 1);
+    session.on_response(&[one]);
+    assert_eq!(session.state_machine.pending_call(), Some("call"));
+    let at = session.context().at;
+    assert_eq!(session.state_machine.drop_pending(at).expired, 1);
     assert_eq!((session.deliver(), session.mode()), (None, SessionMode::Normal));
-    assert_eq!(session.course.state().escalation, 0);
+    assert_eq!(session.state_machine.state().escalation, 0);
 }
 
 #[test]
@@ -582,7 +609,7 @@ fn what_was_done_instead_is_told_without_half_a_secret() {
     let key = format!("ghp_{}", "a1B2".repeat(9));
     let command = format!(
         "curl {} -H 'Authorization: Bearer {key}'",
-        "x".repeat(INSTEAD - 50)
+        "x".repeat(MAX_DESCRIPTION - 50)
     );
     let told = described(&bash(&command, EffectKind::Network, &[]));
     assert!(!told.contains("ghp_"), "{told}");
@@ -624,54 +651,54 @@ proptest! {
         let mut last = Vec::new();
         for event in events {
             let mode = session.mode();
-            let progress = match event {
+            let transition = match event {
                 Event::Change(score, rule, is_other) => {
                     let file = if is_other { "web/theme.css" } else { "src/lib.rs" };
                     last = vec![assessed(edit(file, "x"), rule, score)];
-                    session.respond(&last)
+                    session.on_response(&last)
                 }
-                Event::Read => session.respond(&[assessed(action(ActionType::Read, &["z"]), Rule::Scope, 10)]),
+                Event::Read => session.on_response(&[assessed(action(ActionType::Read, &["z"]), Rule::Scope, 10)]),
                 Event::Deliver => {
                     if let Some(correction) = session.deliver() {
                         prop_assert!(!texts.contains(&correction.text));
                         texts.push(correction.text);
                     }
-                    Progress::default()
+                    Transition::default()
                 }
                 Event::Prompt => session.prompt(),
                 Event::TakenBack => {
-                    let at = session.moment().at;
-                    if session.course.taken_back(at) {
+                    let at = session.context().at;
+                    if session.state_machine.mark_undelivered(at) {
                         texts.pop();
                     }
-                    Progress::default()
+                    Transition::default()
                 }
                 Event::Verdict(score) => {
                     session.judge(&last, score)
                 }
             };
-            for outcome in outcomes(&progress) {
+            for outcome in outcomes(&transition) {
                 ignored += usize::from(outcome == CorrectionOutcome::Ignored);
             }
-            let state = session.course.state();
+            let state = session.state_machine.state();
             if state.mode == SessionMode::Normal {
                 ignored = 0;
             }
             prop_assert!(state.escalation <= 3);
             prop_assert!(state.failed_recoveries <= 3);
             if state.mode == SessionMode::Forced && mode != SessionMode::Forced {
-                prop_assert!(ignored >= 3 && progress.is_forced_now);
+                prop_assert!(ignored >= 3 && transition.entered_forced_mode);
             }
-            prop_assert!(state.said.len() <= MOST_SAID);
+            prop_assert!(state.said.len() <= MAX_DELIVERED_HASHES);
         }
         session.change("src/auth/token.ts", Rule::Scope, 10);
         session.prompt();
         session.change("src/auth/token.ts", Rule::Scope, 10);
-        prop_assert!(session.mode() == SessionMode::Normal || session.course.pending().is_some());
+        prop_assert!(session.mode() == SessionMode::Normal || session.state_machine.pending_correction().is_some());
         session.deliver();
         session.change("src/auth/token.ts", Rule::Scope, 10);
         prop_assert_eq!(session.mode(), SessionMode::Normal);
-        prop_assert_eq!(&session.course.state().correction, &None);
+        prop_assert_eq!(&session.state_machine.state().correction, &None);
     }
 }
 
@@ -679,23 +706,27 @@ proptest! {
 fn a_fact_stays_one_over_a_restart() {
     let mut session = Session::new();
     session.change("src/auth/a.ts", Rule::Constraint, 3);
-    let mut again = Course::new(
+    let mut again = DriftStateMachine::new(
         DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH),
         Policy::default(),
     );
-    again.resume(session.course.state().clone(), &[], OffsetDateTime::UNIX_EPOCH);
+    again.resume(
+        session.state_machine.state().clone(),
+        &[],
+        OffsetDateTime::UNIX_EPOCH,
+    );
     // What is well does not make it moot: it was never said.
     let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
-    again.respond(&response, &contract(), session.moment());
-    assert!(again.pending().is_some());
+    again.on_response(&response, &contract(), session.context());
+    assert!(again.pending_correction().is_some());
 }
 
 #[test]
 fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
     let mut session = Session::new();
     let mut breach = |file: &str, content: &str| {
-        let progress = session.respond(&[assessed(edit(file, content), Rule::Constraint, 3)]);
-        let level = level_of(&progress);
+        let transition = session.on_response(&[assessed(edit(file, content), Rule::Constraint, 3)]);
+        let level = level_of(&transition);
         if level.is_some() {
             session.deliver().unwrap();
         }
@@ -716,19 +747,19 @@ fn whoever_undoes_an_earlier_breach_as_well_is_on_the_way_back() {
 fn a_single_doubt_is_recorded_and_told_only_once_a_model_confirms_it() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Tangent, 3)];
-    let progress = session.respond(&response);
-    assert_eq!(level_of(&progress), None);
+    let transition = session.on_response(&response);
+    assert_eq!(level_of(&transition), None);
     assert_eq!(session.mode(), SessionMode::Drifted);
-    let progress = session.judge(&response, 3);
-    assert_eq!(level_of(&progress), Some(CorrectionLevel::Intervene));
+    let transition = session.judge(&response, 3);
+    assert_eq!(level_of(&transition), Some(CorrectionLevel::Intervene));
 }
 
 #[test]
 fn whoever_goes_on_elsewhere_did_not_follow_the_correction_of_a_fact() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
-    let progress = session.change("src/auth/token.ts", Rule::Scope, 10);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Ignored]);
+    let transition = session.change("src/auth/token.ts", Rule::Scope, 10);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Ignored]);
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
     let back = bash(
@@ -736,6 +767,6 @@ fn whoever_goes_on_elsewhere_did_not_follow_the_correction_of_a_fact() {
         EffectKind::VersionControl,
         &["web/theme.css"],
     );
-    let progress = session.respond(&[assessed(back, Rule::Scope, 10)]);
-    assert_eq!(outcomes(&progress), [CorrectionOutcome::Followed]);
+    let transition = session.on_response(&[assessed(back, Rule::Scope, 10)]);
+    assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
 }

@@ -11,124 +11,135 @@
 //! - Other scores of 5 to 7 are said when three of the last four changing responses were no better, or when the session is
 //!   escalated, and then not within four changing responses of the last correction.
 //! - What is *firm* (a fact, repetition, what a model agrees with) escalates: after a correction that was not followed, the
-//!   next one comes at once and stronger, up to forced. An action is demanded [`MOST_DEMANDS`] times; then there is silence
+//!   next one comes at once and stronger, up to forced. An action is demanded [`MAX_FORCED`] times; then there is silence
 //!   until the session is back on its goal or the user speaks.
 //! - What is *soft* (a change that only does not look related to the goal) is a doubt. It is told when several stand together
 //!   (see [`crate::doubt`]): never stronger than [`CorrectionLevel::Correct`], nothing is to be undone, no escalation,
-//!   at most [`MOST_DOUBTS`] times under one goal.
+//!   at most [`MAX_DOUBTS`] times under one goal.
 //! - Facts that are found while a correction waits are said with it.
 //! - What the user let pass after a correction (they spoke, and did not object) is not corrected again.
 //! - A call that failed or was denied changed nothing: what was to be said of it is not said. Nor is what was put back before
 //!   it was said, were it in the same response.
 
-use crate::assessed::Assessed;
-use crate::correction::{self, MOST_ISSUES};
+use crate::assessed_action::AssessedAction;
+use crate::correction::{self, MAX_ISSUES};
 use crate::doubt::OpenDoubts;
-use crate::level::{MAX_ESCALATION, MOST_DOUBTS, ON_GOAL_FROM, lowered, stronger};
-use crate::offence::Offence;
+use crate::level::{MAX_DOUBTS, MAX_ESCALATION, ON_GOAL_FROM, lowered, stronger};
 use crate::policy::Policy;
-use crate::way_back::{has_hard, is_same_file, is_soft, way_back};
-use correcting::Ground;
+use crate::recovery_plan::{has_hard_finding, is_doubt_only, is_same_file, recovery_plan};
+use crate::violation::Violation;
+use corrections::CorrectionBasis;
 use grov_domain::{
     ActionSketch, Assessment, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftState,
     DriftVerdict, GoalContract, OFF_GOAL_BELOW, SessionMode,
 };
-use response::{described, eased_of, facts, put_back_at_once, reasons, worst};
+use recovery::OngoingUndo;
+use response::{described, facts, reasons, restored_within, with_exemptions, worst};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use time::{Duration, OffsetDateTime};
-use undoing::Undoing;
 
-mod also;
-mod correcting;
-mod nouns;
+mod attached_facts;
+mod corrections;
+mod recovery;
 mod response;
-mod undoing;
+mod transition;
 
-pub(crate) use nouns::Spoken;
-pub use nouns::{Moment, Progress, Standing};
 pub(crate) use response::combined;
+pub(crate) use transition::PromptSummary;
+pub use transition::{EventContext, Position, Transition};
 
 /// Failed recoveries after which an action is demanded.
 const FAILURES_TO_FORCE: u8 = 3;
 /// How often an action is demanded.
-const MOST_DEMANDS: u8 = 2;
+const MAX_FORCED: u8 = 2;
 /// Changing responses that are kept in mind.
 const WINDOW: usize = 4;
 /// Changing responses between two mild corrections.
-const PAUSE: usize = 4;
+const MIN_PAUSE: usize = 4;
 /// Responses in which the undoing of one file may go on.
-const UNDOING: u8 = 3;
+const MAX_UNDO_RESPONSES: u8 = 3;
 /// Texts whose hashes are kept.
-const MOST_SAID: usize = 64;
+const MAX_DELIVERED_HASHES: usize = 64;
 /// Files that the user let pass, and files whose undoing was seen, kept at most.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 /// Earlier offences kept at most.
-const MOST_EARLIER: usize = 8;
+const MAX_EARLIER: usize = 8;
 
-/// The course of a session.
+/// Tracks whether a session is on its goal and which correction is open.
+///
+/// Renamed fields keep the names under which earlier versions stored them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Course {
+pub struct DriftStateMachine {
     state: DriftState,
     #[serde(skip)]
     policy: Policy,
     /// Scores of the newest changing responses, oldest first.
     recent: VecDeque<u8>,
-    /// What the correction of the state is about.
-    offence: Offence,
-    /// The correction of the state raised the escalation.
-    has_raised: bool,
-    /// Changing responses since the last correction was made.
-    since: usize,
+    /// The violation that the current correction is about.
+    #[serde(rename = "offence")]
+    violation: Violation,
+    /// Whether the current correction raised the escalation.
+    #[serde(rename = "has_raised")]
+    raised_escalation: bool,
+    /// Changing responses since the last correction was created.
+    #[serde(rename = "since")]
+    responses_since_correction: usize,
     /// Changing responses so far.
     responses: u64,
-    demands: u8,
-    /// What was done instead of following the last correction.
-    instead: Option<String>,
-    /// The goal, as a hash, and how many doubts were said under it.
+    /// How often a forced action was demanded.
+    #[serde(rename = "demands")]
+    forced_demands: u8,
+    /// What the agent did instead of following the last correction.
+    #[serde(rename = "instead")]
+    action_instead: Option<String>,
+    /// The hash of a goal, and how many doubts were reported under it.
     doubts: (u64, u8),
-    /// The doubts that stand together.
+    /// Doubts that were not reported yet.
     open_doubts: OpenDoubts,
-    undoing: Option<Undoing>,
-    /// What earlier corrections since the user's last words were about: undoing that is on the way back as well.
-    earlier: Vec<Offence>,
-    /// Files of which a change was taken for undoing; the next one has to prove it.
+    /// An undo that takes several responses.
+    undoing: Option<OngoingUndo>,
+    /// Violations of earlier corrections since the last prompt; undoing those is progress, too.
+    #[serde(rename = "earlier")]
+    earlier_violations: Vec<Violation>,
+    /// Files whose change was accepted as an undo once. The next change must prove to be one.
     undone: Vec<String>,
-    /// What the correction of the state says was found, the gravest first, without the facts that are said with it.
+    /// The issues of the current correction, most severe first, without the attached facts.
     issues: Vec<String>,
-    /// Facts that were found while the correction of the state waited, and are said with it.
-    also: Vec<Assessed>,
-    /// The id that the newest correction was made with, and how many others were.
+    /// Facts found while the current correction was pending; delivered with it.
+    #[serde(rename = "also")]
+    attached: Vec<AssessedAction>,
+    /// The base id of the newest correction, and how many further corrections used it.
     #[serde(default)]
     newest_id: Option<(CorrectionId, u32)>,
 }
 
-impl Course {
+impl DriftStateMachine {
     /// Goes on from a state.
     pub fn new(state: DriftState, policy: Policy) -> Self {
         Self {
             state,
             policy,
             recent: VecDeque::new(),
-            offence: Offence::default(),
-            has_raised: false,
-            since: PAUSE,
+            violation: Violation::default(),
+            raised_escalation: false,
+            responses_since_correction: MIN_PAUSE,
             responses: 0,
-            demands: 0,
-            instead: None,
+            forced_demands: 0,
+            action_instead: None,
             doubts: (0, 0),
             open_doubts: OpenDoubts::default(),
             undoing: None,
-            earlier: Vec::new(),
+            earlier_violations: Vec::new(),
             undone: Vec::new(),
             issues: Vec::new(),
-            also: Vec::new(),
+            attached: Vec::new(),
             newest_id: None,
         }
     }
 
     /// Goes on with a stored course under a policy.
-    pub fn under(self, policy: Policy) -> Self {
+    pub fn with_policy(self, policy: Policy) -> Self {
         Self { policy, ..self }
     }
 
@@ -138,78 +149,83 @@ impl Course {
     }
 
     /// Goes on with an escalation of 0 to 3.
-    pub fn escalate_to(&mut self, escalation: u8) {
+    pub fn set_escalation(&mut self, escalation: u8) {
         self.state.escalation = escalation.min(MAX_ESCALATION);
     }
 
     /// Whether corrections are made from now on.
-    pub fn set_corrects(&mut self, corrects: bool) {
+    pub fn set_corrections_enabled(&mut self, corrects: bool) {
         self.policy.corrects = corrects;
         if !corrects {
-            self.also.clear();
+            self.attached.clear();
         }
     }
 
     /// At which point the session is, for verdicts that come later.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    pub fn position(&self) -> Position {
+        Position {
             responses: self.responses,
             prompts: self.state.prompts,
         }
     }
 
     /// The correction that waits to be said.
-    pub fn pending(&self) -> Option<&Correction> {
+    pub fn pending_correction(&self) -> Option<&Correction> {
         let correction = self.state.correction.as_ref();
         correction.filter(|correction| correction.delivered_at.is_none())
     }
 
     /// The correction that waits to be said, unless it waited too long or the prompt that comes with it overtakes it: a
     /// fact may still be one under what the prompt says, and a model's verdict may come between two prompts.
-    pub fn sayable(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
-        let pending = self.pending()?;
-        let is_overtaken = with_prompt && !self.outlives_prompts();
-        (!is_overtaken && !self.is_late(pending, now)).then_some(pending)
+    pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
+        let pending = self.pending_correction()?;
+        let is_overtaken = with_prompt && !self.survives_prompts();
+        (!is_overtaken && !self.has_expired(pending, now)).then_some(pending)
     }
 
-    fn is_late(&self, pending: &Correction, now: OffsetDateTime) -> bool {
-        let most = self.policy.waits_at_most();
+    fn has_expired(&self, pending: &Correction, now: OffsetDateTime) -> bool {
+        let most = self.policy.max_pending_age();
         most.is_some_and(|most| now - pending.made_at > most)
     }
 
     /// Whether the correction of the state may still be right under the next prompt.
-    fn outlives_prompts(&self) -> bool {
-        self.offence.outlives_prompts() || self.policy.doubts_outlive_prompts()
+    fn survives_prompts(&self) -> bool {
+        self.violation.survives_prompts() || self.policy.doubts_survive_prompts()
     }
 
     /// Judges one response by what was found of its actions. The worst one decides.
-    pub fn respond(&mut self, response: &[Assessed], contract: &GoalContract, moment: Moment) -> Progress {
-        let mut progress = Progress::default();
+    pub fn on_response(
+        &mut self,
+        response: &[AssessedAction],
+        contract: &GoalContract,
+        context: EventContext,
+    ) -> Transition {
+        let mut transition = Transition::default();
         let before = (
             self.state.mode,
             self.state.escalation,
             self.state.failed_recoveries,
         );
-        self.put_back(response, contract, &moment, &mut progress);
-        let obeyed = self.followed(response);
-        let exempt = self.exempt(response, &obeyed);
-        let eased: Vec<Assessed>;
+        self.drop_restored(response, contract, &context, &mut transition);
+        let followed = self.followed(response);
+        let exempt = self.exempt(response, &followed);
+        let eased: Vec<AssessedAction>;
         let response = if exempt.is_empty() {
             response
         } else {
-            eased = eased_of(response, &exempt);
+            eased = with_exemptions(response, &exempt);
             &eased
         };
         for one in response.iter().filter(|one| !one.is_delegated) {
             self.open_doubts
-                .acted(&one.action, &one.assessment, one.call.as_deref());
+                .record(&one.action, &one.assessment, one.call.as_deref());
         }
-        let moot = put_back_at_once(response);
-        let skipped: Vec<usize> = obeyed.iter().chain(&moot).copied().collect();
+        let moot = restored_within(response);
+        let skipped: Vec<usize> = followed.iter().chain(&moot).copied().collect();
         let worst = worst(response, &skipped);
-        if worst.is_none() && obeyed.is_empty() {
-            self.touch(progress.changed, moment.at);
-            return progress;
+        if worst.is_none() && followed.is_empty() {
+            self.touch(transition.state_changed, context.at);
+            return transition;
         }
         let found = worst.map(|place| (place, &response[place]));
         let score = found.map(|(_, action)| action.assessment.score);
@@ -217,91 +233,95 @@ impl Course {
         let mut ignored = None;
         if !is_delegated {
             self.responses += 1;
-            self.since = self.since.saturating_add(1);
-            ignored = self.settle(score, !obeyed.is_empty(), moment.at, &mut progress);
+            self.responses_since_correction = self.responses_since_correction.saturating_add(1);
+            ignored = self.resolve_correction(score, !followed.is_empty(), context.at, &mut transition);
             if let Some(score) = score {
-                self.remember(score);
+                self.push_score(score);
             }
             if ignored.is_some() {
-                self.instead = found.map(|(_, action)| described(&action.action));
+                self.action_instead = found.map(|(_, action)| described(&action.action));
             }
         }
-        let is_firm = found.is_some_and(|(_, action)| !is_soft(&action.assessment));
-        self.move_on(score, is_firm, ignored.is_some(), is_delegated, &mut progress);
-        let is_said = found.is_some_and(|(_, action)| self.is_said(action, contract));
-        if let Some((place, action)) = found.filter(|_| is_said) {
-            let least = ignored
+        let is_firm = found.is_some_and(|(_, action)| !is_doubt_only(&action.assessment));
+        self.update_mode(score, is_firm, ignored.is_some(), is_delegated, &mut transition);
+        let should_correct = found.is_some_and(|(_, action)| self.should_correct(action, contract));
+        if let Some((place, action)) = found.filter(|_| should_correct) {
+            let min_level = ignored
                 .filter(|_| is_firm && action.assessment.score < OFF_GOAL_BELOW)
                 .map(stronger);
-            let ground = Ground {
+            let ground = CorrectionBasis {
                 issues: reasons(action),
-                plan: way_back(contract, &action.action, &action.assessment.findings, is_firm),
+                plan: recovery_plan(contract, &action.action, &action.assessment.findings, is_firm),
                 is_firm,
-                least,
+                min_level,
             };
-            self.correct(Some(place), action, ground, contract, &moment, &mut progress);
+            self.correct(Some(place), action, ground, contract, &context, &mut transition);
         }
-        let beside = |(place, _): &(usize, &Assessed)| {
-            let made = progress.made.as_ref();
-            !skipped.contains(place) && made.is_none_or(|(about, _)| *about != Some(*place))
+        let beside = |(place, _): &(usize, &AssessedAction)| {
+            let new_correction = transition.new_correction.as_ref();
+            !skipped.contains(place) && new_correction.is_none_or(|(about, _)| *about != Some(*place))
         };
         let facts = response.iter().enumerate().filter(beside);
-        let facts: Vec<&Assessed> = facts
+        let facts: Vec<&AssessedAction> = facts
             .map(|(_, one)| one)
-            .filter(|one| has_hard(&one.assessment))
+            .filter(|one| has_hard_finding(&one.assessment))
             .collect();
-        progress.changed |= self.say_with_it(&facts, contract);
-        progress.add(self.promote(contract, &moment));
-        if let (Some((_, made)), Some(pending)) = (&mut progress.made, self.pending())
-            && made.id == pending.id
+        transition.state_changed |= self.attach(&facts, contract);
+        transition.add(self.promote_attached(contract, &context));
+        if let (Some((_, new_correction)), Some(pending)) =
+            (&mut transition.new_correction, self.pending_correction())
+            && new_correction.id == pending.id
         {
-            made.clone_from(pending);
+            new_correction.clone_from(pending);
         }
-        progress.followed = obeyed;
-        progress.followed.extend(exempt);
+        transition.exempt = followed;
+        transition.exempt.extend(exempt);
         let after = (
             self.state.mode,
             self.state.escalation,
             self.state.failed_recoveries,
         );
-        progress.changed |= before != after || progress.made.is_some() || !progress.settled.is_empty();
-        self.touch(progress.changed, moment.at);
-        progress
+        transition.state_changed |=
+            before != after || transition.new_correction.is_some() || !transition.resolved.is_empty();
+        self.touch(transition.state_changed, context.at);
+        transition
     }
 
-    /// Takes in what a model says of a response that the rules have judged already. `since` is [`Course::standing`] when
+    /// Takes in what a model says of a response that the rules have judged already. `responses_since` is [`DriftStateMachine::position`] when
     /// it was judged: what came after may have overtaken the verdict.
-    pub fn judged(
+    pub fn apply_verdict(
         &mut self,
-        response: &[Assessed],
+        response: &[AssessedAction],
         verdict: &DriftVerdict,
-        since: Standing,
+        responses_since: Position,
         contract: &GoalContract,
-        moment: Moment,
-    ) -> Progress {
-        let mut progress = Progress::default();
+        context: EventContext,
+    ) -> Transition {
+        let mut transition = Transition::default();
         let Some(place) = worst(response, &[]) else {
-            return progress;
+            return transition;
         };
         let action = &response[place];
-        let is_hard = has_hard(&action.assessment);
+        let is_hard = has_hard_finding(&action.assessment);
         let before = action.assessment.score;
         let score = combined(&action.assessment, verdict.score);
-        let is_current = self.standing() == since;
+        let is_current = self.position() == responses_since;
         if score < OFF_GOAL_BELOW && is_current {
             if self.state.mode == SessionMode::Normal {
                 self.state.mode = SessionMode::Drifted;
-                progress.changed = true;
+                transition.state_changed = true;
             }
-            self.amend(before, score);
-            let is_doubt_of_rules = self.state.correction.is_some() && !self.offence.is_firm;
-            if is_doubt_of_rules && self.pending().is_none() && self.offence.is_of(action) {
+            self.replace_last_score(before, score);
+            let is_doubt_of_rules = self.state.correction.is_some() && !self.violation.is_firm;
+            if is_doubt_of_rules && self.pending_correction().is_none() && self.violation.is_same_step(action)
+            {
                 // It was told already; from now on it is more than a doubt.
-                self.offence.is_firm = true;
+                self.violation.is_firm = true;
             }
-            let is_free = self.state.correction.is_none() || (is_doubt_of_rules && self.pending().is_some());
-            if is_free && !is_hard && self.may_speak() && !self.is_let_pass(&action.action) {
-                let judged = Assessed {
+            let is_free =
+                self.state.correction.is_none() || (is_doubt_of_rules && self.pending_correction().is_some());
+            if is_free && !is_hard && self.may_correct() && !self.is_permitted(&action.action) {
+                let judged = AssessedAction {
                     assessment: Assessment {
                         score,
                         findings: action.assessment.findings.clone(),
@@ -309,7 +329,7 @@ impl Course {
                     ..action.clone()
                 };
                 let plan = if verdict.recovery_plan.is_empty() {
-                    way_back(contract, &action.action, &action.assessment.findings, true)
+                    recovery_plan(contract, &action.action, &action.assessment.findings, true)
                 } else {
                     verdict.recovery_plan.clone()
                 };
@@ -317,178 +337,180 @@ impl Course {
                 if !verdict.diagnostic.trim().is_empty() {
                     issues.insert(0, verdict.diagnostic.clone());
                 }
-                let ground = Ground {
+                let ground = CorrectionBasis {
                     issues,
                     plan,
                     is_firm: true,
-                    least: None,
+                    min_level: None,
                 };
-                self.correct(Some(place), &judged, ground, contract, &moment, &mut progress);
-                if progress.made.is_some() {
-                    self.offence.judged_under = Some(contract.goal.clone());
+                self.correct(Some(place), &judged, ground, contract, &context, &mut transition);
+                if transition.new_correction.is_some() {
+                    self.violation.judged_under = Some(contract.goal.clone());
                 }
             }
         } else if score >= OFF_GOAL_BELOW && before < OFF_GOAL_BELOW && is_current {
             // The rules were wrong about it.
-            self.amend(before, score);
+            self.replace_last_score(before, score);
             let about_it =
                 self.state.correction.as_ref().is_some_and(|correction| {
                     correction.step_id.is_some() && correction.step_id == action.step
                 });
             if about_it {
-                self.overtake(&mut progress);
-                progress.add(self.promote(contract, &moment));
+                self.expire(&mut transition);
+                transition.add(self.promote_attached(contract, &context));
             }
-            self.back_to_normal();
-            progress.changed = true;
+            self.reset_to_normal();
+            transition.state_changed = true;
         }
-        self.touch(progress.changed, moment.at);
-        progress
+        self.touch(transition.state_changed, context.at);
+        transition
     }
 
     /// The user said something.
-    pub fn prompted(&mut self, spoken: Spoken, at: OffsetDateTime) -> Progress {
-        let mut progress = Progress::default();
+    pub fn on_prompt(&mut self, spoken: PromptSummary, at: OffsetDateTime) -> Transition {
+        let mut transition = Transition::default();
         self.state.prompts = self.state.prompts.saturating_add(1);
         self.recent.clear();
-        self.earlier.clear();
+        self.earlier_violations.clear();
         let delivered_at = self.state.correction.as_ref().and_then(|one| one.delivered_at);
         let was_read = delivered_at.is_some_and(|delivered_at| delivered_at < spoken.arrived_at);
-        if was_read && !spoken.objects {
-            keep(&mut self.state.consent.facts, self.offence.facts.clone());
-            if !self.offence.is_hard {
-                keep(&mut self.state.consent.files, self.offence.files.clone());
+        if was_read && !spoken.has_objection {
+            push_bounded(&mut self.state.consent.facts, self.violation.facts.clone());
+            if !self.violation.is_hard {
+                push_bounded(&mut self.state.consent.files, self.violation.files.clone());
             }
         }
-        // What a fact or a model says waits until it is looked at again, see [`Course::unsaid`].
-        if was_read || (self.pending().is_some() && !self.outlives_prompts()) {
-            self.overtake(&mut progress);
+        // What a fact or a model says waits until it is looked at again, see [`DriftStateMachine::unsaid`].
+        if was_read || (self.pending_correction().is_some() && !self.survives_prompts()) {
+            self.expire(&mut transition);
         }
         if self.state.correction.is_none() {
-            self.back_to_normal();
+            self.reset_to_normal();
         }
-        progress.changed = true;
+        transition.state_changed = true;
         self.touch(true, at);
-        progress
+        transition
     }
 
     /// What the correction is about that waits to be said and may outlive a prompt: whoever knows the prompt has to look
     /// whether it does.
-    pub(crate) fn unsaid(&self) -> Option<&Offence> {
-        self.pending()?;
-        Some(&self.offence).filter(|_| self.outlives_prompts())
+    pub(crate) fn pending_violation(&self) -> Option<&Violation> {
+        self.pending_correction()?;
+        Some(&self.violation).filter(|_| self.survives_prompts())
     }
 
     /// What the user said yes to and still holds, in the agent's own words.
-    pub fn consented(&mut self, words: Vec<String>, at: OffsetDateTime) {
+    pub fn set_consents(&mut self, words: Vec<String>, at: OffsetDateTime) {
         self.state.consent.words = words;
         self.touch(true, at);
     }
 
     /// The user was asked about an action and let it run.
-    pub(crate) fn allowed(&mut self, one: &Assessed, at: OffsetDateTime) -> Progress {
-        self.amend(one.assessment.score, ON_GOAL_FROM);
-        if self.offence.call.is_some() && self.offence.call == one.call {
-            if self.pending().is_some() {
-                return self.dismiss(at);
+    pub(crate) fn on_allowed(&mut self, one: &AssessedAction, at: OffsetDateTime) -> Transition {
+        self.replace_last_score(one.assessment.score, ON_GOAL_FROM);
+        if self.violation.call.is_some() && self.violation.call == one.call {
+            if self.pending_correction().is_some() {
+                return self.drop_pending(at);
             }
-            let mut progress = Progress::default();
-            self.overtake(&mut progress);
+            let mut transition = Transition::default();
+            self.expire(&mut transition);
         }
         if self.state.correction.is_none() && self.state.mode != SessionMode::Forced {
-            self.back_to_normal();
+            self.reset_to_normal();
         }
         self.touch(true, at);
-        Progress::default()
+        Transition::default()
     }
 
     /// The user asked for something new.
-    pub fn asked_anew(&mut self) {
-        self.open_doubts.settled();
+    pub fn on_new_request(&mut self) {
+        self.open_doubts.clear();
     }
 
     /// A call failed: it changed nothing.
-    pub fn failed(&mut self, call: &str) {
-        self.open_doubts.failed(call);
+    pub fn on_call_failed(&mut self, call: &str) {
+        self.open_doubts.remove_call(call);
     }
 
     /// What waits to be said is right no more: the user allowed it meanwhile, or it did not happen.
-    pub fn dismiss(&mut self, at: OffsetDateTime) -> Progress {
-        let mut progress = Progress::default();
-        let Some(score) = self.pending().map(|pending| pending.score) else {
-            return progress;
+    pub fn drop_pending(&mut self, at: OffsetDateTime) -> Transition {
+        let mut transition = Transition::default();
+        let Some(score) = self.pending_correction().map(|pending| pending.score) else {
+            return transition;
         };
         if self.recent.back() == Some(&score) {
             self.recent.pop_back();
         }
-        self.overtake(&mut progress);
+        self.expire(&mut transition);
         if self.state.mode != SessionMode::Forced {
-            self.back_to_normal();
+            self.reset_to_normal();
         }
-        progress.changed = true;
+        transition.state_changed = true;
         self.touch(true, at);
-        progress
+        transition
     }
 
     /// The tool call that the correction which waits to be said is about.
     pub fn pending_call(&self) -> Option<&str> {
-        self.pending()?;
-        self.offence.call.as_deref()
+        self.pending_correction()?;
+        self.violation.call.as_deref()
     }
 
     /// Whether a subagent did what the correction that waits to be said is about.
     pub fn is_pending_delegated(&self) -> bool {
-        self.pending().is_some() && self.offence.is_delegated
+        self.pending_correction().is_some() && self.violation.is_delegated
     }
 
     /// A person had the correction of the state forgotten.
-    pub fn forget(&mut self, at: OffsetDateTime) {
+    pub fn clear_correction(&mut self, at: OffsetDateTime) {
         self.state.correction = None;
-        self.offence = Offence::default();
+        self.violation = Violation::default();
         self.issues.clear();
-        self.also.clear();
-        self.instead = None;
+        self.attached.clear();
+        self.action_instead = None;
         self.touch(true, at);
     }
 
     /// A judge was asked.
-    pub fn asked_judge(&mut self, at: OffsetDateTime) {
+    pub fn judge_requested(&mut self, at: OffsetDateTime) {
         self.state.judged_at_prompt = self.state.prompts;
         self.touch(true, at);
     }
 
     /// A correction was put into a request, as it is given here. Whether it is still the one of the state.
-    pub fn delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
+    pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
         let Some(correction) = self.state.correction.as_mut().filter(|one| one.id == said.id) else {
             return false;
         };
         // It may have got other words meanwhile, which the agent has not read.
-        let is_whole = correction.text == said.text;
+        let is_complete = correction.text == said.text;
         correction.clone_from(said);
         correction.delivered_at = Some(at);
         // What there was no room for, or came after the words went out, is still to be said.
-        let issues = self.said_issues();
-        let shown = &issues[..issues.len().min(MOST_ISSUES)];
-        let is_said = |one: &Assessed| is_whole && facts(one).iter().all(|reason| shown.contains(reason));
-        let (told, left): (Vec<Assessed>, Vec<Assessed>) =
-            std::mem::take(&mut self.also).into_iter().partition(is_said);
-        self.also = left;
+        let issues = self.all_issues();
+        let shown = &issues[..issues.len().min(MAX_ISSUES)];
+        let should_correct =
+            |one: &AssessedAction| is_complete && facts(one).iter().all(|reason| shown.contains(reason));
+        let (told, left): (Vec<AssessedAction>, Vec<AssessedAction>) = std::mem::take(&mut self.attached)
+            .into_iter()
+            .partition(should_correct);
+        self.attached = left;
         for one in &told {
-            self.remember_earlier(Offence::of(one, true));
+            self.push_earlier(Violation::of(one, true));
         }
         let Some(correction) = &self.state.correction else {
             return false;
         };
         let hash = correction::hash(&correction.text);
         self.state.said.push(hash);
-        let surplus = self.state.said.len().saturating_sub(MOST_SAID);
+        let surplus = self.state.said.len().saturating_sub(MAX_DELIVERED_HASHES);
         self.state.said.drain(..surplus);
         self.touch(true, at);
         true
     }
 
     /// What was said last was taken back before anybody read it.
-    pub fn taken_back(&mut self, at: OffsetDateTime) -> bool {
+    pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
         let Some(correction) = self
             .state
             .correction
@@ -504,20 +526,20 @@ impl Course {
     }
 
     /// A model's words for the demand that waits to be said.
-    pub fn reword(
+    pub fn apply_forced_recovery(
         &mut self,
         id: &CorrectionId,
         recovery: &grov_domain::ForcedRecovery,
         contract: &GoalContract,
         at: OffsetDateTime,
     ) -> bool {
-        let Some(mut correction) = self.pending().filter(|one| one.id == *id).cloned() else {
+        let Some(mut correction) = self.pending_correction().filter(|one| one.id == *id).cloned() else {
             return false;
         };
         correction.recovery_plan = vec![recovery.mandatory_action.clone()];
         correction.reason.clone_from(&recovery.recovery_prompt);
         self.issues = vec![recovery.recovery_prompt.clone()];
-        correction.text = self.worded(&correction, &self.said_issues(), contract);
+        correction.text = self.render(&correction, &self.all_issues(), contract);
         self.state.correction = Some(correction);
         self.touch(true, at);
         true
@@ -525,25 +547,28 @@ impl Course {
 
     /// Takes over what was known of the session before this program saw it. What was `spoken` since, as far as it is known,
     /// counts for it as if it were spoken now. Changed is the state if it is another one than the stored one.
-    pub fn resume(&mut self, stored: DriftState, spoken: &[Spoken], at: OffsetDateTime) -> Progress {
+    pub fn resume(&mut self, stored: DriftState, spoken: &[PromptSummary], at: OffsetDateTime) -> Transition {
         let live = &mut self.state;
         let is_untouched = live.mode == SessionMode::Normal && live.correction.is_none();
-        let mut progress = Progress {
-            changed: !is_untouched || live.prompts > 0,
-            ..Progress::default()
+        let mut transition = Transition {
+            state_changed: !is_untouched || live.prompts > 0,
+            ..Transition::default()
         };
         let spoken = if is_untouched { spoken } else { &[] };
-        let since = u64::try_from(spoken.len()).unwrap_or(u64::MAX);
-        live.prompts = live.prompts.saturating_sub(since).saturating_add(stored.prompts);
+        let responses_since = u64::try_from(spoken.len()).unwrap_or(u64::MAX);
+        live.prompts = live
+            .prompts
+            .saturating_sub(responses_since)
+            .saturating_add(stored.prompts);
         live.judged_at_prompt = live.judged_at_prompt.max(stored.judged_at_prompt);
         live.escalation = live.escalation.max(stored.escalation);
         let mut said = stored.said;
         said.append(&mut live.said);
         live.said = said;
-        let since = std::mem::replace(&mut live.consent, stored.consent);
-        keep(&mut live.consent.files, since.files);
-        keep(&mut live.consent.facts, since.facts);
-        keep(&mut live.consent.words, since.words);
+        let responses_since = std::mem::replace(&mut live.consent, stored.consent);
+        push_bounded(&mut live.consent.files, responses_since.files);
+        push_bounded(&mut live.consent.facts, responses_since.facts);
+        push_bounded(&mut live.consent.words, responses_since.words);
         live.updated_at = live.updated_at.max(stored.updated_at);
         if is_untouched {
             live.mode = stored.mode;
@@ -553,47 +578,47 @@ impl Course {
             let is_hard = live.is_fact;
             if let Some(correction) = &live.correction {
                 let files = correction.recovery_plan.iter().take(1);
-                self.offence = Offence {
+                self.violation = Violation {
                     files: files.filter_map(|step| step.file.clone()).collect(),
                     // A doubt is never that strong.
                     is_firm: is_hard || correction.level > CorrectionLevel::Correct,
                     is_hard,
                     call: correction.tool_use_id.clone(),
                     step: correction.step_id.clone(),
-                    ..Offence::default()
+                    ..Violation::default()
                 };
-                self.demands = u8::from(correction.level == CorrectionLevel::Forced);
+                self.forced_demands = u8::from(correction.level == CorrectionLevel::Forced);
             }
         }
         let latest = self.state.updated_at;
-        self.touch(progress.changed, latest);
+        self.touch(transition.state_changed, latest);
         for one in spoken {
-            let came = self.prompted(*one, at);
-            progress.settled.extend(came.settled);
-            progress.expired += came.expired;
+            let came = self.on_prompt(*one, at);
+            transition.resolved.extend(came.resolved);
+            transition.expired += came.expired;
         }
-        progress
+        transition
     }
 }
 
-impl Course {
+impl DriftStateMachine {
     /// What became of the correction of the state. The level of a firm one that was not followed.
-    fn settle(
+    fn resolve_correction(
         &mut self,
         score: Option<u8>,
         is_followed: bool,
         at: OffsetDateTime,
-        progress: &mut Progress,
+        transition: &mut Transition,
     ) -> Option<CorrectionLevel> {
         let correction = self.state.correction.as_ref()?;
         if correction.delivered_at.is_none() {
-            let is_stale = self.is_late(correction, at);
-            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.offence.is_hard;
+            let is_stale = self.has_expired(correction, at);
+            let is_moot = score.is_none_or(|score| score >= ON_GOAL_FROM) && !self.violation.is_hard;
             if is_stale {
-                self.also.clear();
+                self.attached.clear();
             }
             if is_stale || is_moot {
-                self.overtake(progress);
+                self.expire(transition);
             }
             return None;
         }
@@ -605,30 +630,30 @@ impl Course {
         let is_back = is_followed || score.is_none_or(|score| score >= enough);
         let level = correction.level;
         // Work on the goal goes on while what a constraint forbids still stands: that is no undoing.
-        let is_left = self.offence.is_hard && !self.offence.files.is_empty() && !is_followed;
+        let is_left = self.violation.is_hard && !self.violation.files.is_empty() && !is_followed;
         let outcome = if is_back && !is_left {
             CorrectionOutcome::Followed
         } else {
             CorrectionOutcome::Ignored
         };
         if is_followed {
-            self.undoing = Some(Undoing {
-                offence: self.offence.clone(),
-                left: UNDOING,
+            self.undoing = Some(OngoingUndo {
+                violation: self.violation.clone(),
+                left: MAX_UNDO_RESPONSES,
             });
         }
-        self.end(outcome, progress);
-        (!is_back && self.offence.is_firm).then_some(level)
+        self.end(outcome, transition);
+        (!is_back && self.violation.is_firm).then_some(level)
     }
 
     /// Mode, failures and escalation after a response.
-    fn move_on(
+    fn update_mode(
         &mut self,
         score: Option<u8>,
         is_firm: bool,
         is_ignored: bool,
         is_delegated: bool,
-        progress: &mut Progress,
+        transition: &mut Transition,
     ) {
         let state = &mut self.state;
         let is_off = score.is_some_and(|score| score < OFF_GOAL_BELOW);
@@ -637,7 +662,7 @@ impl Course {
         }
         if is_off && state.mode != SessionMode::Forced {
             let is_forced = is_firm && state.failed_recoveries >= FAILURES_TO_FORCE;
-            progress.is_forced_now = is_forced;
+            transition.entered_forced_mode = is_forced;
             state.mode = if is_forced {
                 SessionMode::Forced
             } else {
@@ -647,10 +672,10 @@ impl Course {
         if !is_off
             && !is_delegated
             && self
-                .pending()
+                .pending_correction()
                 .is_none_or(|pending| pending.score >= OFF_GOAL_BELOW)
         {
-            self.back_to_normal();
+            self.reset_to_normal();
         }
         if !is_delegated && score.is_some_and(|score| score >= ON_GOAL_FROM) {
             self.state.escalation = lowered(self.state.escalation);
@@ -658,26 +683,26 @@ impl Course {
     }
 
     /// Whether something is said about an action, see the head of this module.
-    fn is_said(&self, action: &Assessed, contract: &GoalContract) -> bool {
+    fn should_correct(&self, action: &AssessedAction, contract: &GoalContract) -> bool {
         let score = action.assessment.score;
-        if score >= ON_GOAL_FROM || !self.may_speak() {
+        if score >= ON_GOAL_FROM || !self.may_correct() {
             return false;
         }
-        let is_hard = has_hard(&action.assessment);
-        if let Some(pending) = self.pending()
-            && (pending.score <= score && (self.offence.is_hard || !is_hard))
+        let is_hard = has_hard_finding(&action.assessment);
+        if let Some(pending) = self.pending_correction()
+            && (pending.score <= score && (self.violation.is_hard || !is_hard))
         {
             return false;
         }
         if is_hard {
             return true;
         }
-        if self.is_let_pass(&action.action) {
+        if self.is_permitted(&action.action) {
             return false;
         }
-        if is_soft(&action.assessment) {
-            return self.open_doubts.are_due()
-                && self.doubts_under(contract) < MOST_DOUBTS
+        if is_doubt_only(&action.assessment) {
+            return self.open_doubts.should_report()
+                && self.doubts_reported(contract) < MAX_DOUBTS
                 && self.state.mode != SessionMode::Forced;
         }
         if score < OFF_GOAL_BELOW {
@@ -685,14 +710,14 @@ impl Course {
         }
         let doubtful = self.recent.iter().filter(|score| **score < ON_GOAL_FROM);
         let persists = self.state.escalation > 0 || doubtful.count() >= 3;
-        persists && self.since >= PAUSE
+        persists && self.responses_since_correction >= MIN_PAUSE
     }
 
-    fn may_speak(&self) -> bool {
-        self.policy.corrects && (self.state.mode != SessionMode::Forced || self.demands < MOST_DEMANDS)
+    fn may_correct(&self) -> bool {
+        self.policy.corrects && (self.state.mode != SessionMode::Forced || self.forced_demands < MAX_FORCED)
     }
 
-    fn is_let_pass(&self, action: &ActionSketch) -> bool {
+    fn is_permitted(&self, action: &ActionSketch) -> bool {
         let passes = |file: &String| {
             let let_pass = &self.state.consent.files;
             let_pass.iter().any(|own| is_same_file(own, file))
@@ -700,14 +725,14 @@ impl Course {
         !action.files.is_empty() && action.files.iter().all(passes)
     }
 
-    fn back_to_normal(&mut self) {
+    fn reset_to_normal(&mut self) {
         self.state.mode = SessionMode::Normal;
         self.state.failed_recoveries = 0;
-        self.demands = 0;
-        self.instead = None;
+        self.forced_demands = 0;
+        self.action_instead = None;
     }
 
-    fn remember(&mut self, score: u8) {
+    fn push_score(&mut self, score: u8) {
         if self.recent.len() >= WINDOW {
             self.recent.pop_front();
         }
@@ -715,7 +740,7 @@ impl Course {
     }
 
     /// The newest score is another one than was thought.
-    fn amend(&mut self, before: u8, score: u8) {
+    fn replace_last_score(&mut self, before: u8, score: u8) {
         if let Some(newest) = self.recent.back_mut().filter(|newest| **newest == before) {
             *newest = score;
         }
@@ -732,18 +757,18 @@ impl Course {
 }
 
 /// How a goal is known again.
-fn goal_of(contract: &GoalContract) -> u64 {
+fn goal_hash(contract: &GoalContract) -> u64 {
     correction::hash(contract.goal.trim())
 }
 
 /// Adds to a bounded list; the oldest go.
-fn keep<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+fn push_bounded<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
     for one in more {
         if !list.contains(&one) {
             list.push(one);
         }
     }
-    let surplus = list.len().saturating_sub(MOST_FILES);
+    let surplus = list.len().saturating_sub(MAX_FILES);
     list.drain(..surplus);
 }
 

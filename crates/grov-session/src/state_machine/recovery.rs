@@ -1,25 +1,26 @@
 //! The way back, as far as actions show that it is taken.
 
 use super::response::worst;
-use super::{Course, keep};
-use crate::assessed::Assessed;
+use super::{DriftStateMachine, push_bounded};
+use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
-use crate::offence::{Offence, Taken, known_as, takes};
-use crate::way_back::{has_hard, is_doubt};
+use crate::recovery_plan::{has_hard_finding, is_doubt};
+use crate::violation::{StepMatch, Violation, fingerprint, match_step};
 use grov_domain::Finding;
 use serde::{Deserialize, Serialize};
 
 /// The undoing of something goes on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Undoing {
-    pub(super) offence: Offence,
+pub(super) struct OngoingUndo {
+    #[serde(rename = "offence")]
+    pub(super) violation: Violation,
     /// Responses that it may still take.
     pub(super) left: u8,
 }
 
-impl Course {
+impl DriftStateMachine {
     /// Actions that take the first step of the correction that was said.
-    pub(super) fn followed(&mut self, response: &[Assessed]) -> Vec<usize> {
+    pub(super) fn followed(&mut self, response: &[AssessedAction]) -> Vec<usize> {
         let correction = self.state.correction.as_ref();
         let Some(step) = correction
             .filter(|correction| correction.delivered_at.is_some())
@@ -30,61 +31,66 @@ impl Course {
         let mut followed = Vec::new();
         let mut undone = Vec::new();
         for (place, one) in response.iter().enumerate().filter(|(_, one)| !one.is_delegated) {
-            if self.offence.is_undone_by(&one.put_back) {
+            if self.violation.is_undone_by(&one.put_back) {
                 followed.push(place);
                 continue;
             }
             let is_believed = || !one.action.files.iter().any(|file| self.undone.contains(file));
-            match takes(&one.action, step, &self.offence) {
-                Taken::Yes => followed.push(place),
-                Taken::Perhaps if is_believed() => {
+            match match_step(&one.action, step, &self.violation) {
+                StepMatch::Yes => followed.push(place),
+                StepMatch::Perhaps if is_believed() => {
                     followed.push(place);
                     undone.extend(one.action.files.iter().cloned());
                 }
-                Taken::Perhaps | Taken::No => {}
+                StepMatch::Perhaps | StepMatch::No => {}
             }
         }
-        keep(&mut self.undone, undone);
+        push_bounded(&mut self.undone, undone);
         followed
     }
 
     /// Actions that the user let pass, or that go on with an undoing that was believed.
-    pub(super) fn exempt(&mut self, response: &[Assessed], obeyed: &[usize]) -> Vec<usize> {
-        let is_exempt = |one: &Assessed| {
+    pub(super) fn exempt(&mut self, response: &[AssessedAction], followed: &[usize]) -> Vec<usize> {
+        let is_exempt = |one: &AssessedAction| {
             // That it also looks unrelated went with it.
             let is_known = |finding: &Finding| {
-                self.state.consent.facts.contains(&known_as(finding)) || is_doubt(finding.rule)
+                self.state.consent.facts.contains(&fingerprint(finding)) || is_doubt(finding.rule)
             };
-            let is_allowed = has_hard(&one.assessment) && one.assessment.findings.iter().all(is_known);
+            let is_allowed =
+                has_hard_finding(&one.assessment) && one.assessment.findings.iter().all(is_known);
             let undoes = self
                 .undoing
                 .as_ref()
-                .is_some_and(|undoing| undoing.offence.may_go_back_by(&one.action));
+                .is_some_and(|undoing| undoing.violation.may_be_undone_by(&one.action));
             // Only where the newest correction was followed, and once for each file: nobody can prove by an edit that it
             // takes back.
-            let is_old = |file: &String| self.undone.contains(file) || self.offence.files.contains(file);
+            let is_old = |file: &String| self.undone.contains(file) || self.violation.files.contains(file);
             let is_new = !one.action.files.iter().any(is_old);
             let is_free = is_new && self.state.correction.is_none();
-            let takes_back = |offence: &Offence| is_free && offence.may_go_back_by(&one.action);
-            let undoes = undoes || self.earlier.iter().any(takes_back);
+            let takes_back = |violation: &Violation| is_free && violation.may_be_undone_by(&one.action);
+            let undoes = undoes || self.earlier_violations.iter().any(takes_back);
             one.assessment.score < ON_GOAL_FROM && !one.is_delegated && (is_allowed || undoes)
         };
         let places = response.iter().enumerate();
         let exempt: Vec<usize> = places
-            .filter(|(place, one)| !obeyed.contains(place) && is_exempt(one))
+            .filter(|(place, one)| !followed.contains(place) && is_exempt(one))
             .map(|(place, _)| place)
             .collect();
         let files = exempt
             .iter()
             .flat_map(|place| response[*place].action.files.clone());
         let files: Vec<String> = files
-            .filter(|file| self.earlier.iter().any(|offence| offence.files.contains(file)))
+            .filter(|file| {
+                self.earlier_violations
+                    .iter()
+                    .any(|violation| violation.files.contains(file))
+            })
             .collect();
-        keep(&mut self.undone, files);
-        if worst(response, obeyed).is_some()
+        push_bounded(&mut self.undone, files);
+        if worst(response, followed).is_some()
             && let Some(undoing) = &mut self.undoing
         {
-            let comes_back = |one: &Assessed| undoing.offence.comes_back_by(&one.action);
+            let comes_back = |one: &AssessedAction| undoing.violation.is_repeated_by(&one.action);
             undoing.left = undoing.left.saturating_sub(1);
             if undoing.left == 0 || response.iter().any(comes_back) {
                 self.undoing = None;

@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 /// What a change of the course needs from outside.
 #[derive(Clone, Debug)]
-pub struct Moment {
+pub struct EventContext {
     /// Now.
     pub at: OffsetDateTime,
     /// The id of the correction, if one is made.
@@ -16,54 +16,54 @@ pub struct Moment {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct Transition {
     /// A correction that waits to be said from now on, and the action of the response that it is about; `None`: an earlier
     /// action.
-    pub made: Option<(Option<usize>, Correction)>,
+    pub new_correction: Option<(Option<usize>, Correction)>,
     /// Corrections of which it is known now what became of them.
-    pub settled: Vec<Correction>,
+    pub resolved: Vec<Correction>,
     /// Of these, how many were never said.
     pub expired: usize,
     /// Actions that are no deviation, whatever the rules say: they did what a correction asked for, go on with undoing, or
     /// the user let them pass.
-    pub followed: Vec<usize>,
+    pub exempt: Vec<usize>,
     /// An action is demanded for the first time.
-    pub is_forced_now: bool,
+    pub entered_forced_mode: bool,
     /// The state is another one now.
-    pub changed: bool,
+    pub state_changed: bool,
 }
 
-impl Progress {
+impl Transition {
     /// Adds what came of a later change.
     pub(crate) fn add(&mut self, later: Self) {
-        self.made = later.made.or(self.made.take());
-        self.settled.extend(later.settled);
+        self.new_correction = later.new_correction.or(self.new_correction.take());
+        self.resolved.extend(later.resolved);
         self.expired += later.expired;
-        self.followed.extend(later.followed);
-        self.is_forced_now |= later.is_forced_now;
-        self.changed |= later.changed;
+        self.exempt.extend(later.exempt);
+        self.entered_forced_mode |= later.entered_forced_mode;
+        self.state_changed |= later.state_changed;
     }
 }
 
 /// Something that the user said: were it a mere "yes", it means the same for what was said before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub struct PromptSummary {
     /// It holds a "no" of some sort: nothing is taken for allowed because of it.
-    pub objects: bool,
+    pub has_objection: bool,
     /// When the request arrived that brought it: what was told with that request the user had not seen.
     pub arrived_at: OffsetDateTime,
 }
 
 /// At which point of a session something was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct Position {
     pub(super) responses: u64,
     pub(super) prompts: u64,
 }
 
-impl Standing {
+impl Position {
     /// Whether nothing was typed between this point and another one.
-    pub(crate) fn is_of_prompt(self, other: Self) -> bool {
+    pub(crate) fn is_same_prompt(self, other: Self) -> bool {
         self.prompts == other.prompts
     }
 }

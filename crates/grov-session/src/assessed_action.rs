@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// An action and what was found of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Assessed {
+pub struct AssessedAction {
     /// The action.
     pub action: ActionSketch,
     /// The step it is recorded as.

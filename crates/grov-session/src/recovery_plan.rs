@@ -3,17 +3,17 @@
 use grov_domain::{ActionSketch, Assessment, Finding, GoalContract, RecoveryStep, Rule};
 
 /// Steps of a way back at most: who gets more takes none.
-const MOST_STEPS: usize = 3;
+const MAX_STEPS: usize = 3;
 
 /// Whether a finding is a matter of fact.
-pub fn has_hard(assessment: &Assessment) -> bool {
+pub fn has_hard_finding(assessment: &Assessment) -> bool {
     assessment.findings.iter().any(|finding| finding.rule.is_hard())
 }
 
 /// Whether what was found is only that something does not look related to the goal: a doubt, no fact and no repetition.
-pub fn is_soft(assessment: &Assessment) -> bool {
+pub fn is_doubt_only(assessment: &Assessment) -> bool {
     let gravest = assessment.findings.first().map(|finding| finding.rule);
-    gravest.is_some_and(is_doubt) && !has_hard(assessment)
+    gravest.is_some_and(is_doubt) && !has_hard_finding(assessment)
 }
 
 /// Whether a rule finds no more than that something does not look related to the goal.
@@ -23,7 +23,7 @@ pub fn is_doubt(rule: Rule) -> bool {
 
 /// The way back from an action with these findings, gravest first: undo or look into what was found, then go on with the
 /// goal. Nothing is to be undone because of a mere doubt.
-pub fn way_back(
+pub fn recovery_plan(
     contract: &GoalContract,
     action: &ActionSketch,
     findings: &[Finding],
@@ -33,7 +33,7 @@ pub fn way_back(
     for finding in findings {
         let file = finding.file.clone().or_else(|| action.files.first().cloned());
         let step = step_for(finding.rule, file, is_firm);
-        if !steps.contains(&step) && steps.len() + 1 < MOST_STEPS {
+        if !steps.contains(&step) && steps.len() + 1 < MAX_STEPS {
             steps.push(step);
         }
     }
@@ -146,19 +146,19 @@ mod tests {
             Rule::Scope,
             Rule::Judge,
         ] {
-            let steps = way_back(
+            let steps = recovery_plan(
                 &contract,
                 &action,
                 &[finding(rule, 3), finding(Rule::Tangent, 3)],
                 true,
             );
-            assert!(steps.len() <= MOST_STEPS);
+            assert!(steps.len() <= MAX_STEPS);
             assert_eq!(
                 steps.last().and_then(|step| step.file.as_deref()),
                 Some("src/auth/token.ts")
             );
         }
         let empty = GoalContract::default();
-        assert_eq!(way_back(&empty, &action, &[], true).len(), 1);
+        assert_eq!(recovery_plan(&empty, &action, &[], true).len(), 1);
     }
 }

@@ -28,8 +28,8 @@ fn found(rule: Rule, at_most: u8) -> Assessment {
     }
 }
 
-fn batch(on_goal: usize, off_goal: usize) -> Stretch {
-    let mut batch = Stretch::default();
+fn batch(on_goal: usize, off_goal: usize) -> ActionBatch {
+    let mut batch = ActionBatch::default();
     for at in 0..on_goal {
         batch.add(None, &edit(&format!("on/{at}")), &Assessment::on_goal(), false);
     }
@@ -88,24 +88,24 @@ fn a_matter_of_fact_caps_the_score_of_any_batch() {
     assert_eq!(mostly.score(), 3);
     let mut many = batch(0, 40);
     many.add(None, &edit("src/auth.rs"), &found(Rule::Danger, 2), false);
-    assert_eq!(many.offences.len(), MOST_OFFENCES);
+    assert_eq!(many.off_goal.len(), MAX_OFF_GOAL);
     assert_eq!(many.gravest_first()[0].1.rule, Rule::Danger);
 }
 
 #[test]
 fn a_file_again_and_again_costs_two() {
-    let mut again = Stretch::default();
+    let mut again = ActionBatch::default();
     for _ in 0..3 {
         again.add(None, &edit("src/a.rs"), &Assessment::on_goal(), false);
     }
     assert_eq!(again.score(), 8);
-    assert_eq!(again.circling().collect::<Vec<_>>(), ["src/a.rs"]);
+    assert_eq!(again.repeated_files().collect::<Vec<_>>(), ["src/a.rs"]);
     let mut said = again.clone();
     let mut repetition = found(Rule::Repetition, 4);
     repetition.findings[0].file = Some("a.rs".to_owned());
     said.add(None, &edit("src/b.rs"), &repetition, false);
-    assert_eq!(said.circling().count(), 0, "the rules said it");
-    let mut spread = Stretch::default();
+    assert_eq!(said.repeated_files().count(), 0, "the rules said it");
+    let mut spread = ActionBatch::default();
     for file in ["a", "b", "a", "c", "d", "e", "a"] {
         spread.add(None, &edit(file), &Assessment::on_goal(), false);
     }

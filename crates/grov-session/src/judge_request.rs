@@ -4,10 +4,10 @@
 //! of the rules. The model is shown the goal, what was asked last, the constraints and the actions with what they write;
 //! not what the agent says about them, nor what its tools put out.
 
-use crate::assessed::Assessed;
-use crate::course::{Standing, combined};
+use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
-use crate::way_back::has_hard;
+use crate::recovery_plan::has_hard_finding;
+use crate::state_machine::{Position, combined};
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftQuestion, DriftVerdict, Finding,
     ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, StepId, StepVerdict,
@@ -16,7 +16,7 @@ use grov_scope::{Place, Root};
 
 /// Why a judge is to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
+pub enum JudgeTrigger {
     /// So many prompts went by since it was asked last.
     Interval,
     /// The rules doubt what was done.
@@ -25,25 +25,25 @@ pub enum Occasion {
 
 /// A question about one response.
 #[derive(Clone, Debug)]
-pub struct Inquiry {
+pub struct JudgeRequest {
     contract: GoalContract,
     /// Where the project lies, and the same as it is written in commands.
     root: Root,
     folder: Option<String>,
-    response: Vec<Assessed>,
-    asked: Asked,
+    response: Vec<AssessedAction>,
+    kind: RequestKind,
 }
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestKind {
     /// Is it on goal? Asked at this point.
     Verdict {
         /// What came later may have overtaken the verdict.
-        since: Standing,
+        position: Position,
     },
     /// What has to be done now? For this correction.
-    Demand {
+    ForcedRecovery {
         /// The correction.
         correction: CorrectionId,
         /// Why it was made.
@@ -57,27 +57,27 @@ pub(crate) fn is_suspicious(score: u8, before: Option<u8>, is_hard: bool) -> boo
     !is_hard && (score < OFF_GOAL_BELOW || (is_doubtful(score) && before.is_some_and(is_doubtful)))
 }
 
-impl Inquiry {
+impl JudgeRequest {
     pub(crate) fn new(
         contract: GoalContract,
         root: Option<&str>,
-        response: &[Assessed],
-        asked: Asked,
+        response: &[AssessedAction],
+        kind: RequestKind,
     ) -> Self {
-        let counts = |one: &&Assessed| one.action.is_change() || one.assessment.score < ON_GOAL_FROM;
+        let counts = |one: &&AssessedAction| one.action.is_change() || one.assessment.score < ON_GOAL_FROM;
         let folder = root.map(|root| root.trim_end_matches('/'));
         Self {
             contract,
             root: Root::new(root),
             folder: folder.filter(|root| !root.is_empty()).map(str::to_owned),
             response: response.iter().filter(counts).cloned().collect(),
-            asked,
+            kind,
         }
     }
 
     /// What is asked.
-    pub fn asked(&self) -> &Asked {
-        &self.asked
+    pub fn kind(&self) -> &RequestKind {
+        &self.kind
     }
 
     /// What the agent was held to when it was asked.
@@ -86,15 +86,15 @@ impl Inquiry {
     }
 
     /// The actions that it is about.
-    pub fn response(&self) -> &[Assessed] {
+    pub fn response(&self) -> &[AssessedAction] {
         &self.response
     }
 
     /// Whether nothing was typed between the question and this point.
-    pub fn is_of_prompt(&self, now: Standing) -> bool {
-        match self.asked {
-            Asked::Verdict { since } => since.is_of_prompt(now),
-            Asked::Demand { .. } => true,
+    pub fn is_same_prompt(&self, now: Position) -> bool {
+        match self.kind {
+            RequestKind::Verdict { position } => position.is_same_prompt(now),
+            RequestKind::ForcedRecovery { .. } => true,
         }
     }
 
@@ -121,21 +121,24 @@ impl Inquiry {
     }
 
     /// Is it on goal? `earlier` are actions that bear on it, oldest first.
-    pub fn question(&self, earlier: &[ActionSketch]) -> DriftQuestion {
+    pub fn drift_question(&self, earlier: &[ActionSketch]) -> DriftQuestion {
         let scope = self.contract.scope.iter().chain(&self.contract.allowed);
         DriftQuestion {
             goal: self.contract.goal.clone(),
             newest_instruction: self.contract.newest_instruction().to_owned(),
             constraints: constraints(&self.contract),
             scope: scope.cloned().collect(),
-            earlier: earlier.iter().map(|action| self.shown(action)).collect(),
+            earlier: earlier
+                .iter()
+                .map(|action| self.project_relative(action))
+                .collect(),
             actions: self.actions(),
         }
     }
 
     /// What has to be done now, where that is asked.
-    pub fn demand(&self) -> Option<ForcedRecoveryQuestion> {
-        let Asked::Demand { reason, .. } = &self.asked else {
+    pub fn forced_recovery_question(&self) -> Option<ForcedRecoveryQuestion> {
+        let RequestKind::ForcedRecovery { reason, .. } = &self.kind else {
             return None;
         };
         Some(ForcedRecoveryQuestion {
@@ -152,12 +155,12 @@ impl Inquiry {
     pub fn verdicts(
         &self,
         verdict: &DriftVerdict,
-        made: Option<&(Option<usize>, Correction)>,
+        new_correction: Option<&(Option<usize>, Correction)>,
     ) -> Vec<(StepId, StepVerdict)> {
         let judged = self.response.iter().enumerate();
         judged
             .filter_map(|(place, one)| {
-                let correction = made
+                let correction = new_correction
                     .filter(|(about, _)| *about == Some(place))
                     .map(|(_, correction)| correction);
                 Some((one.step.clone()?, step_verdict(one, verdict, correction)))
@@ -166,30 +169,30 @@ impl Inquiry {
     }
 
     /// How many of the steps a verdict can still change: those off the goal by the rules are in the drift log already.
-    pub fn changeable(&self) -> usize {
-        let is_a_step = |one: &&Assessed| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
+    pub fn changeable_steps(&self) -> usize {
+        let is_a_step = |one: &&AssessedAction| one.step.is_some() && one.assessment.score >= OFF_GOAL_BELOW;
         self.response.iter().filter(is_a_step).count()
     }
 
     /// The actions without prose; what is written belongs to them.
     fn actions(&self) -> Vec<ActionSketch> {
-        let bare = |one: &Assessed| ActionSketch {
+        let bare = |one: &AssessedAction| ActionSketch {
             reasoning: None,
             output: None,
-            ..self.shown(&one.action)
+            ..self.project_relative(&one.action)
         };
         self.response.iter().map(bare).collect()
     }
 
     /// An action as a model is shown it: places in the project by their path from there.
-    fn shown(&self, action: &ActionSketch) -> ActionSketch {
+    fn project_relative(&self, action: &ActionSketch) -> ActionSketch {
         let files = action.files.iter();
         ActionSketch {
             files: files
                 .map(|file| Place::new(&self.root, file).shown().to_owned())
                 .collect(),
             command: action.command.as_ref().map(|command| match &self.folder {
-                Some(folder) => seen_from(folder, command),
+                Some(folder) => relative_to(folder, command),
                 None => command.clone(),
             }),
             ..action.clone()
@@ -198,30 +201,34 @@ impl Inquiry {
 }
 
 /// A command with the paths below a folder told from there, and the folder itself as `.`.
-fn seen_from(folder: &str, command: &str) -> String {
-    let mut told = String::with_capacity(command.len());
+fn relative_to(folder: &str, command: &str) -> String {
+    let mut relative = String::with_capacity(command.len());
     let mut rest = command;
     while let Some((before, after)) = rest.split_once(folder) {
-        told.push_str(before);
+        relative.push_str(before);
         let below = after.strip_prefix('/');
         let is_name = |next: char| next.is_alphanumeric() || matches!(next, '-' | '_' | '.');
         match below {
             Some(below) if below.starts_with(is_name) => rest = below,
             Some(below) => {
-                told.push_str("./");
+                relative.push_str("./");
                 rest = below;
             }
             None => {
-                told.push_str(if after.starts_with(is_name) { folder } else { "." });
+                relative.push_str(if after.starts_with(is_name) { folder } else { "." });
                 rest = after;
             }
         }
     }
-    told.push_str(rest);
-    told
+    relative.push_str(rest);
+    relative
 }
 
-fn step_verdict(one: &Assessed, verdict: &DriftVerdict, correction: Option<&Correction>) -> StepVerdict {
+fn step_verdict(
+    one: &AssessedAction,
+    verdict: &DriftVerdict,
+    correction: Option<&Correction>,
+) -> StepVerdict {
     let score = combined(&one.assessment, verdict.score);
     let mut findings: Vec<Finding> = Vec::new();
     if score < 8 {
@@ -229,7 +236,7 @@ fn step_verdict(one: &Assessed, verdict: &DriftVerdict, correction: Option<&Corr
             one.assessment
                 .findings
                 .iter()
-                .filter(|_| score < OFF_GOAL_BELOW || has_hard(&one.assessment))
+                .filter(|_| score < OFF_GOAL_BELOW || has_hard_finding(&one.assessment))
                 .cloned(),
         );
         if !verdict.diagnostic.trim().is_empty() {
@@ -307,7 +314,7 @@ mod tests {
             ("cat '/a/b/.env'", "cat '.env'"),
             ("echo", "echo"),
         ] {
-            assert_eq!(seen_from("/a/b", command), expected);
+            assert_eq!(relative_to("/a/b", command), expected);
         }
     }
 

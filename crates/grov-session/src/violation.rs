@@ -1,8 +1,8 @@
 //! What a correction is about, and whether an action takes it back.
 
-use crate::assessed::Assessed;
+use crate::assessed_action::AssessedAction;
 use crate::correction;
-use crate::way_back::{has_hard, is_same_file, named_file};
+use crate::recovery_plan::{has_hard_finding, is_same_file, named_file};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, EffectKind, Finding, GoalContract, RecoveryStep, Rule, StepId,
 };
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 
 /// What a correction is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Offence {
+pub(crate) struct Violation {
     /// The action, where it is known.
     pub(crate) action: Option<ActionSketch>,
     /// Its tool call.
     pub(crate) call: Option<String>,
     /// Its step.
     pub(crate) step: Option<StepId>,
-    /// The matters of fact among what was found, see [`known_as`].
+    /// The matters of fact among what was found, see [`fingerprint`].
     pub(crate) facts: Vec<u64>,
-    /// It is more than a doubt: see [`is_soft`](crate::way_back::is_soft).
+    /// It is more than a doubt: see [`is_doubt_only`](crate::way_back::is_soft).
     pub(crate) is_firm: bool,
     /// The files that were changed off goal.
     pub(crate) files: Vec<String>,
@@ -36,13 +36,13 @@ pub(crate) struct Offence {
 }
 
 /// How a finding is known again without its words.
-pub(crate) fn known_as(finding: &Finding) -> u64 {
+pub(crate) fn fingerprint(finding: &Finding) -> u64 {
     correction::hash(&format!("{}\n{}", finding.rule.as_str(), finding.reason))
 }
 
-impl Offence {
+impl Violation {
     /// What the correction for this action is about.
-    pub(crate) fn of(one: &Assessed, is_firm: bool) -> Self {
+    pub(crate) fn of(one: &AssessedAction, is_firm: bool) -> Self {
         let findings = &one.assessment.findings;
         let mut files: Vec<String> = findings
             .iter()
@@ -55,9 +55,9 @@ impl Offence {
         Self {
             files,
             content: one.action.content.clone(),
-            is_hard: has_hard(&one.assessment),
+            is_hard: has_hard_finding(&one.assessment),
             is_firm,
-            facts: facts.map(known_as).collect(),
+            facts: facts.map(fingerprint).collect(),
             action: Some(one.action.clone()),
             call: one.call.clone(),
             step: one.step.clone(),
@@ -68,8 +68,8 @@ impl Offence {
     }
 
     /// The action with what was found of it, where it is known.
-    pub(crate) fn assessed(&self, score: u8) -> Option<Assessed> {
-        Some(Assessed {
+    pub(crate) fn assessed(&self, score: u8) -> Option<AssessedAction> {
+        Some(AssessedAction {
             action: self.action.clone()?,
             step: self.step.clone(),
             call: self.call.clone(),
@@ -93,23 +93,23 @@ impl Offence {
     }
 
     /// Whether what is to be said of it may still be right under the next prompt.
-    pub(crate) fn outlives_prompts(&self) -> bool {
+    pub(crate) fn survives_prompts(&self) -> bool {
         self.is_hard || self.judged_under.is_some()
     }
 
     /// Whether it is this action.
-    pub(crate) fn is_of(&self, one: &Assessed) -> bool {
+    pub(crate) fn is_same_step(&self, one: &AssessedAction) -> bool {
         self.step.is_some() && self.step == one.step
     }
 
     /// Whether an edit may be part of taking back what was changed: it is of the same files, and what was written does not
     /// come again.
-    pub(crate) fn may_go_back_by(&self, action: &ActionSketch) -> bool {
-        self.is_edited_by(action) && action.content.is_some() && !self.comes_back_by(action)
+    pub(crate) fn may_be_undone_by(&self, action: &ActionSketch) -> bool {
+        self.is_edited_by(action) && action.content.is_some() && !self.is_repeated_by(action)
     }
 
     /// Whether an edit of the same files writes again what was written.
-    pub(crate) fn comes_back_by(&self, action: &ActionSketch) -> bool {
+    pub(crate) fn is_repeated_by(&self, action: &ActionSketch) -> bool {
         let written = self.content.as_deref().map(str::trim).unwrap_or_default();
         let new = action.content.as_deref().unwrap_or_default();
         self.is_edited_by(action) && !written.is_empty() && new.contains(written)
@@ -128,10 +128,10 @@ impl Offence {
 
 /// The one action that is demanded when corrections failed: undo what the user ruled out, else turn to the file where the
 /// work is, else to the user.
-pub(crate) fn demanded(contract: &GoalContract, offence: &Offence) -> RecoveryStep {
-    let undo = offence.files.first();
+pub(crate) fn forced_step(contract: &GoalContract, violation: &Violation) -> RecoveryStep {
+    let undo = violation.files.first();
     match (named_file(contract), undo) {
-        (_, Some(file)) if offence.is_hard => RecoveryStep {
+        (_, Some(file)) if violation.is_hard => RecoveryStep {
             action: format!("Undo the change of {file}"),
             file: Some(file.clone()),
         },
@@ -152,7 +152,7 @@ pub(crate) fn demanded(contract: &GoalContract, offence: &Offence) -> RecoverySt
 
 /// How an action relates to the first step of a way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Taken {
+pub(crate) enum StepMatch {
     /// It has nothing to do with it.
     No,
     /// It takes the step.
@@ -161,28 +161,32 @@ pub(crate) enum Taken {
     Perhaps,
 }
 
-/// Whether `action` takes `step`, which leads away from `offence`.
-pub(crate) fn takes(action: &ActionSketch, step: &RecoveryStep, offence: &Offence) -> Taken {
+/// Whether `action` takes `step`, which leads away from `violation`.
+pub(crate) fn match_step(action: &ActionSketch, step: &RecoveryStep, violation: &Violation) -> StepMatch {
     let Some(file) = &step.file else {
-        return Taken::No;
+        return StepMatch::No;
     };
     if !touches(action, file) {
-        return Taken::No;
+        return StepMatch::No;
     }
-    if !offence.is_about(file) {
-        return Taken::Yes;
+    if !violation.is_about(file) {
+        return StepMatch::Yes;
     }
     if !action.is_change() {
         // Looking at what is to be undone is a beginning, where it is not plain that it has to go.
-        return if offence.is_hard { Taken::No } else { Taken::Yes };
+        return if violation.is_hard {
+            StepMatch::No
+        } else {
+            StepMatch::Yes
+        };
     }
-    undoes(action, offence)
+    undoes(action, violation)
 }
 
 /// Whether `action` undoes what the offence changed.
-fn undoes(action: &ActionSketch, offence: &Offence) -> Taken {
-    if !action.files.iter().all(|file| offence.is_about(file)) {
-        return Taken::No;
+fn undoes(action: &ActionSketch, violation: &Violation) -> StepMatch {
+    if !action.files.iter().all(|file| violation.is_about(file)) {
+        return StepMatch::No;
     }
     let is_taken_back = |effect: &EffectKind| {
         matches!(
@@ -192,20 +196,20 @@ fn undoes(action: &ActionSketch, offence: &Offence) -> Taken {
     };
     if !action.action_type.modifies_files() {
         return if action.effects.iter().any(is_taken_back) {
-            Taken::Yes
+            StepMatch::Yes
         } else {
-            Taken::No
+            StepMatch::No
         };
     }
     let Some(new) = action.content.as_deref().map(str::trim) else {
-        return Taken::No;
+        return StepMatch::No;
     };
-    match offence.content.as_deref().map(str::trim) {
-        _ if new.is_empty() => Taken::Yes,
-        Some(written) if !written.is_empty() && new.contains(written) => Taken::No,
+    match violation.content.as_deref().map(str::trim) {
+        _ if new.is_empty() => StepMatch::Yes,
+        Some(written) if !written.is_empty() && new.contains(written) => StepMatch::No,
         // Taking back writes about as much as was there; going on tends to write more.
-        Some(written) if new.len() > 2 * written.len() + 80 => Taken::No,
-        _ => Taken::Perhaps,
+        Some(written) if new.len() > 2 * written.len() + 80 => StepMatch::No,
+        _ => StepMatch::Perhaps,
     }
 }
 
@@ -225,12 +229,12 @@ mod tests {
     use super::*;
     use crate::testing::{action, bash, edit};
 
-    fn offence(is_hard: bool) -> Offence {
-        Offence {
+    fn violation(is_hard: bool) -> Violation {
+        Violation {
             files: vec!["web/theme.css".to_owned()],
             content: Some("color: teal;".to_owned()),
             is_hard,
-            ..Offence::default()
+            ..Violation::default()
         }
     }
 
@@ -245,31 +249,38 @@ mod tests {
     fn undoing_is_told_from_going_on() {
         let theme = "/home/me/app/web/theme.css";
         let cases = [
-            (edit(theme, "color: red;"), Taken::Perhaps),
-            (edit(theme, ""), Taken::Yes),
-            (edit(theme, "color: teal; border: 0;"), Taken::No),
-            (edit(theme, &"a { color: red; }\n".repeat(40)), Taken::No),
-            (edit("web/button.css", "x"), Taken::No),
+            (edit(theme, "color: red;"), StepMatch::Perhaps),
+            (edit(theme, ""), StepMatch::Yes),
+            (edit(theme, "color: teal; border: 0;"), StepMatch::No),
+            (edit(theme, &"a { color: red; }\n".repeat(40)), StepMatch::No),
+            (edit("web/button.css", "x"), StepMatch::No),
             (
                 bash(
                     "git checkout -- web/theme.css",
                     EffectKind::VersionControl,
                     &[theme],
                 ),
-                Taken::Yes,
+                StepMatch::Yes,
             ),
-            (bash("rm web/theme.css", EffectKind::Delete, &[theme]), Taken::Yes),
+            (
+                bash("rm web/theme.css", EffectKind::Delete, &[theme]),
+                StepMatch::Yes,
+            ),
             (
                 bash("rm -r web", EffectKind::Delete, &[theme, "web/a.css"]),
-                Taken::No,
+                StepMatch::No,
             ),
             (
                 bash("sed -i s/teal/blue/ web/theme.css", EffectKind::Modify, &[theme]),
-                Taken::No,
+                StepMatch::No,
             ),
         ];
         for (action, expected) in cases {
-            assert_eq!(takes(&action, &undo(), &offence(true)), expected, "{action:?}");
+            assert_eq!(
+                match_step(&action, &undo(), &violation(true)),
+                expected,
+                "{action:?}"
+            );
         }
     }
 
@@ -281,25 +292,25 @@ mod tests {
             reason: String::new(),
             at_most: 3,
         };
-        let mut offence = offence(true);
-        offence.findings = vec![finding(Rule::Constraint, Some("web/theme.css"))];
+        let mut violation = violation(true);
+        violation.findings = vec![finding(Rule::Constraint, Some("web/theme.css"))];
         let back = ["web/theme.css".to_owned()];
-        assert!(offence.is_undone_by(&back));
-        offence.findings.push(finding(Rule::Danger, None));
-        assert!(!offence.is_undone_by(&back));
+        assert!(violation.is_undone_by(&back));
+        violation.findings.push(finding(Rule::Danger, None));
+        assert!(!violation.is_undone_by(&back));
     }
 
     #[test]
     fn looking_is_a_beginning_where_nothing_was_ruled_out() {
         let look = action(ActionType::Read, &["web/theme.css"]);
-        assert_eq!(takes(&look, &undo(), &offence(false)), Taken::Yes);
-        assert_eq!(takes(&look, &undo(), &offence(true)), Taken::No);
+        assert_eq!(match_step(&look, &undo(), &violation(false)), StepMatch::Yes);
+        assert_eq!(match_step(&look, &undo(), &violation(true)), StepMatch::No);
         let back = RecoveryStep {
             file: Some("src/auth/token.ts".to_owned()),
             action: String::new(),
         };
         let look = action(ActionType::Read, &["/home/me/app/src/auth/token.ts"]);
-        assert_eq!(takes(&look, &back, &offence(true)), Taken::Yes);
+        assert_eq!(match_step(&look, &back, &violation(true)), StepMatch::Yes);
     }
 
     #[test]

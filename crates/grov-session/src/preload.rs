@@ -2,30 +2,30 @@
 //! again once the past is known. What was done is judged by what was asked for then, not by what was asked for before it or
 //! after.
 
-use crate::assessed::Assessed;
-use crate::course::{Moment, Progress, Spoken};
+use crate::assessed_action::AssessedAction;
+use crate::contract_builder::{GoalContractBuilder, TaskGoal};
 use crate::engine::SessionEngine;
 use crate::event::Effects;
-use crate::holding::{Agreement, TaskGoal};
-use crate::inquiry::Occasion;
+use crate::judge_request::JudgeTrigger;
 use crate::level::ON_GOAL_FROM;
-use crate::verdict::{certain, verdicts};
-use crate::way_back::has_hard;
+use crate::recovery_plan::has_hard_finding;
+use crate::state_machine::{EventContext, PromptSummary, Transition};
+use crate::verdict::{certain_findings, verdicts};
 use grov_domain::{ActionSketch, DriftState, GoalEdit, StepId};
 use grov_scope::Rules;
 use std::collections::HashSet;
 use time::OffsetDateTime;
 
 /// Actions of which nothing is concluded until what was before is known.
-const MOST_OPEN: usize = 64;
+const MAX_UNRESOLVED: usize = 64;
 /// Prompts of which is kept what they mean for what waits to be said, until it is known what waits; the first ones.
-const MOST_SPOKEN: usize = 16;
+const MAX_PROMPTS: usize = 16;
 /// So much is kept. What comes later is not judged any more.
-const MOST_EARLY: usize = 256;
+const MAX_BUFFERED: usize = 256;
 
 /// An action that was done before.
 #[derive(Clone, Debug)]
-pub struct Done {
+pub struct StoredAction {
     /// The step it is recorded as.
     pub step: StepId,
     /// What was done.
@@ -38,22 +38,22 @@ pub struct Done {
 
 /// Something that rules are told of.
 #[derive(Clone)]
-pub(crate) enum Event {
+pub(crate) enum BufferedEvent {
     /// The user typed it.
-    Typed {
+    Prompt {
         /// As it is kept in a contract.
         prompt: String,
         /// What the agent had said, if the user says yes to it where the prompt is a mere "yes".
-        agrees_to: Option<String>,
+        consents_to: Option<String>,
     },
     /// The agent did it.
-    Done(Done),
+    Action(StoredAction),
     /// A call ended.
     Ended { call: String, failed: bool },
     /// The agent was shown it.
-    Heard(String),
+    OutputShown(String),
     /// The user said yes to it.
-    Agreed(String),
+    Consent(String),
     /// The user was asked about it and let it run.
     Allowed {
         /// What it is.
@@ -65,44 +65,44 @@ pub(crate) enum Event {
 
 /// What was before, as far as it is known, and what happened while it is not.
 #[derive(Default)]
-pub(crate) struct Past {
-    is_known: bool,
+pub(crate) struct Preload {
+    is_loaded: bool,
     /// It is known where the session stood, though maybe not what was done in it.
-    is_placed: bool,
+    is_state_loaded: bool,
     /// What happened since, oldest first.
-    early: Vec<Event>,
+    buffer: Vec<BufferedEvent>,
     /// What was typed before it was known where the session stood.
-    spoken: Vec<Spoken>,
+    prompts: Vec<PromptSummary>,
     /// Early actions of which nothing was found and from which nothing was concluded.
-    open: Vec<StepId>,
+    unresolved: Vec<StepId>,
     /// Something was typed or concluded since: nothing is said of the open ones any more.
-    is_open_overtaken: bool,
+    is_unresolved_superseded: bool,
 }
 
-impl Past {
+impl Preload {
     /// Whether what was before is known, or nothing was.
-    pub(crate) fn is_known(&self) -> bool {
-        self.is_known
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.is_loaded
     }
 
     /// Nothing was before, or it is known already.
-    pub(crate) fn holds_nothing(&mut self) {
+    pub(crate) fn mark_loaded(&mut self) {
         *self = Self {
-            is_known: true,
-            is_placed: true,
+            is_loaded: true,
+            is_state_loaded: true,
             ..Self::default()
         };
     }
 
     /// Keeps what happened until what was before is known.
-    pub(crate) fn keep(&mut self, event: impl FnOnce() -> Event) {
-        if !self.is_known && self.early.len() < MOST_EARLY {
-            self.early.push(event());
+    pub(crate) fn push(&mut self, event: impl FnOnce() -> BufferedEvent) {
+        if !self.is_loaded && self.buffer.len() < MAX_BUFFERED {
+            self.buffer.push(event());
         }
     }
 
     /// Keeps an action that is recorded as a step.
-    pub(crate) fn keep_action(
+    pub(crate) fn push_action(
         &mut self,
         action: &ActionSketch,
         call: Option<&str>,
@@ -110,8 +110,8 @@ impl Past {
         is_delegated: bool,
     ) {
         if let Some(step) = step {
-            self.keep(|| {
-                Event::Done(Done {
+            self.push(|| {
+                BufferedEvent::Action(StoredAction {
                     step: step.clone(),
                     action: action.clone(),
                     call: call.map(str::to_owned),
@@ -122,32 +122,32 @@ impl Past {
     }
 
     /// Keeps what a prompt means for what was said, until it is known what was.
-    pub(crate) fn keep_spoken(&mut self, spoken: Spoken) {
-        if !self.is_placed && self.spoken.len() < MOST_SPOKEN {
-            self.spoken.push(spoken);
+    pub(crate) fn push_prompt(&mut self, prompts: PromptSummary) {
+        if !self.is_state_loaded && self.prompts.len() < MAX_PROMPTS {
+            self.prompts.push(prompts);
         }
     }
 
     /// A prompt overtakes what is open.
-    pub(crate) fn overtake(&mut self) {
-        self.is_open_overtaken |= !self.open.is_empty();
+    pub(crate) fn supersede_unresolved(&mut self) {
+        self.is_unresolved_superseded |= !self.unresolved.is_empty();
     }
 
-    /// A response was judged, or, where that `is_blind`, left open.
-    pub(crate) fn concluded(&mut self, is_blind: bool, response: &[Assessed]) {
-        if is_blind {
-            let room = MOST_OPEN.saturating_sub(self.open.len());
+    /// A response was judged, or, where that `is_inconclusive`, left open.
+    pub(crate) fn response_judged(&mut self, is_inconclusive: bool, response: &[AssessedAction]) {
+        if is_inconclusive {
+            let room = MAX_UNRESOLVED.saturating_sub(self.unresolved.len());
             let steps = response.iter().filter_map(|one| one.step.clone());
-            self.open.extend(steps.take(room));
+            self.unresolved.extend(steps.take(room));
         } else if !response.is_empty() {
-            self.overtake();
+            self.supersede_unresolved();
         }
     }
 
     /// The words that the user said yes to meanwhile.
-    fn agreed(&self) -> impl Iterator<Item = &String> {
-        self.early.iter().filter_map(|event| match event {
-            Event::Agreed(words) => Some(words),
+    fn consents(&self) -> impl Iterator<Item = &String> {
+        self.buffer.iter().filter_map(|event| match event {
+            BufferedEvent::Consent(words) => Some(words),
             _ => None,
         })
     }
@@ -155,7 +155,7 @@ impl Past {
 
 /// What a session is held to by what is stored.
 #[derive(Clone, Debug, Default)]
-pub struct Terms {
+pub struct ContractInputs {
     /// The task in work.
     pub task: TaskGoal,
     /// Prompts that say something, oldest first, see [`instructions`](crate::instructions).
@@ -166,244 +166,247 @@ pub struct Terms {
 
 /// What is stored of a session but where it stood.
 #[derive(Clone, Debug, Default)]
-pub struct Stored {
+pub struct StoredHistory {
     /// What was done, oldest first.
-    pub steps: Vec<Done>,
+    pub steps: Vec<StoredAction>,
     /// Calls that ran after the user was asked about them.
     pub allowed: HashSet<String>,
     /// What it is held to.
-    pub terms: Terms,
+    pub inputs: ContractInputs,
 }
 
 /// What an engine has in mind, copied out to be brought together with what is stored: that takes long, and the engine goes on
 /// meanwhile.
-pub struct Snapshot {
-    agreement: Agreement,
+pub struct PendingLoad {
+    contract_builder: GoalContractBuilder,
     version: u64,
     root: Option<String>,
     consents: Vec<String>,
-    events: Vec<Event>,
+    events: Vec<BufferedEvent>,
 }
 
 /// What is stored of a session, half taken over.
-pub struct UnderWay {
+pub struct MergedHistory {
     /// What the session is held to by all that is known, if it is still at that version.
-    agreement: Agreement,
+    contract_builder: GoalContractBuilder,
     version: u64,
-    terms: Terms,
-    caught_up: CatchUp,
+    inputs: ContractInputs,
+    catch_up: CatchUp,
 }
 
-impl Snapshot {
+impl PendingLoad {
     /// Brings it together with what is stored.
-    pub fn with(self, stored: Stored) -> UnderWay {
+    pub fn merge(self, stored: StoredHistory) -> MergedHistory {
         let Self {
-            mut agreement,
+            mut contract_builder,
             version,
             root,
             consents,
             events,
         } = self;
-        let Stored {
+        let StoredHistory {
             steps,
             allowed,
-            mut terms,
+            mut inputs,
         } = stored;
         // What was typed since may be recorded by now.
-        terms.prompts.retain(|prompt| {
+        inputs.prompts.retain(|prompt| {
             let mut events = events.iter();
-            !events.any(|event| matches!(event, Event::Typed { prompt: typed, .. } if typed == prompt))
+            !events
+                .any(|event| matches!(event, BufferedEvent::Prompt { prompt: typed, .. } if typed == prompt))
         });
-        let before = resume(&mut agreement, terms.clone());
-        let mut caught_up = CatchUp::new(before, root.as_deref(), &consents, &allowed, steps, &events);
-        caught_up.follow(&events);
-        UnderWay {
-            agreement,
+        let before = resume(&mut contract_builder, inputs.clone());
+        let mut catch_up = CatchUp::new(before, root.as_deref(), &consents, &allowed, steps, &events);
+        catch_up.follow(&events);
+        MergedHistory {
+            contract_builder,
             version,
-            terms,
-            caught_up,
+            inputs,
+            catch_up,
         }
     }
 }
 
 /// What is stored about an agreement from before it was seen. How it stood then is returned.
-fn resume(agreement: &mut Agreement, terms: Terms) -> Agreement {
-    let mut before = agreement.resume(terms.task, terms.prompts);
-    before.edited(terms.edits.clone());
-    agreement.edited(terms.edits);
+fn resume(contract_builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalContractBuilder {
+    let mut before = contract_builder.resume(inputs.task, inputs.prompts);
+    before.set_edits(inputs.edits.clone());
+    contract_builder.set_edits(inputs.edits);
     before
 }
 
-fn take_over(agreement: &mut Agreement, terms: Terms) {
-    agreement.work_on(terms.task, terms.prompts);
-    agreement.edited(terms.edits);
+fn refresh_contract(contract_builder: &mut GoalContractBuilder, inputs: ContractInputs) {
+    contract_builder.set_task(inputs.task, inputs.prompts);
+    contract_builder.set_edits(inputs.edits);
 }
 
 /// A contract that is read again: prompts are read without the engine, which goes on meanwhile.
-pub struct Refresh {
-    agreement: Agreement,
+pub struct ContractRefresh {
+    contract_builder: GoalContractBuilder,
     version: u64,
-    terms: Terms,
+    inputs: ContractInputs,
 }
 
 impl SessionEngine {
     /// Whether what was before is known.
-    pub fn is_past_known(&self) -> bool {
-        self.past.is_known
+    pub fn is_history_loaded(&self) -> bool {
+        self.preload.is_loaded
     }
 
     /// Whether it is known where the session stood.
-    pub fn is_placed(&self) -> bool {
-        self.past.is_placed
+    pub fn is_state_loaded(&self) -> bool {
+        self.preload.is_state_loaded
     }
 
     /// Whether what the conversation is about is known from its beginning on.
-    pub fn is_whole(&self) -> bool {
-        self.agreement.is_whole()
+    pub fn is_contract_complete(&self) -> bool {
+        self.contract_builder.is_complete()
     }
 
     /// What was typed in this history before anything of it was seen, oldest first.
-    pub fn continues(&mut self, prompts: &[String]) {
-        self.agreement.continues(prompts);
+    pub fn inherit_prompts(&mut self, prompts: &[String]) {
+        self.contract_builder.inherit_prompts(prompts);
     }
 
     /// Another task is in work: what was typed for the last one is none of its.
-    pub fn turned_to_another_task(&mut self) {
-        self.agreement.turned_to_another_task();
+    pub fn switch_task(&mut self) {
+        self.contract_builder.switch_task();
     }
 
     /// Reads again what the session is held to.
-    pub fn refresh(&self, terms: Terms) -> Refresh {
-        Refresh {
-            agreement: self.agreement.clone(),
-            version: self.agreement.version(),
-            terms,
+    pub fn begin_contract_refresh(&self, inputs: ContractInputs) -> ContractRefresh {
+        ContractRefresh {
+            contract_builder: self.contract_builder.clone(),
+            version: self.contract_builder.version(),
+            inputs,
         }
     }
 
     /// Takes over a contract that was read again.
-    pub fn refreshed(&mut self, refresh: Refresh) {
-        if self.agreement.version() == refresh.version {
-            self.agreement = refresh.agreement;
-            self.held = None;
+    pub fn finish_contract_refresh(&mut self, refresh: ContractRefresh) {
+        if self.contract_builder.version() == refresh.version {
+            self.contract_builder = refresh.contract_builder;
+            self.rules_version = None;
         } else {
-            take_over(&mut self.agreement, refresh.terms);
+            refresh_contract(&mut self.contract_builder, refresh.inputs);
         }
     }
 
     /// Takes over where the session stood; `None`: nothing is stored of it. Changed is the state if it is another one than the
     /// stored one now.
-    pub fn place(&mut self, state: Option<DriftState>, at: OffsetDateTime) -> Progress {
-        if self.past.is_placed {
-            return Progress::default();
+    pub fn load_state(&mut self, state: Option<DriftState>, at: OffsetDateTime) -> Transition {
+        if self.preload.is_state_loaded {
+            return Transition::default();
         }
-        self.past.is_placed = true;
-        let spoken = std::mem::take(&mut self.past.spoken);
+        self.preload.is_state_loaded = true;
+        let prompts = std::mem::take(&mut self.preload.prompts);
         match state {
-            Some(state) => self.course.resume(state, &spoken, at),
-            None => Progress {
-                changed: true,
-                ..Progress::default()
+            Some(state) => self.state_machine.resume(state, &prompts, at),
+            None => Transition {
+                state_changed: true,
+                ..Transition::default()
             },
         }
     }
 
     /// What is to be brought together with what is stored.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut consents = self.course.state().consent.words.clone();
-        consents.retain(|words| self.past.agreed().all(|since| since != words));
-        Snapshot {
-            agreement: self.agreement.clone(),
-            version: self.agreement.version(),
+    pub fn begin_load(&self) -> PendingLoad {
+        let mut consents = self.state_machine.state().consent.words.clone();
+        consents.retain(|words| self.preload.consents().all(|since| since != words));
+        PendingLoad {
+            contract_builder: self.contract_builder.clone(),
+            version: self.contract_builder.version(),
             root: self.root.clone(),
             consents,
-            events: self.past.early.clone(),
+            events: self.preload.buffer.clone(),
         }
     }
 
     /// Takes over what was stored, with what happened meanwhile, and returns what is found of early actions from which
     /// nothing was concluded yet.
-    pub fn load(&mut self, loading: UnderWay) -> Found {
-        if self.past.is_known {
+    pub fn finish_load(&mut self, loading: MergedHistory) -> Reassessed {
+        if self.preload.is_loaded {
             // Another conversation began in its place.
-            return Found::default();
+            return Reassessed::default();
         }
-        let UnderWay {
-            agreement,
+        let MergedHistory {
+            contract_builder,
             version,
-            terms,
-            mut caught_up,
+            inputs,
+            mut catch_up,
         } = loading;
-        if self.agreement.version() == version {
-            self.agreement = agreement;
-            self.held = None;
+        if self.contract_builder.version() == version {
+            self.contract_builder = contract_builder;
+            self.rules_version = None;
         } else {
-            resume(&mut self.agreement, terms);
+            resume(&mut self.contract_builder, inputs);
         }
-        let early = std::mem::take(&mut self.past.early);
-        caught_up.follow(&early);
-        let (mut rules, mut found) = caught_up.into_parts();
-        rules.hold_to(self.agreement.contract().clone());
+        let buffer = std::mem::take(&mut self.preload.buffer);
+        catch_up.follow(&buffer);
+        let (mut rules, mut found) = catch_up.into_parts();
+        rules.hold_to(self.contract_builder.contract().clone());
         // They stay open until something is concluded: something may be typed before that.
-        found.retain(&self.past.open);
-        if rules.consents() != self.course.state().consent.words {
-            let latest = self.course.state().updated_at;
-            self.course.consented(rules.consents().to_vec(), latest);
+        found.retain(&self.preload.unresolved);
+        if rules.consents() != self.state_machine.state().consent.words {
+            let latest = self.state_machine.state().updated_at;
+            self.state_machine.set_consents(rules.consents().to_vec(), latest);
             found.is_consent_new = true;
         }
         self.rules = Some(rules);
-        self.held = None;
-        self.past.is_known = true;
+        self.rules_version = None;
+        self.preload.is_loaded = true;
         found
     }
 
     /// Concludes from actions that were seen before the past was known, as if they were done now. Of what is off the goal as
     /// a fact nothing is said where something was typed or found since. What is a guess is said by a judge alone: the stored
     /// steps tell less than there was, and the agent may be further by now. Of what failed nothing is said.
-    pub fn conclude(&mut self, found: Found, moment: &Moment) -> Effects {
-        let Found {
-            done: mut open,
+    pub fn conclude(&mut self, found: Reassessed, context: &EventContext) -> Effects {
+        let Reassessed {
+            done: mut unresolved,
             mut failed,
             is_consent_new,
         } = found;
-        if !self.agreement.is_whole() {
-            for one in open.iter_mut().chain(&mut failed) {
-                one.assessment = certain(one.assessment.clone(), true);
+        if !self.contract_builder.is_complete() {
+            for one in unresolved.iter_mut().chain(&mut failed) {
+                one.assessment = certain_findings(one.assessment.clone(), true);
             }
         }
-        self.past.open.clear();
-        let is_overtaken = std::mem::take(&mut self.past.is_open_overtaken);
-        let is_guess = |one: &Assessed| one.assessment.score < ON_GOAL_FROM && !has_hard(&one.assessment);
-        let (guesses, facts): (Vec<Assessed>, Vec<Assessed>) = open.into_iter().partition(is_guess);
+        self.preload.unresolved.clear();
+        let is_overtaken = std::mem::take(&mut self.preload.is_unresolved_superseded);
+        let is_guess =
+            |one: &AssessedAction| one.assessment.score < ON_GOAL_FROM && !has_hard_finding(&one.assessment);
+        let (guesses, facts): (Vec<AssessedAction>, Vec<AssessedAction>) =
+            unresolved.into_iter().partition(is_guess);
         let is_on_goal = guesses.is_empty() && facts.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
         let mut effects = Effects::default();
-        if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard(&one.assessment))) {
-            let contract = self.agreement.contract().clone();
-            effects.progress = self.course.respond(&facts, &contract, moment.clone());
+        if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard_finding(&one.assessment))) {
+            let contract = self.contract_builder.contract().clone();
+            effects.transition = self.state_machine.on_response(&facts, &contract, context.clone());
         }
-        if !is_overtaken && !guesses.is_empty() && self.agreement.is_whole() {
+        if !is_overtaken && !guesses.is_empty() && self.contract_builder.is_complete() {
             effects
-                .inquiries
-                .push((self.inquiry(&guesses), Some(Occasion::Suspicion)));
+                .judge_requests
+                .push((self.verdict_request(&guesses), Some(JudgeTrigger::Suspicion)));
         }
-        let of_facts = facts.iter().zip(verdicts(&facts, &effects.progress));
-        let of_guesses = guesses.iter().zip(verdicts(&guesses, &Progress::default()));
-        let of_failed = failed.iter().zip(verdicts(&failed, &Progress::default()));
+        let of_facts = facts.iter().zip(verdicts(&facts, &effects.transition));
+        let of_guesses = guesses.iter().zip(verdicts(&guesses, &Transition::default()));
+        let of_failed = failed.iter().zip(verdicts(&failed, &Transition::default()));
         effects.later_verdicts = of_facts
             .chain(of_guesses)
             .chain(of_failed)
             .filter_map(|(one, verdict)| one.step.clone().zip(verdict))
             .filter(|(_, verdict)| !verdict.findings.is_empty() || verdict.level.is_some())
             .collect();
-        effects.progress.changed |= is_consent_new;
+        effects.transition.state_changed |= is_consent_new;
         effects
     }
 }
 
-impl Refresh {
+impl ContractRefresh {
     /// Reads the prompts, which takes long.
-    pub fn read(mut self) -> Self {
-        take_over(&mut self.agreement, self.terms.clone());
+    pub fn parse(mut self) -> Self {
+        refresh_contract(&mut self.contract_builder, self.inputs.clone());
         self
     }
 }
@@ -411,36 +414,36 @@ impl Refresh {
 /// Rules that know what is stored of a session, on their way through what happened since.
 struct CatchUp {
     /// What the session was held to before, then what it is held to now.
-    agreement: Agreement,
+    contract_builder: GoalContractBuilder,
     rules: Rules,
     /// What was done before.
     known: HashSet<StepId>,
     taken: usize,
-    found: Found,
+    found: Reassessed,
 }
 
 /// What rules say of what was done before the session was loaded, oldest first.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Reassessed {
     /// Of what took place, as far as is known.
-    pub done: Vec<Assessed>,
+    pub done: Vec<AssessedAction>,
     /// Of what failed or was denied: it changed nothing.
-    pub failed: Vec<Assessed>,
+    pub failed: Vec<AssessedAction>,
     /// What the user said yes to is not what is stored of it.
     pub is_consent_new: bool,
 }
 
-impl Found {
+impl Reassessed {
     /// Leaves out all but these steps.
     fn retain(&mut self, steps: &[StepId]) {
-        let is_one = |one: &Assessed| one.step.as_ref().is_some_and(|step| steps.contains(step));
+        let is_one = |one: &AssessedAction| one.step.as_ref().is_some_and(|step| steps.contains(step));
         self.done.retain(is_one);
         self.failed.retain(is_one);
     }
 
     /// A call failed.
     fn fail(&mut self, call: &str) {
-        let is_of = |one: &mut Assessed| one.call.as_deref() == Some(call);
+        let is_of = |one: &mut AssessedAction| one.call.as_deref() == Some(call);
         self.failed.extend(self.done.extract_if(.., is_of));
     }
 }
@@ -448,21 +451,21 @@ impl Found {
 impl CatchUp {
     /// From a session as it stood before, whose actions are `steps`. Those that are among `events` come with these.
     fn new(
-        agreement: Agreement,
+        contract_builder: GoalContractBuilder,
         root: Option<&str>,
         consents: &[String],
         allowed: &HashSet<String>,
-        mut steps: Vec<Done>,
-        events: &[Event],
+        mut steps: Vec<StoredAction>,
+        events: &[BufferedEvent],
     ) -> Self {
-        let mut rules = Rules::new(agreement.contract().clone(), root);
+        let mut rules = Rules::new(contract_builder.contract().clone(), root);
         for words in consents {
             rules.consented(words);
         }
         let seen: HashSet<&StepId> = events
             .iter()
             .filter_map(|event| match event {
-                Event::Done(done) => Some(&done.step),
+                BufferedEvent::Action(done) => Some(&done.step),
                 _ => None,
             })
             .collect();
@@ -475,43 +478,43 @@ impl CatchUp {
             rules.assess(&one.action, one.call.as_deref());
         }
         Self {
-            agreement,
+            contract_builder,
             rules,
             known: steps.into_iter().map(|one| one.step).collect(),
             taken: 0,
-            found: Found::default(),
+            found: Reassessed::default(),
         }
     }
 
     /// Follows what it has not followed yet of all that happened.
-    fn follow(&mut self, events: &[Event]) {
+    fn follow(&mut self, events: &[BufferedEvent]) {
         for event in events.iter().skip(self.taken) {
             match event {
-                Event::Typed { prompt, agrees_to } => {
-                    let says_something = self.agreement.prompted(prompt);
-                    self.rules.hold_to(self.agreement.contract().clone());
+                BufferedEvent::Prompt { prompt, consents_to } => {
+                    let says_something = self.contract_builder.add_prompt(prompt);
+                    self.rules.hold_to(self.contract_builder.contract().clone());
                     self.rules.prompted();
                     // Whoever knew nothing of the session took a "yes" for what it is about.
-                    if let Some(words) = agrees_to.as_ref().filter(|_| !says_something) {
+                    if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {
                         self.rules.consented(words);
                     }
                 }
-                Event::Done(done) => self.assess(done),
-                Event::Ended { call, failed } => {
+                BufferedEvent::Action(done) => self.assess(done),
+                BufferedEvent::Ended { call, failed } => {
                     self.rules.ended(call, *failed);
                     if *failed {
                         self.found.fail(call);
                     }
                 }
-                Event::Heard(text) => self.rules.heard(text),
-                Event::Agreed(words) => self.rules.consented(words),
-                Event::Allowed { action, call } => self.rules.allow(action, call.as_deref()),
+                BufferedEvent::OutputShown(text) => self.rules.heard(text),
+                BufferedEvent::Consent(words) => self.rules.consented(words),
+                BufferedEvent::Allowed { action, call } => self.rules.allow(action, call.as_deref()),
             }
         }
         self.taken = self.taken.max(events.len());
     }
 
-    fn assess(&mut self, done: &Done) {
+    fn assess(&mut self, done: &StoredAction) {
         if self.known.contains(&done.step) {
             return;
         }
@@ -521,7 +524,7 @@ impl CatchUp {
         } else {
             self.rules.assess(&done.action, call)
         };
-        self.found.done.push(Assessed {
+        self.found.done.push(AssessedAction {
             action: done.action.clone(),
             step: Some(done.step.clone()),
             call: done.call.clone(),
@@ -532,7 +535,7 @@ impl CatchUp {
     }
 
     /// The rules, and what they say of what was done since.
-    fn into_parts(self) -> (Rules, Found) {
+    fn into_parts(self) -> (Rules, Reassessed) {
         (self.rules, self.found)
     }
 }

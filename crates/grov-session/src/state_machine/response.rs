@@ -1,17 +1,17 @@
 //! What a response comes down to.
 
-use crate::assessed::Assessed;
+use crate::assessed_action::AssessedAction;
 use crate::level::ON_GOAL_FROM;
-use crate::offence::Offence;
-use crate::way_back::has_hard;
+use crate::recovery_plan::has_hard_finding;
+use crate::violation::Violation;
 use grov_domain::{ActionSketch, Assessment, Finding};
 use grov_redact::Redactor;
 
 /// Longest description of what was done instead, in characters.
-pub(super) const INSTEAD: usize = 160;
+pub(super) const MAX_DESCRIPTION: usize = 160;
 
 /// A response of which these actions are no deviation.
-pub(super) fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed> {
+pub(super) fn with_exemptions(response: &[AssessedAction], exempt: &[usize]) -> Vec<AssessedAction> {
     let mut eased = response.to_vec();
     for place in exempt {
         if let Some(one) = eased.get_mut(*place) {
@@ -25,11 +25,11 @@ pub(super) fn eased_of(response: &[Assessed], exempt: &[usize]) -> Vec<Assessed>
 }
 
 /// The actions whose facts a later one of the same response puts back: nothing is left to be said of them.
-pub(super) fn put_back_at_once(response: &[Assessed]) -> Vec<usize> {
-    let is_undone = |(place, one): &(usize, &Assessed)| {
+pub(super) fn restored_within(response: &[AssessedAction]) -> Vec<usize> {
+    let is_undone = |(place, one): &(usize, &AssessedAction)| {
         let later = response.iter().skip(place + 1);
         let back: Vec<String> = later.flat_map(|one| one.put_back.iter().cloned()).collect();
-        !back.is_empty() && Offence::of(one, true).is_undone_by(&back)
+        !back.is_empty() && Violation::of(one, true).is_undone_by(&back)
     };
     let found = response.iter().enumerate().filter(is_undone);
     found.map(|(place, _)| place).collect()
@@ -38,7 +38,7 @@ pub(super) fn put_back_at_once(response: &[Assessed]) -> Vec<usize> {
 /// The score that counts: a model's, except that what is a matter of fact stands.
 pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
     let model = model.clamp(1, 10);
-    if has_hard(rules) {
+    if has_hard_finding(rules) {
         rules.score.min(model)
     } else {
         model
@@ -46,10 +46,10 @@ pub(crate) fn combined(rules: &Assessment, model: u8) -> u8 {
 }
 
 /// The worst action that counts: one that changes something or that something was found of.
-pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> {
-    let counts = |one: &Assessed| {
+pub(super) fn worst(response: &[AssessedAction], followed: &[usize]) -> Option<usize> {
+    let counts = |one: &AssessedAction| {
         if one.is_delegated {
-            has_hard(&one.assessment)
+            has_hard_finding(&one.assessment)
         } else {
             one.assessment.score < ON_GOAL_FROM || one.action.is_change()
         }
@@ -57,24 +57,24 @@ pub(super) fn worst(response: &[Assessed], followed: &[usize]) -> Option<usize> 
     let counted = response.iter().enumerate();
     let counted = counted.filter(|(place, one)| counts(one) && !followed.contains(place));
     counted
-        .min_by_key(|(_, one)| (one.assessment.score, !has_hard(&one.assessment)))
+        .min_by_key(|(_, one)| (one.assessment.score, !has_hard_finding(&one.assessment)))
         .map(|(place, _)| place)
 }
 
 /// What was found of an action, one sentence each.
-pub(super) fn reasons(one: &Assessed) -> Vec<String> {
+pub(super) fn reasons(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
     findings.map(|finding| reason(one, finding)).collect()
 }
 
 /// The facts that were found of an action, one sentence each.
-pub(super) fn facts(one: &Assessed) -> Vec<String> {
+pub(super) fn facts(one: &AssessedAction) -> Vec<String> {
     let findings = one.assessment.findings.iter();
     let facts = findings.filter(|finding| finding.rule.is_hard());
     facts.map(|finding| reason(one, finding)).collect()
 }
 
-fn reason(one: &Assessed, finding: &Finding) -> String {
+fn reason(one: &AssessedAction, finding: &Finding) -> String {
     match one.is_delegated {
         true => format!("a subagent did this: {}", finding.reason),
         false => finding.reason.clone(),
@@ -87,6 +87,6 @@ pub(super) fn described(action: &ActionSketch) -> String {
     let on = action.files.first().or(action.command.as_ref());
     // Half a secret is none to the redactor, so it is cut afterwards.
     let on = on.map(|text| Redactor::shared().redact(text)).unwrap_or_default();
-    let on: String = on.chars().take(INSTEAD).collect();
+    let on: String = on.chars().take(MAX_DESCRIPTION).collect();
     format!("{what} of {on}")
 }

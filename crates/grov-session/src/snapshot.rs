@@ -1,0 +1,106 @@
+//! Stores an engine between processes.
+
+use crate::action_batch::ActionBatch;
+use crate::contract_builder::{GoalContractBuilder, IntentReader, TaskGoal};
+use crate::engine::SessionEngine;
+use crate::event::PendingQuestion;
+use crate::permissions::Permissions;
+use crate::policy::Policy;
+use crate::preload::Preload;
+use crate::state_machine::DriftStateMachine;
+use grov_domain::{GoalContract, GoalEdit};
+use grov_scope::Rules;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The state of an engine as it is stored between processes.
+///
+/// A snapshot belongs to one root and one policy, which the caller stores with it. Renamed fields keep the names under
+/// which earlier versions stored them.
+#[derive(Serialize, Deserialize)]
+pub struct EngineSnapshot<'a, R = grov_scope::Memo> {
+    #[serde(rename = "course")]
+    state_machine: Cow<'a, DriftStateMachine>,
+    #[serde(default, rename = "stretch")]
+    batch: Cow<'a, ActionBatch>,
+    #[serde(default)]
+    last_answer: Cow<'a, Option<String>>,
+    #[serde(default)]
+    questions: Cow<'a, [PendingQuestion]>,
+    #[serde(default)]
+    last_score: Option<u8>,
+    #[serde(default)]
+    suspicions: u8,
+    #[serde(default)]
+    permissions: Cow<'a, Permissions>,
+    /// What the user typed.
+    #[serde(rename = "typed")]
+    typed_contract: Cow<'a, GoalContract>,
+    /// The contract of the rules, where it differs from what the user typed.
+    #[serde(rename = "held")]
+    rules_contract: Option<Cow<'a, GoalContract>>,
+    rules: Option<R>,
+}
+
+impl SessionEngine {
+    /// Returns what has to be stored to continue in another process. The state of the rules may be long; without it they
+    /// start over with the next action.
+    pub fn snapshot(&self, with_rules: bool) -> EngineSnapshot<'_, impl Serialize + '_> {
+        let rules = self.rules.as_ref().filter(|_| with_rules);
+        let typed = self.contract_builder.typed_contract();
+        EngineSnapshot {
+            state_machine: Cow::Borrowed(&self.state_machine),
+            batch: Cow::Borrowed(&self.batch),
+            last_answer: Cow::Borrowed(&self.last_answer),
+            questions: Cow::Borrowed(&self.questions),
+            last_score: self.last_score,
+            suspicions: self.suspicions,
+            permissions: Cow::Borrowed(&self.permissions),
+            typed_contract: Cow::Borrowed(typed),
+            rules_contract: rules
+                .map(Rules::contract)
+                .filter(|contract| *contract != typed)
+                .map(Cow::Borrowed),
+            rules: rules.map(Rules::memo),
+        }
+    }
+
+    /// Restores an engine from a snapshot. `edits` are the contract edits made so far, oldest first.
+    pub fn restore(
+        snapshot: EngineSnapshot<'_>,
+        root: Option<&str>,
+        policy: Policy,
+        reader: IntentReader,
+        edits: &[GoalEdit],
+    ) -> Self {
+        let typed = snapshot.typed_contract.into_owned();
+        let rules_contract = snapshot.rules_contract.map(Cow::into_owned);
+        let rules = snapshot.rules.and_then(|memo| {
+            let contract = rules_contract.unwrap_or_else(|| typed.clone());
+            Rules::recall(contract, root, memo)
+        });
+        let mut contract_builder = GoalContractBuilder::new(reader);
+        contract_builder.set_task(TaskGoal::default(), typed.instructions);
+        contract_builder.set_edits(edits.to_vec());
+        contract_builder.mark_complete();
+        let mut preload = Preload::default();
+        preload.mark_loaded();
+        let mut engine = Self {
+            policy,
+            root: root.map(str::to_owned),
+            contract_builder,
+            rules,
+            rules_version: None,
+            state_machine: snapshot.state_machine.into_owned().with_policy(policy),
+            last_answer: snapshot.last_answer.into_owned(),
+            questions: snapshot.questions.into_owned(),
+            permissions: snapshot.permissions.into_owned(),
+            batch: snapshot.batch.into_owned(),
+            preload,
+            suspicions: snapshot.suspicions,
+            last_score: snapshot.last_score,
+        };
+        engine.current_rules();
+        engine
+    }
+}
