@@ -7,14 +7,12 @@ use bytes::Bytes;
 use grov_actions::transcript::typed;
 use grov_domain::{
     ClientSessionId, Clock, DriftEvent, DriftFilter, DriftStore, ExchangeRecord, ExchangeStore, HookStore,
-    Lineage, OWN_TEXT_OPENING, Outcome, Project, RecordSink, Redacted, SessionStore, SinkHealth,
+    Lineage, OWN_TEXT_OPENING, Project, RecordSink, Redacted, SessionStore, SinkHealth,
 };
 use grov_drift_proxy::{Drift, DriftSettings};
+use grov_live::{ActionWatch, Answered, ContextSource, Location, Occasion, Recorder, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
-use grov_proxy_core::{
-    ActionWatch, Answered, ContextSource, Location, MessagesRequest, ObservedExchange, Occasion, Recorder,
-    TurnObserver, UserNaming,
-};
+use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, TurnObserver};
 use grov_store::{OpenOptions, SqliteStore};
 use grov_wire::response::{Block, Turn, TurnEnd};
 use http::{HeaderMap, HeaderValue};
@@ -350,5 +348,5 @@ fn request(agent: &str, messages: &[Value], at: OffsetDateTime) -> MessagesReque
     if !agent.is_empty() {
         headers.insert("x-claude-code-agent-id", HeaderValue::from_str(agent).unwrap());
     }
-    MessagesRequest::new(&headers, Bytes::from(body.to_string()), at)
+    MessagesRequest::new(headers, Bytes::from(body.to_string()), at)
 }

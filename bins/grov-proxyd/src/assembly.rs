@@ -7,8 +7,8 @@ use grov_domain::{
 };
 use grov_drift_proxy::DriftBackend;
 use grov_hook_path::{HookBackend, Services};
+use grov_live::{LedgerBackend, MemoryBackend, TaskLedger};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
-use grov_proxy_core::{LedgerBackend, MemoryBackend, TaskLedger};
 use grov_rules::{IntentMemo, extract_intent, session_summary};
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
 use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};

@@ -15,9 +15,8 @@ use crate::understanding::{self, Understanding};
 use crate::watching;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, SettlingJudge, SystemClock};
-use grov_proxy_core::{
-    ContextSource, HeaderPolicy, Limits, Proxy, Recorder, ServeError, Upstream, UserNaming,
-};
+use grov_live::{ContextSource, Recorder, UserNaming};
+use grov_proxy_core::{HeaderPolicy, Limits, Proxy, ServeError, Upstream};
 use grov_runtime::daemon::{Lock, LockError, Record};
 use grov_runtime::logging::{self, LogError};
 use grov_runtime::{EXIT_USAGE, Environment, Home, Inputs, LogSettings, Settings, Tasks, UserMode};
@@ -217,7 +216,8 @@ async fn serve(
         &tasks,
     ));
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());
-    let proxy = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?)
+    let builder = Proxy::builder(upstream.map_err(|error| Stop::usage(error, None))?);
+    let proxy = grov_live::configure(builder, &recording.sink())
         .limits(Limits {
             body: proxy_settings.body_limit,
             connect: proxy_settings.connect_timeout,
@@ -235,7 +235,6 @@ async fn serve(
         .policy(injection)
         .observer(recorder)
         .workers(workers())
-        .sink(recording.sink())
         .health_section("judge", {
             let judge = Arc::clone(&judge);
             move || understanding::state(&judge.status())

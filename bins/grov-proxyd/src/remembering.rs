@@ -1,8 +1,8 @@
 //! What is said to the agent: the injection ledger, and what it tells: corrections first, then team memory.
 
 use crate::assembly::DaemonStore;
+use grov_live::{ContextSource, Injection, InjectionCounters, InjectionWork, MemorySource};
 use grov_memory::{Budget, Ranking};
-use grov_proxy_core::{ContextSource, Injection, InjectionCounters, InjectionWork, MemorySource};
 use grov_runtime::MemorySettings;
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 
 use crate::assembly::{DaemonStore, judge_settings};
 use grov_domain::{Clock, Judge, SpendingStore, SystemClock};
+use grov_live::{TaskOrchestration, TaskOrchestrator};
 use grov_llm::{Answering, JudgeSettings, JudgeStatus, ModelJudge, SetupError};
-use grov_proxy_core::{TaskOrchestration, TaskOrchestrator};
 use grov_runtime::LlmSettings;
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -12,8 +12,6 @@ pub struct ClientDialect {
     pub session_header: &'static str,
     /// Header of a request that names the subagent.
     pub agent_header: &'static str,
-    /// Key of the session's id in the JSON document that `metadata.user_id` holds.
-    pub session_key: &'static str,
     /// How the environment part of the prompt introduces the working directory. The longest spelling comes first.
     pub working_directory: &'static [&'static str],
     /// How a reminder begins: text between tags that the client puts into the user's messages.
@@ -55,7 +53,6 @@ impl ClientDialect {
     pub const CLAUDE_CODE: Self = Self {
         session_header: "x-claude-code-session-id",
         agent_header: "x-claude-code-agent-id",
-        session_key: "session_id",
         working_directory: &[
             "Primary working directory: ",
             "Current working directory: ",

@@ -25,8 +25,8 @@ const MOST_JOBS: usize = 1024;
 /// Records that may wait to be saved.
 const MOST_SAVES: usize = 4096;
 
-/// Watches live traffic for drift: an [`ActionWatch`](grov_proxy_core::ActionWatch) that judges what was done, and a
-/// [`ContextSource`](grov_proxy_core::ContextSource) that says what is to be said of it.
+/// Watches live traffic for drift: an [`ActionWatch`](grov_live::ActionWatch) that judges what was done, and a
+/// [`ContextSource`](grov_live::ContextSource) that says what is to be said of it.
 pub struct Drift {
     pub(crate) shared: Arc<Shared>,
 }

@@ -1,7 +1,7 @@
 //! One client session in memory: the engine that follows it, and what delivering and asking need beside.
 
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
-use grov_proxy_core::Answered;
+use grov_live::Answered;
 use grov_session::{IntentReader, JudgeRequest, Policy, SessionEngine};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;

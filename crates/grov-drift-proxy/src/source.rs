@@ -6,7 +6,7 @@ use crate::saving::Save;
 use crate::session::{Session, Slot};
 use async_trait::async_trait;
 use grov_domain::{CorrectionOutcome, Lineage};
-use grov_proxy_core::{ContextSource, Occasion, Words};
+use grov_live::{ContextSource, Occasion, Words};
 use grov_redact::Redactor;
 use grov_session::correction::framed;
 use std::sync::Arc;

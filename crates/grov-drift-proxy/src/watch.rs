@@ -5,7 +5,7 @@ use crate::drift::{Drift, Shared};
 use crate::session::{Session, Slot};
 use crate::work::Job;
 use grov_domain::{ExchangeKind, OFF_GOAL_BELOW, StepVerdict};
-use grov_proxy_core::{ActionWatch, Watched, WatchedExchange};
+use grov_live::{ActionWatch, Watched, WatchedExchange};
 use grov_session::{CallResult, Effects, EventContext, ObservedAction, PendingQuestion, SessionEvent};
 use std::path::Path;
 use std::sync::Arc;

@@ -17,16 +17,16 @@ use crate::relay::{Relay, RelayError, Watched};
 use crate::request::MessagesRequest;
 use crate::route::RouteRequest;
 use bytes::Bytes;
-use grov_domain::{Clock, SystemClock};
 use grov_wire::KnownRequests;
 use grov_wire::response::ResponseTap;
-use http::header::{self, HeaderValue};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use time::OffsetDateTime;
 
 /// Everything an exchange needs to know.
 pub(crate) struct Service {
@@ -39,6 +39,8 @@ pub(crate) struct Service {
     pub(crate) page_collector: Collector,
     pub(crate) known: Arc<KnownRequests>,
     pub(crate) policies: Policies,
+    /// Request headers that policies and observers can read.
+    pub(crate) kept_headers: Vec<HeaderName>,
     /// `None`: nobody observes.
     pub(crate) observation: Option<Observation>,
     pub(crate) metrics: Arc<Metrics>,
@@ -143,6 +145,18 @@ impl Service {
         Ok(self.relay(answer, None, None))
     }
 
+    fn message(&self, headers: &HeaderMap, body: Bytes, received_at: OffsetDateTime) -> MessagesRequest {
+        let mut kept = HeaderMap::new();
+        for name in &self.kept_headers {
+            // Copied: a value would hold the connection's read buffer.
+            let values = headers.get_all(name).iter();
+            for value in values.filter_map(|value| HeaderValue::from_bytes(value.as_bytes()).ok()) {
+                kept.append(name.clone(), value);
+            }
+        }
+        MessagesRequest::new(kept, body, received_at)
+    }
+
     fn way(&self, parts: &request::Parts, message: Option<&MessagesRequest>) -> Result<Way<'_>, Failure> {
         self.forwarder.way(RouteRequest {
             method: &parts.method,
@@ -175,7 +189,7 @@ impl Service {
         serving: &ServingGuard,
         is_turn: bool,
     ) -> Result<Response<Kind>, Failure> {
-        let received_at = SystemClock.now();
+        let received_at = OffsetDateTime::now_utc();
         if let Some(observation) = &self.observation {
             observation.catch_up().await;
         }
@@ -187,7 +201,7 @@ impl Service {
             .is_some_and(|value| value == "1");
         if !is_turn || bypassed {
             let routed = self.forwarder.is_routed();
-            let request = routed.then(|| MessagesRequest::new(&parts.headers, body.clone(), received_at));
+            let request = routed.then(|| self.message(&parts.headers, body.clone(), received_at));
             let way = self.way(&parts, request.as_ref())?;
             let answer = self
                 .forwarder
@@ -197,8 +211,8 @@ impl Service {
             drop(share);
             return Ok(self.relay(answer, None, None));
         }
-        let request = MessagesRequest::new(&parts.headers, body.clone(), received_at);
-        let request = Arc::new(request.knowing(Arc::clone(&self.known)));
+        let request = self.message(&parts.headers, body.clone(), received_at);
+        let request = Arc::new(request.with_known(Arc::clone(&self.known)));
         let way = self.way(&parts, Some(&request))?;
         let edited = self.policies.edit(&request).await;
         let answer = match edited {

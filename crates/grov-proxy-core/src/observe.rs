@@ -3,7 +3,6 @@
 use crate::metrics::Metrics;
 use crate::request::MessagesRequest;
 use bytes::Bytes;
-use grov_domain::Outcome;
 use grov_wire::response::{ResponseTap, Turn, TurnEnd};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,6 +27,19 @@ pub struct ObservedExchange {
     pub outcome: Outcome,
     /// When the answer ended.
     pub ended_at: OffsetDateTime,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The response arrived whole.
+    Complete,
+    /// The upstream ended or broke the response early.
+    Truncated,
+    /// The client went away before the end.
+    ClientGone,
+    /// The upstream answered with an error, as a status or as an event in the stream.
+    UpstreamError,
 }
 
 /// Is told of every exchange with the Messages API.
@@ -230,7 +242,7 @@ mod tests {
         let now = OffsetDateTime::UNIX_EPOCH;
         for _ in 0..20 {
             observation.submit(Ended {
-                request: Arc::new(MessagesRequest::new(&HeaderMap::new(), body.clone(), now)),
+                request: Arc::new(MessagesRequest::new(HeaderMap::new(), body.clone(), now)),
                 status: 200,
                 tap: ResponseTap::new(200, None, None),
                 relayed: 1,

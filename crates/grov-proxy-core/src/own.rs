@@ -5,7 +5,6 @@ use crate::body::Collector;
 use crate::metrics::Metrics;
 use crate::upstream::Pools;
 use bytes::Bytes;
-use grov_domain::{RecordSink, SinkHealth};
 use http::{HeaderValue, Method, Response, header};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -20,13 +19,30 @@ pub(crate) const PREFIX: &str = "/_grov/";
 /// A part of the health page that others fill in.
 pub(crate) type HealthSection = (&'static str, Box<dyn Fn() -> Value + Send + Sync>);
 
+/// The kind of a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A count that only grows.
+    Counter,
+    /// A value that rises and falls.
+    Gauge,
+}
+
+/// A metric of the embedder: kind, name, help text and value.
+pub(crate) type EmbedderMetric = (
+    MetricKind,
+    &'static str,
+    &'static str,
+    Box<dyn Fn() -> u64 + Send + Sync>,
+);
+
 /// Answers questions about the proxy itself.
 pub(crate) struct OwnPages {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pools: Arc<Pools>,
-    pub(crate) sink: Option<Arc<dyn RecordSink>>,
     pub(crate) version: String,
     pub(crate) sections: Vec<HealthSection>,
+    pub(crate) embedder_metrics: Vec<EmbedderMetric>,
     pub(crate) started: Instant,
     /// Most clients that may be connected.
     pub(crate) most_connections: usize,
@@ -48,23 +64,6 @@ impl OwnPages {
     }
 
     fn health(&self) -> String {
-        let store = self.sink.as_ref().map(|sink| {
-            let SinkHealth {
-                queued,
-                stored,
-                spooled,
-                lost,
-                last_error,
-            } = sink.health();
-            serde_json::json!({
-                "ok": last_error.is_none() && lost == 0,
-                "queued": queued,
-                "stored": stored,
-                "spooled": spooled,
-                "lost": lost,
-                "last_error": last_error,
-            })
-        });
         let mut health = serde_json::json!({
             "schema": 1,
             "status": "ok",
@@ -86,7 +85,6 @@ impl OwnPages {
                 "refused": self.metrics.faults("bodies_refused"),
             },
             "exchanges_observed": self.metrics.exchanges_observed(),
-            "store": store,
         });
         for (name, state) in &self.sections {
             health[*name] = state();
@@ -97,54 +95,41 @@ impl OwnPages {
     fn prometheus(&self) -> String {
         self.metrics.render(|registry| {
             let (reused, opened) = self.pools.counts();
-            counter(
+            let counter = MetricKind::Counter;
+            counter.register(
                 registry,
                 "upstream_connections_reused",
                 "Requests that found a connection ready",
                 reused,
             );
-            counter(
+            counter.register(
                 registry,
                 "upstream_connections_opened",
                 "Connections opened to the upstream",
                 opened,
             );
-            if let Some(sink) = &self.sink {
-                let health = sink.health();
-                gauge(
-                    registry,
-                    "records_queued",
-                    "Records accepted and not yet stored",
-                    health.queued,
-                );
-                gauge(
-                    registry,
-                    "records_spooled",
-                    "Records waiting in the spool file",
-                    health.spooled,
-                );
-                counter(registry, "records_stored", "Records stored", health.stored);
-                counter(
-                    registry,
-                    "records_lost",
-                    "Records neither stored nor spooled",
-                    health.lost,
-                );
+            for (kind, name, help, value) in &self.embedder_metrics {
+                kind.register(registry, name, help, value());
             }
         })
     }
 }
 
-fn counter(registry: &mut Registry, name: &str, help: &str, value: u64) {
-    let counter = Counter::<u64>::default();
-    counter.inc_by(value);
-    registry.register(name, help, counter);
-}
-
-fn gauge(registry: &mut Registry, name: &str, help: &str, value: u64) {
-    let gauge = Gauge::<i64>::default();
-    gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
-    registry.register(name, help, gauge);
+impl MetricKind {
+    fn register(self, registry: &mut Registry, name: &str, help: &str, value: u64) {
+        match self {
+            Self::Counter => {
+                let counter = Counter::<u64>::default();
+                counter.inc_by(value);
+                registry.register(name, help, counter);
+            }
+            Self::Gauge => {
+                let gauge = Gauge::<i64>::default();
+                gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
+                registry.register(name, help, gauge);
+            }
+        }
+    }
 }
 
 fn page(content_type: &'static str, text: String) -> Response<Bytes> {

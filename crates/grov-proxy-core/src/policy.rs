@@ -5,15 +5,10 @@ use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::FutureExt;
-use grov_domain::Lineage;
 use grov_wire::{Edit, Splice};
-use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-
-/// Lineages remembered as "edited no more"; the number is far above what a day brings.
-const MAX_UNEDITABLE: usize = 4096;
 
 /// How long all policies together may look for new text before the request goes out without it.
 const NEW_TEXT_BUDGET: Duration = Duration::from_millis(10);
@@ -57,7 +52,8 @@ pub trait RequestPolicy: Send + Sync + 'static {
         let _ = request;
     }
 
-    /// The upstream refused the edited request and took the original.
+    /// The upstream refused the edited request and took the original. A policy should edit this conversation no more: each
+    /// such request is sent twice.
     fn refused(&self, request: &MessagesRequest) {
         let _ = request;
     }
@@ -66,18 +62,12 @@ pub trait RequestPolicy: Send + Sync + 'static {
 /// The policies of a proxy, and what became of their edits.
 pub(crate) struct Policies {
     policies: Vec<Arc<dyn RequestPolicy>>,
-    /// Lineages whose edited requests the upstream refused.
-    uneditable: Mutex<HashSet<Lineage>>,
     metrics: Arc<Metrics>,
 }
 
 impl Policies {
     pub(crate) fn new(policies: Vec<Arc<dyn RequestPolicy>>, metrics: Arc<Metrics>) -> Self {
-        Self {
-            policies,
-            uneditable: Mutex::default(),
-            metrics,
-        }
+        Self { policies, metrics }
     }
 
     /// The body with what the policies add; `None` when nothing is to be added, or on any doubt.
@@ -96,17 +86,11 @@ impl Policies {
         self.tell(request, |policy, request| policy.accepted(request));
     }
 
-    /// The upstream refused the edited request and took the original: its lineage is edited no more.
+    /// The upstream refused the edited request and took the original.
     pub(crate) fn refused(&self, request: &MessagesRequest) {
         self.metrics.fault("edit_refused_upstream");
-        tracing::error!(
-            "the upstream refused an edited request and took the original; this history is edited no more"
-        );
+        tracing::error!("the upstream refused an edited request and took the original");
         self.tell(request, |policy, request| policy.refused(request));
-        let mut uneditable = self.uneditable.lock().unwrap_or_else(PoisonError::into_inner);
-        if uneditable.len() < MAX_UNEDITABLE {
-            uneditable.insert(request.identity().lineage());
-        }
     }
 
     async fn edited(&self, request: &MessagesRequest) -> Option<Vec<Bytes>> {
@@ -114,9 +98,6 @@ impl Policies {
             return None;
         }
         let index = request.index()?;
-        if self.is_uneditable(&request.identity().lineage()) {
-            return None;
-        }
         let planned = plan(&self.policies, request).await;
         for name in planned.panicked {
             self.metrics.fault("policy_panic");
@@ -141,13 +122,6 @@ impl Policies {
                 None
             }
         }
-    }
-
-    fn is_uneditable(&self, lineage: &Lineage) -> bool {
-        self.uneditable
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .contains(lineage)
     }
 
     /// Tells every policy something about its request; one that panics hears no more of it.

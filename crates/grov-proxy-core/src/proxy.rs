@@ -11,14 +11,14 @@ use crate::intake::{BoxedStream, Intake};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::observe::{Observation, TurnObserver};
-use crate::own::{HealthSection, OwnPages};
+use crate::own::{EmbedderMetric, HealthSection, MetricKind, OwnPages};
 use crate::page::{Page, Placed};
 use crate::policy::{Policies, RequestPolicy};
 use crate::route::Router;
 use crate::server;
 use crate::upstream::{Pools, Upstream, UpstreamId};
 use crate::workers::Workers;
-use grov_domain::RecordSink;
+use http::HeaderName;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
@@ -48,9 +48,10 @@ pub struct ProxyBuilder {
     policies: Vec<Arc<dyn RequestPolicy>>,
     observers: Vec<Arc<dyn TurnObserver>>,
     workers: usize,
-    sink: Option<Arc<dyn RecordSink>>,
     version: String,
     sections: Vec<HealthSection>,
+    embedder_metrics: Vec<EmbedderMetric>,
+    kept_headers: Vec<HeaderName>,
     pages: Vec<Placed>,
 }
 
@@ -67,9 +68,10 @@ impl Proxy {
             policies: Vec::new(),
             observers: Vec::new(),
             workers: 0,
-            sink: None,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sections: Vec::new(),
+            embedder_metrics: Vec::new(),
+            kept_headers: Vec::new(),
             pages: Vec::new(),
         }
     }
@@ -176,9 +178,22 @@ impl ProxyBuilder {
         self
     }
 
-    /// The sink whose state `/_grov/health` and `/_grov/metrics` show.
-    pub fn sink(mut self, sink: Arc<dyn RecordSink>) -> Self {
-        self.sink = Some(sink);
+    /// Keeps copies of these request headers, for policies and observers to read from
+    /// [`MessagesRequest::headers`](crate::MessagesRequest::headers). No header is kept by default.
+    pub fn keep_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
+        self.kept_headers.extend(names);
+        self
+    }
+
+    /// Adds a metric to `/_grov/metrics`. `value` is called for every scrape and must not block.
+    pub fn metric(
+        mut self,
+        kind: MetricKind,
+        name: &'static str,
+        help: &'static str,
+        value: impl Fn() -> u64 + Send + Sync + 'static,
+    ) -> Self {
+        self.embedder_metrics.push((kind, name, help, Box::new(value)));
         self
     }
 
@@ -219,9 +234,9 @@ impl ProxyBuilder {
         let own = OwnPages {
             metrics: Arc::clone(&metrics),
             pools: Arc::clone(&pools),
-            sink: self.sink,
             version: self.version,
             sections: self.sections,
+            embedder_metrics: self.embedder_metrics,
             started: Instant::now(),
             most_connections: self.limits.connections,
             collector: page_collector.clone(),
@@ -239,6 +254,7 @@ impl ProxyBuilder {
             collector: page_collector.sparing(),
             page_collector,
             known: Arc::default(),
+            kept_headers: self.kept_headers,
             policies: Policies::new(self.policies, Arc::clone(&metrics)),
             observation: None,
             metrics,

@@ -12,7 +12,6 @@ use crate::request::MessagesRequest;
 use crate::short_reads::SHORT_ANSWER;
 use crate::upstream::{Alarm, Bell, Link, Pool};
 use bytes::{Bytes, BytesMut};
-use grov_domain::{Clock, SystemClock};
 use grov_wire::response::ResponseTap;
 use http_body::{Body, Frame, SizeHint};
 use std::panic::AssertUnwindSafe;
@@ -20,6 +19,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use time::OffsetDateTime;
 use tokio::time::Instant;
 
 /// Frames are joined up to this size; a bigger frame goes alone, and so does one that a short read fills.
@@ -357,7 +357,7 @@ impl Drop for Relay {
                 unfed: self.unfed.take().map(apart),
                 body_ended: self.state == State::Ended,
                 client_gone,
-                ended_at: SystemClock.now(),
+                ended_at: OffsetDateTime::now_utc(),
             });
         }
     }

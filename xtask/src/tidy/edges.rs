@@ -11,6 +11,8 @@ enum Floor {
     Pure,
     /// Does one kind of I/O behind a port.
     Effects,
+    /// The proxy as a library: it knows `grov-wire` and nothing else of Grov.
+    Proxy,
     /// Faces the client on the wire.
     ProxyEdge,
     /// Faces the client through its hooks and its settings.
@@ -55,7 +57,7 @@ const CRATES: &[Crate] = &[
     Crate {
         name: "grov-wire",
         floor: Floor::Pure,
-        blind_to: &["grov-actions", "grov-redact"],
+        blind_to: EVERYTHING,
     },
     Crate {
         name: "grov-actions",
@@ -104,6 +106,11 @@ const CRATES: &[Crate] = &[
     },
     Crate {
         name: "grov-proxy-core",
+        floor: Floor::Proxy,
+        blind_to: &[],
+    },
+    Crate {
+        name: "grov-live",
         floor: Floor::ProxyEdge,
         blind_to: &["grov-store", "grov-llm"],
     },
@@ -238,8 +245,11 @@ fn forbidden(from: &Crate, to: &Crate) -> Option<String> {
         Floor::Effects => to.floor == Floor::Pure,
         // The wall: who talks on the wire and who talks through hooks know nothing of one another.
         Floor::ProxyEdge | Floor::HookEdge => {
-            matches!(to.floor, Floor::Pure | Floor::Effects) || to.floor == from.floor
+            matches!(to.floor, Floor::Pure | Floor::Effects)
+                || to.floor == from.floor
+                || (from.floor, to.floor) == (Floor::ProxyEdge, Floor::Proxy)
         }
+        Floor::Proxy => to.name == "grov-wire",
         Floor::Query => matches!(to.floor, Floor::Pure | Floor::Effects),
         Floor::HookPath => matches!(
             to.floor,
@@ -329,10 +339,11 @@ mod tests {
     fn arrows_point_down() {
         for (from, to) in [
             ("grov-domain", "grov-redact"),
-            ("grov-wire", "grov-domain"),
             ("grov-store", "grov-redact"),
-            ("grov-proxy-core", "grov-actions"),
-            ("grov-proxy-core", "grov-runtime"),
+            ("grov-proxy-core", "grov-wire"),
+            ("grov-live", "grov-proxy-core"),
+            ("grov-live", "grov-actions"),
+            ("grov-live", "grov-runtime"),
             ("grov-hooks", "grov-memory"),
             ("grov-cli", "grov-hooks"),
             ("grov-hook-path", "grov-hooks"),
@@ -357,9 +368,14 @@ mod tests {
             ("grov-domain", "grov-session"),
             ("grov-redact", "grov-domain"),
             ("grov-wire", "grov-store"),
+            ("grov-wire", "grov-domain"),
             ("grov-store", "grov-project"),
             ("grov-runtime", "grov-domain"),
-            ("grov-proxy-core", "grov-store"),
+            ("grov-proxy-core", "grov-domain"),
+            ("grov-proxy-core", "grov-runtime"),
+            ("grov-memory", "grov-proxy-core"),
+            ("grov-proxy-core", "grov-live"),
+            ("grov-live", "grov-store"),
             ("grov-proxy-core", "grov-proxyd"),
             ("grov-hooks", "grov-proxy-core"),
             ("grov-hooks", "grov-drift-proxy"),

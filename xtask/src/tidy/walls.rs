@@ -11,7 +11,7 @@ use std::path::Path;
 /// The crates of the hook path.
 const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift", "grov-hook-path"];
 /// The crates of the proxy path.
-const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-drift-proxy"];
+const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-live", "grov-drift-proxy"];
 
 /// What both paths may stand on.
 const SHARED: &[&str] = &[

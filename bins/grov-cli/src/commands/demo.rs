@@ -9,9 +9,10 @@ use grov_domain::{
     ClientSessionId, Lineage, RecordSink, SessionStore, SessionSummary, SpendingStore, StepRow, SystemClock,
     Task, TaskStore, TokenTotals,
 };
+use grov_live::{Injection, MemorySource, Recorder, TaskOrchestrator, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_memory::{Budget, Ranking};
-use grov_proxy_core::{Injection, MemorySource, Proxy, Recorder, TaskOrchestrator, Upstream, UserNaming};
+use grov_proxy_core::{Proxy, Upstream};
 use grov_query::{SessionView, StepView, TaskView, TokensView};
 use grov_sim::{Player, PlayerConfig, ScenarioSet, Sim, SimConfig, Transcript};
 use grov_store::{BatchWriter, WriterOptions};
@@ -169,10 +170,9 @@ async fn play(directory: &Path) -> Result<Played, Failure> {
         Budget::default(),
     );
     let (injection, keeping) = Injection::new(Arc::clone(&store) as Arc<_>, vec![Arc::new(source)]);
-    let proxy = Proxy::builder(upstream)
+    let proxy = grov_live::configure(Proxy::builder(upstream), &sink)
         .policy(injection)
-        .observer(Recorder::new(Arc::clone(&sink), UserNaming::Off, None).with_tasks(tasks))
-        .sink(sink)
+        .observer(Recorder::new(sink, UserNaming::Off, None).with_tasks(tasks))
         .build()
         .map_err(|error| failed("the proxy cannot start", error))?;
 

@@ -7,7 +7,7 @@ use grov_domain::{
     ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt,
     SessionId, Step, StepId, TokenUsage,
 };
-use grov_proxy_core::{
+use grov_live::{
     ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
 };
 use grov_redact::Redactor;

@@ -3,7 +3,7 @@
 use super::bench::{Bench, GOAL, ROOT, Response, level, lineage, session, until};
 use crate::DriftSettings;
 use grov_domain::{CorrectionLevel, CorrectionOutcome, EffectKind, SessionMode, SwitchScope, SwitchStore};
-use grov_proxy_core::ContextSource;
+use grov_live::ContextSource;
 use grov_session::testing::{bash, edit, read};
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use grov_domain::{
     SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope,
     SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
-use grov_proxy_core::Watched;
+use grov_live::Watched;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};

@@ -5,7 +5,7 @@ use super::double::{Answers, Kept};
 use crate::DriftSettings;
 use crate::work::{load, take_over};
 use grov_domain::{CorrectionOutcome, EffectKind, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
-use grov_proxy_core::Watched;
+use grov_live::Watched;
 use grov_session::testing::{bash, edit};
 use std::sync::Arc;
 

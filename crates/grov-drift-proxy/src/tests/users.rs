@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
 use grov_domain::{EffectKind, SessionMode};
-use grov_proxy_core::Question;
+use grov_live::Question;
 use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@ use super::bench::{Bench, GOAL, ROOT, Response, session};
 use super::double::{Answers, Kept, Ticking};
 use crate::{Drift, DriftSettings};
 use grov_domain::Project;
-use grov_proxy_core::{ActionWatch, ContextSource, Watched, WatchedExchange};
+use grov_live::{ActionWatch, ContextSource, Watched, WatchedExchange};
 use grov_session::testing::{edit, read, read_intent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,7 @@
 //! What observers are told, and that their faults stay theirs.
 
 use crate::support::{Act, Running, Scripted, post, until};
-use grov_domain::Outcome;
-use grov_proxy_core::{ObservedExchange, Proxy, TurnObserver, Upstream};
+use grov_proxy_core::{ObservedExchange, Outcome, Proxy, TurnObserver, Upstream};
 use grov_wire::response::Block;
 use std::io::Write;
 use std::sync::{Arc, Mutex};

@@ -29,6 +29,28 @@ impl RequestPolicy for Adds {
     }
 }
 
+/// Adds text until the upstream refuses it.
+#[derive(Default)]
+struct AddsUntilRefused(AtomicBool);
+
+#[async_trait]
+impl RequestPolicy for AddsUntilRefused {
+    fn name(&self) -> &'static str {
+        "adds until refused"
+    }
+
+    async fn propose(&self, request: &MessagesRequest) -> Vec<Edit> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Vec::new(),
+            false => Adds.propose(request).await,
+        }
+    }
+
+    fn refused(&self, _: &MessagesRequest) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
 struct Panics;
 
 #[async_trait]
@@ -190,7 +212,7 @@ async fn edits_that_do_not_fit_leave_the_request_as_it_was() {
 }
 
 #[tokio::test]
-async fn an_edit_that_the_upstream_refuses_is_taken_back_for_good() {
+async fn a_refused_edit_is_retried_with_the_original_and_reported_to_the_policy() {
     let upstream = Scripted::start(|_, request| {
         if request.body == BODY.as_bytes() {
             return vec![Act::Write(json_answer("{}"))];
@@ -200,7 +222,8 @@ async fn an_edit_that_the_upstream_refuses_is_taken_back_for_good() {
         )]
     })
     .await;
-    let proxy = Running::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).policy(Adds)).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let proxy = Running::start(builder.policy(AddsUntilRefused::default())).await;
     let mut client = proxy.client().await;
     for sent_upstream in [2, 3, 4] {
         client.send(post("/v1/messages", BODY.as_bytes())).await;

@@ -8,11 +8,10 @@ use super::index::RequestIndex;
 use super::known::{Beginning, KnownRequests, ReadBefore};
 use crate::json::{self, Kind, Scanner, Span};
 use bytes::Bytes;
-use grov_domain::ClientDialect;
 use std::borrow::Cow;
 
 /// Where the client's document names its session.
-const SESSION_KEY: &str = ClientDialect::CLAUDE_CODE.session_key;
+const SESSION_KEY: &str = "session_id";
 
 /// Bytes of a body for each message in it: as many as leave little room unused.
 const BYTES_A_MESSAGE: usize = 1024;

@@ -1,10 +1,9 @@
 //! Reminders: text that the client puts into the user's messages, between tags of its own.
 
-use grov_domain::ClientDialect;
 use std::borrow::Cow;
 
-const OPEN: &str = ClientDialect::CLAUDE_CODE.reminder_opening;
-const CLOSE: &str = ClientDialect::CLAUDE_CODE.reminder_closing;
+const OPEN: &str = "<system-reminder>";
+const CLOSE: &str = "</system-reminder>";
 
 /// Whether a text is a reminder as a whole: it begins and ends with the client's tags.
 pub fn is_system_reminder(text: &str) -> bool {

@@ -3,16 +3,17 @@
 mod sessions;
 mod steps;
 
-use crate::observe::{ObservedExchange, TurnObserver};
+use crate::identity::Identity;
+use crate::places::Places;
 use crate::prompts;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
 use crate::watch::{ActionWatch, Question, Watched, WatchedExchange};
-use crate::working_directory;
 use grov_domain::{
-    ActionSketch, ClientDialect, ExchangeId, ExchangeKind, ExchangeRecord, Outcome, Prompt, RecordSink, Step,
+    ActionSketch, ClientDialect, ExchangeId, ExchangeKind, ExchangeRecord, Prompt, RecordSink, Step,
     TokenUsage, without_own_text,
 };
 use grov_project::{Place, hash_user};
+use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use grov_redact::Redactor;
 use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
@@ -125,12 +126,7 @@ impl Recorder {
         if session.project.path.is_some() || session.searches >= MAX_SEARCHES {
             return;
         }
-        let request = &exchange.request;
-        let directory = request
-            .project_header()
-            .map(str::to_owned)
-            .or_else(|| request.index().and_then(working_directory::find));
-        let Some(directory) = directory else {
+        let Some(directory) = Places::directory(&exchange.request) else {
             session.searches += 1;
             return;
         };
@@ -153,7 +149,7 @@ impl TurnObserver for Recorder {
     }
 
     fn observe(&self, exchange: &ObservedExchange) {
-        let identity = exchange.request.identity();
+        let identity = Identity::of(&exchange.request);
         let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.session(&identity.session, exchange.ended_at);
         self.locate(session, exchange);
@@ -190,7 +186,7 @@ impl TurnObserver for Recorder {
             steps,
             usage: token_usage(&exchange.turn.usage),
             stop_reason: exchange.turn.stop_reason.clone(),
-            outcome: exchange.outcome,
+            outcome: outcome(exchange.outcome),
             drift: None,
         };
         // An id that we made up is good enough to record by, no more.
@@ -217,7 +213,7 @@ fn recorded(
     let index = exchange.request.index();
     let is_main = record.kind == ExchangeKind::Main;
     let ends_turn =
-        is_main && record.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
+        is_main && exchange.outcome == Outcome::Complete && record.stop_reason.as_deref() == Some("end_turn");
     RecordedExchange {
         id: record.id.clone(),
         client_session_id: record.client_session_id.clone(),
@@ -308,7 +304,7 @@ fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<
 /// The actions that were performed as far as is known now: those of a whole answer at once, those of a broken one
 /// when the next request of the lineage brings their results.
 fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &ExchangeId) -> Vec<Performed> {
-    let agent = exchange.request.identity().agent.clone();
+    let agent = Identity::of(&exchange.request).agent.clone();
     let mut steps = Vec::new();
     if let Some(index) = exchange.request.index() {
         let waiting = session.take_unconfirmed(agent.as_ref());
@@ -352,6 +348,15 @@ fn model(exchange: &ObservedExchange) -> Option<String> {
             .index()
             .and_then(|index| index.model().map(|model| model.into_owned()))
     })
+}
+
+fn outcome(outcome: Outcome) -> grov_domain::Outcome {
+    match outcome {
+        Outcome::Complete => grov_domain::Outcome::Complete,
+        Outcome::Truncated => grov_domain::Outcome::Truncated,
+        Outcome::ClientGone => grov_domain::Outcome::ClientGone,
+        Outcome::UpstreamError => grov_domain::Outcome::UpstreamError,
+    }
 }
 
 fn token_usage(usage: &Usage) -> TokenUsage {

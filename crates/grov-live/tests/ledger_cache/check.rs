@@ -3,6 +3,7 @@
 use crate::daemon::{Daemon, Fault, Talker};
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_OPENING, SideRequest};
+use grov_live::Identity;
 use grov_proxy_core::MessagesRequest;
 use grov_sim::cache::{CacheAudit, Comparison, LOOK_BACK, PromptCache, RenderedPrompt};
 use grov_sim::history::{DIRECTORY, MODELS, Operation, Sent};
@@ -137,7 +138,7 @@ pub(crate) fn as_received(sent: &Sent) -> MessagesRequest {
     }
     // Recordings are redacted: they do not tell where the client ran.
     headers.insert("x-grov-project", HeaderValue::from_static(DIRECTORY));
-    MessagesRequest::new(&headers, sent.body.clone(), sent.at)
+    MessagesRequest::new(headers, sent.body.clone(), sent.at)
 }
 
 impl Judge {
@@ -163,7 +164,7 @@ impl Judge {
         fault: Fault,
     ) -> Result<(), String> {
         let request = as_received(sent);
-        let lineage = request.identity().lineage();
+        let lineage = Identity::of(&request).lineage();
         let known = self.lineages.entry(lineage.clone()).or_default();
         let is_repeated = !known.bodies.insert(sent.body.clone());
         let edits = daemon.edits(&request, is_repeated, sent.began, fault).await;
@@ -418,7 +419,7 @@ fn observe(audit: &mut CacheAudit, sent: &Sent, arrived: &[u8]) -> Result<Compar
 }
 
 fn check_identity(sent: &Sent, request: &MessagesRequest) -> Result<(), String> {
-    let identity = request.identity();
+    let identity = Identity::of(request);
     let kind = match (sent.purpose, &sent.agent) {
         (Purpose::Title, _) => ExchangeKind::Side(SideRequest::Title),
         (Purpose::WebSearch, _) => ExchangeKind::Side(SideRequest::WebTool),

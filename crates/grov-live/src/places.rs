@@ -1,9 +1,10 @@
 //! Which project a request is about, looked up once per directory.
 
-use crate::request::MessagesRequest;
+use crate::identity::project_header;
 use crate::working_directory;
 use grov_domain::Project;
 use grov_project::Place;
+use grov_proxy_core::MessagesRequest;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,7 +48,7 @@ pub(crate) struct Places {
 impl Places {
     /// The directory that a request names; `None`: it names none.
     pub(crate) fn directory(request: &MessagesRequest) -> Option<String> {
-        let named = request.project_header().map(str::to_owned);
+        let named = project_header(request).map(str::to_owned);
         named.or_else(|| request.index().and_then(working_directory::find))
     }
 

@@ -14,7 +14,7 @@ mod store;
 
 use check::{Judge, Tally};
 use daemon::{Daemon, Fault, Talker};
-use grov_proxy_core::LedgerBackend;
+use grov_live::LedgerBackend;
 use grov_sim::history::{Event, Operation, play};
 use grov_store::{OpenOptions, SqliteStore};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use time::OffsetDateTime;
 
 fn request(messages: &Value) -> MessagesRequest {
     let body = Bytes::from(json!({"messages": messages}).to_string());
-    MessagesRequest::new(&HeaderMap::new(), body, OffsetDateTime::UNIX_EPOCH)
+    MessagesRequest::new(HeaderMap::new(), body, OffsetDateTime::UNIX_EPOCH)
 }
 
 fn found(messages: &Value) -> Vec<(String, bool)> {

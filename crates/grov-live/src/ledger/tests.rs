@@ -2,12 +2,12 @@
 
 use super::shared::Limits;
 use super::*;
-use crate::policy::RequestPolicy;
-use crate::request::MessagesRequest;
 use bytes::Bytes;
 use grov_domain::{
     MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus, TaskStore,
 };
+use grov_proxy_core::MessagesRequest;
+use grov_proxy_core::RequestPolicy;
 use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_wire::Splice;
@@ -148,7 +148,7 @@ impl Home {
             "tools": [{"name": "Bash"}, {"name": "Edit"}],
             "max_tokens": 100,
         });
-        MessagesRequest::new(&headers, Bytes::from(body.to_string()), OffsetDateTime::now_utc())
+        MessagesRequest::new(headers, Bytes::from(body.to_string()), OffsetDateTime::now_utc())
     }
 }
 
@@ -478,7 +478,7 @@ async fn a_fork_whose_project_was_not_known_at_first_goes_on_once_it_is() {
     let mut headers = HeaderMap::new();
     headers.insert("x-claude-code-session-id", HeaderValue::from_static("fork"));
     let placeless = home.request("fork", &forked()).body().clone();
-    let placeless = MessagesRequest::new(&headers, placeless, OffsetDateTime::now_utc());
+    let placeless = MessagesRequest::new(headers, placeless, OffsetDateTime::now_utc());
     assert_eq!(daemon.sends(&placeless).await, forked());
     let sent = daemon.sends(&home.request("fork", &forked())).await;
     assert_eq!(sent[0]["content"][1], note(1));

@@ -9,7 +9,7 @@ fn request(headers: &[(&'static str, &str)], body: &Value) -> MessagesRequest {
     for (name, value) in headers {
         map.insert(*name, HeaderValue::from_str(value).unwrap());
     }
-    MessagesRequest::new(&map, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH)
+    MessagesRequest::new(map, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH)
 }
 
 fn tools(count: usize) -> Value {
@@ -28,15 +28,15 @@ fn body(tools: Value, last_text: &str) -> Value {
 }
 
 fn kind(body: &Value) -> ExchangeKind {
-    request(&[], body).identity().kind
+    Identity::of(&request(&[], body)).kind
 }
 
 #[test]
 fn the_header_names_the_session_before_the_metadata() {
     let body = body(tools(20), "hi");
     let named = request(&[("x-claude-code-session-id", "in-header")], &body);
-    assert_eq!(named.identity().session.as_str(), "in-header");
-    assert_eq!(request(&[], &body).identity().session.as_str(), "in-metadata");
+    assert_eq!(Identity::of(&named).session.as_str(), "in-header");
+    assert_eq!(Identity::of(&request(&[], &body)).session.as_str(), "in-metadata");
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn an_unnamed_conversation_keeps_its_derived_id_while_it_grows() {
     let other = json!({"tools": tools(3), "messages": [{"role": "user", "content": "something else"}]});
     let session = |body: &Value| {
         let request = request(&[], body);
-        assert!(!request.identity().session_is_named);
-        request.identity().session.clone()
+        assert!(!Identity::of(&request).session_is_named);
+        Identity::of(&request).session.clone()
     };
     assert_eq!(session(&first), session(&later));
     assert_ne!(session(&first), session(&other));
@@ -65,8 +65,8 @@ fn a_model_called_haiku_is_a_turn_like_any_other() {
 #[test]
 fn a_subagent_is_told_by_its_header() {
     let request = request(&[("x-claude-code-agent-id", "a826")], &body(tools(20), "do it"));
-    assert_eq!(request.identity().kind, ExchangeKind::Subagent);
-    assert_eq!(request.identity().agent, Some(AgentId::new("a826")));
+    assert_eq!(Identity::of(&request).kind, ExchangeKind::Subagent);
+    assert_eq!(Identity::of(&request).agent, Some(AgentId::new("a826")));
 }
 
 #[test]
@@ -115,12 +115,15 @@ fn a_trailing_system_message_does_not_hide_a_compaction() {
 #[test]
 fn a_body_that_is_no_json_is_observed_as_no_turn() {
     let request = MessagesRequest::new(
-        &HeaderMap::new(),
+        HeaderMap::new(),
         Bytes::from_static(b"{oops"),
         OffsetDateTime::UNIX_EPOCH,
     );
-    assert_eq!(request.identity().kind, ExchangeKind::Side(SideRequest::Other));
-    assert!(!request.identity().session_is_named);
+    assert_eq!(
+        Identity::of(&request).kind,
+        ExchangeKind::Side(SideRequest::Other)
+    );
+    assert!(!Identity::of(&request).session_is_named);
 }
 
 #[test]
@@ -131,8 +134,8 @@ fn an_endless_session_id_and_a_relative_project_are_not_believed() {
         ("x-grov-project", "../../.."),
     ];
     let request = request(&headers, &body(tools(20), "hi"));
-    assert_eq!(request.identity().session.as_str(), "in-metadata");
-    assert_eq!(request.project_header(), None);
+    assert_eq!(Identity::of(&request).session.as_str(), "in-metadata");
+    assert_eq!(project_header(&request), None);
 }
 
 #[test]
@@ -141,6 +144,6 @@ fn an_endless_session_id_in_the_metadata_is_not_believed() {
     let user = json!({"session_id": "s".repeat(20_000)}).to_string();
     body["metadata"]["user_id"] = Value::String(user);
     let request = request(&[], &body);
-    assert!(!request.identity().session_is_named);
-    assert!(request.identity().session.as_str().len() < 64);
+    assert!(!Identity::of(&request).session_is_named);
+    assert!(Identity::of(&request).session.as_str().len() < 64);
 }

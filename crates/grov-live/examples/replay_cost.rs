@@ -1,14 +1,15 @@
 //! What the injection ledger costs a large request: a history of 100 prompts, each of which got a text, in a body of so
 //! many bytes.
 //!
-//! `cargo run --release -p grov-proxy-core --example replay_cost [-- BYTES]` prints microseconds per request: reading its
+//! `cargo run --release -p grov-live --example replay_cost [-- BYTES]` prints microseconds per request: reading its
 //! structure, knowing its history again, saying again what was said, and putting the body together.
 
 use anyhow::Context;
 use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use grov_proxy_core::{ContextSource, Injection, MessagesRequest, Occasion, RequestPolicy, Words};
+use grov_live::{ContextSource, Injection, Occasion, Words};
+use grov_proxy_core::{MessagesRequest, RequestPolicy};
 use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_wire::Splice;
@@ -64,7 +65,7 @@ fn messages(prompts: usize, answer: usize) -> Vec<Value> {
 }
 
 fn request(headers: &HeaderMap, body: &Bytes) -> MessagesRequest {
-    MessagesRequest::new(headers, body.clone(), OffsetDateTime::now_utc())
+    MessagesRequest::new(headers.clone(), body.clone(), OffsetDateTime::now_utc())
 }
 
 fn body(messages: &[Value]) -> Bytes {

@@ -3,10 +3,11 @@
 //! The shapes live in this crate's own tests; this one goes over a whole set of recordings, if `GROV_FIXTURES` names
 //! one: a directory with `requests/*.json`, each `{"request": {"headers": [[name, value]…], "body": {…}}}`.
 
+use super::Identity;
 use crate::prompts;
-use crate::request::MessagesRequest;
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, SideRequest};
+use grov_proxy_core::MessagesRequest;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use std::path::Path;
@@ -65,7 +66,7 @@ fn load(path: &Path) -> Option<MessagesRequest> {
         );
     }
     let body = Bytes::from(serde_json::to_vec(body).unwrap());
-    Some(MessagesRequest::new(&headers, body, OffsetDateTime::UNIX_EPOCH))
+    Some(MessagesRequest::new(headers, body, OffsetDateTime::UNIX_EPOCH))
 }
 
 #[test]
@@ -82,7 +83,7 @@ fn recorded_requests_are_who_and_what_they_are() {
             continue; // another path: never a turn
         }
         let Some(request) = load(&path) else { continue };
-        let identity = request.identity();
+        let identity = Identity::of(&request);
         assert_eq!(identity.kind, expected(&name), "{name}");
         assert!(identity.session_is_named, "{name}");
         let named = request

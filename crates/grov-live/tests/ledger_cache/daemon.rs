@@ -4,9 +4,8 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{ExchangeKind, Lineage, OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use grov_proxy_core::{
-    ContextSource, Injection, LedgerBackend, MessagesRequest, Occasion, RequestPolicy, Words,
-};
+use grov_live::{ContextSource, Identity, Injection, LedgerBackend, Occasion, Words};
+use grov_proxy_core::{MessagesRequest, RequestPolicy};
 use grov_redact::Redactor;
 use grov_wire::Edit;
 use http::{HeaderMap, HeaderValue};
@@ -137,7 +136,7 @@ impl Daemon {
                     "x-claude-code-session-id",
                     HeaderValue::from_static("one-for-all"),
                 );
-                global = MessagesRequest::new(&headers, request.body().clone(), request.received_at());
+                global = MessagesRequest::new(headers, request.body().clone(), request.received_at());
                 &global
             }
             _ => request,
@@ -148,7 +147,7 @@ impl Daemon {
         if began {
             self.policy.accepted(asked);
         }
-        is_side = matches!(request.identity().kind, ExchangeKind::Side(_));
+        is_side = matches!(Identity::of(request).kind, ExchangeKind::Side(_));
         match fault {
             Fault::Forgetful => replayed.clear(),
             Fault::TurnsOnly if is_side => replayed.clear(),

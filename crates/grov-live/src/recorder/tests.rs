@@ -1,9 +1,9 @@
 use super::*;
-use crate::request::MessagesRequest;
 use crate::tasks::testing::idle_in;
 use bytes::Bytes;
 use grov_domain::Redacted;
 use grov_domain::SinkHealth;
+use grov_proxy_core::MessagesRequest;
 use grov_wire::response::{Block, Turn, TurnEnd};
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
@@ -58,11 +58,8 @@ impl Session {
         if let Some(agent) = self.agent {
             headers.insert("x-claude-code-agent-id", HeaderValue::from_static(agent));
         }
-        let request = MessagesRequest::new(
-            &headers,
-            Bytes::from(body.to_string()),
-            OffsetDateTime::UNIX_EPOCH,
-        );
+        let request =
+            MessagesRequest::new(headers, Bytes::from(body.to_string()), OffsetDateTime::UNIX_EPOCH);
         let turn = Turn {
             blocks,
             end: TurnEnd::Complete,

@@ -6,12 +6,13 @@ use super::scribe::{Note, Scribe, Writing};
 use super::shared::{Limits, Shared, model};
 use super::slot::{Loading, Slot};
 use super::{Answered, ContextSource, Counters, LedgerBackend, Occasion};
+use crate::identity::Identity;
 use crate::places::Places;
-use crate::policy::RequestPolicy;
 use crate::prompts;
-use crate::request::MessagesRequest;
 use async_trait::async_trait;
 use grov_domain::{ExchangeKind, HistoryKey, Lineage, LineageTip, OWN_TEXT_OPENING, SideRequest};
+use grov_proxy_core::MessagesRequest;
+use grov_proxy_core::RequestPolicy;
 use grov_wire::{Edit, Key128, Link, RequestIndex, Role, Skeleton};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -157,7 +158,7 @@ impl RequestPolicy for Injection {
     }
 
     async fn prepare(&self, request: &MessagesRequest) {
-        let identity = request.identity();
+        let identity = Identity::of(request);
         if !identity.session_is_named || !shares_history(identity.kind) {
             return;
         }
@@ -203,7 +204,7 @@ impl RequestPolicy for Injection {
         let Some(prepared) = prepared(request) else {
             return Vec::new();
         };
-        let kind = request.identity().kind;
+        let kind = Identity::of(request).kind;
         let (Some(index), Some(skeleton)) = (request.index(), request.skeleton()) else {
             return Vec::new();
         };

@@ -1,26 +1,53 @@
-//! Whose request it is and what it is for.
+//! The session, subagent and purpose of a request.
 
-use crate::request::{MessagesRequest, is_id};
+use crate::working_directory::is_absolute;
 use grov_domain::{AgentId, ClientDialect, ClientSessionId, ExchangeKind, Lineage, SideRequest};
+use grov_proxy_core::MessagesRequest;
 use grov_wire::RequestIndex;
+use http::HeaderName;
+use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Whose request it is and what it is for.
+const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+
+/// Names the session.
+const SESSION_HEADER: HeaderName = HeaderName::from_static(CLIENT.session_header);
+/// Names the subagent.
+const AGENT_HEADER: HeaderName = HeaderName::from_static(CLIENT.agent_header);
+/// Names the directory of the project. Set by a hook or by the user.
+const PROJECT_HEADER: HeaderName = HeaderName::from_static("x-grov-project");
+
+/// The request headers that identify a session and its project.
+///
+/// For [`ProxyBuilder::keep_headers`](grov_proxy_core::ProxyBuilder::keep_headers).
+pub const IDENTITY_HEADERS: [HeaderName; 3] = [SESSION_HEADER, AGENT_HEADER, PROJECT_HEADER];
+
+/// The session, subagent and purpose of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The client's session.
     pub session: ClientSessionId,
     /// Whether the client named its session. If not, the id is derived from the beginning of the conversation: good
-    /// enough to observe by, not to add anything by.
+    /// enough to record by, not to add text by.
     pub session_is_named: bool,
-    /// The subagent, if it is one.
+    /// The subagent, if the request is from one.
     pub agent: Option<AgentId>,
     /// What the request is for.
     pub kind: ExchangeKind,
 }
 
 impl Identity {
-    /// The message list that the request belongs to.
+    /// Identifies a request. The result is kept with the request.
+    pub fn of(request: &MessagesRequest) -> Arc<Self> {
+        if let Some(identity) = request.extensions().get::<Arc<Self>>() {
+            return Arc::clone(identity);
+        }
+        let identity = Arc::new(identify(request));
+        request.extensions().insert(Arc::clone(&identity));
+        identity
+    }
+
+    /// Returns the message list that the request belongs to.
     pub fn lineage(&self) -> Lineage {
         Lineage {
             session: self.session.clone(),
@@ -29,12 +56,31 @@ impl Identity {
     }
 }
 
-const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
+/// Returns the trimmed value of a header.
+fn header<'r>(request: &'r MessagesRequest, name: &HeaderName) -> Option<&'r str> {
+    let value = request.headers().get(name)?;
+    value.to_str().ok().map(str::trim)
+}
 
-pub(crate) fn identify(request: &MessagesRequest) -> Identity {
+/// Returns the project directory named by `x-grov-project`, if it is an absolute path.
+pub(crate) fn project_header(request: &MessagesRequest) -> Option<&str> {
+    header(request, &PROJECT_HEADER).filter(|path| is_absolute(path))
+}
+
+/// Longest session or agent id that is accepted, in bytes. The client's are UUIDs.
+const MAX_ID: usize = 200;
+
+fn is_id(id: &str) -> bool {
+    !id.is_empty() && id.len() <= MAX_ID
+}
+
+fn identify(request: &MessagesRequest) -> Identity {
     let index = request.index();
-    let agent = request.agent_header().map(AgentId::new);
-    let named = request.session_header().map(str::to_owned).or_else(|| {
+    let agent = header(request, &AGENT_HEADER)
+        .filter(|id| is_id(id))
+        .map(AgentId::new);
+    let in_header = header(request, &SESSION_HEADER).filter(|id| is_id(id));
+    let named = in_header.map(str::to_owned).or_else(|| {
         let id = index.and_then(RequestIndex::metadata_session_id)?;
         is_id(&id).then_some(id)
     });

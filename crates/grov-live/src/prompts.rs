@@ -1,8 +1,8 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
-use crate::request::MessagesRequest;
 use grov_actions::typed;
 use grov_domain::ClientDialect;
+use grov_proxy_core::MessagesRequest;
 use grov_redact::Redactor;
 use grov_wire::{BlockKind, RequestIndex, Role};
 use std::borrow::Cow;

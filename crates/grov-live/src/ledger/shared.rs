@@ -5,13 +5,13 @@ use super::scribe::{Note, Scribe};
 use super::slot::{Ends, Loading, Slot};
 use super::{ContextSource, Counters, LedgerBackend, Occasion, Words};
 use crate::places::{Location, Places};
-use crate::request::MessagesRequest;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use grov_domain::{
     ClientSessionId, Clock, LedgerEntry, LedgerLineage, Lineage, NewLineage, Redacted, StoreError,
     SwitchScope, SystemClock, TaskId,
 };
+use grov_proxy_core::MessagesRequest;
 use grov_wire::{Key128, RequestIndex};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
