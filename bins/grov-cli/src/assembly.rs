@@ -6,7 +6,7 @@ use grov_domain::{
     StoreError, SummaryQuestion, SystemClock,
 };
 use grov_drift::IntentReader;
-use grov_hook_path::{HookBackend, Services};
+use grov_drift::{HookBackend, Services};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_query::ReadStore;
 use grov_rules::{IntentMemo, extract_intent, session_summary};

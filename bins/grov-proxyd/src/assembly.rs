@@ -5,8 +5,8 @@ use grov_domain::{
     Intents, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreError, SummaryQuestion,
     SystemClock,
 };
+use grov_drift::{HookBackend, Services};
 use grov_drift_proxy::DriftBackend;
-use grov_hook_path::{HookBackend, Services};
 use grov_live::{LedgerBackend, MemoryBackend, TaskLedger};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::{IntentMemo, extract_intent, session_summary};

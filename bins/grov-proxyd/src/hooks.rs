@@ -4,7 +4,7 @@
 //! at once. Whatever goes wrong here is a line in `hooks.log` and an answer that says nothing.
 
 use async_trait::async_trait;
-use grov_hook_path::{
+use grov_drift::{
     BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PRE_TOOL_USE, PROJECT_HEADER, Programs,
     Reply, Services, TOKEN_HEADER, Work, note, token,
 };
@@ -81,7 +81,7 @@ impl HookPage {
             daemon::scrubbed(environment, settings),
             services,
             tasks,
-            grov_hook_path::answer,
+            grov_drift::answer,
         )
     }
 
@@ -476,7 +476,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_be_read_is_noted_and_says_nothing() {
-        let scene = scene(grov_hook_path::answer);
+        let scene = scene(grov_drift::answer);
         for (event, body) in [
             ("Stop", Some("no json")),
             ("UserPromptSubmit", Some("[1]")),
@@ -495,7 +495,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_guard_that_fails_closed_denies_what_is_too_long_to_be_read() {
-        let scene = scene(grov_hook_path::answer);
+        let scene = scene(grov_drift::answer);
         std::fs::write(scene.home.config_file(), "[guard]\nfail = \"closed\"\n").unwrap();
         let (status, body) = scene.post("PreToolUse", None).await;
         let body: serde_json::Value = serde_json::from_str(&body).unwrap();
@@ -529,7 +529,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_work_after_a_turn_is_done_here_until_the_daemon_stops() {
-        let scene = scene(grov_hook_path::answer);
+        let scene = scene(grov_drift::answer);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
         let ends = || scene.post("Stop", Some(&input));
         assert_eq!(ends().await, (200, "{}".to_owned()));
@@ -551,7 +551,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_others_who_work_on_its_session_holds_nobody_else_up() {
-        let scene = scene(grov_hook_path::answer);
+        let scene = scene(grov_drift::answer);
         let ends = async |session: &str| {
             let input = serde_json::json!({"session_id": session, "cwd": scene.folder.path()});
             let answer = scene.post("Stop", Some(&input.to_string())).await;
@@ -585,7 +585,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_waits_for_others_does_not_hold_up_the_end_of_the_daemon() {
-        let scene = scene(grov_hook_path::answer);
+        let scene = scene(grov_drift::answer);
         let input = serde_json::json!({"session_id": "s", "cwd": scene.folder.path()}).to_string();
         scene.post("Stop", Some(&input)).await;
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);

@@ -1,280 +1,331 @@
-//! Whether an action is to be stopped before it runs.
+//! The agent is about to use a tool: whether it may. And it has used one: somebody said yes.
 //!
-//! Matters of fact alone decide: what somebody forbade, and what destroys or goes out though nobody asked for it. What is
-//! merely far from the goal runs; it is corrected afterwards, if at all. Looking and running tests are never stopped.
+//! What the user forbade, and what destroys, is decided without a limit of ours: the guard waits for a busy database and asks
+//! the user one second before the client would let the call run. Only the look at what was done before is limited
+//! ([`check`]). What it could not look at for a fault runs, unless it destroys, or does not run if the guard was set to
+//! fail closed; then, and only then, a hook ends with the exit code that the client takes for a refusal.
 
-use grov_domain::{
-    ActionSketch, ActionType, EffectKind, Finding, GoalContract, GuardVerdict, OFF_GOAL_BELOW, beginning_of,
-    beginning_to,
-};
+mod check;
+mod decision;
+mod unread_prompts;
+
+pub use decision::{Done, Question, Stop, decide};
+
+use crate::dispatch::Reply;
+use crate::error_log::{Fault, note, tellable};
+use crate::hook::Call;
+use crate::runtime;
+use crate::services::{BRIEF, Services};
+use check::{Inquiry, Looked};
+use decision::is_never_stopped;
+use grov_domain::{ClientSessionId, StoreError};
+use grov_hooks::event::GUARD_TIMEOUT;
+use grov_hooks::permission;
 use grov_redact::Redactor;
-use grov_scope::{Deed, Place, Root, Rules, Subject};
-use std::borrow::Cow;
-use xxhash_rust::xxh3::xxh3_64;
+use grov_runtime::{Environment, GuardMode, Home};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Of a longer instruction the beginning is quoted, in characters.
-const MOST_OF_INSTRUCTION: usize = 100;
-/// Longer reasons are cut, in characters: the client shows them in one piece.
-const MOST_OF_REASON: usize = 600;
-/// Of longer commands the beginning stands in their subject, in bytes, and a hash for all of it.
-const MOST_OF_COMMAND: usize = 200;
+/// When the guard answers at the latest: a second before the client gives up on it and lets the call run.
+const ANSWER_WITHIN: Duration = Duration::from_secs(GUARD_TIMEOUT - 1);
 
-/// An action that is about to run, and what is known of it.
-#[derive(Clone, Copy, Debug)]
-pub struct Question<'a> {
-    /// What the agent is held to, with what a person changed of it.
-    pub contract: &'a GoalContract,
-    /// The folder that relative paths of the contract are meant from.
-    pub root: Option<&'a str>,
-    /// Where commands run now, if not there.
-    pub directory: Option<&'a str>,
-    /// What is about to be done.
-    pub action: &'a ActionSketch,
-    /// The same with its secrets masked, where it has any: what is said and kept is read from this one.
-    pub masked: Option<&'a ActionSketch>,
-    /// What the agent did before, oldest first: what it made itself it may remove. `None` where nobody knows, and then
-    /// only that is dangerous which nothing done before could excuse.
-    pub past: Option<&'a [Done]>,
-    /// The user let go of the wish that nothing be changed, by a "yes" to a question or a plan.
-    pub is_released: bool,
-    /// Subjects that were asked about in this session and then ran, one a line.
-    pub allowed: &'a [String],
-    /// What becomes of an action that is not to run just so.
-    pub verdict: GuardVerdict,
-}
+/// What the thread that looks may take to say that its time is over.
+const GRACE: Duration = Duration::from_millis(250);
 
-/// An action of the past.
-#[derive(Clone, Debug)]
-pub struct Done {
-    /// What was done.
-    pub action: ActionSketch,
-    /// A constraint forbade it when it was done.
-    pub broke: bool,
-    /// The agent was told to take it back since.
-    pub is_told: bool,
-}
+/// How long a process whose verdict is told stays to note it.
+const TIME_TO_NOTE: Duration = Duration::from_millis(if cfg!(debug_assertions) { 5_000 } else { 100 });
 
-/// That an action is not to run just so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stop {
-    /// What becomes of it.
-    pub verdict: GuardVerdict,
-    /// What it is about, one a line and without secrets; allowed once, it is allowed for the session.
-    pub subject: String,
-    /// Why, and how it is allowed, in one line for a person and for the agent.
-    pub reason: String,
-}
-
-/// Whether an action is to be stopped. `None`: it may run, as far as Grov is asked.
-pub fn decide(question: &Question<'_>) -> Option<Stop> {
-    let root = Root::new(question.root);
-    let deed = Deed::new(&root, question.action);
-    if is_harmless(&deed) {
-        return None;
-    }
-    let found = findings(question, question.contract);
-    if found.is_empty() {
-        return None;
-    }
-    let Some(masked) = question.masked else {
-        return worded(question, &deed, &root, &found);
+/// Looks at a tool call that has not run yet.
+pub(crate) fn before(call: &Call<'_>) -> Reply {
+    let settings = match call.settings(None) {
+        Ok(settings) => settings,
+        Err(fault) => return failed(call, says_closed(Some(call.home), call.environment), &fault),
     };
-    let masked = Question {
-        action: masked,
-        masked: None,
-        ..*question
-    };
-    let shown = findings(&masked, question.contract);
-    if shown.len() < found.len() {
-        // A mask hides some of what stands against it, so nothing of it can be quoted.
-        return unquoted(question, &deed);
+    let guard = settings.guard();
+    if guard.mode == GuardMode::Off {
+        return Reply::Silence;
     }
-    worded(&masked, &Deed::new(&root, masked.action), &root, &shown)
-}
-
-/// The words for what stands against an action, the gravest first; `None` where all of it was allowed.
-fn worded(question: &Question<'_>, deed: &Deed<'_>, root: &Root, found: &[Finding]) -> Option<Stop> {
-    let mut subjects: Vec<String> = Vec::new();
-    let mut gravest = None;
-    for finding in found {
-        // What was allowed is kept without secrets.
-        let subject = subject(finding, deed, root);
-        let subject = Redactor::shared().redact(&subject).into_owned();
-        if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
-            continue;
+    let until = call.since + ANSWER_WITHIN;
+    let inquiry = catch_unwind(AssertUnwindSafe(|| Inquiry::of(call, &settings, until)));
+    let inquiry = match inquiry {
+        Ok(Some(inquiry)) => inquiry,
+        // That is no call.
+        Ok(None) if !guard.fails_closed => return Reply::Silence,
+        _ => {
+            return failed(
+                call,
+                guard.fails_closed,
+                "what is about to run could not be understood",
+            );
         }
-        subjects.push(subject);
-        gravest = gravest.or(Some(finding));
+    };
+    if is_never_stopped(&inquiry.action, Some(&inquiry.root)) {
+        return Reply::Silence;
     }
-    Some(Stop {
-        verdict: question.verdict,
-        reason: reason(gravest?, question),
-        subject: subjects.join("\n"),
-    })
-}
-
-/// The words where nothing of an action can be quoted. It is known again by a hash.
-fn unquoted(question: &Question<'_>, deed: &Deed<'_>) -> Option<Stop> {
-    let written = format!("{:?} {:?}", deed.action.command, deed.action.files);
-    let subject = format!("call {:016x}", xxh3_64(written.as_bytes()));
-    if is_allowed(&subject, question.allowed) {
-        return None;
+    let inquiry = Arc::new(inquiry);
+    let (sender, receiver) = mpsc::channel();
+    let (noter, noted) = mpsc::channel();
+    let looking = Arc::clone(&inquiry);
+    let look = move || {
+        let looked = looking.look();
+        let stop = match &looked {
+            Ok(Looked::Stopped(stop) | Looked::InPart(stop)) => Some(stop.clone()),
+            _ => None,
+        };
+        // Said first: what cannot be noted is asked again, which is better than not at all. Whoever waited may be gone.
+        let _ = sender.send(looked);
+        if let Some(stop) = stop {
+            let _ = noter.send(looking.write_down(&stop));
+        }
+    };
+    if let Err(error) = thread::Builder::new().spawn(look) {
+        return unread(call, &inquiry, &format!("no thread: {error}"));
     }
-    let what = "this call changes what you forbade, or destroys something, and holds a secret, so that it is not quoted";
-    Some(Stop {
-        verdict: question.verdict,
-        reason: format!(
-            "Grov: {what}. If the user wants it, they can say so in a prompt, or do it themselves."
+    match receiver.recv_timeout((until + GRACE).saturating_duration_since(Instant::now())) {
+        Ok(Ok(Looked::Fine)) => Reply::Silence,
+        Ok(Ok(Looked::Stopped(stop))) => Reply::Verdict(
+            permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
+            Noting(noted),
         ),
-        subject,
-    })
-}
-
-/// Whether an action is never stopped, whatever the agent is held to: looking, and tests with nothing beside them.
-pub fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
-    is_harmless(&Deed::new(&Root::new(root), action))
-}
-
-/// Looking, and tests with nothing beside them.
-fn is_harmless(deed: &Deed<'_>) -> bool {
-    let effects = &deed.action.effects;
-    let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
-    deed.looks() || (!effects.is_empty() && !deed.is_seen_in_part() && effects.iter().all(tests))
-}
-
-/// What stands against an action, the gravest first.
-fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
-    let mut rules = Rules::new(contract.clone(), question.root);
-    if question.is_released {
-        rules.release();
-    }
-    for done in question.past.unwrap_or_default() {
-        rules.remember(&done.action, done.broke);
-        if done.is_told {
-            rules.told_to_undo();
+        Ok(Ok(Looked::InPart(_))) if guard.fails_closed => failed(call, true, UNREAD_PAST),
+        Ok(Ok(Looked::InPart(stop))) => {
+            note(Some(call.home), &format!("the guard: {UNREAD_PAST}"));
+            Reply::Verdict(
+                permission(stop.verdict, &Redactor::shared().text(&stop.reason)),
+                Noting(noted),
+            )
         }
+        Ok(Ok(Looked::Unknown)) => failed(call, true, "nothing is known of this session"),
+        Ok(Ok(Looked::Late)) | Err(RecvTimeoutError::Timeout) => late(call, &inquiry),
+        Ok(Err(fault)) => unread(call, &inquiry, &fault),
+        Err(RecvTimeoutError::Disconnected) => unread(call, &inquiry, "it broke off"),
     }
-    if rules.is_asked_to_undo() {
-        rules.told_to_undo();
+}
+
+/// Where the past could not be read, nothing in it excuses a call.
+const UNREAD_PAST: &str = "what was done before could not be read in time";
+
+/// What becomes of a tool call while the store cannot be read: what destroys does so whatever the store says.
+fn unread(call: &Call<'_>, inquiry: &Inquiry, fault: &str) -> Reply {
+    if inquiry.fails_closed {
+        return failed(call, true, fault);
     }
-    if let Some(directory) = question.directory {
-        rules.assess(&going_to(directory), None);
-    }
-    // Facts alone, whoever acts.
-    let assessment = match question.past {
-        Some(_) => rules.assess_delegated(question.action),
-        None => rules.assess_without_past(question.action),
+    note(Some(call.home), &format!("the guard: {fault}"));
+    let Some(stop) = inquiry.destroys() else {
+        return Reply::Silence;
     };
-    let mut found = assessment.findings;
-    found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
-    found
+    let reason = format!(
+        "{} What you forbade or allowed before could not be read: {}. grov doctor tells more.",
+        stop.reason,
+        tellable(fault.lines().next().unwrap_or_default())
+    );
+    Reply::Text(permission(stop.verdict, &Redactor::shared().text(&reason)))
 }
 
-/// The command that leads to a folder.
-fn going_to(directory: &str) -> ActionSketch {
-    let quote = if directory.contains('\'') { '"' } else { '\'' };
-    ActionSketch {
-        command: Some(format!("cd {quote}{directory}{quote}")),
-        effects: vec![EffectKind::Execute],
-        ..ActionSketch::empty(ActionType::Bash)
+/// What becomes of a tool call where the store was busy until the client must be answered.
+fn late(call: &Call<'_>, inquiry: &Inquiry) -> Reply {
+    let fault = format!("the database was busy for {} s", ANSWER_WITHIN.as_secs());
+    if inquiry.fails_closed {
+        return failed(call, true, &fault);
     }
+    note(Some(call.home), &format!("the guard: {fault}"));
+    let why = inquiry.destroys().map(|stop| stop.reason);
+    let reason = format!(
+        "{} {UNREAD}",
+        why.as_deref().unwrap_or("Grov: this call could not be checked.")
+    );
+    Reply::Text(permission(
+        inquiry.verdict_unread,
+        &Redactor::shared().text(&reason),
+    ))
 }
 
-/// What a finding is about: what somebody allows who says yes.
-fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
-    match Subject::of(finding, deed, root) {
-        Subject::File { place, removes: true } => format!("removal of {place}"),
-        Subject::File { place, .. } => format!("change of {place}"),
-        Subject::Words { words, verbs } if verbs.is_empty() => one_line(words, usize::MAX),
-        Subject::Words { words, verbs } => {
-            format!("{} (git {})", one_line(words, usize::MAX), verbs.join(", "))
-        }
-        Subject::Command(command) => format!("command {}", known_by(command)),
-    }
+/// Why nobody knows whether a call is forbidden.
+const UNREAD: &str = "The database was busy for a minute, so it is not known what you forbade or allowed. Check the call before \
+    you allow it; grov doctor tells more.";
+
+/// Notes that a tool call ran: whoever was asked about it said yes.
+pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
+    let is_off = call
+        .settings(None)
+        .is_ok_and(|settings| settings.guard().mode == GuardMode::Off);
+    let (false, Some(whose), Some(tool_use_id)) = (is_off, call.whose(), call.input.tool_use_id.as_deref())
+    else {
+        return Ok(None);
+    };
+    let noted = runtime()?.block_on(note_ran(&**call.services, &whose.id(), tool_use_id));
+    noted.map_err(|error| error.to_string())?;
+    Ok(None)
 }
 
-/// A command by which the same one is known. Cut without its secrets: half of one is none to the redactor.
-fn known_by(command: &str) -> String {
-    let command = one_line(command, usize::MAX);
-    let safe = Redactor::shared().redact(&command);
-    if safe.len() <= MOST_OF_COMMAND {
-        return safe.into_owned();
-    }
-    let beginning = beginning_to(&safe, safe.floor_char_boundary(MOST_OF_COMMAND));
-    format!("{beginning}… {:016x}", xxh3_64(command.as_bytes()))
-}
-
-fn is_allowed(subject: &str, allowed: &[String]) -> bool {
-    allowed
+/// Nearly every call was never asked about: only for those that were the database is opened to be written.
+async fn note_ran(
+    services: &dyn Services,
+    session: &ClientSessionId,
+    tool_use_id: &str,
+) -> Result<(), StoreError> {
+    let Some(store) = services.existing_store(Some(BRIEF)).await? else {
+        return Ok(());
+    };
+    let log = store.guard_log(session).await?;
+    if log
         .iter()
-        .flat_map(|allowed| allowed.lines())
-        .any(|allowed| allowed == subject)
+        .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
+    {
+        let store = services.store(Some(BRIEF)).await?;
+        store.guarded_ran(session, tool_use_id).await?;
+    }
+    Ok(())
 }
 
-fn reason(finding: &Finding, question: &Question<'_>) -> String {
-    let what = finding.reason.trim_end_matches('.');
-    let asked = match one_line(question.contract.in_force(), MOST_OF_INSTRUCTION) {
-        asked if asked.is_empty() => String::new(),
-        asked => format!(" The task: \"{}\".", asked.trim_end_matches('.')),
+/// Whether something says that the guard fails closed, where the settings cannot be read.
+fn says_closed(home: Option<&Home>, environment: &Environment) -> bool {
+    let line_says = |line: &str| {
+        let line = line.split('#').next().unwrap_or_default();
+        line.contains("fail") && line.contains("closed")
     };
-    let how = match finding.file.as_deref().filter(|file| is_lifted(file, question)) {
-        Some(file) => format!(
-            "The user can allow it: grov goal allow {}",
-            shell_word(&from_here(file, question))
-        ),
-        None => "If the user wants it, they can say so in a prompt, or do it themselves.".to_owned(),
-    };
-    one_line(&format!("Grov: {what}.{asked} {how}"), MOST_OF_REASON)
-}
-
-/// A file by the name that means it where the session works: below the root by its path from there.
-fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
-    match question.root {
-        Some(root) if question.directory.is_some_and(|directory| directory != root) => {
-            let is_below = Place::new(&Root::new(question.root), file).is_inside() && !file.starts_with('/');
-            if is_below {
-                format!("{}/{file}", root.trim_end_matches('/')).into()
-            } else {
-                file.into()
-            }
-        }
-        _ => file.into(),
+    match environment.get("GROV_GUARD_FAIL") {
+        Some(word) => word == "closed",
+        None => home
+            .and_then(|home| std::fs::read_to_string(home.config_file()).ok())
+            .is_some_and(|file| file.lines().any(line_says)),
     }
 }
 
-/// Whether nothing stands against a change of the file any more once the user has allowed it.
-fn is_lifted(file: &str, question: &Question<'_>) -> bool {
-    let mut contract = question.contract.clone();
-    contract.forbidden.retain(|glob| glob != file);
-    contract.allowed.push(file.to_owned());
-    let found = findings(question, &contract);
-    !found.iter().any(|finding| finding.file.as_deref() == Some(file))
+/// What becomes of a tool call that could not be looked at.
+fn failed(call: &Call<'_>, fails_closed: bool, fault: &str) -> Reply {
+    note(Some(call.home), &format!("the guard: {fault}"));
+    unseen(fails_closed, fault)
 }
 
-/// A text on one line, of a longer one the beginning.
-fn one_line(text: &str, most: usize) -> String {
-    let words: Vec<&str> = text
-        .split(|letter: char| letter.is_whitespace() || letter.is_control())
-        .filter(|word| !word.is_empty())
-        .collect();
-    let line = words.join(" ");
-    let kept = beginning_of(&line, most);
-    if kept.len() < line.len() {
-        format!("{kept}…")
-    } else {
-        line
+/// What becomes of a tool call if nobody came to look at it.
+pub(crate) fn broke_off(home: Option<&Home>, environment: &Environment) -> Reply {
+    unseen(says_closed(home, environment), "it broke off")
+}
+
+fn unseen(fails_closed: bool, fault: &str) -> Reply {
+    if !fails_closed {
+        return Reply::Silence;
     }
+    let fault = tellable(fault.lines().next().unwrap_or_default());
+    Reply::Refusal(format!(
+        "Grov could not look at this before it runs, and guard.fail is \"closed\": {fault}. The user can look with grov doctor."
+    ))
 }
 
-/// A path as a word for a shell.
-fn shell_word(path: &str) -> String {
-    let plain = |letter: char| letter.is_alphanumeric() || "/._-+@%~".contains(letter);
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
+/// What the guard said, being noted while it is told.
+#[derive(Debug)]
+pub struct Noting(Receiver<Result<(), String>>);
+
+impl Noting {
+    /// Waits until it is noted, not for long. An error says what hindered it.
+    ///
+    /// # Errors
+    /// What hindered it.
+    pub fn finish(self) -> Result<(), Fault> {
+        self.finish_within(TIME_TO_NOTE)
+    }
+
+    fn finish_within(self, patience: Duration) -> Result<(), Fault> {
+        let noted = match self.0.recv_timeout(patience) {
+            Ok(noted) => noted,
+            Err(RecvTimeoutError::Timeout) => Err("there was no time to note it".to_owned()),
+            Err(RecvTimeoutError::Disconnected) => Err("noting it broke off".to_owned()),
+        };
+        noted.map_err(|fault| Fault::from(format!("what the guard said: {fault}")))
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::testing::Opened;
+
+    #[test]
+    fn what_cannot_be_noted_is_not_waited_for() {
+        let (sender, receiver) = mpsc::channel();
+        drop(sender);
+        assert!(
+            Noting(receiver)
+                .finish()
+                .unwrap_err()
+                .to_string()
+                .contains("broke off")
+        );
+        let (sender, receiver) = mpsc::channel();
+        let fault = Noting(receiver).finish_within(Duration::ZERO).unwrap_err();
+        assert!(fault.to_string().contains("no time"), "{fault}");
+        // Whoever notes it later is not listened to any more.
+        assert!(sender.send(Ok(())).is_err());
+        let (sender, receiver) = mpsc::channel();
+        sender.send(Ok(())).unwrap();
+        assert_eq!(Noting(receiver).finish(), Ok(()));
+    }
+
+    struct Nothing;
+
+    impl crate::Programs for Nothing {
+        fn start_proxy(&self, _: u16) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn hand_over(&self, _: crate::Work, _: &grov_runtime::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn ends(&self) -> bool {
+            false
+        }
+    }
+
+    /// What is said of a command in a home whose database another process replaces all the time, to a client that has waited
+    /// for a minute.
+    fn said_at_last(command: &str, configuration: &str) -> Reply {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::default();
+        let home = Home::locate(Some(folder.path()), &environment).unwrap();
+        std::fs::write(home.config_file(), configuration).unwrap();
+        let database = home.database();
+        let services: Arc<dyn Services> = Arc::new(Opened::at(database.clone()));
+        runtime().unwrap().block_on(services.store(None)).unwrap();
+        let lock = std::fs::File::open(database.with_extension("db.lock")).unwrap();
+        lock.lock().unwrap();
+        let input = serde_json::json!({
+            "session_id": "s", "cwd": folder.path(), "tool_name": "Bash", "tool_input": {"command": command},
+        });
+        crate::answer(&crate::Hook {
+            event: Some("PreToolUse"),
+            input: input.to_string().as_bytes(),
+            home: &home,
+            environment: &environment,
+            daemon_port: None,
+            programs: &Nothing,
+            services: &services,
+            since: Instant::now().checked_sub(ANSWER_WITHIN).unwrap(),
+        })
+    }
+
+    #[test]
+    fn a_database_that_stays_busy_makes_the_guard_ask_before_the_client_lets_the_call_run() {
+        let Reply::Text(text) = said_at_last("touch a", "") else {
+            panic!("nothing is said");
+        };
+        assert!(text.contains(r#""ask""#) && text.contains("busy"), "{text}");
+        let Reply::Text(text) = said_at_last("rm -rf /", "[guard]\nmode = \"deny\"\n") else {
+            panic!("nothing is said");
+        };
+        assert!(
+            text.contains("removes everything") && text.contains("busy"),
+            "{text}"
+        );
+        assert!(
+            matches!(said_at_last("ls", ""), Reply::Silence),
+            "reading never waits"
+        );
+        let closed = said_at_last("touch a", "[guard]\nfail = \"closed\"\n");
+        assert!(matches!(closed, Reply::Refusal(_)), "{closed:?}");
+    }
+}

@@ -1,20 +1,57 @@
-//! Drift and correction on the hook path: transcript in, text out.
+//! The hook path: answers Claude Code's hooks and does the work after a turn.
 //!
-//! Entry points: [`Following`] takes up a session where the last hook left it, reads what the transcript says since, and
-//! [checks](Following::check) it. [`announce`] only notes a prompt. [`file_reasoning`] tells why its files are as they
-//! are. [`guard::decide`] tells whether an action may run.
+//! Entry points: [`answer`] handles one hook event; [`Work`] is the work after a turn, done in the background; [`Services`]
+//! are the ports to the store, the judge and the rules, which the binaries provide; [`Programs`] starts other processes;
+//! [`token`] authenticates hooks over HTTP. [`TranscriptFollower`] feeds a transcript to the engine; [`guard::decide`] decides
+//! whether an action may run.
 //!
-//! It knows the rules of `grov-scope` and the transcripts of `grov-actions`. It does not know stores, models, HTTP, the file
-//! system or the proxy: states and bytes are handed in and out.
+//! Reads the transcript and small files of its own; everything else goes through ports. Knows nothing of SQL, models, the
+//! proxy and command lines.
 #![forbid(unsafe_code)]
 
-mod announcing;
-mod following;
+mod answered_events;
+mod compaction;
+mod daemon;
+mod delivery_log;
+mod dispatch;
+mod error_log;
+mod file_reasoning;
+mod follower;
+mod fork;
 pub mod guard;
-mod reading;
-mod reasoning;
+mod hook;
+mod prompt;
+mod proxied;
+mod resume;
+mod room;
+mod services;
+mod session_start;
+mod task_rows;
+mod team_memory;
+#[cfg(test)]
+mod testing;
+pub mod token;
+mod transcript_file;
+mod turn_end;
+mod worker;
 
-pub use announcing::{announce, is_quiet, may_wait};
-pub use following::Following;
+pub use delivery_log::ToldList;
+pub use dispatch::{NOTHING, Reply, answer, answer_nowhere};
+pub use error_log::{Fault, note};
+pub use file_reasoning::file_reasoning;
+pub use follower::Following;
+pub use grov_hooks::event::{LONGEST_INPUT, PRE_TOOL_USE};
+pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, TOKEN_HEADER};
 pub use grov_session::IntentReader;
-pub use reasoning::file_reasoning;
+pub use guard::Noting;
+pub use hook::{Hook, Programs};
+pub use services::{HookBackend, Services};
+pub use worker::Work;
+
+/// A runtime for one answer, on the current thread.
+fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|error| format!("no runtime: {error}"))
+}

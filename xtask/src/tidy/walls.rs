@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The crates of the hook path.
-const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift", "grov-hook-path"];
+const HOOK_PATH: &[&str] = &["grov-hooks", "grov-drift"];
 /// The crates of the proxy path.
 const PROXY_PATH: &[&str] = &["grov-proxy-core", "grov-live", "grov-drift-proxy"];
 
@@ -169,7 +169,7 @@ mod tests {
     /// Both paths, and what lies between them.
     fn shared_by(between: &str) -> Vec<Finding> {
         closures(&[
-            package("grov-hook-path", &["grov-hooks", between]),
+            package("grov-drift", &["grov-hooks", between]),
             package("grov-hooks", &["grov-memory", "serde"]),
             package("grov-proxy-core", &["grov-runtime", "serde"]),
             package("grov-drift-proxy", &["grov-proxy-core", "grov-above"]),
@@ -204,15 +204,15 @@ mod tests {
     #[test]
     fn what_runs_a_hook_and_names_the_proxy_is_found_with_its_line() {
         let text = "use std::fs;\nuse grov_proxy_core::Proxy;\n";
-        let found = imports(Path::new("bins/grov-cli/src/hook/mod.rs"), text);
+        let found = imports(Path::new("bins/grov-cli/src/hook.rs"), text);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].place, "bins/grov-cli/src/hook/mod.rs:2");
+        assert_eq!(found[0].place, "bins/grov-cli/src/hook.rs:2");
         let path = "fn f() { let _ = grov_drift_proxy::Drift::new(); }\n";
         assert_eq!(imports(Path::new("bins/grov-proxyd/src/hooks.rs"), path).len(), 1);
         let elsewhere = Path::new("bins/grov-cli/src/commands/demo.rs");
         assert_eq!(imports(elsewhere, text), []);
         let words = "// as in grov_proxy_core\nlet grov_proxy_core_like = 1;\n";
-        assert_eq!(imports(Path::new("bins/grov-cli/src/hook/mod.rs"), words), []);
+        assert_eq!(imports(Path::new("bins/grov-cli/src/hook.rs"), words), []);
     }
 
     #[test]
@@ -224,6 +224,6 @@ mod tests {
             imports(hooks, "use grov_proxy_core::{Page, Recorder};\n").len(),
             1
         );
-        assert_eq!(imports(Path::new("bins/grov-cli/src/hook/mod.rs"), page).len(), 1);
+        assert_eq!(imports(Path::new("bins/grov-cli/src/hook.rs"), page).len(), 1);
     }
 }

@@ -7,7 +7,7 @@ use crate::arguments::Common;
 use crate::assembly;
 use crate::output::{Outcome, Terminal, Verdict};
 use grov_domain::{ClientSessionId, TokenUsage};
-use grov_hooks::ToldList;
+use grov_drift::ToldList;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
 use grov_query::{Glance, glance};

@@ -1,7 +1,7 @@
 //! What a hook's answer needs of other programs: this one, started once more.
 
 use super::processor::Processor;
-use grov_hook_path::{Programs, Work};
+use grov_drift::{Programs, Work};
 use grov_runtime::{Environment, Home, Settings, daemon};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;

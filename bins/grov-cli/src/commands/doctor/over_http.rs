@@ -5,7 +5,7 @@ use super::{Check, Remedy};
 use crate::commands::registration::others_can_read;
 use crate::context::Context;
 use crate::daemon_health::{self, ProxyView, taken_at};
-use grov_hook_path::token;
+use grov_drift::token;
 use grov_hooks::event::{PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{OwnHook, reachable};
 use grov_runtime::{Environment, Url};

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::say;
-use grov_hook_path::token;
+use grov_drift::token;
 use grov_hooks::event::{Event, PRE_TOOL_USE, SESSION_START};
 use grov_hooks::settings::{Hook, MASK, SettingsFile};
 use grov_project::Place;

@@ -7,7 +7,7 @@ use crate::daemon_health;
 use crate::failure::Failure;
 use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::table::harmless;
-use grov_hook_path::token;
+use grov_drift::token;
 use grov_hooks::settings::{Plan, Registry, Scope, SettingsFile, settings_path};
 use grov_redact::Secret;
 use grov_runtime::{Environment, Home};

@@ -1,11 +1,12 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
-use crate::call::Call;
-use crate::capture;
-use crate::following::{Whose, last, reader};
+use crate::hook::Call;
+use crate::resume::{Whose, reader};
 use crate::services::BRIEF;
+use crate::task_rows;
+use crate::team_memory::is_off;
+use crate::transcript_file::last;
 use grov_domain::{GoalContract, SessionDigest, StoreError, in_work};
-use grov_hooks::memory::is_off;
 use grov_project::{GrovIgnore, Place};
 use grov_query::Held;
 use grov_session::capture::PerformedAction;
@@ -34,7 +35,7 @@ pub(crate) async fn standing(
     let root = place.work_tree().unwrap_or(&whose.directory);
     let ignore = GrovIgnore::at(&place);
     let done = steps.iter().map(PerformedAction::from).collect();
-    let material = capture::material(&contract, done, root, &ignore);
+    let material = task_rows::material(&contract, done, root, &ignore);
     let answer = last(whose.transcript.as_deref()).answer;
     let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
     Ok(Some((contract, call.services.summary(&question))))

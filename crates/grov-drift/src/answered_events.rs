@@ -18,15 +18,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// The events of one session that were answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answers {
+pub(crate) struct Answers {
     path: PathBuf,
 }
 
 impl Answers {
     /// Those of a session, below Grov's home; `None` if the session's name can be no file's.
-    pub fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
+    pub(crate) fn of(home: &Path, session: &ClientSessionId) -> Option<Self> {
         // No session's name has a dot in it.
-        let path = crate::told::file(home, session)?.with_extension("answers");
+        let path = crate::delivery_log::file(home, session)?.with_extension("answers");
         Some(Self { path })
     }
 
@@ -34,7 +34,7 @@ impl Answers {
     ///
     /// # Errors
     /// The file cannot be opened.
-    pub fn hold(&self, patience: Duration) -> io::Result<Option<Holding>> {
+    pub(crate) fn hold(&self, patience: Duration) -> io::Result<Option<Holding>> {
         if let Some(folder) = self.path.parent() {
             DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         }
@@ -66,7 +66,7 @@ impl Answers {
 
 /// The right to answer an event, which one hook has at a time.
 #[derive(Debug)]
-pub struct Holding {
+pub(crate) struct Holding {
     file: File,
     /// When, in milliseconds since 1970, and what.
     lines: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Holding {
 
 impl Holding {
     /// Whether something was answered; with `within` not longer ago than that.
-    pub fn has(&self, event: &str, within: Option<Duration>) -> bool {
+    pub(crate) fn has(&self, event: &str, within: Option<Duration>) -> bool {
         let now = millis();
         let is_recent = |at: &str| {
             let at: Option<u128> = at.parse().ok();
@@ -90,7 +90,7 @@ impl Holding {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn answered(mut self, event: &str) -> io::Result<()> {
+    pub(crate) fn answered(mut self, event: &str) -> io::Result<()> {
         self.lines.push(format!("{} {event}", millis()));
         let first = self.lines.len().saturating_sub(MOST_ANSWERS);
         let mut text = self.lines[first..].join("\n");

@@ -1,13 +1,16 @@
 //! A session begins, goes on, or begins anew.
 
-use crate::call::Call;
-use crate::faults::{note, tellable};
-use crate::following::{Whose, catch_up, last, take_up};
+use crate::compaction::{loss, recap};
+use crate::delivery_log::ToldList;
+use crate::error_log::{note, tellable};
+use crate::hook::Call;
 use crate::prompt::once;
-use crate::{capture, forked, proxied, proxy, runtime};
+use crate::resume::{Whose, take_up};
+use crate::team_memory::{Prompt, Told, is_off, newest};
+use crate::transcript_file::{catch_up, last};
+use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
-use grov_hooks::memory::{Prompt, Told, is_off, newest};
-use grov_hooks::{ToldList, event, loss, recap};
+use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
 use grov_redact::Redactor;
@@ -27,7 +30,7 @@ const ONE_INSTANT: Duration = Duration::from_secs(2);
 /// The proxy must be up before the client's first request, and a history that is gone holds nothing any more.
 pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     // Before anything that can fail: a client without its proxy tries for minutes.
-    let fault = proxy::start(call).err();
+    let fault = daemon::start(call).err();
     if let Some(fault) = &fault {
         note(Some(call.home), fault);
     }
@@ -41,7 +44,7 @@ pub(crate) fn starts(call: &Call<'_>) -> Result<Option<String>, String> {
     // Outside of what is answered once: of one session two forks may begin at one instant.
     if source == "resume"
         && let Some(whose) = call.whose()
-        && let Err(fault) = forked::goes_on(call, &whose, BUSY_PATIENCE)
+        && let Err(fault) = fork::goes_on(call, &whose, BUSY_PATIENCE)
     {
         note(Some(call.home), &fault);
     }
@@ -77,7 +80,7 @@ fn told(call: &Call<'_>, source: &str) -> Result<Option<String>, String> {
 /// A session begins: it is registered, and hears what is remembered of its project.
 async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
     let settings = call.settings(Some(&whose.directory))?;
-    if proxy::own(call, &settings).is_some() {
+    if daemon::own(call, &settings).is_some() {
         return Ok(None);
     }
     let memory = settings.memory();
@@ -120,7 +123,7 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
 /// the person who works there is told how much that was.
 async fn goes_on(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String> {
     let settings = call.settings(Some(&whose.directory))?;
-    let known = match proxy::own(call, &settings) {
+    let known = match daemon::own(call, &settings) {
         Some(_) => proxied::standing(call, whose).await,
         None => standing(call, whose).await,
     };
@@ -157,7 +160,7 @@ async fn standing(
         let steps = store.hook_steps(&id).await?;
         let root = place.work_tree().unwrap_or(&whose.directory);
         let ignore = GrovIgnore::at(&place);
-        let material = capture::material(&contract, capture::done(&steps), root, &ignore);
+        let material = task_rows::material(&contract, task_rows::done(&steps), root, &ignore);
         let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
         let digest = call.services.summary(&question);
         return Ok(Some((contract, digest)));

@@ -1,9 +1,9 @@
 //! What a hook says.
 
-use crate::call::{Call, Hook};
-use crate::faults::note;
+use crate::error_log::note;
 use crate::guard::{self, Noting};
-use crate::{prompt, session, turn};
+use crate::hook::{Call, Hook};
+use crate::{prompt, session_start, turn_end};
 use grov_domain::GuardVerdict;
 use grov_hooks::event::{self, Input};
 use grov_hooks::permission;
@@ -84,7 +84,7 @@ fn said(call: &Call<'_>, event: Option<&str>) -> Result<Reply, String> {
     let said = match event {
         Some(event::PRE_TOOL_USE) => return Ok(guard::before(call)),
         Some(event::POST_TOOL_USE | event::POST_TOOL_USE_FAILURE) => guard::after(call),
-        Some(event::SESSION_START) => session::starts(call),
+        Some(event::SESSION_START) => session_start::starts(call),
         Some(event::USER_PROMPT_SUBMIT) => prompt::arrives(call),
         Some(
             event @ (event::STOP
@@ -92,7 +92,7 @@ fn said(call: &Call<'_>, event: Option<&str>) -> Result<Reply, String> {
             | event::SUBAGENT_STOP
             | event::SESSION_END
             | event::PRE_COMPACT),
-        ) => turn::is_over(call, event),
+        ) => turn_end::is_over(call, event),
         _ => Ok(None),
     };
     said.map(Reply::from)

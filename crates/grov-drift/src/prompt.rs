@@ -1,16 +1,18 @@
 //! The user has sent a prompt.
 
-use crate::call::Call;
-use crate::faults::note;
-use crate::following::{Whose, begin, catch_up, length, portion, reader, take_up};
+use crate::answered_events::Answers;
+use crate::error_log::note;
+use crate::follower::pending::{announce, is_quiet, may_wait};
+use crate::hook::Call;
+use crate::resume::{Whose, begin, reader, take_up};
 use crate::room::Room;
 use crate::services::{BRIEF, HookBackend};
-use crate::{Work, proxy, runtime};
+use crate::team_memory::{Prompt, Told, is_off, is_worth_asking, remembered};
+use crate::transcript_file::{catch_up, length, portion};
+use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed;
 use grov_domain::{ClientSessionId, Clock, HookSession, Intents, StoreError, SystemClock, TaskId};
-use grov_drift::{announce, is_quiet, may_wait};
-use grov_hooks::memory::{Prompt, Told, is_off, is_worth_asking, remembered};
-use grov_hooks::{Answers, event};
+use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
@@ -57,7 +59,7 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
     let settings = call.settings(Some(&whose.directory))?;
     // What goes through the proxy is followed there and hears it from there: two that know nothing of one another would
     // say it twice.
-    if proxy::own(call, &settings).is_some() {
+    if daemon::own(call, &settings).is_some() {
         return Ok(None);
     }
     let arrival = Arrival {

@@ -1,6 +1,6 @@
 //! Grov's own proxy, where the client talks to it: it must be up, and what it says the hooks leave unsaid.
 
-use crate::call::Call;
+use crate::hook::Call;
 use grov_runtime::port::{Listener, listener_at};
 use grov_runtime::{Home, Settings, Url, daemon};
 use std::ffi::OsStr;

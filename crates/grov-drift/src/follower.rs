@@ -1,7 +1,8 @@
 //! A session, followed from hook to hook.
 
-use crate::announcing::waiting;
-use crate::reading::{Reading, known_by};
+pub(crate) mod pending;
+mod position;
+
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
     ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardVerdict,
@@ -13,6 +14,8 @@ use grov_session::{
     CallResult, Effects, EventContext, IntentReader, ObservedAction, PendingQuestion, Policy, SessionEngine,
     SessionEvent,
 };
+use pending::waiting;
+use position::{Reading, known_by};
 use std::collections::VecDeque;
 use time::OffsetDateTime;
 

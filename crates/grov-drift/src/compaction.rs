@@ -17,7 +17,7 @@ const LONGEST: usize = 9_000;
 const ABOUT: &str = "The history of this session was compacted. Grov kept of it, as information and in the words of that time:";
 
 /// The text; `None`: nothing is known that could be lost.
-pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted> {
+pub(crate) fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted> {
     let mut lines = Vec::new();
     let mut point = |name: &str, text: &str| {
         let text = quoted(text, LINE);
@@ -76,7 +76,7 @@ pub fn recap(contract: &GoalContract, digest: &SessionDigest) -> Option<Redacted
 }
 
 /// How much of a history that was replaced by a summary is given back, in one line for the person who works there.
-pub fn loss(contract: &GoalContract, digest: &SessionDigest) -> String {
+pub(crate) fn loss(contract: &GoalContract, digest: &SessionDigest) -> String {
     let some = |count: usize, one: &str, more: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),

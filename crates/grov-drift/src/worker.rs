@@ -1,16 +1,14 @@
 //! What is done after a turn, while nobody waits.
 
-mod keeping;
+mod save;
 
-use crate::call::settings;
-use crate::faults::{Fault, note};
-use crate::following::{
-    Whose, catch_up, catch_up_subagents, last, last_said_by, length, reader, subagent_transcript,
-    take_up_since,
-};
+use crate::error_log::{Fault, note};
+use crate::follower::Following;
+use crate::hook::settings;
+use crate::resume::{Whose, reader, take_up_since};
 use crate::services::{HookBackend, Services};
+use crate::transcript_file::{catch_up, catch_up_subagents, last, last_said_by, length, subagent_transcript};
 use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreError, SystemClock};
-use grov_drift::Following;
 use grov_hooks::event;
 use grov_redact::Redactor;
 use grov_runtime::{Environment, Home, Settings};

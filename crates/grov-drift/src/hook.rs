@@ -1,10 +1,11 @@
 //! What the client asks, and where Grov lives.
 
 use crate::Work;
-use crate::following::{Whose, first_directory};
+use crate::delivery_log::ToldList;
+use crate::resume::Whose;
 use crate::services::{HookBackend, Services};
+use crate::transcript_file::first_directory;
 use grov_domain::ClientSessionId;
-use grov_hooks::ToldList;
 use grov_hooks::event::Input;
 use grov_runtime::{Environment, Home, Inputs, Settings};
 use std::path::{Path, PathBuf};

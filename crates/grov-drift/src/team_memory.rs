@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub use grov_memory::Told;
+pub(crate) use grov_memory::Told;
 
 /// Memories looked at closely; fewer are told, as the budget has it.
 const MOST_RECALLED: usize = 8;
@@ -26,23 +26,23 @@ const MOST_TOKENS: usize = 3_200;
 
 /// A prompt that the user has sent; at the beginning of a session none yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Prompt<'a> {
+pub(crate) struct Prompt<'a> {
     /// What the user said.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// In which session.
-    pub session: Option<&'a ClientSessionId>,
+    pub(crate) session: Option<&'a ClientSessionId>,
     /// The directory that the session works in.
-    pub directory: &'a Path,
+    pub(crate) directory: &'a Path,
     /// Memories that stand in the session's history already.
-    pub told: &'a HashSet<TaskId>,
+    pub(crate) told: &'a HashSet<TaskId>,
     /// How much may be told.
-    pub budget: Budget,
+    pub(crate) budget: Budget,
     /// How long files are looked at to see whether memories of them still hold.
-    pub time_for_files: Duration,
+    pub(crate) time_for_files: Duration,
 }
 
 /// Whether a prompt is worth a question to memory: acknowledgements, commands and what the client says by itself are not.
-pub fn is_worth_asking(prompt: &str) -> bool {
+pub(crate) fn is_worth_asking(prompt: &str) -> bool {
     asks(beginning(prompt)).is_something()
 }
 
@@ -51,7 +51,7 @@ pub fn is_worth_asking(prompt: &str) -> bool {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn remembered<S>(store: &S, prompt: &Prompt<'_>) -> Result<Option<Told>, StoreError>
+pub(crate) async fn remembered<S>(store: &S, prompt: &Prompt<'_>) -> Result<Option<Told>, StoreError>
 where
     S: MemorySearch + SwitchStore + ?Sized,
 {
@@ -91,7 +91,7 @@ where
 ///
 /// # Errors
 /// Those of the store.
-pub async fn newest<S>(store: &S, beginning: &Prompt<'_>) -> Result<Option<Told>, StoreError>
+pub(crate) async fn newest<S>(store: &S, beginning: &Prompt<'_>) -> Result<Option<Told>, StoreError>
 where
     S: TaskStore + SwitchStore + ?Sized,
 {
@@ -131,7 +131,7 @@ where
 ///
 /// # Errors
 /// Those of the store.
-pub async fn is_off<S: SwitchStore + ?Sized>(
+pub(crate) async fn is_off<S: SwitchStore + ?Sized>(
     store: &S,
     project: &str,
     session: Option<&ClientSessionId>,

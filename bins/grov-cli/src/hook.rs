@@ -9,7 +9,7 @@ mod processor;
 mod programs;
 
 use crate::assembly::HookServices;
-use grov_hook_path::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
+use grov_drift::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
 use grov_runtime::{Environment, Home};

@@ -1,11 +1,12 @@
 //! Forks: a session that goes on under a name of its own. The client tells of its start under the old name, and writes its
 //! transcript only behind its first answer; but it notes down for others which session it is in.
 
-use crate::call::Call;
-use crate::following::{Whose, begun, inherit, portion, reader};
-use crate::{proxy, runtime};
+use crate::follower::Following;
+use crate::hook::Call;
+use crate::resume::{Whose, begun, inherit, reader};
+use crate::transcript_file::portion;
+use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
-use grov_drift::Following;
 use grov_redact::Redactor;
 use grov_runtime::Environment;
 use serde::Deserialize;
@@ -26,7 +27,7 @@ pub(crate) fn goes_on(call: &Call<'_>, whose: &Whose, patience: Duration) -> Res
         return Ok(());
     };
     let settings = call.settings(Some(&whose.directory))?;
-    if proxy::own(call, &settings).is_some() {
+    if daemon::own(call, &settings).is_some() {
         return Ok(());
     }
     let fork = Whose {

@@ -1,15 +1,15 @@
 //! Saving what a session did to team memory: loads, asks the judge, and saves what the engine makes of it.
 
 use super::{AfterTurn, News};
-use crate::capture::{self, POLICY};
-use crate::following::last;
+use crate::file_reasoning::file_reasoning;
 use crate::services::HookBackend;
+use crate::task_rows::{self, POLICY};
+use crate::transcript_file::{last, length, portion};
 use grov_actions::transcript::edits;
 use grov_domain::{
     Applied, Clock, FileReasoning, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
     SessionStatus, SettlingJudge, StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
-use grov_drift::file_reasoning;
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
 use grov_redact::Redactor;
@@ -114,8 +114,8 @@ impl AfterTurn<'_> {
         let place = Place::locate(&whose.directory);
         let root = place.work_tree().unwrap_or(&whose.directory).to_owned();
         let ignore = GrovIgnore::at(&place);
-        let done = capture::done(&steps);
-        let mut material = capture::material(&contract, done.clone(), &root, &ignore);
+        let done = task_rows::done(&steps);
+        let mut material = task_rows::material(&contract, done.clone(), &root, &ignore);
         let goal = saved.first().and_then(|task| task.goal.as_deref());
         let has_turned = material.has_turned(goal.unwrap_or_default(), &contract.goal);
         if let Some(earlier) = saved.get(usize::from(!has_turned)) {
@@ -123,7 +123,10 @@ impl AfterTurn<'_> {
         }
         Ok(Some(Loaded {
             revision,
-            known: saved.iter().map(|task| capture::saved(&session, task)).collect(),
+            known: saved
+                .iter()
+                .map(|task| task_rows::saved(&session, task))
+                .collect(),
             session,
             contract,
             steps,
@@ -165,7 +168,7 @@ impl AfterTurn<'_> {
             at: SystemClock.now(),
         };
         let task = material.task(&due.state, reasoning, saving);
-        let evidence = capture::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
+        let evidence = task_rows::evidence(&store.hook_checks(&id).await?, loaded.session.escalation);
         let mut task = without_ignored(reviewed(task, &evidence, POLICY), &loaded.ignore);
         task.file_pins = pins(&loaded.root, &task.files_touched);
         Ok(Some(task))
@@ -202,7 +205,7 @@ impl AfterTurn<'_> {
         let work = material.work(session.prompts, saved_at, is_end, &answer);
         let ending = tasks.outcome(&plan, status, work).saves?;
         let user = self.user(&loaded.place);
-        let state = capture::task(session, &loaded.contract, id, user);
+        let state = task_rows::task(session, &loaded.contract, id, user);
         let now = SystemClock.now();
         Some(Due {
             state: with_turn(state, analysis.as_ref(), now, now),
@@ -287,7 +290,7 @@ impl AfterTurn<'_> {
 }
 
 fn end_of(path: &Path) -> Option<Vec<u8>> {
-    let length = crate::following::length(path).ok().flatten()?;
+    let length = length(path).ok().flatten()?;
     let from = length.saturating_sub(MOST_OF_A_TRANSCRIPT);
-    crate::following::portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
+    portion(path, from, MOST_OF_A_TRANSCRIPT).ok()
 }

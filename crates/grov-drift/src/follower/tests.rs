@@ -1,7 +1,7 @@
 //! Sessions as hooks see them: one process after the other.
 
+use super::pending::{announce, is_quiet, may_wait};
 use super::*;
-use crate::{announce, is_quiet, may_wait};
 use grov_domain::{
     ClientSessionId, CorrectionLevel, GoalEditId, GoalEditKind, OFF_GOAL_BELOW, OWN_TEXT_OPENING,
 };

@@ -1,21 +1,12 @@
-//! A session, taken up where the last hook left it and followed as far as its transcript goes.
+//! Reads transcript files by portions: feeds a follower, and finds what was typed and said last.
 
-use crate::services::HookBackend;
+use crate::follower::Following;
 use grov_actions::transcript::{Event, Reader};
-use grov_domain::{
-    AgentId, ClientSessionId, Clock, GoalEdit, Guarded, HookSession, Intents, StoreError, SwitchScope,
-    SystemClock,
-};
-use grov_drift::{Following, IntentReader};
-use grov_hooks::ToldList;
-use grov_project::Place;
-use grov_redact::Redactor;
-use grov_runtime::Home;
-use serde::{Deserialize, Serialize};
+use grov_domain::AgentId;
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 use time::OffsetDateTime;
 
@@ -24,164 +15,13 @@ const PORTION: u64 = 1024 * 1024;
 /// A line that is longer is not waited for: nothing that the client writes is.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
 /// Bytes at the beginning of a transcript that tell which session it goes on with.
-const BEGINNING: u64 = 64 * 1024;
+pub(crate) const BEGINNING: u64 = 64 * 1024;
 /// Bytes at the end of a transcript that tell what was said last.
 const END: u64 = 512 * 1024;
 /// So many of them are looked at where those say nothing.
 const MOST_OF_THE_END: u64 = 32 * 1024 * 1024;
 /// Subagents whose transcripts are looked for.
 const MOST_AGENTS: usize = 256;
-
-/// Which session, and where it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Whose {
-    /// The client's session.
-    pub(crate) session: String,
-    /// Where the client works.
-    pub(crate) directory: PathBuf,
-    /// The client's own record of the session.
-    pub(crate) transcript: Option<PathBuf>,
-}
-
-impl Whose {
-    pub(crate) fn id(&self) -> ClientSessionId {
-        ClientSessionId::new(self.session.as_str())
-    }
-}
-
-/// The session as it is stored, or as it begins.
-pub(crate) async fn take_up(
-    store: &dyn HookBackend,
-    home: &Home,
-    whose: &Whose,
-    intents: &Arc<dyn Intents>,
-) -> Result<Following, StoreError> {
-    take_up_since(store, home, whose, None, intents).await
-}
-
-/// The same; of a session that no hook could register so far, what was done since then is its own.
-pub(crate) async fn take_up_since(
-    store: &dyn HookBackend,
-    home: &Home,
-    whose: &Whose,
-    since: Option<OffsetDateTime>,
-    intents: &Arc<dyn Intents>,
-) -> Result<Following, StoreError> {
-    let id = whose.id();
-    let session = match store.hook_session(&id).await? {
-        Some(session) => session,
-        None => {
-            let mut session = begin(store, home, whose).await?;
-            session.started_at = since.map_or(session.started_at, |since| since.min(session.started_at));
-            session
-        }
-    };
-    let edits = store.goal_edits(&id).await?;
-    let mut following = Following::resume(session, &edits, reader(intents));
-    following.guarded(&store.guard_log(&id).await?);
-    let session = following.session_mut();
-    if let Some(transcript) = &whose.transcript {
-        session.transcript_path = Some(transcript.to_string_lossy().into_owned());
-    }
-    Ok(following)
-}
-
-/// Tells what prompts ask for, and reads each once.
-pub(crate) fn reader(intents: &Arc<dyn Intents>) -> IntentReader {
-    let intents = Arc::clone(intents);
-    Arc::new(move |question| intents.extract_intent(question))
-}
-
-/// A session that no hook saw before, with what it inherits.
-pub(crate) async fn begin(
-    store: &dyn HookBackend,
-    home: &Home,
-    whose: &Whose,
-) -> Result<HookSession, StoreError> {
-    if let Some(earlier) = continued(whose) {
-        inherit(store, home, &earlier, &whose.id()).await?;
-    }
-    Ok(begun(whose))
-}
-
-/// A session that no hook saw before.
-pub(crate) fn begun(whose: &Whose) -> HookSession {
-    let project = Place::locate(&whose.directory).project();
-    let directory = whose.directory.to_string_lossy().into_owned();
-    let mut session = HookSession::new(whose.id(), project.key().to_owned(), directory, SystemClock.now());
-    let transcript = whose.transcript.as_ref();
-    session.transcript_path = transcript.map(|path| path.to_string_lossy().into_owned());
-    session
-}
-
-/// The session whose history stands at the beginning of this one's transcript.
-fn continued(whose: &Whose) -> Option<ClientSessionId> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Line {
-        #[serde(default)]
-        session_id: Option<String>,
-    }
-    let beginning = portion(whose.transcript.as_deref()?, 0, BEGINNING).ok()?;
-    let lines = beginning.split(|byte| *byte == b'\n');
-    let sessions = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()?.session_id);
-    let mut others = sessions.filter(|session| *session != whose.session);
-    others.next().map(ClientSessionId::new)
-}
-
-/// The directory that the client worked in when the session began, as its transcript tells.
-pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBuf> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Line {
-        session_id: String,
-        cwd: PathBuf,
-    }
-    let beginning = portion(transcript, 0, BEGINNING).ok()?;
-    let lines = beginning.split(|byte| *byte == b'\n');
-    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
-    lines.find(|line| line.session_id == session).map(|line| line.cwd)
-}
-
-/// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
-/// turned off holds here. Done twice, it comes to the same.
-pub(crate) async fn inherit(
-    store: &dyn HookBackend,
-    home: &Home,
-    from: &ClientSessionId,
-    to: &ClientSessionId,
-) -> Result<(), StoreError> {
-    if let (Some(theirs), Some(own)) = (ToldList::of(home.root(), from), ToldList::of(home.root(), to)) {
-        let known = own.read();
-        let told: Vec<_> = theirs.read().difference(&known).cloned().collect();
-        if !told.is_empty() {
-            // What cannot be noted may be said once more.
-            let _ = own.add(&told);
-        }
-    }
-    for edit in store.goal_edits(from).await? {
-        // Under its own id, which is one of this session's then.
-        let edit = GoalEdit {
-            client_session_id: to.clone(),
-            ..edit
-        };
-        store.edit_goal(&Redactor::shared().clean(edit)).await?;
-    }
-    for guarded in store.guard_log(from).await? {
-        if guarded.ran {
-            let guarded = Guarded {
-                client_session_id: to.clone(),
-                ..guarded
-            };
-            store.guarded(&Redactor::shared().clean(guarded)).await?;
-        }
-    }
-    let off = store.switched_off().await?;
-    if off.contains(&SwitchScope::Session(from.clone())) {
-        store.switch(&SwitchScope::Session(to.clone()), false).await?;
-    }
-    Ok(())
-}
 
 /// Follows the transcript to its end, or until the time is over. Whether the end was reached.
 pub(crate) fn catch_up(following: &mut Following, until: Instant) -> io::Result<bool> {
@@ -359,14 +199,26 @@ pub(crate) fn portion(path: &Path, from: u64, most: u64) -> io::Result<Vec<u8>> 
     Ok(bytes)
 }
 
+/// The directory that the client worked in when the session began, as its transcript tells.
+pub(crate) fn first_directory(transcript: &Path, session: &str) -> Option<PathBuf> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Line {
+        session_id: String,
+        cwd: PathBuf,
+    }
+    let beginning = portion(transcript, 0, BEGINNING).ok()?;
+    let lines = beginning.split(|byte| *byte == b'\n');
+    let mut lines = lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok());
+    lines.find(|line| line.session_id == session).map(|line| line.cwd)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::Services;
-    use crate::testing::Opened;
-    use grov_domain::{GoalEditId, GoalEditKind, GuardVerdict};
-    use grov_runtime::Environment;
+    use crate::resume::{Whose, begun, continued};
     use std::fs;
+    use std::sync::Arc;
     use std::time::Duration;
 
     fn whose(folder: &Path, transcript: &str) -> Whose {
@@ -442,23 +294,6 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_in_place_of_a_transcript_keeps_nobody_waiting() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.jsonl");
-        let made = std::process::Command::new("mkfifo").arg(&path).status();
-        assert!(made.unwrap().success());
-        let whose = Whose {
-            session: "s".to_owned(),
-            directory: folder.path().to_owned(),
-            transcript: Some(path.clone()),
-        };
-        assert!(portion(&path, 0, BEGINNING).is_err());
-        assert_eq!(continued(&whose), None);
-        assert_eq!(last(Some(&path)), Last::default());
-        assert!(catch_up(&mut following(&whose), long()).unwrap());
-    }
-
-    #[test]
     fn a_transcript_that_is_none_is_no_trouble() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["missing.jsonl", ""] {
@@ -525,63 +360,6 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_inherits_once_what_a_person_changed_allowed_and_turned_off() {
-        let folder = tempfile::tempdir().unwrap();
-        let inputs = Environment::default();
-        let home = Home::locate(Some(&folder.path().join("home")), &inputs).unwrap();
-        home.create().unwrap();
-        let [from, to] = ["old", "new"].map(ClientSessionId::new);
-        let guarded = |call: &str, ran| Guarded {
-            client_session_id: from.clone(),
-            tool_use_id: call.to_owned(),
-            verdict: GuardVerdict::Ask,
-            subject: call.to_owned(),
-            reason: "it was forbidden".to_owned(),
-            ran,
-            at: SystemClock.now(),
-        };
-        let runtime = crate::runtime().unwrap();
-        runtime.block_on(async {
-            let store = Opened::at(home.database()).store(None).await.unwrap();
-            let store = &*store;
-            let edit = GoalEdit {
-                id: GoalEditId::fresh(),
-                client_session_id: from.clone(),
-                kind: GoalEditKind::Forbid,
-                text: "src/db/**".to_owned(),
-                at: SystemClock.now(),
-            };
-            store.edit_goal(&Redactor::shared().clean(edit)).await.unwrap();
-            store
-                .guarded(&Redactor::shared().clean(guarded("yes", true)))
-                .await
-                .unwrap();
-            store
-                .guarded(&Redactor::shared().clean(guarded("no", false)))
-                .await
-                .unwrap();
-            store
-                .switch(&SwitchScope::Session(from.clone()), false)
-                .await
-                .unwrap();
-            for _ in 0..2 {
-                inherit(store, &home, &from, &to).await.unwrap();
-            }
-            let edits = store.goal_edits(&to).await.unwrap();
-            let edits: Vec<&str> = edits.iter().map(|edit| edit.text.as_str()).collect();
-            assert_eq!(edits, ["src/db/**"]);
-            let log = store.guard_log(&to).await.unwrap();
-            let log: Vec<(&str, bool)> = log
-                .iter()
-                .map(|guarded| (guarded.subject.as_str(), guarded.ran))
-                .collect();
-            assert_eq!(log, [("yes", true)]);
-            let off = store.switched_off().await.unwrap();
-            assert!(off.contains(&SwitchScope::Session(to.clone())), "{off:?}");
-        });
-    }
-
-    #[test]
     fn a_session_began_where_its_own_first_line_says() {
         let folder = tempfile::tempdir().unwrap();
         let line = |session: &str, cwd: &str| format!("{{\"sessionId\":\"{session}\",\"cwd\":\"{cwd}\"}}\n");
@@ -600,15 +378,19 @@ mod tests {
     }
 
     #[test]
-    fn the_session_that_is_continued_is_found() {
+    fn a_pipe_in_place_of_a_transcript_keeps_nobody_waiting() {
         let folder = tempfile::tempdir().unwrap();
-        let of = |session: &str| format!("{{\"type\":\"user\",\"sessionId\":\"{session}\"}}\n");
-        let fork = whose(
-            folder.path(),
-            &["{\"type\":\"mode\"}\n", &of("old"), &of("s")].concat(),
-        );
-        assert_eq!(continued(&fork), Some(ClientSessionId::new("old")));
-        let own = whose(folder.path(), &(of("s") + "no json\n"));
-        assert_eq!(continued(&own), None);
+        let path = folder.path().join("t.jsonl");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let whose = Whose {
+            session: "s".to_owned(),
+            directory: folder.path().to_owned(),
+            transcript: Some(path.clone()),
+        };
+        assert!(portion(&path, 0, BEGINNING).is_err());
+        assert_eq!(continued(&whose), None);
+        assert_eq!(last(Some(&path)), Last::default());
+        assert!(catch_up(&mut following(&whose), long()).unwrap());
     }
 }

@@ -1,10 +1,10 @@
 //! A turn, a subagent or a session is over: what was done is followed and kept, while nobody waits.
 
-use crate::call::Call;
-use crate::following::Whose;
+use crate::hook::Call;
+use crate::resume::Whose;
 use crate::services::BRIEF;
 use crate::worker::Work;
-use crate::{proxy, runtime};
+use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, StoreError};
 use grov_hooks::event;
 use grov_redact::Redactor;
@@ -20,7 +20,7 @@ pub(crate) fn is_over(call: &Call<'_>, event: &str) -> Result<Option<String>, St
     };
     let settings = call.settings(Some(&whose.directory))?;
     // What goes through the proxy is recorded there.
-    if proxy::own(call, &settings).is_some() {
+    if daemon::own(call, &settings).is_some() {
         return Ok(None);
     }
     let answer = call.input.last_assistant_message.as_deref().unwrap_or_default();

@@ -1,6 +1,6 @@
 //! A prompt, noted without following the session: its course is long, and most prompts find nothing to be looked at.
 
-use crate::reading::known_by;
+use super::position::known_by;
 use grov_actions::transcript::{Event, Reader};
 use grov_domain::{HookSession, WaitingPrompt};
 use grov_session::{GoalContractBuilder, IntentReader, sanitize_prompt};
@@ -10,14 +10,14 @@ const MOST_WAITING: usize = 8;
 
 /// Whether a prompt may be noted with [`announce`] before the session is followed: not too many wait already, and nothing
 /// that was followed is left to be checked, where anybody checks.
-pub fn may_wait(session: &HookSession, is_checked: bool) -> bool {
+pub(crate) fn may_wait(session: &HookSession, is_checked: bool) -> bool {
     let is_due = is_checked && session.is_unchecked;
     !is_due && session.waiting.len() < MOST_WAITING
 }
 
 /// Whether a piece of the session's transcript that was not followed yet holds nothing to be looked at: no action, no
 /// result, and nothing that was typed but what waits or is this prompt.
-pub fn is_quiet(session: &HookSession, transcript: &[u8], prompt: &str) -> bool {
+pub(crate) fn is_quiet(session: &HookSession, transcript: &[u8], prompt: &str) -> bool {
     let id = session.client_session_id.as_str();
     let entries = Reader::new(Some(id)).read(transcript).entries;
     entries.iter().all(|entry| match &entry.event {
@@ -32,7 +32,7 @@ pub fn is_quiet(session: &HookSession, transcript: &[u8], prompt: &str) -> bool 
 
 /// Notes what the user typed when the transcript had `length` bytes: the agent is held to it from now on, and whoever
 /// follows the session next takes it in.
-pub fn announce(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
+pub(crate) fn announce(session: &mut HookSession, prompt: &str, length: u64, read: IntentReader) {
     let mut builder = GoalContractBuilder::new(read);
     builder.load_instructions(session.contract.instructions.clone());
     if builder.add_prompt(prompt) {

@@ -1,0 +1,132 @@
+//! Prompts at the end of a transcript that no hook has recorded yet.
+
+use super::check::Known;
+use crate::transcript_file::{length, portion};
+use grov_actions::transcript::{Event, Reader};
+use grov_domain::{GoalContract, IntentQuestion};
+use grov_session::objection::has_objection;
+use grov_session::{IntentReader, instructions, sanitize_prompt};
+use std::path::Path;
+
+/// Bytes at the end of a transcript in which the newest prompt is looked for.
+const MOST_OF_TRANSCRIPT: u64 = 512 * 1024;
+
+/// Bytes at the end of a transcript in which prompts are looked for that no hook told of.
+const MOST_UNREAD: u64 = 2 * 1024 * 1024;
+
+/// What was typed last.
+pub(super) fn newest_prompt(transcript: Option<&Path>) -> Option<String> {
+    typed_since(transcript?, 0, MOST_OF_TRANSCRIPT).pop()
+}
+
+/// What was typed behind an offset of a transcript, at most so many bytes before its end. The long lines, which tell what
+/// tools were given and answered, are passed over unread.
+fn typed_since(path: &Path, from: u64, most: u64) -> Vec<String> {
+    let Ok(Some(length)) = length(path) else {
+        return Vec::new();
+    };
+    // A transcript that is shorter than it was is another one.
+    let from = if from > length { 0 } else { from };
+    let Ok(end) = portion(path, from.max(length.saturating_sub(most)), most) else {
+        return Vec::new();
+    };
+    let end = String::from_utf8_lossy(&end);
+    // Within a text the quotation marks have a backslash before them.
+    let is_typed = |line: &&str| {
+        let is_result = line.contains(r#""type":"tool_result""#) && !line.contains(r#""type":"text""#);
+        !is_result && !line.contains(r#""type":"assistant""#)
+    };
+    let lines: String = end.split_inclusive('\n').filter(is_typed).collect();
+    let entries = Reader::new(None).read(lines.as_bytes()).entries;
+    let own = entries.into_iter().filter(|entry| entry.agent.is_none());
+    own.filter_map(|entry| match entry.event {
+        Event::Prompt { text, .. } => Some(text),
+        _ => None,
+    })
+    .collect()
+}
+
+/// What a session is held to with prompts that hooks have not told of: for one that waited in the client's queue they are not
+/// run, and one may have been typed while the store was busy. `None` where there are none.
+pub(super) fn with_unread(known: &Known, reader: &IntentReader) -> Option<Known> {
+    let session = known.session.as_ref()?;
+    let path = session.transcript_path.as_deref()?;
+    let mut contract = known.contract.clone();
+    for prompt in typed_since(Path::new(path), session.read_to, MOST_UNREAD) {
+        contract = with_prompt(contract, Some(prompt), reader).0;
+    }
+    (contract != known.contract).then(|| Known {
+        contract,
+        is_released: known.is_released,
+        session: Some(session.clone()),
+    })
+}
+
+/// A contract with what was typed last, which is recorded only after the answer to it has begun. A "yes" is no instruction;
+/// whether it lets go of the wish that nothing be changed.
+pub(super) fn with_prompt(
+    mut contract: GoalContract,
+    prompt: Option<String>,
+    reader: &IntentReader,
+) -> (GoalContract, bool) {
+    let Some(prompt) = prompt.map(|prompt| sanitize_prompt(&prompt)) else {
+        return (contract, false);
+    };
+    if contract.instructions.contains(&prompt) {
+        return (contract, false);
+    }
+    let mut all = contract.instructions.clone();
+    all.push(prompt.clone());
+    if !instructions(reader, &all).contains(&prompt) && !contract.instructions.is_empty() {
+        return (contract, !has_objection(&prompt));
+    }
+    let intent = reader(&IntentQuestion {
+        prompts: vec![prompt.clone()],
+        first_files: Vec::new(),
+    });
+    contract.instructions.push(prompt);
+    for constraint in intent.constraints {
+        if !contract.constraints.contains(&constraint) {
+            contract.constraints.push(constraint);
+        }
+    }
+    if contract.goal.is_empty() {
+        contract.goal = intent.goal;
+    }
+    (contract, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_prompt_is_found_behind_what_tools_said() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.jsonl");
+        let line = |kind: &str, content: serde_json::Value| {
+            let line = serde_json::json!({
+                "type": kind, "sessionId": "s", "message": {"id": "m", "role": kind, "model": "m", "content": content},
+            });
+            format!("{line}\n")
+        };
+        let call =
+            serde_json::json!([{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "ls"}}]);
+        let result =
+            serde_json::json!([{"type": "tool_result", "tool_use_id": "t", "content": "x".repeat(100_000)}]);
+        let typed = "Do not touch \"type\":\"tool_result\"";
+        let text = [
+            line("user", "first".into()),
+            line("user", typed.into()),
+            line("assistant", call),
+            line("user", result),
+        ]
+        .concat();
+        std::fs::write(&path, &text).unwrap();
+        assert_eq!(newest_prompt(Some(&path)).as_deref(), Some(typed));
+        std::fs::write(&path, text + "no json\n").unwrap();
+        assert_eq!(newest_prompt(Some(&path)).as_deref(), Some(typed));
+        assert_eq!(newest_prompt(Some(&folder.path().join("none"))), None);
+        assert_eq!(newest_prompt(None), None);
+    }
+}
