@@ -2,7 +2,7 @@
 
 use crate::session::{Call, Response, Session};
 use crate::{INTERRUPTED, ROOT, SESSION, Seen};
-use grov_domain::{AgentId, ClientSessionId, GuardVerdict, Guarded, HookSession, HookStep};
+use grov_domain::{AgentId, ClientSessionId, GuardRecord, GuardVerdict, HookSession, HookStep};
 use grov_drift::Following;
 use grov_rules::extract_intent;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ struct Client {
     transcript: String,
     /// What each subagent did.
     agents: BTreeMap<String, String>,
-    guard: Vec<Guarded>,
+    guard: Vec<GuardRecord>,
     stored: HookSession,
     steps: BTreeMap<String, HookStep>,
     messages: usize,
@@ -145,7 +145,7 @@ impl Client {
             following.settle(now);
         });
         // The mode is in no row of this path, only in what it keeps to go on.
-        let kept: Value = serde_json::from_str(self.stored.course.as_deref().unwrap()).unwrap();
+        let kept: Value = serde_json::from_str(self.stored.engine_state.as_deref().unwrap()).unwrap();
         let state = &kept["engine"]["course"]["state"];
         self.seen
             .turns
@@ -170,8 +170,8 @@ impl Client {
 }
 
 /// What the guard notes of a call that it asks the user about.
-pub(crate) fn guarded(call: &Call, at: OffsetDateTime) -> Guarded {
-    Guarded {
+pub(crate) fn guarded(call: &Call, at: OffsetDateTime) -> GuardRecord {
+    GuardRecord {
         client_session_id: ClientSessionId::new(SESSION),
         tool_use_id: call.id.clone(),
         verdict: GuardVerdict::Ask,

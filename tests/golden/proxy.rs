@@ -191,7 +191,10 @@ impl Client {
         for call in &response.calls {
             if call.asked {
                 let guarded = guarded(call, self.clock.now());
-                self.store.guarded(&Redacted::of(&guarded)).await.unwrap();
+                self.store
+                    .save_guard_record(&Redacted::of(&guarded))
+                    .await
+                    .unwrap();
             }
             self.newest_call = Some(call.id.clone());
         }

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, Intents, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreConnection,
+    Clock, IntentExtractor, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreConnection,
     StoreError, SummaryQuestion, SystemClock,
 };
 use grov_drift::IntentReader;
@@ -152,7 +152,7 @@ impl Services for HookServices {
         ))
     }
 
-    fn intents(&self) -> Arc<dyn Intents> {
+    fn intents(&self) -> Arc<dyn IntentExtractor> {
         Arc::new(IntentMemo::default())
     }
 

@@ -6,7 +6,7 @@ use crate::output::say;
 use crate::show::ago;
 use crate::table::harmless;
 use grov_domain::{Clock, SystemClock};
-use grov_query::{Choice, Chosen, newest_active};
+use grov_query::{Lookup, SelectedSession, newest_active_session};
 
 /// Sessions that are listed where a name means several.
 const LISTED: usize = 5;
@@ -20,17 +20,17 @@ pub(crate) async fn chosen(
     store: &dyn CommandStore,
     wanted: Option<&str>,
     project: &str,
-) -> Result<Chosen, Failure> {
+) -> Result<SelectedSession, Failure> {
     let Some(wanted) = wanted else {
         return newest(store, project).await;
     };
     if wanted.is_empty() {
         return Err(Failure::usage("--session must name a session"));
     }
-    match grov_query::chosen(store, wanted, project).await? {
-        Choice::One(chosen) => Ok(chosen),
-        Choice::Nothing => Err(none(Some(wanted))),
-        Choice::Several(ids) => {
+    match grov_query::find_session(store, wanted, project).await? {
+        Lookup::Found(chosen) => Ok(chosen),
+        Lookup::NotFound => Err(none(Some(wanted))),
+        Lookup::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(LISTED).map(String::as_str).collect();
             let more = if ids.len() > LISTED { ", …" } else { "" };
             Err(Failure::usage(format!(
@@ -56,12 +56,14 @@ pub(crate) fn none(wanted: Option<&str>) -> Failure {
     )
 }
 
-async fn newest(store: &dyn CommandStore, project: &str) -> Result<Chosen, Failure> {
-    let newest = newest_active(store, project).await?.ok_or_else(|| none(None))?;
+async fn newest(store: &dyn CommandStore, project: &str) -> Result<SelectedSession, Failure> {
+    let newest = newest_active_session(store, project)
+        .await?
+        .ok_or_else(|| none(None))?;
     say(&format!(
         "session {}, the newest active one of this project ({})",
-        newest.chosen.id,
+        newest.session.id,
         ago(newest.at, SystemClock.now())
     ));
-    Ok(newest.chosen)
+    Ok(newest.session)
 }

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    Intents, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreError, SummaryQuestion,
-    SystemClock,
+    IntentExtractor, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreError,
+    SummaryQuestion, SystemClock,
 };
 use grov_drift::{HookBackend, Services};
 use grov_drift_proxy::DriftBackend;
@@ -151,7 +151,7 @@ impl Services for HookServices {
         ))
     }
 
-    fn intents(&self) -> Arc<dyn Intents> {
+    fn intents(&self) -> Arc<dyn IntentExtractor> {
         Arc::new(IntentMemo::default())
     }
 

@@ -3,7 +3,7 @@
 //! Entry point: [`prefix`]. An option that is not in a program's table takes no value, and the answer says that this is a
 //! guess: then the command may also begin one word later.
 
-pub(crate) use grov_domain::Ground;
+pub(crate) use grov_domain::ExecutionHost;
 
 /// How a program runs the command in its arguments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) struct Prefix {
     /// The arguments are the words of a script for a shell.
     pub(crate) is_script: bool,
     /// Where the command runs.
-    pub(crate) ground: Ground,
+    pub(crate) host: ExecutionHost,
     /// Folders of this machine that a container sees, and where: `-v /srv:/data`.
     pub(crate) mounts: Vec<(String, String)>,
     /// The folder in the container that the command runs in.
@@ -254,7 +254,7 @@ pub(crate) fn prefix(program: &str, arguments: &[&str]) -> Option<Prefix> {
         let dashes = arguments.iter().skip(exec).position(|word| *word == "--")?;
         return Some(Prefix {
             command: exec + dashes + 1,
-            ground: Ground::Remote,
+            host: ExecutionHost::Remote,
             ..Prefix::default()
         });
     }
@@ -269,10 +269,10 @@ pub(crate) fn prefix(program: &str, arguments: &[&str]) -> Option<Prefix> {
         is_guess: walked.is_guess,
         scripts: scripts.map(|(_, script)| (*script).to_owned()).collect(),
         is_script: matches!(program, "ssh" | "watch"),
-        ground: if program == "ssh" {
-            Ground::Remote
+        host: if program == "ssh" {
+            ExecutionHost::Remote
         } else {
-            Ground::Here
+            ExecutionHost::Local
         },
         ..Prefix::default()
     };
@@ -361,7 +361,7 @@ fn container(arguments: &[&str]) -> Option<Prefix> {
     Some(Prefix {
         command: at + walked.command,
         is_guess: walked.is_guess,
-        ground: Ground::Container,
+        host: ExecutionHost::Container,
         mounts: bound.collect(),
         folder: walked.value(&["-w", "--workdir"]).map(str::to_owned),
         entrypoint: walked.value(&["--entrypoint"]).map(str::to_owned),
@@ -441,6 +441,6 @@ mod tests {
         let mounts = [("/", "/h"), ("/srv", "/s")].map(|(one, other)| (one.to_owned(), other.to_owned()));
         assert_eq!(found.mounts, mounts);
         assert_eq!(found.folder.as_deref(), Some("/h"));
-        assert_eq!(found.ground, Ground::Container);
+        assert_eq!(found.host, ExecutionHost::Container);
     }
 }

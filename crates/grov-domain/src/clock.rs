@@ -36,7 +36,7 @@ fn of_system(time: SystemTime) -> OffsetDateTime {
 }
 
 /// The time so long before `time`; the earliest there is where that would be before it.
-pub fn long_before(time: OffsetDateTime, length: std::time::Duration) -> OffsetDateTime {
+pub fn time_before(time: OffsetDateTime, length: std::time::Duration) -> OffsetDateTime {
     time::Duration::try_from(length).map_or(EARLIEST, |length| time.saturating_sub(length).max(EARLIEST))
 }
 
@@ -64,7 +64,7 @@ mod tests {
     fn a_length_beyond_all_time_is_taken_off_without_a_panic() {
         let now = datetime!(2026-05-01 12:00 UTC);
         assert_eq!(
-            long_before(now, Duration::from_secs(60)),
+            time_before(now, Duration::from_secs(60)),
             datetime!(2026-05-01 11:59 UTC)
         );
         for absurd in [
@@ -72,7 +72,7 @@ mod tests {
             Duration::from_secs(u64::MAX / 2),
             Duration::from_secs(1 << 40),
         ] {
-            assert_eq!(long_before(now, absurd), EARLIEST);
+            assert_eq!(time_before(now, absurd), EARLIEST);
         }
     }
 }

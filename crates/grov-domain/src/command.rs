@@ -37,7 +37,7 @@ pub struct Program {
     /// Which shell runs it: 0 is that of the line, the others are begun by the line and leave it where it is.
     pub shell: u32,
     /// On which machine it runs.
-    pub ground: Ground,
+    pub host: ExecutionHost,
     /// It stands behind `||`: it runs only if what is before it fails.
     pub is_fallback: bool,
 }
@@ -68,10 +68,10 @@ pub enum Role {
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ground {
+pub enum ExecutionHost {
     /// On this machine.
     #[default]
-    Here,
+    Local,
     /// In a container, which sees the mounted folders alone.
     Container,
     /// On another machine.

@@ -35,7 +35,7 @@ impl GoalContract {
     }
 
     /// The instruction in force: what the user typed last, or the goal where nothing typed is known.
-    pub fn in_force(&self) -> &str {
+    pub fn current_instruction(&self) -> &str {
         match self.newest_instruction() {
             "" => &self.goal,
             newest => newest,
@@ -43,7 +43,7 @@ impl GoalContract {
     }
 
     /// The goal, unless it only repeats an instruction: an earlier one must not be quoted as what is wanted now.
-    pub fn goal_beside_instructions(&self) -> Option<&str> {
+    pub fn separate_goal(&self) -> Option<&str> {
         let goal = self.goal.trim().trim_end_matches(['.', '…']).trim_end();
         let repeats = |instruction: &String| instruction.contains(goal);
         (!goal.is_empty() && !self.instructions.iter().any(repeats)).then_some(self.goal.as_str())
@@ -433,7 +433,7 @@ pub struct RelatedSteps {
 
 /// Of a session's steps so many of the newest are asked what they have to do with the actions to be judged: what is older
 /// says little, and looking at all 20,000 steps of a very long session takes twice as long as looking at these.
-pub const RELATED_AMONG: u32 = 2000;
+pub const MAX_RELATED_CANDIDATES: u32 = 2000;
 
 /// What is known about drift, and what was said because of it.
 #[async_trait]
@@ -465,7 +465,7 @@ pub trait DriftStore: Send + Sync {
         verdicts: &[(StepId, Redacted<StepVerdict>)],
     ) -> Result<usize, StoreError>;
     /// Steps that bear on the actions to be judged: of the same files, of the same folders, with the goal's words, and key
-    /// decisions, in this order, without repetition, none that was judged off goal. Only the newest [`RELATED_AMONG`] steps
+    /// decisions, in this order, without repetition, none that was judged off goal. Only the newest [`MAX_RELATED_CANDIDATES`] steps
     /// count.
     async fn related_steps(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError>;
 }

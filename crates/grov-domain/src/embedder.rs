@@ -8,11 +8,11 @@ use grov_redact::Redacted;
 use std::fmt;
 
 /// The most texts that one call to an [`Embedder`] may hold.
-pub const MOST_TEXTS: usize = 64;
+pub const MAX_TEXTS: usize = 64;
 
 /// Bytes of a text that a model is shown; of a longer one its beginning and its end. Small models take 512 tokens, and
 /// servers refuse what is longer.
-pub const LONGEST_TEXT: usize = 1_500;
+pub const MAX_TEXT_BYTES: usize = 1_500;
 
 /// Where a text stands in a model's space: a direction, with one byte for each dimension.
 ///
@@ -112,8 +112,8 @@ pub enum EmbedError {
 pub trait Embedder: Send + Sync {
     /// The model's name, with all that its answers depend on. Embeddings of different names are not compared.
     fn model(&self) -> &str;
-    /// One embedding for each text, in the same order and of the same dimension. At most [`MOST_TEXTS`] texts, of each
-    /// of which [`LONGEST_TEXT`] bytes are looked at.
+    /// One embedding for each text, in the same order and of the same dimension. At most [`MAX_TEXTS`] texts, of each
+    /// of which [`MAX_TEXT_BYTES`] bytes are looked at.
     async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError>;
     /// Waits a while until nothing is left to settle, before the process ends. Most have nothing to settle.
     async fn close(&self) {}

@@ -6,10 +6,10 @@
 
 use crate::{
     Action, ActionSketch, Consent, Correction, Decision, DriftEvent, DriftQuestion, DriftState, Effect,
-    ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit, Guarded,
-    HookCheck, HookEnded, HookProgress, HookSession, HookStep, IntentQuestion, LlmCall, Project, Prompt,
-    ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict, SummaryQuestion, Task,
-    TaskContextQuestion, TaskSketch, TaskTransition, WaitingPrompt,
+    ExchangeRecord, FilePin, FileReasoning, Finding, ForcedRecoveryQuestion, GoalContract, GoalEdit,
+    GuardRecord, HookCheck, HookEnded, HookProgress, HookSession, HookStep, IntentQuestion, LlmCall,
+    PendingPrompt, Project, Prompt, ReasoningQuestion, RecoveryStep, SessionState, Step, StepVerdict,
+    SummaryQuestion, Task, TaskContextQuestion, TaskSketch, TaskTransition,
 };
 use grov_redact::{FreeText, each_text_of_json};
 
@@ -120,7 +120,7 @@ free_text! {
 // What hooks hand over.
 free_text! {
     HookProgress { texts: [session, steps, ended, check], others: [allowed] }
-    WaitingPrompt { texts: [text], others: [known_by, at] }
+    PendingPrompt { texts: [text], others: [known_by, at] }
     HookStep {
         texts: [action, findings],
         others: [id, tool_use_id, agent_id, tool, prompt, score, timestamp]
@@ -135,7 +135,7 @@ free_text! {
         texts: [reason, files, recovery_plan, correction],
         others: [id, actions, score, level, at]
     }
-    Guarded {
+    GuardRecord {
         texts: [subject, reason],
         others: [client_session_id, tool_use_id, verdict, ran, at]
     }
@@ -150,7 +150,7 @@ impl FreeText for HookSession {
             transcript_path,
             read_to: _,
             contract,
-            course,
+            engine_state,
             waiting,
             is_unchecked: _,
             drift_score: _,
@@ -167,8 +167,8 @@ impl FreeText for HookSession {
         transcript_path.each_text(visit);
         contract.each_text(visit);
         waiting.each_text(visit);
-        if let Some(course) = course {
-            each_text_of_json(course, visit);
+        if let Some(engine_state) = engine_state {
+            each_text_of_json(engine_state, visit);
         }
     }
 }

@@ -26,9 +26,9 @@ pub struct HookSession {
     /// What the agent is held to, without what a person changed of it.
     pub contract: GoalContract,
     /// What following the session needs to go on, as JSON. The store masks secrets in its texts and asks no more of it.
-    pub course: Option<String>,
+    pub engine_state: Option<String>,
     /// Prompts that the course does not know of yet, oldest first; the contract does.
-    pub waiting: Vec<WaitingPrompt>,
+    pub waiting: Vec<PendingPrompt>,
     /// Actions were followed that nobody has checked.
     pub is_unchecked: bool,
     /// The score of the newest check, 1 to 10.
@@ -66,7 +66,7 @@ impl HookSession {
             transcript_path: None,
             read_to: 0,
             contract: GoalContract::default(),
-            course: None,
+            engine_state: None,
             waiting: Vec::new(),
             is_unchecked: false,
             drift_score: None,
@@ -84,7 +84,7 @@ impl HookSession {
 
 /// A prompt that a hook told of, for whoever follows the session next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WaitingPrompt {
+pub struct PendingPrompt {
     /// What the user typed; of a long text both ends.
     pub text: String,
     /// A hash of all of it, by which it is known in the transcript.
@@ -192,7 +192,7 @@ impl GuardVerdict {
 
 /// An action that a guard stopped or asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guarded {
+pub struct GuardRecord {
     /// The session.
     pub client_session_id: ClientSessionId,
     /// The tool call.
@@ -229,24 +229,24 @@ pub struct HookProgress {
 pub trait HookStore: Send + Sync {
     /// One session; `None`: no hook ever ran in it.
     async fn hook_session(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
-    /// The same without its course, which may be long: to be looked at, or to be kept by [`HookStore::prompted`].
-    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
+    /// The same without its course, which may be long: to be looked at, or to be kept by [`HookStore::save_hook_session`].
+    async fn hook_session_summary(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError>;
     /// Keeps a session without its course: that which is stored stays. `false`, and nothing is kept: somebody else wrote
     /// since the session was read.
-    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError>;
+    async fn save_hook_session(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError>;
     /// Sessions of a project without their courses, the newest update first; at most `limit`.
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError>;
     /// Keeps what was learned, all of it or nothing. `false`, and nothing is kept: somebody else wrote since the session
     /// was read.
-    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError>;
+    async fn save_hook_progress(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError>;
     /// The actions of a session, in order.
     async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError>;
     /// The checks of a session, oldest first.
     async fn hook_checks(&self, id: &ClientSessionId) -> Result<Vec<HookCheck>, StoreError>;
     /// Keeps what a guard said; the same tool call replaces what was kept of it.
-    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError>;
+    async fn save_guard_record(&self, guarded: &Redacted<GuardRecord>) -> Result<(), StoreError>;
     /// Notes that a tool call ran. `true`: a guard had something to say about it.
-    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError>;
+    async fn mark_guarded_run(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError>;
     /// What a guard said in a session, oldest first.
-    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError>;
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<GuardRecord>, StoreError>;
 }

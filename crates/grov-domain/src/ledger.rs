@@ -58,7 +58,7 @@ pub struct LedgerLineage {
     /// The decisions, in no order.
     pub entries: Vec<LedgerEntry>,
     /// An edited request was refused while the original was taken: this lineage is edited no more.
-    pub barred: bool,
+    pub edits_disabled: bool,
     /// The history up to the last thing that the assistant had said at the newest request, `None` if it had not; of a lineage that was taken
     /// over, the latest tip that stands in the history. What was added behind it may never have been cached.
     pub tip: Option<HistoryKey>,
@@ -142,9 +142,9 @@ pub trait LedgerStore: Send + Sync {
     /// Records where lineages stand, in one transaction; unknown ones become known.
     async fn note_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError>;
     /// This lineage is edited no more; an unknown one becomes known.
-    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError>;
+    async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError>;
     /// Lineages that are edited no more, newest first.
-    async fn barred(&self) -> Result<Vec<Lineage>, StoreError>;
+    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError>;
     /// Where these memories stand in the history of sessions, last seen first.
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError>;
 }

@@ -30,15 +30,15 @@ mod words;
 
 pub use action::{Action, ActionType, Effect, EffectKind};
 pub use client_dialect::ClientDialect;
-pub use clock::{Clock, SystemClock, long_before};
-pub use command::{Argument, CommandLine, Ground, Program, Role, is_shell, operands, program_name};
+pub use clock::{Clock, SystemClock, time_before};
+pub use command::{Argument, CommandLine, ExecutionHost, Program, Role, is_shell, operands, program_name};
 pub use drift::{
     AskedCall, Assessment, Consent, Correction, CorrectionLevel, CorrectionOutcome, DriftFilter, DriftState,
-    DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, OFF_GOAL_BELOW, RELATED_AMONG,
-    RelatedSteps, Rule, StepVerdict,
+    DriftStore, Finding, GoalContract, GoalEdit, GoalEditKind, GoalStore, MAX_RELATED_CANDIDATES,
+    OFF_GOAL_BELOW, RelatedSteps, Rule, StepVerdict,
 };
 pub use embedder::{
-    EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, MOST_TEXTS, Unembedded,
+    EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, MAX_TEXTS, Unembedded,
 };
 pub use exchange::{ExchangeKind, ExchangeRecord, Outcome, Prompt, SideRequest, Step, TokenUsage};
 pub use goal::prompt_of_goal;
@@ -47,14 +47,14 @@ pub use grov_redact::{
     end_from, end_of, hidden_since, without_own_text,
 };
 pub use hook_session::{
-    GuardVerdict, Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore, PUT_BACK,
-    WaitingPrompt,
+    GuardRecord, GuardVerdict, HookCheck, HookEnded, HookProgress, HookSession, HookStep, HookStore,
+    PUT_BACK, PendingPrompt,
 };
 pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,
 };
-pub use intents::{Intents, ReadIntent};
+pub use intents::{IntentExtractor, IntentFn};
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
@@ -72,7 +72,7 @@ pub use memory_search::{
 };
 pub use project::Project;
 pub use session::{
-    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, in_work,
+    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, TaskType, TokenTotals, active_task,
 };
 pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservation, SpendingStore};
 pub use store::{

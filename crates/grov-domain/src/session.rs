@@ -231,7 +231,7 @@ impl StepRow {
 /// The task in work of a client session: of those that are not done the one that a verdict put a turn into last; where all
 /// are done, of these, as long as nobody knows what comes next. Not by the newest record, for what no verdict was given on
 /// stands in the first task; that tells only where no verdict does.
-pub fn in_work<'a>(tasks: impl IntoIterator<Item = &'a SessionState>) -> Option<&'a SessionState> {
+pub fn active_task<'a>(tasks: impl IntoIterator<Item = &'a SessionState>) -> Option<&'a SessionState> {
     tasks.into_iter().max_by_key(|task| {
         let is_open = task.status != SessionStatus::Completed;
         (is_open, task.judged_at, task.last_update)
@@ -262,7 +262,7 @@ mod tests {
     }
 
     fn id_in_work(tasks: &[SessionState]) -> Option<&str> {
-        in_work(tasks).map(|task| task.session_id.as_str())
+        active_task(tasks).map(|task| task.session_id.as_str())
     }
 
     #[test]

@@ -5,8 +5,8 @@
 
 use crate::{
     ClientSessionId, DriftEvent, DriftStore, EmbeddingStore, ExchangeRecord, FileReasoning, GoalStore,
-    HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, ReadIntent, SessionId,
-    SessionState, SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
+    HookStore, IntentFn, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore, SessionId, SessionState,
+    SessionStatus, SessionSummary, SpendingStore, StepRow, SwitchStore, Task, TaskId,
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -265,7 +265,7 @@ pub trait MaintenanceStore: Send + Sync {
     /// Takes secrets out of rows that an older version wrote, if that is still to be done; `read` derives goals and
     /// contracts anew. Takes seconds for a large store, and others cannot write for a part of it. What fails, such as while
     /// another process reads, is done the next time.
-    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError>;
+    async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError>;
 }
 
 /// The connection under a store that one holder opened for itself.

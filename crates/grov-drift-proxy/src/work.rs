@@ -5,7 +5,7 @@ use crate::judging::{Errand, sketch};
 use crate::saving::{Save, rest, saving};
 use crate::session::{Session, Slot};
 use grov_domain::{
-    ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, in_work,
+    ClientSessionId, CorrectionId, SessionFilter, SessionId, StepId, StepVerdict, StoreError, active_task,
 };
 use grov_session::{ContractInputs, Reassessed, SessionEvent, StoredAction, StoredHistory, TaskGoal};
 use std::sync::{Arc, PoisonError};
@@ -173,7 +173,7 @@ impl Shared {
         // Where it stood comes first: it is small, and a request may wait for it.
         self.place(slot, id).await?;
         let tasks = self.store.client_session(id).await?;
-        if let Some(task) = in_work(tasks.iter().map(|task| &task.state)) {
+        if let Some(task) = active_task(tasks.iter().map(|task| &task.state)) {
             slot.found_in(&task.session_id);
         }
         let (_, task) = slot.whose();

@@ -31,7 +31,7 @@ fn main() {
     let kept = following.into_progress(now).session;
     println!(
         "kept between two hooks: {} bytes",
-        kept.course.as_ref().map_or(0, String::len)
+        kept.engine_state.as_ref().map_or(0, String::len)
     );
     let new = transcript(501..521);
     let mut parts = [const { Vec::new() }; 4];

@@ -5,8 +5,9 @@ mod position;
 
 use grov_actions::transcript::{Call, Ended, Entry, Event, Reader};
 use grov_domain::{
-    ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardVerdict,
-    Guarded, HookCheck, HookEnded, HookProgress, HookSession, HookStep, StepId, StepVerdict, WaitingPrompt,
+    ActionSketch, AgentId, AskedCall, ClientDialect, CorrectionId, GoalContract, GoalEdit, GuardRecord,
+    GuardVerdict, HookCheck, HookEnded, HookProgress, HookSession, HookStep, PendingPrompt, StepId,
+    StepVerdict,
 };
 use grov_session::correction::framed;
 use grov_session::level::ON_GOAL_FROM;
@@ -28,7 +29,7 @@ pub struct Following {
     reading: Reading,
     engine: SessionEngine,
     /// What the user typed and the engine does not know of, oldest first.
-    waiting: VecDeque<WaitingPrompt>,
+    waiting: VecDeque<PendingPrompt>,
     /// The transcript is read from its beginning, and everything in it counted anew.
     counts_anew: bool,
     /// The time of what was read last.
@@ -49,8 +50,8 @@ impl Following {
     /// again, and nothing of it is corrected any more. What was forgotten goes on where it was: it is not read again.
     pub fn resume(mut session: HookSession, edits: &[GoalEdit], read: IntentReader) -> Self {
         let root = root(&session).to_owned();
-        let stored = session.course.as_deref().and_then(Reading::stored);
-        let is_forgotten = session.course.is_none() && session.read_to > 0;
+        let stored = session.engine_state.as_deref().and_then(Reading::stored);
+        let is_forgotten = session.engine_state.is_none() && session.read_to > 0;
         let counts_anew = stored.is_none() && !is_forgotten;
         let id = &session.client_session_id;
         let (reading, engine) = match stored {
@@ -59,7 +60,7 @@ impl Following {
                 (reading, engine)
             }
             None => {
-                let since = match session.course {
+                let since = match session.engine_state {
                     None if !is_forgotten => session.started_at,
                     _ => session.updated_at,
                 };
@@ -117,7 +118,7 @@ impl Following {
     }
 
     /// What a guard said before actions ran: where the user was asked and the call ran, they said yes.
-    pub fn guarded(&mut self, log: &[Guarded]) {
+    pub fn guarded(&mut self, log: &[GuardRecord]) {
         let asked = log
             .iter()
             .filter(|one| one.verdict == GuardVerdict::Ask || one.ran);
@@ -440,7 +441,7 @@ impl Following {
 
     /// What was learned, to be kept.
     pub fn into_progress(mut self, at: OffsetDateTime) -> HookProgress {
-        self.session.course = self.reading.to_text(&self.engine);
+        self.session.engine_state = self.reading.to_text(&self.engine);
         if self.counts_anew {
             self.session.prompts += self.waiting.len() as u64;
         }

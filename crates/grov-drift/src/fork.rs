@@ -61,7 +61,9 @@ async fn registered(
     );
     // Another hook was faster: it is registered.
     let progress = following.into_progress(SystemClock.now());
-    store.follow(&Redactor::shared().clean(progress)).await?;
+    store
+        .save_hook_progress(&Redactor::shared().clean(progress))
+        .await?;
     Ok(())
 }
 

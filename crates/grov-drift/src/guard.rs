@@ -176,7 +176,7 @@ async fn note_ran(
         .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
     {
         let store = services.store(Some(BRIEF)).await?;
-        store.guarded_ran(session, tool_use_id).await?;
+        store.mark_guarded_run(session, tool_use_id).await?;
     }
     Ok(())
 }

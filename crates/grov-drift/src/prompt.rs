@@ -11,7 +11,7 @@ use crate::team_memory::{Prompt, Told, is_off, is_worth_asking, remembered};
 use crate::transcript_file::{catch_up, length, portion};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed;
-use grov_domain::{ClientSessionId, Clock, HookSession, Intents, StoreError, SystemClock, TaskId};
+use grov_domain::{ClientSessionId, Clock, HookSession, IntentExtractor, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::Place;
@@ -120,7 +120,7 @@ struct Arrival<'a> {
     drift: DriftSettings,
     memory: MemorySettings,
     /// What prompts ask for: each is read once, while the database has the word where that can be.
-    intents: Arc<dyn Intents>,
+    intents: Arc<dyn IntentExtractor>,
 }
 
 impl Arrival<'_> {
@@ -129,7 +129,7 @@ impl Arrival<'_> {
         let open = self.call.services.store(Some(BRIEF));
         let read = async {
             if self.prompt.len() <= READ_AHEAD {
-                self.intents.read_ahead_alone(&sanitize_prompt(self.prompt));
+                self.intents.prefetch_alone(&sanitize_prompt(self.prompt));
             }
         };
         let (store, ()) = tokio::join!(open, read);
@@ -157,7 +157,7 @@ impl Arrival<'_> {
 
     /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
     async fn take_in(&self, store: &dyn HookBackend, told: &mut ToTell) -> Result<bool, StoreError> {
-        let standing = store.hook_standing(&self.whose.id()).await?;
+        let standing = store.hook_session_summary(&self.whose.id()).await?;
         let unread = self.unread(standing.as_ref());
         match unread {
             Unread::Actions => self.follow(store, told).await,
@@ -214,7 +214,7 @@ impl Arrival<'_> {
         };
         // Memory is silent by itself where Grov is off.
         let ask = self.ask(store, false, told);
-        let (asked, ()) = tokio::join!(ask, self.read_ahead(&session.contract.instructions));
+        let (asked, ()) = tokio::join!(ask, self.prefetch(&session.contract.instructions));
         asked?;
         announce(&mut session, self.prompt, length, reader(&self.intents));
         if let Some(path) = &self.whose.transcript {
@@ -222,17 +222,17 @@ impl Arrival<'_> {
         }
         session.updated_at = SystemClock.now();
         self.goes_on(&mut session, told);
-        store.prompted(&Redactor::shared().clean(session)).await
+        store.save_hook_session(&Redactor::shared().clean(session)).await
     }
 
     /// Reads what was typed before, and lets an answer of the database be taken up between two prompts.
-    async fn read_ahead(&self, instructions: &[String]) {
+    async fn prefetch(&self, instructions: &[String]) {
         for (place, prompt) in instructions.iter().enumerate() {
             // The first and the newest say most of what the agent is held to.
             if place == 0 || place + 1 == instructions.len() {
-                self.intents.read_ahead_alone(prompt);
+                self.intents.prefetch_alone(prompt);
             } else {
-                self.intents.read_ahead(prompt);
+                self.intents.prefetch(prompt);
             }
             yield_now().await;
         }
@@ -281,7 +281,9 @@ impl Arrival<'_> {
         self.ask(store, is_off, told).await?;
         self.goes_on(following.session_mut(), told);
         let progress = following.into_progress(now);
-        store.follow(&Redactor::shared().clean(progress)).await
+        store
+            .save_hook_progress(&Redactor::shared().clean(progress))
+            .await
     }
 
     /// Asks memory about the prompt, once.

@@ -6,9 +6,9 @@ use crate::services::BRIEF;
 use crate::task_rows;
 use crate::team_memory::is_off;
 use crate::transcript_file::last;
-use grov_domain::{GoalContract, SessionDigest, StoreError, in_work};
+use grov_domain::{GoalContract, SessionDigest, StoreError, active_task};
 use grov_project::{GrovIgnore, Place};
-use grov_query::Held;
+use grov_query::ActiveConstraints;
 use grov_session::capture::PerformedAction;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
@@ -25,10 +25,10 @@ pub(crate) async fn standing(
         return Ok(None);
     }
     let tasks = store.client_session(&id).await?;
-    let Some(task) = in_work(tasks.iter().map(|task| &task.state)) else {
+    let Some(task) = active_task(tasks.iter().map(|task| &task.state)) else {
         return Ok(None);
     };
-    let contract = Held::of(&*store, reader(&call.services.intents()), task, None)
+    let contract = ActiveConstraints::load(&*store, reader(&call.services.intents()), task, None)
         .await?
         .contract;
     let steps = store.steps(&task.session_id).await?;

@@ -5,7 +5,8 @@ use crate::follower::Following;
 use crate::services::HookBackend;
 use crate::transcript_file::{BEGINNING, portion};
 use grov_domain::{
-    ClientSessionId, Clock, GoalEdit, Guarded, HookSession, Intents, StoreError, SwitchScope, SystemClock,
+    ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, IntentExtractor, StoreError, SwitchScope,
+    SystemClock,
 };
 use grov_project::Place;
 use grov_redact::Redactor;
@@ -38,7 +39,7 @@ pub(crate) async fn take_up(
     store: &dyn HookBackend,
     home: &Home,
     whose: &Whose,
-    intents: &Arc<dyn Intents>,
+    intents: &Arc<dyn IntentExtractor>,
 ) -> Result<Following, StoreError> {
     take_up_since(store, home, whose, None, intents).await
 }
@@ -49,7 +50,7 @@ pub(crate) async fn take_up_since(
     home: &Home,
     whose: &Whose,
     since: Option<OffsetDateTime>,
-    intents: &Arc<dyn Intents>,
+    intents: &Arc<dyn IntentExtractor>,
 ) -> Result<Following, StoreError> {
     let id = whose.id();
     let session = match store.hook_session(&id).await? {
@@ -71,7 +72,7 @@ pub(crate) async fn take_up_since(
 }
 
 /// Tells what prompts ask for, and reads each once.
-pub(crate) fn reader(intents: &Arc<dyn Intents>) -> IntentReader {
+pub(crate) fn reader(intents: &Arc<dyn IntentExtractor>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }
@@ -139,11 +140,13 @@ pub(crate) async fn inherit(
     }
     for guarded in store.guard_log(from).await? {
         if guarded.ran {
-            let guarded = Guarded {
+            let guarded = GuardRecord {
                 client_session_id: to.clone(),
                 ..guarded
             };
-            store.guarded(&Redactor::shared().clean(guarded)).await?;
+            store
+                .save_guard_record(&Redactor::shared().clean(guarded))
+                .await?;
         }
     }
     let off = store.switched_off().await?;
@@ -180,7 +183,7 @@ mod tests {
         let home = Home::locate(Some(&folder.path().join("home")), &inputs).unwrap();
         home.create().unwrap();
         let [from, to] = ["old", "new"].map(ClientSessionId::new);
-        let guarded = |call: &str, ran| Guarded {
+        let guarded = |call: &str, ran| GuardRecord {
             client_session_id: from.clone(),
             tool_use_id: call.to_owned(),
             verdict: GuardVerdict::Ask,
@@ -202,11 +205,11 @@ mod tests {
             };
             store.edit_goal(&Redactor::shared().clean(edit)).await.unwrap();
             store
-                .guarded(&Redactor::shared().clean(guarded("yes", true)))
+                .save_guard_record(&Redactor::shared().clean(guarded("yes", true)))
                 .await
                 .unwrap();
             store
-                .guarded(&Redactor::shared().clean(guarded("no", false)))
+                .save_guard_record(&Redactor::shared().clean(guarded("no", false)))
                 .await
                 .unwrap();
             store

@@ -2,9 +2,9 @@
 
 use async_trait::async_trait;
 use grov_domain::{
-    FileReasoningStore, GoalStore, HookStore, Intents, MaintenanceStore, MemorySearch, OrchestrationStore,
-    SessionDigest, SessionStore, SettlingJudge, StoreConnection, StoreError, SummaryQuestion, SwitchStore,
-    TaskStore,
+    FileReasoningStore, GoalStore, HookStore, IntentExtractor, MaintenanceStore, MemorySearch,
+    OrchestrationStore, SessionDigest, SessionStore, SettlingJudge, StoreConnection, StoreError,
+    SummaryQuestion, SwitchStore, TaskStore,
 };
 use grov_runtime::Settings;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub trait Services: Send + Sync {
     fn judge(&self, settings: &Settings) -> Result<Box<dyn SettlingJudge>, StoreError>;
 
     /// The rules that read prompts, with an empty memory of what they read.
-    fn intents(&self) -> Arc<dyn Intents>;
+    fn intents(&self) -> Arc<dyn IntentExtractor>;
 
     /// Where a session stands, by rules alone.
     fn summary(&self, question: &SummaryQuestion) -> SessionDigest;

@@ -114,7 +114,9 @@ async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Opt
     following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
-    store.follow(&Redactor::shared().clean(progress)).await?;
+    store
+        .save_hook_progress(&Redactor::shared().clean(progress))
+        .await?;
     call.put_away(store);
     Ok(told)
 }
@@ -154,7 +156,7 @@ async fn standing(
         let contract = following.contract().clone();
         let answer = last(whose.transcript.as_deref()).answer;
         let progress = Redactor::shared().clean(following.into_progress(SystemClock.now()));
-        if !store.follow(&progress).await? {
+        if !store.save_hook_progress(&progress).await? {
             continue;
         }
         let steps = store.hook_steps(&id).await?;

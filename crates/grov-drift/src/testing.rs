@@ -2,7 +2,7 @@
 
 use crate::services::{HookBackend, Services};
 use async_trait::async_trait;
-use grov_domain::{Intents, SessionDigest, SettlingJudge, StoreError, SummaryQuestion, SystemClock};
+use grov_domain::{IntentExtractor, SessionDigest, SettlingJudge, StoreError, SummaryQuestion, SystemClock};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_rules::{IntentMemo, session_summary};
 use grov_runtime::Settings;
@@ -46,7 +46,7 @@ impl Services for Opened {
         ))
     }
 
-    fn intents(&self) -> Arc<dyn Intents> {
+    fn intents(&self) -> Arc<dyn IntentExtractor> {
         Arc::new(IntentMemo::default())
     }
 

@@ -67,7 +67,7 @@ async fn stored(call: &Call<'_>, session: &str) -> Result<Option<PathBuf>, Store
     let Some(store) = call.services.existing_store(Some(BRIEF)).await? else {
         return Ok(None);
     };
-    let session = store.hook_standing(&ClientSessionId::new(session)).await?;
+    let session = store.hook_session_summary(&ClientSessionId::new(session)).await?;
     let directories = session.map(|session| [session.working_directory, session.project_path]);
     let mut directories = directories.into_iter().flatten().map(PathBuf::from);
     Ok(directories.find(|directory| directory.is_dir()))

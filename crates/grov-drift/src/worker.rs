@@ -278,7 +278,10 @@ impl AfterTurn<'_> {
                 let score = progress.check.as_ref().map(|check| check.score);
                 progress.session.drift_score = score.or(progress.session.drift_score);
             }
-            if store.follow(&Redactor::shared().clean(progress)).await? {
+            if store
+                .save_hook_progress(&Redactor::shared().clean(progress))
+                .await?
+            {
                 return Ok(News { is_new, before });
             }
         }

@@ -22,7 +22,7 @@ pub(crate) use exchange::{RecordedExchange, SketchedAction, bounded, outcomes, s
 
 use grov_domain::{
     ClientSessionId, Clock, DriftStore, Judge, OrchestrationStore, SessionFilter, SessionId, SessionStatus,
-    SessionStore, SwitchStore, long_before,
+    SessionStore, SwitchStore, time_before,
 };
 use grov_session::tasks::{Division, TaskPolicy};
 use session::Session;
@@ -223,7 +223,7 @@ impl Sessions {
     async fn sweep(&mut self) {
         let filter = SessionFilter {
             status: Some(SessionStatus::Active),
-            updated_before: Some(long_before(self.context.clock.now(), self.context.abandon_after)),
+            updated_before: Some(time_before(self.context.clock.now(), self.context.abandon_after)),
             limit: Some(SWEEP_LIMIT),
             ..SessionFilter::default()
         };

@@ -2,7 +2,7 @@
 //! when the model is another one.
 
 use grov_domain::{
-    EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, LONGEST_TEXT, StoreError, Task,
+    EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, StoreError, Task,
     Unembedded,
 };
 use grov_redact::{Redacted, Redactor};
@@ -201,7 +201,7 @@ fn text_of(task: &Task) -> String {
     let mut text = String::new();
     let mut add = |words: &str| {
         // The rest of a text that is longer than what is looked at would only be carried around.
-        if text.len() < LONGEST_TEXT && !words.trim().is_empty() {
+        if text.len() < MAX_TEXT_BYTES && !words.trim().is_empty() {
             text.push_str(words);
             text.push('\n');
         }
@@ -216,7 +216,7 @@ fn text_of(task: &Task) -> String {
     let files = task.files_touched.iter().take(FILES);
     let rest = task.constraints.iter().chain(&task.tags).chain(files);
     rest.chain(&task.reasoning_trace).for_each(|words| add(words));
-    text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+    text.truncate(text.floor_char_boundary(MAX_TEXT_BYTES));
     text
 }
 

@@ -1,7 +1,6 @@
 //! How sessions keep to their goals: the log, where they stand, and what they were told.
 
-use crate::held::Held;
-use crate::{Choice, Chosen, ReadStore, chosen, hooked};
+use crate::{ActiveConstraints, Lookup, ReadStore, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
     Finding, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
@@ -126,7 +125,7 @@ impl From<&Correction> for CorrectionView {
             score: correction.score,
             reason: correction.reason.clone(),
             text: correction.text.clone(),
-            recovery_plan: correction.recovery_plan.iter().map(way).collect(),
+            recovery_plan: correction.recovery_plan.iter().map(recovery_step_text).collect(),
             made_at: correction.made_at,
             delivered_at: correction.delivered_at,
             outcome: correction.outcome.map(|outcome| outcome.as_str()),
@@ -136,7 +135,7 @@ impl From<&Correction> for CorrectionView {
 
 /// Where a session stands.
 #[derive(Debug, Serialize)]
-pub struct StandingView {
+pub struct DriftStatusView {
     /// The client's session.
     pub client_session_id: String,
     /// The task in work.
@@ -185,13 +184,13 @@ pub struct Counts {
 
 /// Of what a log is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LogOf {
+pub enum LogScope {
     /// One task.
     Task(SessionId),
     /// All tasks of a client session.
     Session(ClientSessionId),
     /// What is left of a session, in a log that outlives its sessions.
-    Gone(ClientSessionId),
+    Deleted(ClientSessionId),
     /// All sessions of a project.
     Project(String),
 }
@@ -202,30 +201,30 @@ pub enum LogOf {
 /// Those of the store.
 pub async fn drift_log(
     store: &dyn ReadStore,
-    of: &LogOf,
+    of: &LogScope,
     limit: Option<u32>,
 ) -> Result<Vec<DriftEvent>, StoreError> {
     let mut filter = DriftFilter {
         limit,
         ..DriftFilter::default()
     };
-    let mut hooked = Vec::new();
+    let mut hook_sessions = Vec::new();
     match of {
-        LogOf::Task(task) => filter.session_id = Some(task.clone()),
-        LogOf::Gone(session) => filter.client_session_id = Some(session.clone()),
-        LogOf::Session(session) => {
+        LogScope::Task(task) => filter.session_id = Some(task.clone()),
+        LogScope::Deleted(session) => filter.client_session_id = Some(session.clone()),
+        LogScope::Session(session) => {
             filter.client_session_id = Some(session.clone());
-            hooked.push(session.clone());
+            hook_sessions.push(session.clone());
         }
-        LogOf::Project(project) => {
+        LogScope::Project(project) => {
             filter.project_path = Some(project.clone());
             let sessions = store.hook_sessions(project, MOST_LOGGED).await?;
-            hooked.extend(sessions.into_iter().map(|session| session.client_session_id));
+            hook_sessions.extend(sessions.into_iter().map(|session| session.client_session_id));
         }
     }
     let mut events = store.drift_events(&filter).await?;
-    if matches!(of, LogOf::Session(_) | LogOf::Project(_)) {
-        events.extend(found(store, &hooked).await?);
+    if matches!(of, LogScope::Session(_) | LogScope::Project(_)) {
+        events.extend(found(store, &hook_sessions).await?);
         events.sort_by_key(|event| event.timestamp);
         let most = limit.map_or(usize::MAX, |limit| limit as usize);
         events.drain(..events.len().saturating_sub(most));
@@ -242,7 +241,7 @@ async fn found(store: &dyn ReadStore, sessions: &[ClientSessionId]) -> Result<Ve
         events.extend(
             steps
                 .iter()
-                .filter_map(|step| hooked::event(session, step, &checks)),
+                .filter_map(|step| hook_sessions::event(session, step, &checks)),
         );
     }
     Ok(events)
@@ -252,7 +251,10 @@ async fn found(store: &dyn ReadStore, sessions: &[ClientSessionId]) -> Result<Ve
 ///
 /// # Errors
 /// Those of the store.
-pub async fn active(store: &dyn ReadStore, project: &str) -> Result<Vec<Chosen>, StoreError> {
+pub async fn active_sessions(
+    store: &dyn ReadStore,
+    project: &str,
+) -> Result<Vec<SelectedSession>, StoreError> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
         status: Some(SessionStatus::Active),
@@ -267,13 +269,13 @@ pub async fn active(store: &dyn ReadStore, project: &str) -> Result<Vec<Chosen>,
     let mut all = Vec::with_capacity(ids.len());
     for id in ids {
         // One that is gone meanwhile is not active any more.
-        if let Choice::One(session) = chosen(store, id.as_str(), project).await? {
+        if let Lookup::Found(session) = find_session(store, id.as_str(), project).await? {
             all.push(session);
         }
     }
-    let hooked = store.hook_sessions(project, MOST_ACTIVE).await?;
-    let active = hooked.iter().filter(|session| session.ended_at.is_none());
-    all.extend(active.map(Chosen::hooked));
+    let hook_sessions = store.hook_sessions(project, MOST_ACTIVE).await?;
+    let active = hook_sessions.iter().filter(|session| session.ended_at.is_none());
+    all.extend(active.map(SelectedSession::from_hooks));
     Ok(all)
 }
 
@@ -281,15 +283,15 @@ pub async fn active(store: &dyn ReadStore, project: &str) -> Result<Vec<Chosen>,
 ///
 /// # Errors
 /// Those of the store.
-pub async fn standing(
+pub async fn drift_status(
     store: &dyn ReadStore,
     reader: IntentReader,
     task: &SessionState,
-) -> Result<StandingView, StoreError> {
+) -> Result<DriftStatusView, StoreError> {
     let id = &task.client_session_id;
     let state = store.drift_state(id).await?;
     let mut corrections = store.corrections(id).await?;
-    corrections.extend(hooked::corrections(id, &store.hook_checks(id).await?));
+    corrections.extend(hook_sessions::corrections(id, &store.hook_checks(id).await?));
     let filter = DriftFilter {
         client_session_id: Some(id.clone()),
         ..DriftFilter::default()
@@ -309,16 +311,16 @@ pub async fn standing(
     let mut scores: Vec<(OffsetDateTime, String, Option<u8>)> = steps.chain(events).chain(found).collect();
     scores.sort();
     let scores: Vec<Option<u8>> = scores.into_iter().map(|(.., score)| score).collect();
-    let held = Held::of(store, reader, task, None).await?;
+    let constraints = ActiveConstraints::load(store, reader, task, None).await?;
     let state = state.unwrap_or_else(|| DriftState {
         mode: task.session_mode,
         escalation: u8::try_from(task.escalation_count).unwrap_or(u8::MAX),
         ..DriftState::new(id.clone(), task.last_update)
     });
-    Ok(StandingView {
+    Ok(DriftStatusView {
         client_session_id: id.to_string(),
         session_id: task.session_id.to_string(),
-        goal: held.contract.goal,
+        goal: constraints.contract.goal,
         session_mode: state.mode.as_str(),
         escalation: state.escalation,
         failed_recoveries: state.failed_recoveries,
@@ -335,7 +337,7 @@ fn awaited(state: &DriftState) -> Option<String> {
     let correction = state.correction.as_ref()?;
     let is_told = state.mode != SessionMode::Normal && correction.delivered_at.is_some();
     let first = correction.recovery_plan.first()?;
-    (is_told && correction.outcome.is_none()).then(|| way(first))
+    (is_told && correction.outcome.is_none()).then(|| recovery_step_text(first))
 }
 
 fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
@@ -361,41 +363,24 @@ fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
     }
 }
 
-/// What the name of an event stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum EventNamed {
-    /// One event.
-    One(Box<DriftEvent>),
-    /// No event.
-    Nothing,
-    /// Several, newest first.
-    Several(Vec<DriftEvent>),
-}
-
-/// The event that `name` means: by its id, by its step's id, or by a beginning or end of one.
+/// Finds an event by its id or its step's id, or by a prefix or suffix of one. Several events are returned newest first.
 ///
 /// # Errors
-/// Those of the store.
-pub async fn event_named(store: &dyn ReadStore, name: &str) -> Result<EventNamed, StoreError> {
-    if let Some(event) = store.drift_event(&DriftEventId::new(name)).await? {
-        return Ok(EventNamed::One(Box::new(event)));
+/// Returns the store's error.
+pub async fn find_event(store: &dyn ReadStore, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
+    if let Some(event) = store.drift_event(&DriftEventId::new(id)).await? {
+        return Ok(Lookup::Found(event));
     }
-    if name.is_empty() {
-        return Ok(EventNamed::Nothing);
+    if id.is_empty() {
+        return Ok(Lookup::NotFound);
     }
-    let is_meant = |id: &str| id.starts_with(name) || id.ends_with(name);
+    let matches = |known: &str| known.starts_with(id) || known.ends_with(id);
     let mut events = store.drift_events(&DriftFilter::default()).await?;
     events.retain(|event| {
-        is_meant(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| is_meant(id.as_str()))
+        matches(event.id.as_str()) || event.step_id.as_ref().is_some_and(|id| matches(id.as_str()))
     });
     events.reverse();
-    Ok(match events.len() {
-        0 => EventNamed::Nothing,
-        1 => events
-            .pop()
-            .map_or(EventNamed::Nothing, |event| EventNamed::One(Box::new(event))),
-        _ => EventNamed::Several(events),
-    })
+    Ok(events.into())
 }
 
 /// The correction that is about the event's action.
@@ -417,7 +402,7 @@ pub async fn correction_of(
 }
 
 /// One step of a way back, in words.
-pub fn way(step: &RecoveryStep) -> String {
+pub fn recovery_step_text(step: &RecoveryStep) -> String {
     match &step.file {
         Some(file) if !step.action.contains(file.as_str()) => format!("{file}: {}", step.action),
         _ => step.action.clone(),
@@ -431,7 +416,7 @@ mod tests {
     #[test]
     fn a_way_back_names_its_file_once() {
         let step = |file: Option<&str>, action: &str| {
-            way(&RecoveryStep {
+            recovery_step_text(&RecoveryStep {
                 file: file.map(str::to_owned),
                 action: action.to_owned(),
             })

@@ -1,6 +1,6 @@
 //! What a session is held to, and where each part of that comes from.
 
-use crate::held::Held;
+use crate::active_constraints::ActiveConstraints;
 use grov_domain::{GoalEditKind, SessionState};
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -54,10 +54,10 @@ pub struct OriginView {
 
 impl GoalView {
     /// What the agent is held to in a task.
-    pub fn of(task: &SessionState, held: &Held) -> Self {
-        let contract = &held.contract;
+    pub fn of(task: &SessionState, constraints: &ActiveConstraints) -> Self {
+        let contract = &constraints.contract;
         let origin = |part, kind: Option<GoalEditKind>, text: &str| {
-            let edit = kind.and_then(|kind| held.edit(kind, text));
+            let edit = kind.and_then(|kind| constraints.edit(kind, text));
             OriginView {
                 part,
                 text: text.to_owned(),

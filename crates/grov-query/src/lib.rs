@@ -1,43 +1,48 @@
-//! Read models: sessions, steps, drift, goals and memories, as command line, dashboard and agents ask for them.
+//! Read models for the command line, the dashboard and agents: sessions, steps, drift, goals and memories.
 //!
-//! Entry points: [`chosen`] and [`newest_active`] find the session that a person means; [`searched`] its steps;
-//! [`drift_log`] and [`standing`] how it keeps to its goal; [`Held`] and [`GoalView`] what that is; [`named`] a memory, and
-//! [`replacements`] and [`replaced`] what it is linked to; [`glance`] a session in four numbers. A session that only hooks
-//! know has the shape of one that the proxy recorded.
+//! Entry points: [`find_session`] and [`newest_active_session`] select a session and [`find_steps`] returns its steps;
+//! [`drift_log`] and [`drift_status`] show how it keeps to its goal, [`ActiveConstraints`] and [`GoalView`] what that goal
+//! is; [`find_memory`] selects a memory, [`replacements`] and [`replaced_memories`] follow its links; [`session_stats`]
+//! sums up a session in four numbers. A session that only hooks recorded is returned in the shape of one that the proxy
+//! recorded.
 //!
-//! Views are structs that serialise; their names are a contract. Functions read through the ports of `grov-domain`. This
-//! crate knows no SQL, no proxy, no hooks and no terminal.
+//! Views serialise; their field names are a public contract. Functions read through the ports of `grov-domain`. This crate
+//! does not use SQL, the proxy, hooks or a terminal.
 #![forbid(unsafe_code)]
 
-mod chosen;
+mod active_constraints;
 mod drift;
-mod glance;
 mod goal;
-mod held;
-mod hooked;
+mod hook_sessions;
+mod lookup;
 mod memory;
+mod session_stats;
+mod sessions;
 mod steps;
 mod views;
 
-pub use chosen::{Choice, Chosen, Newest, chosen, newest, newest_active};
+pub use active_constraints::{ActiveConstraints, ConstraintStore};
 pub use drift::{
-    CorrectionView, Counts, EventNamed, EventView, LogOf, StandingView, active, correction_of, drift_log,
-    event_named, standing, way,
+    CorrectionView, Counts, DriftStatusView, EventView, LogScope, active_sessions, correction_of, drift_log,
+    drift_status, find_event, recovery_step_text,
 };
-pub use glance::{Glance, glance};
 pub use goal::{GoalView, OriginView};
-pub use held::{Held, HeldStore};
-pub use hooked::project_status;
-pub use memory::{MOST_NAMED, Named, OtherView, ResultView, named, others, replaced, replacements, title};
-pub use steps::{Search, Work, searched};
-pub use views::{DecisionView, SessionView, StepView, TaskView, TokensView};
+pub use hook_sessions::project_status;
+pub use lookup::Lookup;
+pub use memory::{
+    MAX_MATCHES, MemoryRefView, ResultView, find_memory, memory_refs, replaced_memories, replacements, title,
+};
+pub use session_stats::{SessionStats, session_stats};
+pub use sessions::{NewestSession, SelectedSession, find_session, newest_active_session, newest_session};
+pub use steps::{SessionSteps, find_steps};
+pub use views::{SessionView, StepView, TaskView, TokensView};
 
 use grov_domain::{
     DriftStore, GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore,
     SessionStore, SpendingStore, SwitchStore, TaskStore,
 };
 
-/// What read models are read from.
+/// The store ports that read models use.
 pub trait ReadStore:
     SessionStore
     + HookStore

@@ -1,29 +1,18 @@
 //! Memories as people and agents ask for them.
 
-use crate::ReadStore;
+use crate::{Lookup, ReadStore};
 use grov_domain::{StoreError, Task, TaskId};
 use grov_memory::Found;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
 use time::OffsetDateTime;
 
-/// Memories that are listed where a name means several.
-pub const MOST_NAMED: usize = 8;
-
-/// What the name of a memory stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Named {
-    /// One memory.
-    Task(Box<Task>),
-    /// No memory.
-    Nothing,
-    /// Some of those that it may stand for, one more than are listed at most.
-    Several(Vec<Task>),
-}
+/// How many memories an ambiguous id lists.
+pub const MAX_MATCHES: usize = 8;
 
 /// Another memory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct OtherView {
+pub struct MemoryRefView {
     /// Its id.
     pub id: String,
     /// What it is about.
@@ -68,7 +57,7 @@ impl ResultView {
 
     /// With what the memory says of itself.
     #[must_use]
-    pub fn saying(self, task: Option<Task>) -> Self {
+    pub fn with_task(self, task: Option<Task>) -> Self {
         Self {
             created_at: task.as_ref().map(|task| task.created_at),
             goal: task
@@ -84,26 +73,19 @@ fn rounded(score: f64) -> f64 {
     (score * 1e6).round() / 1e6
 }
 
-/// The memory that `name` stands for: by its id, or by a beginning or end of it.
+/// Finds a memory by its id, or by a prefix or suffix of it. An ambiguous id returns at most [`MAX_MATCHES`] + 1 memories.
 ///
 /// # Errors
-/// Those of the store.
-pub async fn named(store: &dyn ReadStore, name: &str) -> Result<Named, StoreError> {
-    if let Some(task) = store.task(&TaskId::new(name)).await? {
-        return Ok(Named::Task(Box::new(task)));
+/// Returns the store's error.
+pub async fn find_memory(store: &dyn ReadStore, id: &str) -> Result<Lookup<Task>, StoreError> {
+    if let Some(task) = store.task(&TaskId::new(id)).await? {
+        return Ok(Lookup::Found(task));
     }
-    if name.is_empty() {
-        return Ok(Named::Nothing);
+    if id.is_empty() {
+        return Ok(Lookup::NotFound);
     }
-    let ids = store.ids_like(name, MOST_NAMED as u32 + 1).await?;
-    let mut tasks = store.memories(&ids).await?;
-    Ok(match tasks.len() {
-        0 => Named::Nothing,
-        1 => tasks
-            .pop()
-            .map_or(Named::Nothing, |task| Named::Task(Box::new(task))),
-        _ => Named::Several(tasks),
-    })
+    let ids = store.ids_like(id, MAX_MATCHES as u32 + 1).await?;
+    Ok(store.memories(&ids).await?.into())
 }
 
 /// What a memory is about, in one line.
@@ -115,11 +97,11 @@ pub fn title(task: &Task) -> &str {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn others(store: &dyn ReadStore, ids: &[TaskId]) -> Result<Vec<OtherView>, StoreError> {
+pub async fn memory_refs(store: &dyn ReadStore, ids: &[TaskId]) -> Result<Vec<MemoryRefView>, StoreError> {
     let tasks = store.memories(ids).await?;
     Ok(tasks
         .iter()
-        .map(|task| OtherView {
+        .map(|task| MemoryRefView {
             id: task.id.to_string(),
             goal: title(task).to_owned(),
         })
@@ -145,7 +127,7 @@ pub async fn replacements(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<Task
 ///
 /// # Errors
 /// Those of the store.
-pub async fn replaced(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+pub async fn replaced_memories(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut found: Vec<TaskId> = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut looked_at = 0;

@@ -1,104 +1,58 @@
-//! What was done in a session, whichever path saw it.
+//! The steps of a session, from both paths.
 
-use crate::chosen::beginning_with;
-use crate::{ReadStore, hooked};
-use grov_domain::{ClientSessionId, HookStep, SessionId, SessionState, StepRow, StoreError};
+use crate::lookup::Lookup;
+use crate::sessions::{SelectedSession, find_session};
+use crate::{ReadStore, hook_sessions};
+use grov_domain::{HookStep, SessionState, StepRow, StoreError};
 use std::collections::BTreeSet;
 
-/// Steps in order of time, and the tasks that they belong to.
+/// The steps of a session or of one of its tasks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Work {
-    /// What was done.
+pub struct SessionSteps {
+    /// The full id of the session or task.
+    pub id: String,
+    /// The steps, ordered by time.
     pub steps: Vec<StepRow>,
-    /// For which tasks.
+    /// The tasks that the steps belong to.
     pub tasks: Vec<SessionState>,
 }
 
-/// What an id, or the beginning of one, stands for.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Search {
-    /// The id in full, and what was done.
-    Found(String, Work),
-    /// No session.
-    Nothing,
-    /// Several sessions begin like this.
-    Several(BTreeSet<String>),
-}
-
-/// What the proxy recorded, and what hooks found while the session did not go through it.
+/// Finds a session or task as [`find_session`] does and returns the steps that the proxy recorded, with those that hooks
+/// recorded while the session bypassed the proxy.
 ///
 /// # Errors
-/// Those of the store.
-pub async fn searched(store: &dyn ReadStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
-    match recorded(store, wanted).await? {
-        Search::Found(id, mut work) => {
-            let client = ClientSessionId::new(id.as_str());
-            let found = store.hook_steps(&client).await?.into_iter();
-            let is_new = |step: &HookStep| {
-                let mut known = work.steps.iter().map(|step| &step.tool_use_id);
-                step.tool_use_id.is_none() || known.all(|known| *known != step.tool_use_id)
-            };
-            let found: Vec<StepRow> = found
-                .filter(is_new)
-                .map(|step| hooked::step(&client, step))
-                .collect();
-            work.steps.extend(found);
-            work.steps.sort_by_key(|step| step.timestamp);
-            Ok(Search::Found(id, work))
-        }
-        Search::Nothing => of_hooks(store, wanted, project).await,
-        several => Ok(several),
-    }
-}
-
-/// Of a session that hooks alone know.
-async fn of_hooks(store: &dyn ReadStore, wanted: &str, project: &str) -> Result<Search, StoreError> {
-    let Some(session) = hooked::named(store, wanted, project).await? else {
-        return Ok(Search::Nothing);
+/// Returns the store's error.
+pub async fn find_steps(
+    store: &dyn ReadStore,
+    wanted: &str,
+    project: &str,
+) -> Result<Lookup<SessionSteps, BTreeSet<String>>, StoreError> {
+    let session = match find_session(store, wanted, project).await? {
+        Lookup::Found(session) => session,
+        Lookup::NotFound => return Ok(Lookup::NotFound),
+        Lookup::Ambiguous(ids) => return Ok(Lookup::Ambiguous(ids)),
     };
-    let id = &session.client_session_id;
-    let steps = store.hook_steps(id).await?.into_iter();
-    let work = Work {
-        steps: steps.map(|step| hooked::step(id, step)).collect(),
-        tasks: vec![hooked::task(&session).state],
-    };
-    Ok(Search::Found(id.to_string(), work))
-}
-
-/// A client's session id names all its tasks, its first task included, which has the same id.
-async fn recorded(store: &dyn ReadStore, wanted: &str) -> Result<Search, StoreError> {
-    if let Some(work) = work_of(store, wanted).await? {
-        return Ok(Search::Found(wanted.to_owned(), work));
-    }
-    if wanted.is_empty() {
-        return Ok(Search::Nothing);
-    }
-    let found = beginning_with(store, wanted).await?;
-    match (found.len(), found.first()) {
-        (1, Some(id)) => {
-            let work = work_of(store, id).await?.unwrap_or_default();
-            Ok(Search::Found(id.clone(), work))
-        }
-        (0, _) => Ok(Search::Nothing),
-        _ => Ok(Search::Several(found)),
-    }
-}
-
-async fn work_of(store: &dyn ReadStore, id: &str) -> Result<Option<Work>, StoreError> {
-    let client = ClientSessionId::new(id);
-    let tasks = store.client_session(&client).await?;
-    if !tasks.is_empty() {
-        return Ok(Some(Work {
-            steps: store.client_steps(&client).await?,
-            tasks: tasks.into_iter().map(|task| task.state).collect(),
+    let SelectedSession { id, tasks, task_id } = session;
+    let tasks = tasks.into_iter().map(|task| task.state);
+    if let Some(task) = task_id {
+        return Ok(Lookup::Found(SessionSteps {
+            steps: store.steps(&task).await?,
+            tasks: tasks.filter(|state| state.session_id == task).collect(),
+            id: task.to_string(),
         }));
     }
-    let id = SessionId::new(id);
-    match store.session(&id).await? {
-        Some(task) => Ok(Some(Work {
-            steps: store.steps(&id).await?,
-            tasks: vec![task.state],
-        })),
-        None => Ok(None),
-    }
+    let mut steps = store.client_steps(&id).await?;
+    let is_new = |step: &HookStep| {
+        let mut known = steps.iter().map(|step| &step.tool_use_id);
+        step.tool_use_id.is_none() || known.all(|known| *known != step.tool_use_id)
+    };
+    let from_hooks = store.hook_steps(&id).await?.into_iter().filter(is_new);
+    let from_hooks: Vec<StepRow> = from_hooks.map(|step| hook_sessions::step(&id, step)).collect();
+    steps.extend(from_hooks);
+    steps.sort_by_key(|step| step.timestamp);
+    Ok(Lookup::Found(SessionSteps {
+        steps,
+        tasks: tasks.collect(),
+        id: id.to_string(),
+    }))
 }

@@ -1,6 +1,6 @@
 //! Records as scripts see them.
 
-use grov_domain::{ActionType, Effect, SessionSummary, StepRow, Task, TokenUsage};
+use grov_domain::{ActionType, Decision, Effect, SessionSummary, StepRow, Task, TokenUsage};
 use serde::Serialize;
 use time::OffsetDateTime;
 
@@ -94,15 +94,6 @@ pub struct StepView {
     pub timestamp: OffsetDateTime,
 }
 
-/// A choice and why it was made.
-#[derive(Debug, Serialize)]
-pub struct DecisionView {
-    /// What was chosen.
-    pub choice: String,
-    /// Why.
-    pub reason: String,
-}
-
 /// A finished task.
 #[derive(Debug, Serialize)]
 pub struct TaskView {
@@ -119,7 +110,7 @@ pub struct TaskView {
     /// Why it was saved.
     pub trigger_reason: Option<&'static str>,
     /// What was decided.
-    pub decisions: Vec<DecisionView>,
+    pub decisions: Vec<Decision>,
     /// What it was held to.
     pub constraints: Vec<String>,
     /// What was done and found.
@@ -200,10 +191,6 @@ impl From<StepRow> for StepView {
 
 impl From<Task> for TaskView {
     fn from(task: Task) -> Self {
-        let decision = |decision: grov_domain::Decision| DecisionView {
-            choice: decision.choice,
-            reason: decision.reason,
-        };
         Self {
             id: task.id.to_string(),
             project_path: task.project_path,
@@ -211,7 +198,7 @@ impl From<Task> for TaskView {
             original_query: task.original_query,
             status: task.status.as_str(),
             trigger_reason: task.trigger_reason.map(|reason| reason.as_str()),
-            decisions: task.decisions.into_iter().map(decision).collect(),
+            decisions: task.decisions,
             constraints: task.constraints,
             reasoning_trace: task.reasoning_trace,
             files_touched: task.files_touched,

@@ -2,7 +2,7 @@
 
 use super::intent::{newest, put_together};
 use super::reading::Reading;
-use grov_domain::{Intent, IntentQuestion, Intents};
+use grov_domain::{Intent, IntentExtractor, IntentQuestion};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,7 +18,7 @@ pub struct IntentMemo {
     readings: Mutex<HashMap<String, Arc<Reading>>>,
 }
 
-impl Intents for IntentMemo {
+impl IntentExtractor for IntentMemo {
     fn extract_intent(&self, question: &IntentQuestion) -> Intent {
         let prompts = newest(&question.prompts);
         let readings: Vec<Arc<Reading>> = prompts.iter().map(|prompt| self.reading(prompt)).collect();
@@ -26,11 +26,11 @@ impl Intents for IntentMemo {
         put_together(&readings, &question.first_files)
     }
 
-    fn read_ahead(&self, prompt: &str) {
+    fn prefetch(&self, prompt: &str) {
         self.reading(prompt);
     }
 
-    fn read_ahead_alone(&self, prompt: &str) {
+    fn prefetch_alone(&self, prompt: &str) {
         put_together(&[&self.reading(prompt)], &[]);
     }
 }
@@ -77,8 +77,8 @@ mod tests {
         ]
         .map(str::to_owned);
         let memo = IntentMemo::default();
-        memo.read_ahead(&prompts[2]);
-        memo.read_ahead_alone(&prompts[0]);
+        memo.prefetch(&prompts[2]);
+        memo.prefetch_alone(&prompts[0]);
         for _ in 0..2 {
             for end in 0..=prompts.len() {
                 let question = question(&prompts[..end]);
@@ -92,7 +92,7 @@ mod tests {
     fn what_is_remembered_is_bounded() {
         let memo = IntentMemo::default();
         for number in 0..10 * MOST_READINGS {
-            memo.read_ahead(&format!("Fix the login bug {number}"));
+            memo.prefetch(&format!("Fix the login bug {number}"));
             assert!(memo.lock().len() <= MOST_READINGS);
         }
         let long = "word ".repeat(LONGEST);

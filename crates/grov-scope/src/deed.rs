@@ -1,7 +1,7 @@
 //! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
 
 use crate::place::{Place, Root};
-use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, Ground, Program};
+use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, ExecutionHost, Program};
 use std::sync::Arc;
 
 /// Of an action with more files the first ones are looked at.
@@ -140,7 +140,7 @@ impl<'a> Deed<'a> {
 fn changed_by<'p>(programs: impl Iterator<Item = &'p Program>, touched: &[Place], root: &Root) -> Vec<Place> {
     let mut found: Vec<Place> = Vec::new();
     // What lies on another machine is none of these files.
-    let here = programs.filter(|program| program.ground != Ground::Remote);
+    let here = programs.filter(|program| program.host != ExecutionHost::Remote);
     for path in here.flat_map(|program| &program.changes).take(MOST_CHANGED) {
         let place = Place::new(root, path);
         // Behind `cd` the command's own spelling is shorter than the file's.

@@ -207,14 +207,17 @@ impl Writer<'_> {
 
     /// The instruction in force.
     fn request(&self) -> Option<String> {
-        let request = quoted(self.input.contract.in_force(), self.limit(MAX_SENTENCE));
+        let request = quoted(
+            self.input.contract.current_instruction(),
+            self.limit(MAX_SENTENCE),
+        );
         (!request.is_empty()).then_some(request)
     }
 
     /// The goal, where it says something that nobody typed: a person set it, or a model worded it.
     fn separate_goal(&self) -> Option<String> {
         let contract = self.input.contract;
-        let goal = quoted(contract.goal_beside_instructions()?, self.limit(MAX_STEP));
+        let goal = quoted(contract.separate_goal()?, self.limit(MAX_STEP));
         (!goal.is_empty() && !contract.instructions.is_empty()).then_some(goal)
     }
 

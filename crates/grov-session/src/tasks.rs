@@ -127,7 +127,7 @@ impl<'a> Tasks<'a> {
         self.known.iter().find(|task| &task.session_id == id)
     }
 
-    fn in_work(&self) -> Option<&'a SessionState> {
+    fn active_task(&self) -> Option<&'a SessionState> {
         self.current.and_then(|id| self.task(id))
     }
 
@@ -140,7 +140,7 @@ impl<'a> Tasks<'a> {
         root: Option<&Path>,
     ) -> TaskContextQuestion {
         TaskContextQuestion {
-            current: self.in_work().map(sketch),
+            current: self.active_task().map(sketch),
             others: match self.policy.division {
                 Division::ByVerdict => self.others(),
                 // The verdict cannot resume them.
@@ -196,7 +196,7 @@ impl<'a> Tasks<'a> {
             Division::ByVerdict => named.and_then(|id| self.task(id)),
             Division::ByPrompt => None,
         };
-        match named.or_else(|| self.in_work()) {
+        match named.or_else(|| self.active_task()) {
             Some(task) => Plan {
                 target: Target::Existing(task.session_id.clone()),
                 completes,
@@ -207,7 +207,7 @@ impl<'a> Tasks<'a> {
 
     /// A task that begins. Without one in work there is nothing to be under or beside.
     fn begin(&self, wanted: TaskType, completes: bool) -> Plan {
-        let current = self.in_work().map(|task| task.session_id.clone());
+        let current = self.active_task().map(|task| task.session_id.clone());
         let (task_type, parent) = match (wanted, current) {
             (TaskType::Main, _) | (_, None) => (TaskType::Main, None),
             (beside, Some(parent)) => (beside, Some(parent)),

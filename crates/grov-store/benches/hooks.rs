@@ -61,7 +61,7 @@ fn learned(mut session: HookSession) -> HookProgress {
     let now = OffsetDateTime::now_utc();
     session.updated_at = now;
     let line = "\"the handler reads the header before the body is complete\",";
-    session.course = Some(format!("[{}1]", line.repeat(COURSE_BYTES / line.len())));
+    session.engine_state = Some(format!("[{}1]", line.repeat(COURSE_BYTES / line.len())));
     let step = |index: u64| HookStep {
         id: StepId::new(format!("{}-{index}", session.revision)),
         tool_use_id: Some(format!("toolu_01{}{index}", session.revision)),
@@ -111,7 +111,7 @@ async fn hook(store: &SqliteStore, opened: Duration) -> [u128; 3] {
     let read = start.elapsed();
     let progress = learned(session);
     let start = Instant::now();
-    assert!(store.follow(&Redacted::of(&progress)).await.unwrap());
+    assert!(store.save_hook_progress(&Redacted::of(&progress)).await.unwrap());
     [opened, read, start.elapsed()].map(|time| time.as_micros())
 }
 

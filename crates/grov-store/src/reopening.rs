@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use grov_domain::{
     Applied, AskedCall, CallFilter, ClientSessionId, Correction, DriftEvent, DriftEventId, DriftFilter,
     DriftLogStore, DriftState, DriftStore, Embedding, EmbeddingProgress, EmbeddingStore, ExchangeRecord,
-    ExchangeStore, FileReasoning, FileReasoningStore, GoalEdit, GoalStore, Guarded, HistoryKey, HookCheck,
-    HookProgress, HookSession, HookStep, HookStore, ImportReport, LedgerEntry, LedgerLineage, LedgerStore,
-    LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryCandidates, MemoryQuestion, MemoryScope,
-    MemorySearch, MemoryStats, MemoryStore, MicroUsd, NewLineage, OrchestrationStore, ProjectStatus, Prompt,
-    PruneReport, ReadIntent, Redacted, RelatedSteps, Reservation, Retention, SessionFilter, SessionId,
-    SessionState, SessionStore, SessionSummary, SpendingStore, StepId, StepRow, StepVerdict, StoreError,
-    StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition, Unembedded,
+    ExchangeStore, FileReasoning, FileReasoningStore, GoalEdit, GoalStore, GuardRecord, HistoryKey,
+    HookCheck, HookProgress, HookSession, HookStep, HookStore, ImportReport, IntentFn, LedgerEntry,
+    LedgerLineage, LedgerStore, LedgerUse, Lineage, LineageTip, LlmCall, MaintenanceStore, MemoryCandidates,
+    MemoryQuestion, MemoryScope, MemorySearch, MemoryStats, MemoryStore, MicroUsd, NewLineage,
+    OrchestrationStore, ProjectStatus, Prompt, PruneReport, Redacted, RelatedSteps, Reservation, Retention,
+    SessionFilter, SessionId, SessionState, SessionStore, SessionSummary, SpendingStore, StepId, StepRow,
+    StepVerdict, StoreError, StoreStats, SwitchScope, SwitchStore, Task, TaskId, TaskStore, TaskTransition,
+    Unembedded,
 };
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -471,12 +472,12 @@ impl LedgerStore for ReopeningStore {
         delegate!(self.note_tips(tips))
     }
 
-    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError> {
-        delegate!(self.bar(lineage))
+    async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError> {
+        delegate!(self.disable_edits(lineage))
     }
 
-    async fn barred(&self) -> Result<Vec<Lineage>, StoreError> {
-        delegate!(self.barred())
+    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError> {
+        delegate!(self.lineages_with_edits_disabled())
     }
 
     async fn uses(&self, tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {
@@ -574,20 +575,20 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_session(id))
     }
 
-    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
-        delegate!(self.hook_standing(id))
+    async fn hook_session_summary(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+        delegate!(self.hook_session_summary(id))
     }
 
-    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
-        delegate!(self.prompted(session))
+    async fn save_hook_session(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
+        delegate!(self.save_hook_session(session))
     }
 
     async fn hook_sessions(&self, project_path: &str, limit: u32) -> Result<Vec<HookSession>, StoreError> {
         delegate!(self.hook_sessions(project_path, limit))
     }
 
-    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
-        delegate!(self.follow(progress))
+    async fn save_hook_progress(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
+        delegate!(self.save_hook_progress(progress))
     }
 
     async fn hook_steps(&self, id: &ClientSessionId) -> Result<Vec<HookStep>, StoreError> {
@@ -598,15 +599,15 @@ impl HookStore for ReopeningStore {
         delegate!(self.hook_checks(id))
     }
 
-    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
-        delegate!(self.guarded(guarded))
+    async fn save_guard_record(&self, guarded: &Redacted<GuardRecord>) -> Result<(), StoreError> {
+        delegate!(self.save_guard_record(guarded))
     }
 
-    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
-        delegate!(self.guarded_ran(id, tool_use_id))
+    async fn mark_guarded_run(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
+        delegate!(self.mark_guarded_run(id, tool_use_id))
     }
 
-    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError> {
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<GuardRecord>, StoreError> {
         delegate!(self.guard_log(id))
     }
 }
@@ -679,7 +680,7 @@ impl MaintenanceStore for ReopeningStore {
         delegate!(self.needs_cleaning())
     }
 
-    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         delegate!(self.clean(read))
     }
 }

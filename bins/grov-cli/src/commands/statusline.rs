@@ -10,7 +10,7 @@ use grov_domain::{ClientSessionId, TokenUsage};
 use grov_drift::ToldList;
 use grov_hooks::status_line::{Classes, Figures, Span, TRANSCRIPT_END, Told};
 use grov_llm::list_price;
-use grov_query::{Glance, glance};
+use grov_query::{SessionStats, session_stats};
 use grov_runtime::{Environment, Home};
 use std::fs::File;
 use std::io::{self, IsTerminal, Read, Seek, SeekFrom};
@@ -81,11 +81,11 @@ fn end_of(path: &Path) -> Option<Vec<u8>> {
 }
 
 /// What is known of the session; nothing of what takes too long.
-fn recorded(home: &Home, session: &ClientSessionId) -> Glance {
+fn recorded(home: &Home, session: &ClientSessionId) -> SessionStats {
     let database = home.database();
     let asked = async {
         match assembly::open_briefly(&database).await {
-            Ok(Some(store)) => glance(&store, session).await,
+            Ok(Some(store)) => session_stats(&store, session).await,
             _ => None,
         }
     };

@@ -7,7 +7,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::moment;
 use crate::table::{Table, harmless, shortened};
 use grov_domain::SessionState;
-use grov_query::{Search, StepView, Work, searched};
+use grov_query::{Lookup, SessionSteps, StepView, find_steps};
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -23,12 +23,12 @@ pub(crate) fn run(common: &Common, session: &str, terminal: Terminal) -> Outcome
     let context = Context::load(common)?;
     let (wanted, project) = (session.to_owned(), context.project()?.key().to_owned());
     let search = context
-        .read(async |store| Ok(searched(store, &wanted, &project).await?))?
-        .unwrap_or(Search::Nothing);
+        .read(async |store| Ok(find_steps(store, &wanted, &project).await?))?
+        .unwrap_or(Lookup::NotFound);
     let (session_id, work, verdict) = match search {
-        Search::Found(id, work) => (id, work, Verdict::Found),
-        Search::Nothing => (session.to_owned(), Work::default(), Verdict::Nothing),
-        Search::Several(ids) => {
+        Lookup::Found(work) => (work.id.clone(), work, Verdict::Found),
+        Lookup::NotFound => (session.to_owned(), SessionSteps::default(), Verdict::Nothing),
+        Lookup::Ambiguous(ids) => {
             let some: Vec<&str> = ids.iter().take(5).map(String::as_str).collect();
             return Err(Failure::usage(format!(
                 "{} sessions begin with {session:?}: {}{}",

@@ -7,7 +7,7 @@ use crate::judge::{BudgetView, spent_today};
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::{count, moment};
 use crate::table::Table;
-use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, long_before};
+use grov_domain::{CallFilter, Clock, LlmCall, MicroUsd, SystemClock, time_before};
 use grov_query::TokensView;
 use grov_runtime::{Kind, Value};
 use serde::Serialize;
@@ -110,7 +110,7 @@ pub(crate) fn run(
 fn moment_since(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, Failure> {
     let text = text.trim();
     if let Ok(Value::Duration(ago)) = (Kind::Duration { least_seconds: 0 }).parse_text(text) {
-        return Ok(long_before(now, ago));
+        return Ok(time_before(now, ago));
     }
     OffsetDateTime::parse(text, &Rfc3339)
         .or_else(|_| OffsetDateTime::parse(&format!("{text}T00:00:00Z"), &Rfc3339))

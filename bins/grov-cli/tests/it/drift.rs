@@ -410,7 +410,7 @@ fn follow(scene: &Scene, session: &str, steps: Vec<HookStep>) {
             allowed: Vec::new(),
             check: None,
         };
-        assert!(store.follow(&Redacted::of(&progress)).await.unwrap());
+        assert!(store.save_hook_progress(&Redacted::of(&progress)).await.unwrap());
     });
 }
 

@@ -2,7 +2,7 @@
 
 use super::understand;
 use crate::command_line;
-use grov_domain::{Ground, Program, Role};
+use grov_domain::{ExecutionHost, Program, Role};
 use proptest::prelude::*;
 
 fn programs(line: &str) -> Vec<Program> {
@@ -156,10 +156,10 @@ fn who_runs_a_program_and_where_is_known() {
     let line = programs("sudo -u me xargs -0 rm");
     assert_eq!(line[0].through, ["sudo", "xargs"]);
     assert_eq!(programs("find . -exec sudo rm {} \\;")[0].for_each, ["rm"]);
-    let grounds = |line: &str| programs(line).last().map(|program| program.ground);
-    assert_eq!(grounds("ssh host rm a"), Some(Ground::Remote));
-    assert_eq!(grounds("docker exec box make"), Some(Ground::Container));
-    assert_eq!(grounds("sudo make"), Some(Ground::Here));
+    let grounds = |line: &str| programs(line).last().map(|program| program.host);
+    assert_eq!(grounds("ssh host rm a"), Some(ExecutionHost::Remote));
+    assert_eq!(grounds("docker exec box make"), Some(ExecutionHost::Container));
+    assert_eq!(grounds("sudo make"), Some(ExecutionHost::Local));
     let shells = |line: &str| -> Vec<u32> { programs(line).iter().map(|program| program.shell).collect() };
     assert_eq!(shells("cd a; (cd b; ls); ls"), [0, 1, 1, 0]);
     assert_eq!(shells("cd $(pwd)/x && eval 'cd y'"), [1, 0, 0, 0]);

@@ -1,6 +1,6 @@
 //! The programs that a walk comes by, as they are handed on.
 
-use crate::prefix::Ground;
+use crate::prefix::ExecutionHost;
 use crate::shell::options::roles_of;
 use crate::shell::words::Argument;
 use grov_domain::{CommandLine, Program, program_name};
@@ -146,9 +146,9 @@ impl Record {
     }
 
     /// The programs since `first` run elsewhere.
-    pub(crate) fn moved_to(&mut self, ground: Ground, first: usize) {
+    pub(crate) fn moved_to(&mut self, host: ExecutionHost, first: usize) {
         for program in self.programs.iter_mut().skip(first) {
-            program.ground = ground;
+            program.host = host;
         }
     }
 

@@ -2,7 +2,7 @@
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
 use crate::inline::{Allowance, shown};
-use crate::prefix::{Ground, Prefix};
+use crate::prefix::{ExecutionHost, Prefix};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
 use crate::shell::record::{Context, Record};
 use crate::shell::state::{Inner, MAX_ARGUMENTS, Reads, Shell};
@@ -238,7 +238,7 @@ impl Walk {
             }
             Some(Wrapped::Apart(prefix)) => {
                 let input = context.input.clone();
-                if prefix.ground == Ground::Here {
+                if prefix.host == ExecutionHost::Local {
                     self.record.add(arguments, context);
                 } else {
                     self.plain(arguments, context);
@@ -330,7 +330,7 @@ impl Walk {
             let words: Vec<&str> = command.iter().map(Argument::written).collect();
             words.join(" ")
         };
-        if prefix.ground == Ground::Here {
+        if prefix.host == ExecutionHost::Local {
             for script in &prefix.scripts {
                 self.inner_script(script);
             }
@@ -344,7 +344,7 @@ impl Walk {
         let folder = std::mem::replace(&mut self.shell.folder, prefix.folder.clone());
         let variables = std::mem::take(&mut self.variables);
         let first = self.record.len();
-        if prefix.ground == Ground::Remote && prefix.is_script {
+        if prefix.host == ExecutionHost::Remote && prefix.is_script {
             // It begins in the user's home there.
             self.inner_script(&format!("cd ~; {}", words()));
             let runs_input = command.first().is_none_or(|first| {
@@ -365,8 +365,8 @@ impl Walk {
         self.shell.folder = folder;
         self.shell.findings = findings;
         self.variables = variables;
-        self.record.moved_to(prefix.ground, first);
-        if prefix.ground == Ground::Container {
+        self.record.moved_to(prefix.host, first);
+        if prefix.host == ExecutionHost::Container {
             let inside = self.record.programs.split_off(first.min(self.record.len()));
             container::seen_from_outside(inside, prefix, &mut self.record.programs);
         }

@@ -1,6 +1,6 @@
 //! Programs that run the command in their arguments.
 
-use crate::prefix::{Ground, Prefix, prefix};
+use crate::prefix::{ExecutionHost, Prefix, prefix};
 use crate::shell::options::{Options, Valued, skip_options};
 use crate::shell::packages;
 use crate::shell::words::Argument;
@@ -40,7 +40,7 @@ pub(crate) fn wrapped(name: &str, arguments: &[Argument]) -> Option<Wrapped> {
     }
     let words: Vec<&str> = arguments.iter().map(Argument::written).collect();
     if let Some(prefix) = prefix(name, &words) {
-        if prefix.is_script || prefix.ground != Ground::Here || !prefix.scripts.is_empty() {
+        if prefix.is_script || prefix.host != ExecutionHost::Local || !prefix.scripts.is_empty() {
             return Some(Wrapped::Apart(prefix));
         }
         if prefix.command >= arguments.len() {

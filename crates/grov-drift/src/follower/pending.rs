@@ -2,7 +2,7 @@
 
 use super::position::known_by;
 use grov_actions::transcript::{Event, Reader};
-use grov_domain::{HookSession, WaitingPrompt};
+use grov_domain::{HookSession, PendingPrompt};
 use grov_session::{GoalContractBuilder, IntentReader, sanitize_prompt};
 
 /// So many prompts wait to be taken in. With more, the session is followed first.
@@ -42,8 +42,8 @@ pub(crate) fn announce(session: &mut HookSession, prompt: &str, length: u64, rea
     session.waiting.push(waiting(prompt, length));
 }
 
-pub(crate) fn waiting(prompt: &str, length: u64) -> WaitingPrompt {
-    WaitingPrompt {
+pub(crate) fn waiting(prompt: &str, length: u64) -> PendingPrompt {
+    PendingPrompt {
         text: sanitize_prompt(prompt),
         known_by: known_by(prompt),
         at: length,

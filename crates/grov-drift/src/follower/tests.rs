@@ -42,7 +42,7 @@ struct Session {
     steps: Vec<HookStep>,
     ended: Vec<HookEnded>,
     allowed: Vec<StepId>,
-    guard: Vec<Guarded>,
+    guard: Vec<GuardRecord>,
 }
 
 impl Session {
@@ -62,7 +62,7 @@ impl Session {
 
     /// The guard asks about the next call.
     fn asks(&mut self, ran: bool) {
-        self.guard.push(Guarded {
+        self.guard.push(GuardRecord {
             client_session_id: ClientSessionId::new("s"),
             tool_use_id: format!("toolu_{}", self.calls + 1),
             verdict: GuardVerdict::Ask,
@@ -347,7 +347,7 @@ fn of_what_is_private_no_word_is_kept() {
     let content = json!([{"type": "tool_result", "tool_use_id": id, "content": private(words[3])}]);
     session.line(json!({"type": "user", "message": {"content": content}}));
     session.hook(|_| {});
-    let course = session.stored.course.clone().unwrap();
+    let course = session.stored.engine_state.clone().unwrap();
     for word in words {
         assert!(!course.contains(word), "{word}: {course}");
     }
@@ -442,7 +442,7 @@ fn of_many_subagents_none_is_followed_or_corrected_twice() {
     }
     assert_eq!(session.stored.actions, 300);
     assert_eq!((session.steps.len(), session.checks.len()), (300, 1));
-    let course = session.stored.course.unwrap();
+    let course = session.stored.engine_state.unwrap();
     assert!(course.len() < 64 * 1024, "{}", course.len());
 }
 
@@ -537,7 +537,7 @@ fn a_course_of_another_version_is_begun_anew_without_saying_anything_again() {
     session.prompt("go on");
     let before = session.steps.clone();
     for course in ["{\"version\":999}", "no JSON", ""] {
-        session.stored.course = Some(course.to_owned());
+        session.stored.engine_state = Some(course.to_owned());
         session.steps.clear();
         session.checks.clear();
         let now = session.now;
@@ -622,7 +622,7 @@ fn a_turn_of_thousands_of_actions_is_followed_within_bounds() {
     let check = session.prompt("go on").unwrap();
     assert_eq!(check.actions, 2_000);
     assert_eq!(session.stored.actions, 2_000);
-    let course = session.stored.course.as_ref().unwrap();
+    let course = session.stored.engine_state.as_ref().unwrap();
     assert!(course.len() < 1_100_000, "{}", course.len());
 }
 
@@ -861,7 +861,7 @@ fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
 
 #[test]
 fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
-    use grov_domain::Intents as _;
+    use grov_domain::IntentExtractor as _;
     let intents = Arc::new(IntentMemo::default());
     let reader = || -> IntentReader {
         let intents = Arc::clone(&intents);
@@ -882,8 +882,8 @@ fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
             .contract
             .instructions
             .iter()
-            .for_each(|prompt| intents.read_ahead(prompt));
-        intents.read_ahead_alone(prompt);
+            .for_each(|prompt| intents.prefetch(prompt));
+        intents.prefetch_alone(prompt);
         announce(&mut ahead, prompt, 0, reader());
         announce(&mut session, prompt, 0, Arc::new(extract_intent));
         assert_eq!(ahead, session);
@@ -900,7 +900,7 @@ fn what_was_forgotten_is_not_read_again() {
     assert!(session.stored.is_unchecked);
     let forgotten = HookSession {
         contract: GoalContract::default(),
-        course: None,
+        engine_state: None,
         waiting: Vec::new(),
         ..session.stored.clone()
     };

@@ -11,12 +11,12 @@ use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
 use grov_actions::{ToolCall, content, kept_whole, understand_whole};
 use grov_domain::{
-    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardVerdict, Guarded, HookSession, Rule,
-    StoreError, SystemClock, in_work,
+    Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardRecord, GuardVerdict, HookSession, Rule,
+    StoreError, SystemClock, active_task,
 };
 use grov_hooks::event::Input;
 use grov_project::Place;
-use grov_query::Held;
+use grov_query::ActiveConstraints;
 use grov_redact::Redactor;
 use grov_runtime::{GuardMode, Settings};
 use grov_session::IntentReader;
@@ -199,7 +199,7 @@ impl Inquiry {
 
     /// Notes what is said about the call.
     pub(super) fn write_down(&self, stop: &Stop) -> Result<(), String> {
-        let guarded = Guarded {
+        let guarded = GuardRecord {
             client_session_id: self.whose.id(),
             tool_use_id: self.tool_use_id.clone(),
             verdict: stop.verdict,
@@ -210,7 +210,7 @@ impl Inquiry {
         };
         let noted = runtime()?.block_on(async {
             let store = self.services.store(Some(BRIEF)).await?;
-            store.guarded(&Redactor::shared().clean(guarded)).await
+            store.save_guard_record(&Redactor::shared().clean(guarded)).await
         });
         noted.map_err(|error| error.to_string())
     }
@@ -242,9 +242,9 @@ impl Inquiry {
     ) -> Result<Option<Known>, StoreError> {
         if self.is_proxied {
             let tasks = store.client_session(id).await?;
-            let contract = match in_work(tasks.iter().map(|task| &task.state)) {
+            let contract = match active_task(tasks.iter().map(|task| &task.state)) {
                 Some(task) => {
-                    Held::of(store, Arc::clone(&self.reader), task, None)
+                    ActiveConstraints::load(store, Arc::clone(&self.reader), task, None)
                         .await?
                         .contract
                 }
@@ -258,7 +258,7 @@ impl Inquiry {
                 session: None,
             }));
         }
-        let Some(session) = store.hook_standing(id).await? else {
+        let Some(session) = store.hook_session_summary(id).await? else {
             return Ok(None);
         };
         let edits = store.goal_edits(id).await?;
@@ -364,7 +364,7 @@ async fn guard_log(
     store: &dyn HookBackend,
     id: &ClientSessionId,
 ) -> Result<(Vec<String>, HashSet<String>), StoreError> {
-    let (ran, stopped): (Vec<Guarded>, Vec<Guarded>) = store
+    let (ran, stopped): (Vec<GuardRecord>, Vec<GuardRecord>) = store
         .guard_log(id)
         .await?
         .into_iter()

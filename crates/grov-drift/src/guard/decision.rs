@@ -213,7 +213,7 @@ fn is_allowed(subject: &str, allowed: &[String]) -> bool {
 
 fn reason(finding: &Finding, question: &Question<'_>) -> String {
     let what = finding.reason.trim_end_matches('.');
-    let asked = match one_line(question.contract.in_force(), MOST_OF_INSTRUCTION) {
+    let asked = match one_line(question.contract.current_instruction(), MOST_OF_INSTRUCTION) {
         asked if asked.is_empty() => String::new(),
         asked => format!(" The task: \"{}\".", asked.trim_end_matches('.')),
     };

@@ -104,7 +104,7 @@ impl AfterTurn<'_> {
         let id = whose.id();
         // The number first: what is forgotten after it makes what is read here outdated.
         let revision = store.revision().await?;
-        let Some(session) = store.hook_standing(&id).await? else {
+        let Some(session) = store.hook_session_summary(&id).await? else {
             return Ok(None);
         };
         let edits_of_goal = store.goal_edits(&id).await?;

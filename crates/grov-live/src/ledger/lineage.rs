@@ -33,7 +33,7 @@ pub(super) struct LineageState {
     /// Where it stood, and the model asked there, when that was last noted.
     noted: Option<(Option<Key128>, String)>,
     /// Edited no more.
-    barred: bool,
+    edits_disabled: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ pub(super) fn stored(key: Key128) -> HistoryKey {
 impl LineageState {
     /// The state that was kept. Decisions that were made here meanwhile stand.
     pub(super) fn load(&mut self, kept: LedgerLineage) {
-        self.barred |= kept.barred;
+        self.edits_disabled |= kept.edits_disabled;
         self.stood_at = Some(kept.tip.map(|tip| Key128::from_u128(tip.0)));
         for entry in kept.entries {
             let key = Key128::from_u128(entry.anchor.0);
@@ -96,7 +96,7 @@ impl LineageState {
 
     /// Takes out what the store holds no more.
     pub(super) fn reload(&mut self, kept: &LedgerLineage) {
-        self.barred |= kept.barred;
+        self.edits_disabled |= kept.edits_disabled;
         for entry in kept.entries.iter().filter(|entry| entry.block.is_none()) {
             self.take_back(Key128::from_u128(entry.anchor.0));
         }
@@ -132,17 +132,17 @@ impl LineageState {
 
     /// Nothing is added to this lineage any more.
     pub(super) fn bar(&mut self) {
-        self.barred = true;
+        self.edits_disabled = true;
     }
 
     pub(super) fn is_barred(&self) -> bool {
-        self.barred
+        self.edits_disabled
     }
 
     /// Everything that was added to this history.
     pub(super) fn replay(&mut self, index: &RequestIndex, skeleton: &Skeleton) -> Replay {
         let mut replay = Replay::default();
-        if self.barred {
+        if self.edits_disabled {
             return replay;
         }
         (replay.caches, replay.withdrawn) = self.fresh_in_front(index, skeleton);

@@ -148,7 +148,7 @@ impl Writing {
                     1
                 }
                 Some(Note::Barred(lineage)) => {
-                    result = self.store.bar(lineage).await;
+                    result = self.store.disable_edits(lineage).await;
                     1
                 }
                 _ => {

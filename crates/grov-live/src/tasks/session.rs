@@ -11,7 +11,7 @@ use super::turn::OpenTurn;
 use super::{Context, Event, POLICY};
 use grov_domain::{
     AgentId, ClientSessionId, ExchangeId, Intent, Move, SessionId, SessionState, SessionStatus, StoreError,
-    TaskTransition, in_work,
+    TaskTransition, active_task,
 };
 use grov_session::tasks::{Target, Tasks};
 use std::collections::HashMap;
@@ -178,7 +178,7 @@ impl Session {
         if self.unborn {
             self.tasks.clear();
         } else {
-            let open = in_work(&self.tasks).filter(|task| task.status != SessionStatus::Completed);
+            let open = active_task(&self.tasks).filter(|task| task.status != SessionStatus::Completed);
             self.current = open.map(|task| task.session_id.clone());
             self.show_current();
         }

@@ -143,15 +143,19 @@ impl LedgerStore for MemoryLedger {
         Ok(())
     }
 
-    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError> {
-        self.kept().lineages.entry(lineage.clone()).or_default().barred = true;
+    async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError> {
+        self.kept()
+            .lineages
+            .entry(lineage.clone())
+            .or_default()
+            .edits_disabled = true;
         Ok(())
     }
 
-    async fn barred(&self) -> Result<Vec<Lineage>, StoreError> {
+    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError> {
         let kept = self.kept();
-        let barred = kept.lineages.iter().filter(|(_, kept)| kept.barred);
-        Ok(barred.map(|(lineage, _)| lineage.clone()).collect())
+        let edits_disabled = kept.lineages.iter().filter(|(_, kept)| kept.edits_disabled);
+        Ok(edits_disabled.map(|(lineage, _)| lineage.clone()).collect())
     }
 
     async fn uses(&self, _tasks: &[TaskId]) -> Result<Vec<LedgerUse>, StoreError> {

@@ -15,7 +15,7 @@ use crate::spending::{Ledger, Price, most_tokens};
 use crate::{quote, retry};
 use async_trait::async_trait;
 use grov_domain::{
-    Clock, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, Purpose, Redacted, SpendingStore,
+    Clock, EmbedError, Embedder, Embedding, MAX_TEXT_BYTES, MAX_TEXTS, Purpose, Redacted, SpendingStore,
     TokenUsage,
 };
 use std::fmt;
@@ -25,7 +25,7 @@ use tokio::time::Instant;
 use wire::Answer;
 
 /// The most an answer may have: so many texts, of 4096 dimensions each, with numbers written at length.
-const LONGEST_ANSWER: usize = MOST_TEXTS * 4096 * 24;
+const LONGEST_ANSWER: usize = MAX_TEXTS * 4096 * 24;
 
 /// How long one question may take, with all its calls.
 const OVERALL: Duration = Duration::from_secs(90);
@@ -146,12 +146,12 @@ impl Embedder for HttpEmbedder {
     }
 
     async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
-        if texts.len() > MOST_TEXTS {
-            let refusal = format!("{} are more than {MOST_TEXTS}", texts.len());
+        if texts.len() > MAX_TEXTS {
+            let refusal = format!("{} are more than {MAX_TEXTS}", texts.len());
             return Err(EmbedError::Refused(refusal));
         }
         // Servers refuse an empty text; a dash means as little.
-        let shown = |text: &Redacted| match quote::line(text, LONGEST_TEXT) {
+        let shown = |text: &Redacted| match quote::line(text, MAX_TEXT_BYTES) {
             line if line.is_empty() => "-".to_owned(),
             line => line,
         };

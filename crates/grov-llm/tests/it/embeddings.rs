@@ -3,7 +3,7 @@
 use crate::ledger::Book;
 use crate::server::{Line, Server};
 use grov_domain::{
-    CallOutcome, EmbedError, Embedder, Embedding, LONGEST_TEXT, MOST_TEXTS, MicroUsd, Purpose, SystemClock,
+    CallOutcome, EmbedError, Embedder, Embedding, MAX_TEXT_BYTES, MAX_TEXTS, MicroUsd, Purpose, SystemClock,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, SetupError};
 use grov_redact::{Redacted, Redactor};
@@ -322,7 +322,7 @@ async fn what_leaves_is_redacted_and_bounded() {
         "{}",
         sent[1]
     );
-    assert!(sent[2].len() <= LONGEST_TEXT && sent[2].len() > LONGEST_TEXT / 2);
+    assert!(sent[2].len() <= MAX_TEXT_BYTES && sent[2].len() > MAX_TEXT_BYTES / 2);
     assert_eq!(sent[3], "-");
 }
 
@@ -330,7 +330,7 @@ async fn what_leaves_is_redacted_and_bounded() {
 async fn too_many_texts_and_none_cost_no_call() {
     let stage = stage(EmbedderProvider::Ollama, vec![Line::Broken]).await;
     assert_eq!(stage.embed(&[]).await, Ok(Vec::new()));
-    let many = vec![String::new(); MOST_TEXTS + 1];
+    let many = vec![String::new(); MAX_TEXTS + 1];
     assert!(matches!(
         stage.embedder.embed(&Redacted::each(&many)).await,
         Err(EmbedError::Refused(_))

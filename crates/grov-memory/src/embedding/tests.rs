@@ -314,6 +314,6 @@ fn a_memory_is_embedded_with_its_words_and_files_and_no_more_than_is_read() {
     );
     whole.goal = Some("asked".to_owned());
     assert!(text_of(&whole).starts_with("asked\na choice"));
-    whole.original_query = "é".repeat(LONGEST_TEXT);
-    assert_eq!(text_of(&whole).len(), LONGEST_TEXT);
+    whole.original_query = "é".repeat(MAX_TEXT_BYTES);
+    assert_eq!(text_of(&whole).len(), MAX_TEXT_BYTES);
 }

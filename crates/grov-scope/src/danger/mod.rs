@@ -13,7 +13,7 @@ use crate::contract::Compiled;
 use crate::deed::Deed;
 use crate::history::{Here, History};
 use crate::place::{Place, Root};
-use grov_domain::Ground;
+use grov_domain::ExecutionHost;
 use grov_domain::Program;
 use grov_domain::{Finding, Rule};
 use std::collections::HashMap;
@@ -137,8 +137,8 @@ pub(crate) fn findings<'a>(deed: &'a Deed<'_>, mut around: Surroundings<'a>) -> 
         let danger = destroying::of_command(command, source, &around)
             .or_else(|| outward::of_command(command, source, deed.programs(), &around))
             // A container is no machine of the user's.
-            .or_else(|| match command.ground {
-                Ground::Container => None,
+            .or_else(|| match command.host {
+                ExecutionHost::Container => None,
                 _ => system::of_command(command, before, &around),
             });
         // One word about a command line is enough of each kind.

@@ -5,9 +5,9 @@ use super::sample::{
 };
 use grov_domain::{
     ActionType, AgentId, CandidateOrder, Correction, DriftEvent, DriftEventId, DriftFilter, DriftState,
-    ExchangeRecord, Finding, JudgedBy, MemoryQuestion, MemoryScope, Move, Project, RELATED_AMONG, Redacted,
-    RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict, Store, Task,
-    TaskId, TaskStatus, TaskTransition, TriggerReason,
+    ExchangeRecord, Finding, JudgedBy, MAX_RELATED_CANDIDATES, MemoryQuestion, MemoryScope, Move, Project,
+    Redacted, RelatedSteps, Retention, Rule, SessionStatus, SessionSummary, StepId, StepRow, StepVerdict,
+    Store, Task, TaskId, TaskStatus, TaskTransition, TriggerReason,
 };
 use std::sync::Arc;
 
@@ -742,7 +742,7 @@ pub async fn related_steps_are_among_the_newest(store: Arc<dyn Store>) {
         record
     };
     store
-        .append(&Redacted::each(&[newer(2, RELATED_AMONG - 1)]))
+        .append(&Redacted::each(&[newer(2, MAX_RELATED_CANDIDATES - 1)]))
         .await
         .unwrap();
     assert_eq!(related(&store, 9).await, [1]);

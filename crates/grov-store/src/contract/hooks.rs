@@ -4,8 +4,8 @@ use super::sample::{
     at, client, guarded, hook_check, hook_session, hook_step, progress, session, state, task,
 };
 use grov_domain::{
-    AskedCall, CorrectionLevel, GoalContract, GuardVerdict, Guarded, HookEnded, HookProgress, HookSession,
-    HookStep, MemoryStore, Redacted, Retention, SessionStatus, StepId, Store, Task,
+    AskedCall, CorrectionLevel, GoalContract, GuardRecord, GuardVerdict, HookEnded, HookProgress,
+    HookSession, HookStep, MemoryStore, Redacted, Retention, SessionStatus, StepId, Store, Task,
 };
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn steps(store: &Arc<dyn Store>, name: &str) -> Vec<HookStep> {
 }
 
 async fn follow(store: &Arc<dyn Store>, progress: &HookProgress) -> bool {
-    store.follow(&Redacted::of(progress)).await.unwrap()
+    store.save_hook_progress(&Redacted::of(progress)).await.unwrap()
 }
 
 fn stored(session: &HookSession) -> HookSession {
@@ -120,7 +120,7 @@ pub async fn one_of_many_follows(store: Arc<dyn Store>) {
                 let found = store.hook_session(&client("a")).await.unwrap();
                 mine.session.revision = found.map_or(0, |session| session.revision);
                 tokio::task::yield_now().await;
-                if store.follow(&Redacted::of(&mine)).await.unwrap() {
+                if store.save_hook_progress(&Redacted::of(&mine)).await.unwrap() {
                     break;
                 }
             }
@@ -304,32 +304,32 @@ pub async fn hook_sessions_are_listed_newest_first(store: Arc<dyn Store>) {
 
 fn without_course(session: HookSession) -> HookSession {
     HookSession {
-        course: None,
+        engine_state: None,
         ..session
     }
 }
 
 /// A prompt is kept beside the course, which nobody has to read or write for it.
 pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
-    assert_eq!(store.hook_standing(&client("a")).await.unwrap(), None);
+    assert_eq!(store.hook_session_summary(&client("a")).await.unwrap(), None);
     assert!(follow(&store, &progress("a", 1)).await);
     let whole = kept(&store, "a").await;
-    let mut standing = store.hook_standing(&client("a")).await.unwrap().unwrap();
+    let mut standing = store.hook_session_summary(&client("a")).await.unwrap().unwrap();
     assert_eq!(standing, without_course(whole.clone()));
     standing.contract.goal = "Something else".to_owned();
     standing.prompts += 1;
     standing.waiting.clear();
     standing.is_unchecked = false;
-    assert!(store.prompted(&Redacted::of(&standing)).await.unwrap());
+    assert!(store.save_hook_session(&Redacted::of(&standing)).await.unwrap());
     let now = kept(&store, "a").await;
     let expected = HookSession {
-        course: whole.course.clone(),
+        engine_state: whole.engine_state.clone(),
         revision: whole.revision + 1,
         ..standing.clone()
     };
     assert_eq!(now, expected);
     // Whoever read it before comes too late.
-    assert!(!store.prompted(&Redacted::of(&standing)).await.unwrap());
+    assert!(!store.save_hook_session(&Redacted::of(&standing)).await.unwrap());
     let late = HookProgress {
         session: whole,
         ..progress("a", 1)
@@ -340,29 +340,29 @@ pub async fn a_prompt_is_kept_without_the_course(store: Arc<dyn Store>) {
         revision: 0,
         ..without_course(progress("b", 1).session)
     };
-    assert!(store.prompted(&Redacted::of(&begun)).await.unwrap());
-    assert!(!store.prompted(&Redacted::of(&begun)).await.unwrap());
+    assert!(store.save_hook_session(&Redacted::of(&begun)).await.unwrap());
+    assert!(!store.save_hook_session(&Redacted::of(&begun)).await.unwrap());
     let begun = HookSession { revision: 1, ..begun };
     assert_eq!(kept(&store, "b").await, begun);
 }
 
 /// What a guard said is kept once per call, and what ran is noted.
 pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
-    let ran = async |session: &str, call: &str| store.guarded_ran(&client(session), call).await.unwrap();
+    let ran = async |session: &str, call: &str| store.mark_guarded_run(&client(session), call).await.unwrap();
     let log = async |session: &str| store.guard_log(&client(session)).await.unwrap();
     assert!(!ran("a", "t1").await, "nobody said anything about it");
     assert_eq!(log("a").await, []);
     let (mut asked, denied) = (
         guarded("a", "t9", 1),
-        Guarded {
+        GuardRecord {
             verdict: GuardVerdict::Deny,
             ..guarded("a", "t1", 2)
         },
     );
-    store.guarded(&Redacted::of(&denied)).await.unwrap();
-    store.guarded(&Redacted::of(&asked)).await.unwrap();
+    store.save_guard_record(&Redacted::of(&denied)).await.unwrap();
+    store.save_guard_record(&Redacted::of(&asked)).await.unwrap();
     store
-        .guarded(&Redacted::of(&guarded("b", "t9", 3)))
+        .save_guard_record(&Redacted::of(&guarded("b", "t9", 3)))
         .await
         .unwrap();
     assert_eq!(log("a").await, [asked.clone(), denied.clone()]);
@@ -380,13 +380,13 @@ pub async fn guard_log_tells_what_ran(store: Arc<dyn Store>) {
     assert_eq!(store.asked_calls(&client("a")).await.unwrap(), [call]);
     assert_eq!(log("b").await, [guarded("b", "t9", 3)]);
     // The same call is looked at once more.
-    let again = Guarded {
+    let again = GuardRecord {
         subject: "another".to_owned(),
         reason: "another".to_owned(),
         verdict: GuardVerdict::Deny,
         ..guarded("a", "t9", 7)
     };
-    store.guarded(&Redacted::of(&again)).await.unwrap();
+    store.save_guard_record(&Redacted::of(&again)).await.unwrap();
     assert_eq!(log("a").await, [denied, again]);
     assert_eq!(store.hook_session(&client("a")).await.unwrap(), None);
 }
@@ -406,7 +406,7 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
         let mut given = progress(&name, 1);
         given.steps.truncate(1);
         let session = &mut given.session;
-        session.course = Some(serde_json::json!({ "said": [&text], &text: 1 }).to_string());
+        session.engine_state = Some(serde_json::json!({ "said": [&text], &text: 1 }).to_string());
         let step = &mut given.steps[0];
         step.action.content = Some(text.clone());
         if !is_long {
@@ -428,27 +428,27 @@ pub async fn texts_of_hooks_survive(store: Arc<dyn Store>) {
             store.hook_checks(&client(&name)).await.unwrap(),
             [given.check.unwrap()]
         );
-        let said = Guarded {
+        let said = GuardRecord {
             subject: text.clone(),
             reason: text.clone(),
             tool_use_id: text,
             ..guarded(&Redacted::of(&name), "", 1)
         };
-        store.guarded(&Redacted::of(&said)).await.unwrap();
+        store.save_guard_record(&Redacted::of(&said)).await.unwrap();
         assert!(
             store
-                .guarded_ran(&client(&name), &said.tool_use_id)
+                .mark_guarded_run(&client(&name), &said.tool_use_id)
                 .await
                 .unwrap()
         );
         assert_eq!(
             store.guard_log(&client(&name)).await.unwrap(),
-            [Guarded { ran: true, ..said }]
+            [GuardRecord { ran: true, ..said }]
         );
     }
     // What no program writes comes back as well, where it is readable.
     let mut given = progress("surrogate", 1);
-    given.session.course = Some(r#"{"half": "\ud800 of a pair", "nul": "\u0000"}"#.to_owned());
+    given.session.engine_state = Some(r#"{"half": "\ud800 of a pair", "nul": "\u0000"}"#.to_owned());
     assert!(follow(&store, &given).await);
     assert_eq!(kept(&store, "surrogate").await, stored(&given.session));
 }
@@ -476,7 +476,7 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
         constraints: vec![leaky("constraint")],
         keywords: vec![leaky("keyword")],
     };
-    given.session.course = Some(
+    given.session.engine_state = Some(
         serde_json::json!({
             "said": [{ "text": leaky("said"), "at": u64::MAX }, [leaky("nested")]],
             leaky("member"): null,
@@ -503,14 +503,14 @@ pub async fn secrets_of_hooks_are_redacted(store: Arc<dyn Store>) {
     check.recovery_plan[0].action = leaky("action");
     check.correction = Some(leaky("correction"));
     assert!(follow(&store, &given).await);
-    let said = Guarded {
+    let said = GuardRecord {
         subject: leaky("subject"),
         reason: leaky("guards"),
         ..guarded("a", "t", 1)
     };
-    store.guarded(&Redacted::of(&said)).await.unwrap();
+    store.save_guard_record(&Redacted::of(&said)).await.unwrap();
     let session = kept(&store, "a").await;
-    let course: serde_json::Value = serde_json::from_str(session.course.as_deref().unwrap()).unwrap();
+    let course: serde_json::Value = serde_json::from_str(session.engine_state.as_deref().unwrap()).unwrap();
     assert_eq!(course["said"][0]["at"], u64::MAX);
     let everything = format!(
         "{session:?} {:?} {:?} {:?} {:?}",
@@ -584,11 +584,11 @@ pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
         given.steps.push(hook_step("later", 20));
         assert!(follow(&store, &given).await);
         store
-            .guarded(&Redacted::of(&guarded(name, "t1", 2)))
+            .save_guard_record(&Redacted::of(&guarded(name, "t1", 2)))
             .await
             .unwrap();
         store
-            .guarded(&Redacted::of(&guarded(name, "t2", 20)))
+            .save_guard_record(&Redacted::of(&guarded(name, "t2", 20)))
             .await
             .unwrap();
         store.save_task(&Redacted::of(&saved(name, 10))).await.unwrap();
@@ -606,7 +606,7 @@ pub async fn forgotten_memory_leaves_the_hooks(store: Arc<dyn Store>) {
     assert_eq!(store.guard_log(&client("other")).await.unwrap().len(), 2);
     let now = kept(&store, "c").await;
     assert_eq!(
-        (now.course.clone(), now.contract.clone()),
+        (now.engine_state.clone(), now.contract.clone()),
         (None, GoalContract::default())
     );
     assert_eq!((now.read_to, now.prompts), (held.read_to, held.prompts));
@@ -681,7 +681,7 @@ pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
         given.session.ended_at = ended.then_some(given.session.updated_at);
         assert!(follow(&store, &given).await);
         store
-            .guarded(&Redacted::of(&guarded(name, "t", -age * HOUR)))
+            .save_guard_record(&Redacted::of(&guarded(name, "t", -age * HOUR)))
             .await
             .unwrap();
     }
@@ -691,11 +691,11 @@ pub async fn prune_takes_sessions_of_hooks(store: Arc<dyn Store>) {
         assert!(follow(&store, &given).await);
     }
     store
-        .guarded(&Redacted::of(&guarded("proxied", "recent", -47 * HOUR)))
+        .save_guard_record(&Redacted::of(&guarded("proxied", "recent", -47 * HOUR)))
         .await
         .unwrap();
     store
-        .guarded(&Redacted::of(&guarded("proxied", "old", -49 * HOUR)))
+        .save_guard_record(&Redacted::of(&guarded("proxied", "old", -49 * HOUR)))
         .await
         .unwrap();
     // Records of the proxy path go by themselves.

@@ -243,8 +243,14 @@ pub async fn stats_count_rows(store: Arc<dyn Store>) {
         .await
         .unwrap();
     store.settle(&Redacted::of(&call("l", 1))).await.unwrap();
-    store.follow(&Redacted::of(&progress("h", 1))).await.unwrap();
-    store.guarded(&Redacted::of(&guarded("h", "t", 1))).await.unwrap();
+    store
+        .save_hook_progress(&Redacted::of(&progress("h", 1)))
+        .await
+        .unwrap();
+    store
+        .save_guard_record(&Redacted::of(&guarded("h", "t", 1)))
+        .await
+        .unwrap();
     let forgotten = [task("never saved", 1).id, task("nor this", 1).id];
     MemoryStore::forget(store.as_ref(), &forgotten).await.unwrap();
     let counts = [

@@ -207,24 +207,43 @@ pub async fn nothing_never_replaces_a_decision(store: Arc<dyn Store>) {
 
 /// A lineage that may be edited no more says so from then on, also one that was not known.
 pub async fn barred_lineage_stays_barred(store: Arc<dyn Store>) {
-    assert_eq!(store.barred().await.unwrap(), []);
+    assert_eq!(store.lineages_with_edits_disabled().await.unwrap(), []);
     for (session, seconds) in [("a", 1), ("b", 2), ("c", 3)] {
         store.adopt(&arriving(session, [], seconds)).await.unwrap();
     }
     decided(&*store, "a", &added(1, "text", &[], 2)).await;
-    store.bar(&lineage("b")).await.unwrap();
-    store.bar(&lineage("a")).await.unwrap();
-    store.bar(&lineage("a")).await.unwrap();
-    assert_eq!(store.barred().await.unwrap(), [lineage("b"), lineage("a")]);
+    store.disable_edits(&lineage("b")).await.unwrap();
+    store.disable_edits(&lineage("a")).await.unwrap();
+    store.disable_edits(&lineage("a")).await.unwrap();
+    assert_eq!(
+        store.lineages_with_edits_disabled().await.unwrap(),
+        [lineage("b"), lineage("a")]
+    );
     store.note_tips(&[standing_at("a", 5, 9)]).await.unwrap();
     store.adopt(&arriving("a", [1], 9)).await.unwrap();
-    assert_eq!(store.barred().await.unwrap(), [lineage("a"), lineage("b")]);
-    let barred = store.lineage(&lineage("a")).await.unwrap().unwrap();
-    assert!(barred.barred);
-    assert_eq!(barred.entries.len(), 1, "its decisions are kept");
-    store.bar(&lineage("unknown")).await.unwrap();
-    assert!(store.lineage(&lineage("unknown")).await.unwrap().unwrap().barred);
-    assert!(store.adopt(&arriving("unknown", [], 9)).await.unwrap().barred);
+    assert_eq!(
+        store.lineages_with_edits_disabled().await.unwrap(),
+        [lineage("a"), lineage("b")]
+    );
+    let edits_disabled = store.lineage(&lineage("a")).await.unwrap().unwrap();
+    assert!(edits_disabled.edits_disabled);
+    assert_eq!(edits_disabled.entries.len(), 1, "its decisions are kept");
+    store.disable_edits(&lineage("unknown")).await.unwrap();
+    assert!(
+        store
+            .lineage(&lineage("unknown"))
+            .await
+            .unwrap()
+            .unwrap()
+            .edits_disabled
+    );
+    assert!(
+        store
+            .adopt(&arriving("unknown", [], 9))
+            .await
+            .unwrap()
+            .edits_disabled
+    );
 }
 
 /// Each live use of a memory, with what its session's newest prompt weighs.

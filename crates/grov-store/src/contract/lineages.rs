@@ -240,9 +240,15 @@ pub async fn adoption_takes_over_that_edits_were_refused(store: Arc<dyn Store>) 
     store.adopt(&arriving("a", [], 1)).await.unwrap();
     decided(&*store, "a", &added(1, "text", &[], 2)).await;
     store.note_tips(&[standing_at("a", 2, 3)]).await.unwrap();
-    store.bar(&lineage("a")).await.unwrap();
-    assert!(store.adopt(&arriving("fork", [1, 2], 4)).await.unwrap().barred);
-    assert!(!store.adopt(&arriving("new", [], 4)).await.unwrap().barred);
+    store.disable_edits(&lineage("a")).await.unwrap();
+    assert!(
+        store
+            .adopt(&arriving("fork", [1, 2], 4))
+            .await
+            .unwrap()
+            .edits_disabled
+    );
+    assert!(!store.adopt(&arriving("new", [], 4)).await.unwrap().edits_disabled);
 }
 
 /// What is decided or withdrawn on one side of a fork stays there.
@@ -289,12 +295,12 @@ pub async fn agents_of_a_session_are_lineages_of_their_own(store: Arc<dyn Store>
             .await
             .unwrap()
     );
-    store.bar(&agent("y")).await.unwrap();
+    store.disable_edits(&agent("y")).await.unwrap();
     let of = async |lineage: Lineage| store.lineage(&lineage).await.unwrap().unwrap();
     assert_eq!(of(lineage("a")).await, LedgerLineage::default());
     assert_eq!(of(agent("x")).await.entries, [entry]);
-    assert!(of(agent("y")).await.barred && !of(agent("x")).await.barred);
-    assert_eq!(store.barred().await.unwrap(), [agent("y")]);
+    assert!(of(agent("y")).await.edits_disabled && !of(agent("x")).await.edits_disabled);
+    assert_eq!(store.lineages_with_edits_disabled().await.unwrap(), [agent("y")]);
     let uses = store.uses(&[grov_domain::TaskId::new("m")]).await.unwrap();
     assert_eq!(uses[0].lineage, agent("x"));
     assert_eq!(uses[0].last_seen_at, at(1));

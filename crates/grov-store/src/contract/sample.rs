@@ -4,11 +4,11 @@ use grov_domain::{
     Action, ActionSketch, ActionType, AgentId, CallOutcome, ClientSessionId, Consent, Correction,
     CorrectionId, CorrectionLevel, Decision, DriftEvent, DriftEventId, DriftState, Effect, EffectKind,
     ExchangeId, ExchangeKind, ExchangeRecord, FilePin, FileReasoning, Finding, GoalContract, GoalEdit,
-    GoalEditId, GoalEditKind, GuardVerdict, Guarded, HistoryKey, HookCheck, HookProgress, HookSession,
+    GoalEditId, GoalEditKind, GuardRecord, GuardVerdict, HistoryKey, HookCheck, HookProgress, HookSession,
     HookStep, JudgedBy, LedgerEntry, Lineage, LineageTip, LlmCall, LlmCallId, MicroUsd, NewLineage, Outcome,
-    Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId, SessionMode, SessionState,
-    SessionStatus, Step, StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage, TriggerReason,
-    WaitingPrompt,
+    PendingPrompt, Project, Prompt, Purpose, RecoveryStep, Redacted, Rule, SessionId, SessionMode,
+    SessionState, SessionStatus, Step, StepId, StepVerdict, Task, TaskId, TaskStatus, TaskType, TokenUsage,
+    TriggerReason,
 };
 use time::{Duration, OffsetDateTime};
 
@@ -389,8 +389,8 @@ pub(super) fn hook_session(client_session: &str, seconds: i64, revision: u64) ->
             constraints: vec!["no buffering".to_owned()],
             keywords: vec!["limit".to_owned()],
         },
-        course: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
-        waiting: vec![WaitingPrompt {
+        engine_state: Some(r#"{ "said" : [18446744073709551615, "Go back."], "f": 1.50 }"#.to_owned()),
+        waiting: vec![PendingPrompt {
             text: "And \"test\" it.".to_owned(),
             known_by: u64::MAX,
             at: u64::MAX >> 1,
@@ -480,8 +480,8 @@ pub(super) fn progress(client_session: &str, seconds: i64) -> HookProgress {
     }
 }
 
-pub(super) fn guarded(client_session: &str, tool_use_id: &str, seconds: i64) -> Guarded {
-    Guarded {
+pub(super) fn guarded(client_session: &str, tool_use_id: &str, seconds: i64) -> GuardRecord {
+    GuardRecord {
         client_session_id: client(client_session),
         tool_use_id: tool_use_id.to_owned(),
         verdict: GuardVerdict::Ask,

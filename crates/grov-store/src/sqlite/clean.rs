@@ -11,7 +11,7 @@ use super::{SqliteStore, StoreError, Writer, memory};
 use crate::files::is_set_aside;
 use crate::spool::{Spool, drain_spool};
 use futures_util::TryStreamExt;
-use grov_domain::{GoalContract, Intent, IntentQuestion, ReadIntent, both_ends};
+use grov_domain::{GoalContract, Intent, IntentFn, IntentQuestion, both_ends};
 use grov_redact::Redactor;
 use sqlx::{AssertSqlSafe, Row};
 
@@ -131,7 +131,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    pub async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         self.clean_rows(read).await?;
         if self.left_to_clean().await?.is_none() {
             return Ok(());
@@ -145,7 +145,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn clean_rows(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    pub async fn clean_rows(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         if self.left_to_clean().await?.as_deref() != Some("rows") {
             return Ok(());
         }
@@ -271,7 +271,7 @@ impl SqliteStore {
 
     /// Scope and keywords of tasks in work, of all of them: nobody wrote these, and the prompts that tell of a secret may be gone.
     /// Goal and constraints only near a secret.
-    async fn derive_tasks_in_work(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    async fn derive_tasks_in_work(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         let all = sqlx::query(concat!(
             "SELECT session_id, CAST(",
             near_task!(),
@@ -291,7 +291,7 @@ impl SqliteStore {
 
     async fn derive_task_in_work(
         &self,
-        read: ReadIntent<'_>,
+        read: IntentFn<'_>,
         session: &str,
         is_near: bool,
     ) -> Result<bool, StoreError> {
@@ -330,7 +330,7 @@ impl SqliteStore {
     }
 
     /// The contracts of sessions that hooks follow.
-    async fn derive_contracts(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    async fn derive_contracts(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         let near = sqlx::query(concat!(
             "SELECT client_session_id FROM hook_sessions WHERE contract <> '' AND client_session_id IN (",
             near!(),
@@ -348,7 +348,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    async fn derive_contract(&self, read: ReadIntent<'_>, session: &str) -> Result<bool, StoreError> {
+    async fn derive_contract(&self, read: IntentFn<'_>, session: &str) -> Result<bool, StoreError> {
         let query = sqlx::query("SELECT contract FROM hook_sessions WHERE client_session_id = ?1");
         let rows: Vec<[String; 1]> = self.texts(query.bind(session)).await?;
         let Some([before]) = rows.into_iter().next() else {
@@ -472,7 +472,7 @@ impl SqliteStore {
     }
 }
 
-fn intent_of(read: ReadIntent<'_>, prompts: Vec<String>) -> Intent {
+fn intent_of(read: IntentFn<'_>, prompts: Vec<String>) -> Intent {
     if prompts.is_empty() {
         return Intent::default();
     }

@@ -18,7 +18,7 @@ pub struct Examination {
     pub needs_cleaning: bool,
     /// Histories to which nothing is added any more, because the API refused a request with an addition and took it
     /// without.
-    pub barred: u64,
+    pub edits_disabled: u64,
 }
 
 impl SqliteStore {
@@ -45,11 +45,11 @@ impl SqliteStore {
             faults,
             newest: None,
             needs_cleaning: self.needs_cleaning().await?,
-            barred: 0,
+            edits_disabled: 0,
         };
         for row in &self.reader().await?.rows(self, sqlx::query(NEWEST)).await? {
             examination.newest = Columns(row).optional_time("newest")?;
-            examination.barred = Columns(row).count("barred")?;
+            examination.edits_disabled = Columns(row).count("barred")?;
         }
         Ok(examination)
     }

@@ -5,7 +5,7 @@ use super::{SqliteStore, StoreError, schema};
 use crate::Spool;
 use crate::files;
 use async_trait::async_trait;
-use grov_domain::{MaintenanceStore, PruneReport, ReadIntent, Retention, StoreStats, TableStats};
+use grov_domain::{IntentFn, MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
 use sqlx::sqlite::SqliteConnection;
 use sqlx::{Executor, Row};
 use time::OffsetDateTime;
@@ -130,7 +130,7 @@ impl MaintenanceStore for SqliteStore {
         SqliteStore::needs_cleaning(self).await
     }
 
-    async fn clean(&self, read: ReadIntent<'_>) -> Result<(), StoreError> {
+    async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
         SqliteStore::clean(self, read).await
     }
 }

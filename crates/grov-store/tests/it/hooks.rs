@@ -29,7 +29,7 @@ async fn follow(store: &SqliteStore, session: &HookSession) -> bool {
         allowed: Vec::new(),
         check: None,
     };
-    match store.follow(&Redacted::of(&progress)).await {
+    match store.save_hook_progress(&Redacted::of(&progress)).await {
         // On a slow machine a writer may wait in vain: it reads again, as behind somebody else's write.
         Err(error) if error.is_transient() => false,
         other => other.unwrap(),

@@ -482,7 +482,10 @@ async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
     let home = Home::new();
     let store = home.open().await;
     let empty = store.examine().await.unwrap();
-    assert_eq!((empty.faults, empty.newest, empty.barred), (Vec::new(), None, 0));
+    assert_eq!(
+        (empty.faults, empty.newest, empty.edits_disabled),
+        (Vec::new(), None, 0)
+    );
     assert_eq!(empty.schema_version, newest_schema().await);
     let records = exchanges("a", 3);
     store.append(&Redacted::each(&records)).await.unwrap();

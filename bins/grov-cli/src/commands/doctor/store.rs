@@ -167,7 +167,7 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<
 
 /// Histories in which the API did not take what was added.
 fn refused(found: &Examination) -> Option<Check> {
-    let what = match found.barred {
+    let what = match found.edits_disabled {
         0 => return None,
         1 => "1 conversation".to_owned(),
         count => format!("{count} conversations"),
@@ -193,7 +193,7 @@ mod tests {
             faults: Vec::new(),
             newest,
             needs_cleaning: false,
-            barred: 0,
+            edits_disabled: 0,
         }
     }
 

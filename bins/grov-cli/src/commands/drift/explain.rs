@@ -8,7 +8,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::moment;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, DriftEvent, DriftType, GoalContract, Rule, SystemClock};
-use grov_query::{CorrectionView, EventNamed, EventView, Held, correction_of, event_named};
+use grov_query::{ActiveConstraints, CorrectionView, EventView, Lookup, correction_of, find_event};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -51,14 +51,14 @@ pub(super) fn run(context: &Context, event: &str, terminal: Terminal) -> Outcome
             let task = store.session(&event.session_id).await?;
             let held_to = match task {
                 Some(task) => {
-                    let held = Held::of(
+                    let constraints = ActiveConstraints::load(
                         store,
                         assembly::intent_reader(),
                         &task.state,
                         Some(event.timestamp),
                     )
                     .await?;
-                    Some(HeldView::from(held.contract))
+                    Some(HeldView::from(constraints.contract))
                 }
                 None => None,
             };
@@ -90,10 +90,10 @@ impl From<GoalContract> for HeldView {
 
 /// The event that `name` means.
 async fn one(store: &dyn CommandStore, name: &str) -> Result<DriftEvent, Failure> {
-    match event_named(store, name).await? {
-        EventNamed::One(event) => Ok(*event),
-        EventNamed::Nothing => Err(unknown(name)),
-        EventNamed::Several(events) => {
+    match find_event(store, name).await? {
+        Lookup::Found(event) => Ok(event),
+        Lookup::NotFound => Err(unknown(name)),
+        Lookup::Ambiguous(events) => {
             let ids: Vec<&str> = events
                 .iter()
                 .take(LISTED)
@@ -167,23 +167,23 @@ fn text(answer: &Answer, style: Style) -> String {
     let by = event.judged_by.map(|by| format!(", judged by {by}"));
     line("score", &format!("{score}{}", by.unwrap_or_default()));
     match &answer.held_to {
-        Some(held) => {
+        Some(constraints) => {
             line(
                 "goal",
-                if held.goal.is_empty() {
+                if constraints.goal.is_empty() {
                     "not known"
                 } else {
-                    &held.goal
+                    &constraints.goal
                 },
             );
-            if !held.newest_instruction.is_empty() {
-                line("asked last", &held.newest_instruction);
+            if !constraints.newest_instruction.is_empty() {
+                line("asked last", &constraints.newest_instruction);
             }
             for (name, list) in [
-                ("scope", &held.scope),
-                ("allowed", &held.allowed),
-                ("forbidden", &held.forbidden),
-                ("constraint", &held.constraints),
+                ("scope", &constraints.scope),
+                ("allowed", &constraints.allowed),
+                ("forbidden", &constraints.forbidden),
+                ("constraint", &constraints.constraints),
             ] {
                 if !list.is_empty() {
                     line(name, &list.join(", "));

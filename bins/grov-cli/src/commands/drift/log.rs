@@ -6,7 +6,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::moment;
 use crate::table::Table;
 use grov_domain::ClientSessionId;
-use grov_query::{EventView, LogOf, drift_log};
+use grov_query::{EventView, LogScope, drift_log};
 use serde::Serialize;
 
 /// Events that a person is shown unless they ask for more.
@@ -33,9 +33,11 @@ pub(super) fn run(
     let events = context.read(async |store| {
         let of = match wanted {
             Some(wanted) => match chosen(store, Some(&wanted), &project).await {
-                Ok(chosen) => chosen.named.map_or(LogOf::Session(chosen.id), LogOf::Task),
+                Ok(chosen) => chosen
+                    .task_id
+                    .map_or(LogScope::Session(chosen.id), LogScope::Task),
                 Err(failure) => {
-                    let gone = LogOf::Gone(ClientSessionId::new(&wanted));
+                    let gone = LogScope::Deleted(ClientSessionId::new(&wanted));
                     let events = drift_log(store, &gone, limit).await?;
                     return if events.is_empty() {
                         Err(failure)
@@ -44,7 +46,7 @@ pub(super) fn run(
                     };
                 }
             },
-            None => LogOf::Project(project.clone()),
+            None => LogScope::Project(project.clone()),
         };
         Ok(drift_log(store, &of, limit).await?)
     })?;

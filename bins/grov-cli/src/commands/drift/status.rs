@@ -8,7 +8,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict, say};
 use crate::show::{ago, some};
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, SystemClock};
-use grov_query::{Chosen, StandingView, active, standing};
+use grov_query::{DriftStatusView, SelectedSession, active_sessions, drift_status};
 use serde::Serialize;
 use std::fmt::Write;
 use time::OffsetDateTime;
@@ -19,7 +19,7 @@ const LINE: usize = 120;
 #[derive(Serialize)]
 struct Answer {
     project_path: String,
-    sessions: Vec<StandingView>,
+    sessions: Vec<DriftStatusView>,
 }
 
 pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) -> Outcome {
@@ -28,11 +28,11 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
     let sessions = context.read(async |store| {
         let sessions = match &wanted {
             Some(wanted) => vec![chosen(store, Some(wanted), &project).await?],
-            None => active(store, &project).await?,
+            None => active_sessions(store, &project).await?,
         };
         let mut standings = Vec::new();
-        for task in sessions.iter().filter_map(Chosen::task) {
-            standings.push(standing(store, assembly::intent_reader(), task).await?);
+        for task in sessions.iter().filter_map(SelectedSession::task) {
+            standings.push(drift_status(store, assembly::intent_reader(), task).await?);
         }
         Ok(standings)
     })?;
@@ -61,7 +61,7 @@ fn text(answer: &Answer, style: Style) -> String {
         .join("\n")
 }
 
-fn one(session: &StandingView, now: OffsetDateTime, style: Style) -> String {
+fn one(session: &DriftStatusView, now: OffsetDateTime, style: Style) -> String {
     let mode = match session.session_mode {
         "normal" => style.green("normal"),
         other => style.red(other),

@@ -7,7 +7,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::ago;
 use crate::table::{harmless, shortened};
 use grov_domain::{Clock, SystemClock};
-use grov_query::{GoalView, Held};
+use grov_query::{ActiveConstraints, GoalView};
 use std::fmt::Write;
 
 /// Characters of one line.
@@ -20,8 +20,8 @@ pub(super) fn run(context: &Context, session: Option<&str>, terminal: Terminal) 
         .read(async |store| {
             let chosen = chosen(store, wanted.as_deref(), &project).await?;
             let task = chosen.task().ok_or_else(|| chosen::none(wanted.as_deref()))?;
-            let held = Held::of(store, assembly::intent_reader(), task, None).await?;
-            Ok(GoalView::of(task, &held))
+            let constraints = ActiveConstraints::load(store, assembly::intent_reader(), task, None).await?;
+            Ok(GoalView::of(task, &constraints))
         })?
         .ok_or_else(|| chosen::none(session))?;
     terminal.answer(answer, text)?;

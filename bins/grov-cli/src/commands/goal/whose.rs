@@ -24,7 +24,7 @@ pub(super) async fn session(
 }
 
 async fn newest(store: &dyn CommandStore, project: &str) -> Result<ClientSessionId, Failure> {
-    let newest = grov_query::newest(store, project).await?;
+    let newest = grov_query::newest_session(store, project).await?;
     let (at, id) = newest.ok_or_else(|| chosen::none(None))?;
     say(&format!(
         "session {id}, the newest one of this project ({})",

@@ -11,7 +11,7 @@ use crate::show::some;
 use crate::table::harmless;
 use cost::Cost;
 use grov_domain::{Clock, MemoryStore, SystemClock, TaskId};
-use grov_query::{Named, named};
+use grov_query::{Lookup, find_memory};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -44,11 +44,11 @@ pub(super) fn run(context: &Context, arguments: &ForgetArguments, terminal: Term
     let plan = context.read(async |store| {
         let mut plan = Plan::default();
         for id in ids {
-            match named(store, &id).await? {
-                Named::Task(task) if plan.known.contains(&task.id) => {}
-                Named::Task(task) => plan.known.push(task.id),
-                Named::Nothing => plan.unknown.push(id),
-                Named::Several(tasks) => return Err(ambiguous(&id, &tasks)),
+            match find_memory(store, &id).await? {
+                Lookup::Found(task) if plan.known.contains(&task.id) => {}
+                Lookup::Found(task) => plan.known.push(task.id),
+                Lookup::NotFound => plan.unknown.push(id),
+                Lookup::Ambiguous(tasks) => return Err(ambiguous(&id, &tasks)),
             }
         }
         plan.cost = Cost::of(store.uses(&plan.known).await?, SystemClock.now());

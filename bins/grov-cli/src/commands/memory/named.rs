@@ -4,7 +4,7 @@ use crate::assembly::CommandStore;
 use crate::failure::Failure;
 use crate::table::{harmless, shortened};
 use grov_domain::Task;
-use grov_query::{MOST_NAMED, Named, named, title};
+use grov_query::{Lookup, MAX_MATCHES, find_memory, title};
 
 /// Characters of a candidate's goal.
 const GOAL: usize = 60;
@@ -14,10 +14,10 @@ const GOAL: usize = 60;
 /// # Errors
 /// A negative result when there is none, bad usage when there are several.
 pub(super) async fn one(store: &dyn CommandStore, name: &str) -> Result<Task, Failure> {
-    match named(store, name).await? {
-        Named::Task(task) => Ok(*task),
-        Named::Nothing => Err(unknown(name)),
-        Named::Several(tasks) => Err(ambiguous(name, &tasks)),
+    match find_memory(store, name).await? {
+        Lookup::Found(task) => Ok(task),
+        Lookup::NotFound => Err(unknown(name)),
+        Lookup::Ambiguous(tasks) => Err(ambiguous(name, &tasks)),
     }
 }
 
@@ -31,11 +31,11 @@ pub(super) fn unknown(name: &str) -> Failure {
 
 pub(super) fn ambiguous(name: &str, tasks: &[Task]) -> Failure {
     let mut message = format!("more than one memory is meant by {:?}:", harmless(name));
-    for task in tasks.iter().take(MOST_NAMED) {
+    for task in tasks.iter().take(MAX_MATCHES) {
         let goal = shortened(&harmless(title(task)), GOAL);
         message.push_str(&format!("\n  {}  {goal}", harmless(task.id.as_str())));
     }
-    if tasks.len() > MOST_NAMED {
+    if tasks.len() > MAX_MATCHES {
         message.push_str("\n  …");
     }
     Failure::usage(message)

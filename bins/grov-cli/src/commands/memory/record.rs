@@ -42,7 +42,7 @@ pub(super) struct Record {
     created_at: Option<OffsetDateTime>,
     /// Keys that are not known.
     #[serde(flatten, skip_serializing)]
-    others: Map<String, Value>,
+    memory_refs: Map<String, Value>,
 }
 
 /// Whether there is nothing to tell.
@@ -106,7 +106,7 @@ pub(super) fn read(line: &[u8], project: &grov_domain::Project, now: OffsetDateT
             superseded_by: record.superseded_by.map(TaskId::new),
             created_at: record.created_at.unwrap_or(now),
         },
-        unknown: record.others.into_iter().map(|(key, _)| key).collect(),
+        unknown: record.memory_refs.into_iter().map(|(key, _)| key).collect(),
     })
 }
 
@@ -134,7 +134,7 @@ impl From<Task> for Record {
             file_pins: Some(task.file_pins),
             superseded_by: task.superseded_by.map(|id| id.to_string()),
             created_at: Some(task.created_at),
-            others: Map::new(),
+            memory_refs: Map::new(),
         }
     }
 }

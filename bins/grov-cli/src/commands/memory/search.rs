@@ -62,7 +62,7 @@ fn one(context: &Context, query: &Query, why: bool, terminal: Terminal) -> Outco
             let mut results = Vec::new();
             for found in searcher.search(store, query).await? {
                 let task = store.task(&found.task_id).await?;
-                results.push(ResultView::of(found, why).saying(task));
+                results.push(ResultView::of(found, why).with_task(task));
             }
             Ok(results)
         })?

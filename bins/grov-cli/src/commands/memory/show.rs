@@ -8,7 +8,7 @@ use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::show::moment;
 use crate::table::harmless;
 use files::FileView;
-use grov_query::{OtherView, TaskView, others, replaced, replacements};
+use grov_query::{MemoryRefView, TaskView, memory_refs, replaced_memories, replacements};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -20,9 +20,9 @@ struct Answer {
     client_session_id: Option<String>,
     files: Vec<FileView>,
     /// What replaced it, what replaced that, and so on; the last one holds.
-    replaced_by: Vec<OtherView>,
+    replaced_by: Vec<MemoryRefView>,
     /// What it replaced, and what that replaced, the nearest first.
-    replaces: Vec<OtherView>,
+    replaces: Vec<MemoryRefView>,
 }
 
 pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
@@ -32,8 +32,8 @@ pub(super) fn run(context: &Context, id: &str, terminal: Terminal) -> Outcome {
     let answer = context
         .read(async |store| {
             let task = named::one(store, &wanted).await?;
-            let replaced_by = others(store, &replacements(store, &task.id).await?).await?;
-            let replaces = others(store, &replaced(store, &task.id).await?).await?;
+            let replaced_by = memory_refs(store, &replacements(store, &task.id).await?).await?;
+            let replaces = memory_refs(store, &replaced_memories(store, &task.id).await?).await?;
             // Files of another project would be looked for in the wrong place.
             let is_here = here.is_some_and(|here| {
                 here.key() == task.project_path

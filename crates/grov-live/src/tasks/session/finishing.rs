@@ -6,7 +6,7 @@ use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignored, locate, pinned};
 use crate::tasks::persist::{patiently, persist};
 use grov_domain::{
-    DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, long_before,
+    DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
 };
 use grov_project::without_ignored;
 use grov_redact::Redactor;
@@ -136,7 +136,7 @@ impl Session {
     /// The session was quiet for long: what there is of the task is saved.
     pub(in crate::tasks) async fn abandon(&mut self, id: &SessionId) -> Result<(), StoreError> {
         self.load().await?;
-        let limit = long_before(self.context.clock.now(), self.context.abandon_after);
+        let limit = time_before(self.context.clock.now(), self.context.abandon_after);
         // Work may have come in while this message waited.
         let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
         let stored: Vec<SessionState> = stored.into_iter().map(|task| task.state).collect();

@@ -10,7 +10,7 @@ mod words;
 
 use crate::quote;
 use async_trait::async_trait;
-use grov_domain::{EmbedError, Embedder, Embedding, LONGEST_TEXT, Redacted};
+use grov_domain::{EmbedError, Embedder, Embedding, MAX_TEXT_BYTES, Redacted};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
@@ -109,7 +109,7 @@ impl StaticEmbedder {
         let passed_over = self.tokenizer.unknown().filter(|_| !self.table.unknown_counts());
         let mut sum = vec![0.0; self.table.dimension()];
         // Cut and cleaned as for a server, so that models are shown the same.
-        for token in self.tokenizer.tokens(&quote::line(text, LONGEST_TEXT)) {
+        for token in self.tokenizer.tokens(&quote::line(text, MAX_TEXT_BYTES)) {
             if Some(token) != passed_over {
                 self.table.add(token, &mut sum);
             }

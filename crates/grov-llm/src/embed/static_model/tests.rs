@@ -4,7 +4,7 @@
 use super::tensors::Header;
 use super::tokenizer::Tokenizer;
 use super::{StaticEmbedder, StaticModelError};
-use grov_domain::{EmbedError, Embedder, Embedding, LONGEST_TEXT, Redacted};
+use grov_domain::{EmbedError, Embedder, Embedding, MAX_TEXT_BYTES, Redacted};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::fs;
@@ -227,7 +227,7 @@ fn of_a_long_text_both_ends_count_and_the_middle_does_not() {
     // A megabyte, mostly without a space.
     assert!(embedder.embedding(&"token ".repeat(200_000)).is_some());
     assert!(embedder.embedding(&"a".repeat(1_000_000)).is_some());
-    assert!("token".len() < LONGEST_TEXT);
+    assert!("token".len() < MAX_TEXT_BYTES);
 }
 
 #[test]

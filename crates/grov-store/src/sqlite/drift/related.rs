@@ -4,7 +4,7 @@ use crate::door;
 use crate::sqlite::sessions::step_columns;
 use crate::sqlite::values::list;
 use crate::sqlite::{SqliteStore, StoreError};
-use grov_domain::{RELATED_AMONG, RelatedSteps, StepRow};
+use grov_domain::{MAX_RELATED_CANDIDATES, RelatedSteps, StepRow};
 
 /// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
 macro_rules! question {
@@ -57,7 +57,7 @@ impl SqliteStore {
             .bind(list(&door::list(&related.keywords))?)
             .bind(half)
             .bind(related.limit)
-            .bind(RELATED_AMONG);
+            .bind(MAX_RELATED_CANDIDATES);
         self.step_rows(query).await
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::sqlite::values::{Columns, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{ClientSessionId, GuardVerdict, Guarded, Redacted};
+use grov_domain::{ClientSessionId, GuardRecord, GuardVerdict, Redacted};
 use sqlx::sqlite::SqliteRow;
 
 const KEEP: &str = concat!(
@@ -19,7 +19,7 @@ const RAN: &str = concat!(
 );
 
 impl SqliteStore {
-    pub(super) async fn keep_guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
+    pub(super) async fn keep_guarded(&self, guarded: &Redacted<GuardRecord>) -> Result<(), StoreError> {
         let query = sqlx::query(KEEP)
             .bind(guarded.client_session_id.as_str())
             .bind(guarded.tool_use_id.as_str())
@@ -57,7 +57,7 @@ impl SqliteStore {
     pub(in crate::sqlite) async fn guards_of(
         &self,
         session: &ClientSessionId,
-    ) -> Result<Vec<Guarded>, StoreError> {
+    ) -> Result<Vec<GuardRecord>, StoreError> {
         let query =
             sqlx::query("SELECT * FROM hook_guards WHERE client_session_id = ? ORDER BY at, tool_use_id");
         let rows = self
@@ -69,9 +69,9 @@ impl SqliteStore {
     }
 }
 
-fn guarded(row: &SqliteRow) -> Result<Guarded, StoreError> {
+fn guarded(row: &SqliteRow) -> Result<GuardRecord, StoreError> {
     let columns = Columns(row);
-    Ok(Guarded {
+    Ok(GuardRecord {
         client_session_id: ClientSessionId::new(columns.get::<String>("client_session_id")?),
         tool_use_id: columns.get("tool_use_id")?,
         verdict: columns.named("verdict", GuardVerdict::from_name)?,

@@ -7,7 +7,7 @@ mod steps;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
-    ClientSessionId, Guarded, HookCheck, HookProgress, HookSession, HookStep, HookStore, Redacted,
+    ClientSessionId, GuardRecord, HookCheck, HookProgress, HookSession, HookStep, HookStore, Redacted,
 };
 
 #[async_trait]
@@ -16,11 +16,11 @@ impl HookStore for SqliteStore {
         self.session_of_hooks(id).await
     }
 
-    async fn hook_standing(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
+    async fn hook_session_summary(&self, id: &ClientSessionId) -> Result<Option<HookSession>, StoreError> {
         self.standing_of_hooks(id).await
     }
 
-    async fn prompted(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
+    async fn save_hook_session(&self, session: &Redacted<HookSession>) -> Result<bool, StoreError> {
         self.keep_prompted(session).await
     }
 
@@ -28,7 +28,7 @@ impl HookStore for SqliteStore {
         self.sessions_of_hooks(project_path, limit).await
     }
 
-    async fn follow(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
+    async fn save_hook_progress(&self, progress: &Redacted<HookProgress>) -> Result<bool, StoreError> {
         self.keep_progress(progress).await
     }
 
@@ -40,15 +40,15 @@ impl HookStore for SqliteStore {
         self.checks_of_hooks(id).await
     }
 
-    async fn guarded(&self, guarded: &Redacted<Guarded>) -> Result<(), StoreError> {
+    async fn save_guard_record(&self, guarded: &Redacted<GuardRecord>) -> Result<(), StoreError> {
         self.keep_guarded(guarded).await
     }
 
-    async fn guarded_ran(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
+    async fn mark_guarded_run(&self, id: &ClientSessionId, tool_use_id: &str) -> Result<bool, StoreError> {
         self.note_ran(id, tool_use_id).await
     }
 
-    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<Guarded>, StoreError> {
+    async fn guard_log(&self, id: &ClientSessionId) -> Result<Vec<GuardRecord>, StoreError> {
         self.guards_of(id).await
     }
 }

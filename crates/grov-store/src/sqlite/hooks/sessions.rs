@@ -3,7 +3,7 @@
 use super::steps::{NewCheck, NewStep, acquit_steps, end_steps, insert_check, insert_steps};
 use crate::sqlite::values::{Columns, damaged, integer, list, millis};
 use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{ClientSessionId, GoalContract, HookProgress, HookSession, Redacted, WaitingPrompt};
+use grov_domain::{ClientSessionId, GoalContract, HookProgress, HookSession, PendingPrompt, Redacted};
 use serde::{Deserialize, Serialize};
 use sqlx::query::Query;
 use sqlx::sqlite::{SqliteArguments, SqliteConnection, SqliteRow};
@@ -42,7 +42,7 @@ impl SqliteStore {
         let rows = self.reader().await?.rows(self, query).await?;
         let with_course = |row| {
             Ok(HookSession {
-                course: Columns(row).get("course")?,
+                engine_state: Columns(row).get("course")?,
                 ..session(row)?
             })
         };
@@ -178,7 +178,7 @@ impl<'a> NewSession<'a> {
     }
 
     async fn keep_course(&self, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-        let query = match &self.session.course {
+        let query = match &self.session.engine_state {
             Some(course) => sqlx::query(
                 "INSERT INTO hook_courses (client_session_id, course) VALUES (?1, ?2) \
                  ON CONFLICT (client_session_id) DO UPDATE SET course = excluded.course",
@@ -200,7 +200,7 @@ struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    fn of(prompt: &'a WaitingPrompt) -> Self {
+    fn of(prompt: &'a PendingPrompt) -> Self {
         Self {
             text: Cow::Borrowed(&prompt.text),
             known_by: prompt.known_by,
@@ -208,8 +208,8 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    fn into_prompt(self) -> WaitingPrompt {
-        WaitingPrompt {
+    fn into_prompt(self) -> PendingPrompt {
+        PendingPrompt {
             text: self.text.into_owned(),
             known_by: self.known_by,
             at: self.at,
@@ -217,7 +217,7 @@ impl<'a> Waiting<'a> {
     }
 }
 
-fn waiting(text: Option<&str>) -> Result<Vec<WaitingPrompt>, StoreError> {
+fn waiting(text: Option<&str>) -> Result<Vec<PendingPrompt>, StoreError> {
     let Some(text) = text else { return Ok(Vec::new()) };
     let prompts: Vec<Waiting<'_>> = serde_json::from_str(text).map_err(|error| damaged("waiting", &error))?;
     Ok(prompts.into_iter().map(Waiting::into_prompt).collect())
@@ -238,7 +238,7 @@ fn session(row: &SqliteRow) -> Result<HookSession, StoreError> {
             "" => GoalContract::default(),
             text => serde_json::from_str(text).map_err(|error| damaged("contract", &error))?,
         },
-        course: None,
+        engine_state: None,
         waiting: waiting(columns.get("waiting")?)?,
         is_unchecked: columns.get("is_unchecked")?,
         drift_score: columns.small("drift_score")?,

@@ -233,7 +233,7 @@ fn kept(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
     };
     let mut kept = LedgerLineage {
         entries: Vec::with_capacity(rows.len()),
-        barred: Columns(first).flag("barred")?,
+        edits_disabled: Columns(first).flag("barred")?,
         tip: Columns(first)
             .get::<Option<&[u8]>>("tip")?
             .map(history_key)

@@ -40,11 +40,11 @@ impl LedgerStore for SqliteStore {
         self.keep_tips(tips).await
     }
 
-    async fn bar(&self, lineage: &Lineage) -> Result<(), StoreError> {
+    async fn disable_edits(&self, lineage: &Lineage) -> Result<(), StoreError> {
         self.bar_lineage(lineage).await
     }
 
-    async fn barred(&self) -> Result<Vec<Lineage>, StoreError> {
+    async fn lineages_with_edits_disabled(&self) -> Result<Vec<Lineage>, StoreError> {
         self.barred_lineages().await
     }
 

@@ -14,7 +14,7 @@ use grov_domain::{
     OFF_GOAL_BELOW, SessionId, SessionState, StepRow,
 };
 use grov_project::Place;
-use grov_query::{Chosen, Held};
+use grov_query::{ActiveConstraints, SelectedSession};
 use grov_scope::Rules;
 use serde::Serialize;
 use std::path::Path;
@@ -126,18 +126,18 @@ pub(in crate::commands::drift) fn run(
 }
 
 /// The actions in order of time, each judged under what its task was held to then.
-async fn judged(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<ActionView>, Failure> {
+async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Vec<ActionView>, Failure> {
     let mut views = Vec::new();
     let mut rules: Option<Rules> = None;
-    let mut held: Option<(SessionId, OffsetDateTime)> = None;
+    let mut constraints: Option<(SessionId, OffsetDateTime)> = None;
     for recorded in recorded(store, chosen).await? {
         let here = (recorded.task.clone(), recorded.at);
-        if held.as_ref() != Some(&here) {
+        if constraints.as_ref() != Some(&here) {
             let tasks = || chosen.tasks.iter().map(|task| &task.state);
             let task = tasks().find(|task| task.session_id == recorded.task);
             let contract = match task {
                 Some(task) => {
-                    Held::of(store, assembly::intent_reader(), task, Some(recorded.at))
+                    ActiveConstraints::load(store, assembly::intent_reader(), task, Some(recorded.at))
                         .await?
                         .contract
                 }
@@ -152,7 +152,7 @@ async fn judged(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<ActionV
                     ))
                 }
             }
-            held = Some(here);
+            constraints = Some(here);
         }
         let Some(rules) = &mut rules else { continue };
         let assessment = match recorded.agent_id {
@@ -177,7 +177,7 @@ async fn judged(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<ActionV
 }
 
 /// Steps and what was taken from among them, of the named task or of the whole session, in order of time.
-async fn recorded(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<Recorded>, Failure> {
+async fn recorded(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Vec<Recorded>, Failure> {
     let filter = DriftFilter {
         client_session_id: Some(chosen.id.clone()),
         ..DriftFilter::default()
@@ -194,7 +194,7 @@ async fn recorded(store: &dyn CommandStore, chosen: &Chosen) -> Result<Vec<Recor
             None => all.push(hooked),
         }
     }
-    all.retain(|one| chosen.named.as_ref().is_none_or(|task| one.task == *task));
+    all.retain(|one| chosen.task_id.as_ref().is_none_or(|task| one.task == *task));
     // Steps of one response have one time, and ids in their order.
     all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
     Ok(all)

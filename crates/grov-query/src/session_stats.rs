@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 /// What is known of a session at a glance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Glance {
+pub struct SessionStats {
     /// Tokens of all its requests, where they went through the proxy.
     pub usage: Option<TokenUsage>,
     /// The score of its newest action.
@@ -19,14 +19,14 @@ pub struct Glance {
 
 /// What the proxy recorded of a session, or what hooks found where it did not go through the proxy. `None` where neither
 /// knows it, and where the store fails.
-pub async fn glance(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
+pub async fn session_stats(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
     match proxied(store, session).await {
-        Some(glance) => Some(glance),
-        None => hooked(store, session).await,
+        Some(session_stats) => Some(session_stats),
+        None => hook_sessions(store, session).await,
     }
 }
 
-async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
+async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
     let tasks = store.client_session(session).await.ok()?;
     let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
     let mut usage = TokenUsage::default();
@@ -46,7 +46,7 @@ async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Gla
         let told: HashSet<_> = ledger.entries.iter().flat_map(|entry| &entry.memories).collect();
         told.len() as u64
     });
-    Some(Glance {
+    Some(SessionStats {
         usage: Some(usage),
         drift_score: newest.last_action.as_ref().and_then(|action| action.drift_score),
         drifted: state.is_some_and(|state| state.mode != SessionMode::Normal),
@@ -54,9 +54,9 @@ async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Gla
     })
 }
 
-async fn hooked(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Glance> {
-    let session = store.hook_standing(session).await.ok().flatten()?;
-    Some(Glance {
+async fn hook_sessions(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
+    let session = store.hook_session_summary(session).await.ok().flatten()?;
+    Some(SessionStats {
         usage: None,
         drift_score: session.drift_score,
         drifted: session.drift_score.is_some_and(|score| score < OFF_GOAL_BELOW),

@@ -11,7 +11,7 @@ use grov_domain::{
 const MOST: u32 = 1_000;
 
 /// The session of this id, or with an id that begins like this if only one of the project does.
-pub(crate) async fn named(
+pub(crate) async fn find(
     store: &dyn ReadStore,
     wanted: &str,
     project: &str,
@@ -19,7 +19,7 @@ pub(crate) async fn named(
     if wanted.is_empty() {
         return Ok(None);
     }
-    if let Some(session) = store.hook_standing(&ClientSessionId::new(wanted)).await? {
+    if let Some(session) = store.hook_session_summary(&ClientSessionId::new(wanted)).await? {
         return Ok(Some(session));
     }
     let sessions = store.hook_sessions(project, MOST).await?;

@@ -8,24 +8,24 @@ use grov_session::{GoalContractBuilder, IntentReader, TaskGoal, instructions};
 use time::OffsetDateTime;
 
 /// Where it is read from.
-pub trait HeldStore: GoalStore + OrchestrationStore + HookStore {}
+pub trait ConstraintStore: GoalStore + OrchestrationStore + HookStore {}
 
-impl<T: GoalStore + OrchestrationStore + HookStore + ?Sized> HeldStore for T {}
+impl<T: GoalStore + OrchestrationStore + HookStore + ?Sized> ConstraintStore for T {}
 
 /// What the agent is held to in a task.
-pub struct Held {
+pub struct ActiveConstraints {
     /// Goal, constraints, scope and what was said.
     pub contract: GoalContract,
     /// What a person changed, oldest first.
     edits: Vec<GoalEdit>,
 }
 
-impl Held {
+impl ActiveConstraints {
     /// As it was at `until`, or as it is now.
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn of<S: HeldStore + ?Sized>(
+    pub async fn load<S: ConstraintStore + ?Sized>(
         store: &S,
         reader: IntentReader,
         task: &SessionState,
@@ -39,10 +39,10 @@ impl Held {
             .collect();
         // What goes through the proxy has its prompts there.
         if prompts.is_empty()
-            && let Some(hooked) = store.hook_standing(&task.client_session_id).await?
+            && let Some(hook_sessions) = store.hook_session_summary(&task.client_session_id).await?
         {
             return Ok(Self {
-                contract: hooked.contract.with_edits(&edits),
+                contract: hook_sessions.contract.with_edits(&edits),
                 edits,
             });
         }
