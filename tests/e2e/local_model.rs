@@ -8,7 +8,7 @@ use grov_domain::{
     SystemClock, Task, TaskId, TaskStatus,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
-use grov_memory::{EmbeddingWork, Query, Ranking, Signal, search_by_meaning};
+use grov_memory::{EmbeddingWorker, Query, Ranking, Signal, semantic_search};
 use grov_redact::Redacted;
 use grov_store::{OpenOptions, SqliteStore};
 use grov_tests::LocalModel;
@@ -139,11 +139,11 @@ async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
         ..EmbedderSettings::new(EmbedderProvider::OpenAi, "SmolLM2-135M-Instruct")
     };
     let embedder = Arc::new(HttpEmbedder::new(settings, store.clone(), Arc::new(SystemClock))?);
-    let (mut work, state) = EmbeddingWork::new(store.clone(), embedder.clone());
+    let (mut work, state) = EmbeddingWorker::new(store.clone(), embedder.clone());
     work.step().await;
     let status = state.read();
     ensure!(
-        status.progress == EmbeddingProgress { memories: 3, done: 3 } && status.trouble.is_none(),
+        status.progress == EmbeddingProgress { memories: 3, done: 3 } && status.error.is_none(),
         "{status:?}"
     );
     let query = Query {
@@ -156,8 +156,8 @@ async fn a_local_server_embeds_memories_and_a_search_asks_it() -> Result<()> {
         before: None,
         limit: 10,
     };
-    let answer = search_by_meaning(store.as_ref(), embedder.as_ref(), &query, &Ranking::default()).await?;
-    ensure!(answer.trouble.is_none(), "{answer:?}");
+    let answer = semantic_search(store.as_ref(), embedder.as_ref(), &query, &Ranking::default()).await?;
+    ensure!(answer.error.is_none(), "{answer:?}");
     let best = answer
         .found
         .first()

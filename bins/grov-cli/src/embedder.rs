@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::output::say;
 use grov_domain::{Embedder, MicroUsd, StoreError, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
-use grov_memory::{Found, Query, Ranking, search, search_by_meaning};
+use grov_memory::{Found, Query, Ranking, search, semantic_search};
 use grov_runtime::EmbeddingProvider;
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -45,8 +45,8 @@ impl Searcher {
         let Some(embedder) = &self.embedder else {
             return search(store, query, &ranking).await;
         };
-        let answer = search_by_meaning(store, embedder.as_ref(), query, &ranking).await?;
-        if let Some(trouble) = answer.trouble.filter(|_| !self.told.replace(true)) {
+        let answer = semantic_search(store, embedder.as_ref(), query, &ranking).await?;
+        if let Some(trouble) = answer.error.filter(|_| !self.told.replace(true)) {
             say(&format!("warning: searching by words alone: {trouble}"));
         }
         Ok(answer.found)

@@ -3,7 +3,7 @@
 use crate::assembly::DaemonStore;
 use grov_domain::{Embedder, EmbeddingStore, MicroUsd, SpendingStore, SystemClock};
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, StaticEmbedder};
-use grov_memory::{EmbeddingState, EmbeddingWork};
+use grov_memory::{EmbeddingState, EmbeddingWorker};
 use grov_runtime::{EmbeddingProvider, EmbeddingSettings, LlmSettings, Settings, Shutdown};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
@@ -62,7 +62,7 @@ impl Embedding {
             }
         };
         let (mut work, progress) =
-            EmbeddingWork::new(store as Arc<dyn EmbeddingStore>, Arc::clone(&embedder));
+            EmbeddingWorker::new(store as Arc<dyn EmbeddingStore>, Arc::clone(&embedder));
         let _ = state.set(Ok(progress));
         let work = async {
             loop {
@@ -120,7 +120,7 @@ impl Standing {
                     "model": status.model,
                     "memories": status.progress.memories,
                     "done": status.progress.done,
-                    "trouble": status.trouble,
+                    "trouble": status.error,
                 })
             }
             Some(Err(trouble)) => json!({"model": null, "trouble": trouble}),

@@ -7,7 +7,7 @@ use crate::hook::Call;
 use crate::resume::{Whose, begin, reader, take_up};
 use crate::room::Room;
 use crate::services::{BRIEF, HookBackend};
-use crate::team_memory::{Prompt, Told, is_off, is_worth_asking, remembered};
+use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_asking, remembered};
 use crate::transcript_file::{catch_up, length, portion};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed;
@@ -311,7 +311,11 @@ impl Arrival<'_> {
     }
 
     /// What memory knows about the prompt, in so many characters.
-    async fn remembered(&self, store: &dyn HookBackend, room: usize) -> Result<Option<Told>, StoreError> {
+    async fn remembered(
+        &self,
+        store: &dyn HookBackend,
+        room: usize,
+    ) -> Result<Option<RenderedMemories>, StoreError> {
         let told: HashSet<TaskId> = self.call.told_list().map(|list| list.read()).unwrap_or_default();
         let session = self.whose.id();
         let prompt = Prompt {
@@ -328,7 +332,7 @@ impl Arrival<'_> {
     }
 
     /// Notes what is told: what nobody knows was said would be said again with every prompt.
-    fn noted(&self, memory: &Told) -> bool {
+    fn noted(&self, memory: &RenderedMemories) -> bool {
         let Some(list) = self.call.told_list() else {
             return false;
         };
@@ -355,7 +359,7 @@ enum Unread {
 struct ToTell {
     correction: Option<String>,
     /// `None` while nobody asked memory.
-    memory: Option<Option<Told>>,
+    memory: Option<Option<RenderedMemories>>,
 }
 
 /// Both in one text, the correction first.

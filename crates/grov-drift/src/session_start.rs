@@ -6,7 +6,7 @@ use crate::error_log::{note, tellable};
 use crate::hook::Call;
 use crate::prompt::once;
 use crate::resume::{Whose, take_up};
-use crate::team_memory::{Prompt, Told, is_off, newest};
+use crate::team_memory::{Prompt, RenderedMemories, is_off, newest};
 use crate::transcript_file::{catch_up, last};
 use crate::{daemon, fork, proxied, runtime, task_rows};
 use grov_domain::{Clock, GoalContract, SessionDigest, StoreError, SystemClock};
@@ -97,7 +97,11 @@ async fn begins(call: &Call<'_>, whose: &Whose) -> Result<Option<String>, String
     Ok(Some(event::context(event::SESSION_START, &told.text)))
 }
 
-async fn registered(call: &Call<'_>, whose: &Whose, tokens: usize) -> Result<Option<Told>, StoreError> {
+async fn registered(
+    call: &Call<'_>,
+    whose: &Whose,
+    tokens: usize,
+) -> Result<Option<RenderedMemories>, StoreError> {
     let store = call.services.store(Some(BUSY_PATIENCE)).await?;
     let told_before = call.told_list().map(|list| list.read()).unwrap_or_default();
     let id = whose.id();

@@ -4,14 +4,16 @@ use grov_domain::{
     ClientSessionId, Clock, MemoryScope, MemorySearch, StoreError, SwitchScope, SwitchStore, SystemClock,
     Task, TaskId, TaskStatus, TaskStore,
 };
-use grov_memory::{Budget, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell};
+use grov_memory::{
+    Budget, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind, recall, render,
+};
 use grov_project::{Place, pins};
 use grov_redact::Redactor;
 use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-pub(crate) use grov_memory::Told;
+pub(crate) use grov_memory::RenderedMemories;
 
 /// Memories looked at closely; fewer are told, as the budget has it.
 const MOST_RECALLED: usize = 8;
@@ -43,7 +45,7 @@ pub(crate) struct Prompt<'a> {
 
 /// Whether a prompt is worth a question to memory: acknowledgements, commands and what the client says by itself are not.
 pub(crate) fn is_worth_asking(prompt: &str) -> bool {
-    asks(beginning(prompt)).is_something()
+    prompt_kind(beginning(prompt)).is_substantive()
 }
 
 /// What is remembered for a prompt, as a text for the agent; nothing where nothing fits, or where Grov is turned off for
@@ -51,7 +53,10 @@ pub(crate) fn is_worth_asking(prompt: &str) -> bool {
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) async fn remembered<S>(store: &S, prompt: &Prompt<'_>) -> Result<Option<Told>, StoreError>
+pub(crate) async fn remembered<S>(
+    store: &S,
+    prompt: &Prompt<'_>,
+) -> Result<Option<RenderedMemories>, StoreError>
 where
     S: MemorySearch + SwitchStore + ?Sized,
 {
@@ -67,7 +72,7 @@ where
             project_path: project,
             project_remote: None,
         },
-        files: files_named(&text),
+        files: mentioned_files(&text),
         text: text.into_owned(),
         before: Some(SystemClock.now()),
         limit: MOST_RECALLED,
@@ -79,11 +84,11 @@ where
     let root = place.work_tree().unwrap_or(place.root());
     // From here on: what came before was the database's time.
     let until = Instant::now() + prompt.time_for_files;
-    let recalled = demote(recalled, |task| freshness(root, task, until), &ranking);
+    let recalled = demote_stale(recalled, |task| freshness(root, task, until), &ranking);
     let budget = Budget {
         tokens: prompt.budget.tokens.min(MOST_TOKENS),
     };
-    Ok(tell(&recalled, &[], budget))
+    Ok(render(&recalled, &[], budget))
 }
 
 /// The newest that is remembered of a session's project, for a session that begins: at most three memories, within half
@@ -91,7 +96,10 @@ where
 ///
 /// # Errors
 /// Those of the store.
-pub(crate) async fn newest<S>(store: &S, beginning: &Prompt<'_>) -> Result<Option<Told>, StoreError>
+pub(crate) async fn newest<S>(
+    store: &S,
+    beginning: &Prompt<'_>,
+) -> Result<Option<RenderedMemories>, StoreError>
 where
     S: TaskStore + SwitchStore + ?Sized,
 {
@@ -120,11 +128,11 @@ where
     let root = place.work_tree().unwrap_or(place.root());
     let until = Instant::now() + beginning.time_for_files;
     let look = |task: &Task| freshness(root, task, until);
-    let recalled = demote(newest.collect(), look, &Ranking::for_injection());
+    let recalled = demote_stale(newest.collect(), look, &Ranking::for_injection());
     let budget = Budget {
         tokens: (beginning.budget.tokens / 2).min(MOST_TOKENS),
     };
-    Ok(tell(&recalled, &[], budget))
+    Ok(render(&recalled, &[], budget))
 }
 
 /// Whether Grov is turned off for the project or the session.

@@ -7,7 +7,8 @@ use grov_domain::{
     TaskStore,
 };
 use grov_memory::{
-    Budget, FileNote, Freshness, Query, Ranking, Recalled, asks, demote, files_named, recall, tell,
+    Budget, FileNote, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind,
+    recall, render,
 };
 use grov_project::{GrovIgnore, Place, pins};
 use std::collections::HashMap;
@@ -60,7 +61,7 @@ impl MemorySource {
             project_path: location.project.key().to_owned(),
             project_remote: None,
         };
-        let files = files_named(&occasion.prompt);
+        let files = mentioned_files(&occasion.prompt);
         let query = Query {
             scope,
             text: occasion.prompt.clone(),
@@ -81,7 +82,7 @@ impl MemorySource {
         }
         let (recalled, notes) = looked_after(recalled, notes, occasion, &self.ranking).await;
         let at_compared = began.elapsed();
-        let told = tell(&recalled, &notes, self.budget);
+        let told = render(&recalled, &notes, self.budget);
         tracing::debug!(recalled = ?at_recalled, noted = ?at_noted, compared = ?at_compared, told = ?began.elapsed(), "asked team memory");
         Ok(told.map(|told| Words {
             text: told.text,
@@ -160,7 +161,7 @@ impl ContextSource for MemorySource {
     }
 
     fn applies(&self, occasion: &Occasion) -> bool {
-        occasion.location.exists && asks(&occasion.prompt).is_something()
+        occasion.location.exists && prompt_kind(&occasion.prompt).is_substantive()
     }
 
     async fn words(&self, occasion: &Occasion) -> Option<Words> {
@@ -214,7 +215,7 @@ async fn looked_after(
         return (recalled, Vec::new());
     };
     let freshness = |task: &Task| fresh.get(&task.id).cloned().unwrap_or_default();
-    let recalled = demote(recalled, freshness, ranking);
+    let recalled = demote_stale(recalled, freshness, ranking);
     let notes = notes.into_iter().zip(ignored).filter(|(_, ignored)| !ignored);
     (recalled, notes.map(|(note, _)| note).collect())
 }

@@ -1,4 +1,4 @@
-//! Memories and what speaks for them.
+//! Candidate memories and their scores.
 
 use crate::Ranking;
 use grov_domain::{MemoryCandidate, MemoryDocument, TaskId, TaskStatus, TermCount};
@@ -7,28 +7,28 @@ use std::collections::HashMap;
 /// Why a memory was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Signal {
-    /// Words of the question stand in its text.
+    /// Words of the query occur in its text.
     Text,
-    /// Words of the question stand in the paths it touched.
+    /// Words of the query occur in the paths it touched.
     Path,
-    /// It names an identifier that the question names.
+    /// It contains an identifier of the query.
     Identifier,
-    /// Much of the question stands in it, and not only one word.
+    /// It contains much of the query, not only one word.
     Coverage,
-    /// It touched a file that the question names.
+    /// It touched a file that the query names.
     File,
-    /// It is among the newest, and the question is short.
+    /// It is among the newest, and the query is short.
     Recency,
-    /// It touched files that the best memories touched.
-    Companion,
-    /// It was saved close to good ones.
+    /// It touched files that the best results touched.
+    CoChange,
+    /// It was saved close in time to good results.
     Neighbour,
-    /// It means something near to the question, says a model.
+    /// Its embedding is close to that of the query.
     Dense,
 }
 
 impl Signal {
-    /// The name that a script sees.
+    /// The name in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -37,49 +37,48 @@ impl Signal {
             Self::Coverage => "coverage",
             Self::File => "file",
             Self::Recency => "recency",
-            Self::Companion => "companion",
+            Self::CoChange => "companion",
             Self::Neighbour => "neighbour",
             Self::Dense => "dense",
         }
     }
 }
 
-/// What one signal gave.
+/// The part of a score that one signal added.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
-    /// Which.
+    /// The signal.
     pub signal: Signal,
-    /// Its part of the score.
+    /// The amount.
     pub value: f64,
 }
 
-/// A memory that fits.
+/// A search result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The task.
     pub task_id: TaskId,
-    /// The larger, the better; comparable within one search, where the best text alone is 1.
+    /// Larger is better. Comparable within one search, where the best text match alone is 1.
     pub score: f64,
-    /// What the score is made of, largest first; their sum is the score.
+    /// The parts of the score, largest first; they sum up to it.
     pub shares: Vec<Share>,
-    /// How much of the question stands in it, by the rarity of its words: 0 to 1, comparable between searches.
+    /// How much of the query it contains, weighted by the rarity of the words: 0 to 1, comparable between searches.
     pub coverage: f64,
-    /// How likely it is about what the question is about: 0 for nothing in common, above 5 seldom by chance; comparable
+    /// How likely it is about the same subject as the query: 0 for nothing in common, above 5 rarely by chance. Comparable
     /// between searches and projects.
     pub relevance: f64,
-    /// The task whose knowledge replaces this one's.
+    /// The task that supersedes this one.
     pub superseded_by: Option<TaskId>,
 }
 
-/// A memory that is looked at.
+/// A memory under consideration.
 #[derive(Debug)]
 pub(crate) struct Candidate {
     pub(crate) document: MemoryDocument,
-    /// Which terms of the question stand in it.
+    /// The query terms that occur in it.
     pub(crate) counts: Vec<TermCount>,
     pub(crate) coverage: f64,
     pub(crate) relevance: f64,
-    /// Few, so a list is enough.
     shares: Vec<Share>,
 }
 
@@ -105,24 +104,23 @@ impl Candidate {
     }
 }
 
-/// The memories that are looked at for one question. Signals are added one after the other, those that look at what is
-/// already known last.
+/// The candidates for one query. Signals are added one after the other; those that depend on other scores come last.
 #[derive(Debug, Default)]
 pub struct Candidates {
     pub(crate) list: Vec<Candidate>,
-    /// By the store's number.
+    /// Position in `list`, by document number.
     places: HashMap<i64, usize>,
 }
 
 impl Candidates {
-    /// Nothing speaks for these yet.
+    /// Candidates without a score.
     pub fn of(found: Vec<MemoryCandidate>) -> Self {
         let mut candidates = Self::default();
         candidates.admit(found);
         candidates
     }
 
-    /// More of them; those that are there already stay as they are.
+    /// Adds candidates that are not in the list yet.
     pub fn admit(&mut self, found: Vec<MemoryCandidate>) {
         for MemoryCandidate { document, counts } in found {
             let place = self.list.len();
@@ -139,7 +137,7 @@ impl Candidates {
         }
     }
 
-    /// The store's numbers of the memories that are looked at.
+    /// The document numbers of all candidates.
     pub(crate) fn numbers(&self) -> Vec<i64> {
         self.list
             .iter()
@@ -147,7 +145,7 @@ impl Candidates {
             .collect()
     }
 
-    /// Whether any is as relevant as this.
+    /// Whether the relevance of any candidate reaches `floor`.
     pub(crate) fn reach(&self, floor: f64) -> bool {
         self.list.iter().any(|candidate| candidate.relevance >= floor)
     }
@@ -156,7 +154,7 @@ impl Candidates {
         self.list.get_mut(*self.places.get(&document)?)
     }
 
-    /// Best first; among equals the newer one, then the one with the smaller id.
+    /// Sorted by score, best first; ties by newest, then by id.
     pub(crate) fn in_order(&self) -> Vec<&Candidate> {
         let mut order: Vec<(f64, &Candidate)> = self
             .list
@@ -172,7 +170,7 @@ impl Candidates {
         order.into_iter().map(|(_, candidate)| candidate).collect()
     }
 
-    /// The answer: abandoned tasks held back, those below the floor left out, best first.
+    /// The results, best first: abandoned tasks lowered, those below the floor left out.
     pub fn into_found(mut self, ranking: &Ranking, limit: usize) -> Vec<Found> {
         for candidate in &mut self.list {
             if candidate.document.status == TaskStatus::Abandoned {

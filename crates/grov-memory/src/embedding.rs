@@ -1,5 +1,4 @@
-//! Memories get their embeddings in the background, a few at a time: new ones, those whose words changed, and all of them
-//! when the model is another one.
+//! Embeds memories in the background, a batch at a time: new ones, edited ones, and all of them after a change of the model.
 
 use grov_domain::{
     EmbedError, Embedder, Embedding, EmbeddingProgress, EmbeddingStore, MAX_TEXT_BYTES, StoreError, Task,
@@ -9,45 +8,45 @@ use grov_redact::{Redacted, Redactor};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Files of a memory that are embedded with it.
+/// The most files of a memory in its embedded text.
 const FILES: usize = 16;
-/// Memories embedded with one call: a slow model on this machine manages so many before the call's time is up.
+/// Memories per call: as many as a slow local model embeds within the timeout.
 const BATCH: u32 = 16;
-/// Bytes of a text that was too much for a model, when it is tried once more.
+/// Bytes of a text for the second attempt, after the model refused the whole.
 const SHORT: usize = 400;
-/// After so many batches newer memories get their turn before the older ones go on.
+/// After so many batches the worker starts again with the newest memories.
 const BATCHES_IN_A_ROW: u32 = 50;
-/// Rest between two batches: a model on this machine is not its only work.
-const BETWEEN_BATCHES: Duration = Duration::from_millis(200);
-/// How long new memories wait at most where there is nothing else to do, and a provider that failed is left alone.
-const OTHERWISE: Duration = Duration::from_secs(60);
+/// Pause between batches, to leave a local machine time for other work.
+const BATCH_PAUSE: Duration = Duration::from_millis(200);
+/// Pause when everything is embedded, and after a failure.
+const IDLE_PAUSE: Duration = Duration::from_secs(60);
 
-/// Why nothing is embedded.
+/// Why a batch failed.
 #[derive(Debug, thiserror::Error)]
-enum Trouble {
+enum BatchError {
     #[error(transparent)]
     Embedder(#[from] EmbedError),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// How far the embedding of memories is.
+/// The progress of embedding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddingStatus {
     /// The model.
     pub model: String,
-    /// Memories in all, and those that the model has looked at.
+    /// Memories in total, and those the model has processed.
     pub progress: EmbeddingProgress,
-    /// Why it does not go on at present.
-    pub trouble: Option<String>,
+    /// The current error, if any.
+    pub error: Option<String>,
 }
 
-/// Reads how far the embedding of memories is, from anywhere.
+/// A shared handle that reads the progress.
 #[derive(Clone, Debug)]
 pub struct EmbeddingState(Arc<Mutex<EmbeddingStatus>>);
 
 impl EmbeddingState {
-    /// How far it is.
+    /// The current progress.
     pub fn read(&self) -> EmbeddingStatus {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -57,18 +56,18 @@ impl EmbeddingState {
     }
 }
 
-/// The work of embedding memories, to be done step by step for as long as a process runs.
-pub struct EmbeddingWork {
+/// Embeds memories, one [`step`](Self::step) at a time, for as long as the process runs.
+pub struct EmbeddingWorker {
     store: Arc<dyn EmbeddingStore>,
     embedder: Arc<dyn Embedder>,
     state: EmbeddingState,
-    /// Memories from this number on had their turn.
+    /// Document numbers from here on were processed in this round.
     below: Option<i64>,
     in_a_row: u32,
 }
 
-impl EmbeddingWork {
-    /// The work, and how it stands.
+impl EmbeddingWorker {
+    /// A worker, and a handle to its progress.
     pub fn new(store: Arc<dyn EmbeddingStore>, embedder: Arc<dyn Embedder>) -> (Self, EmbeddingState) {
         let status = EmbeddingStatus {
             model: embedder.model().to_owned(),
@@ -85,26 +84,26 @@ impl EmbeddingWork {
         (work, state)
     }
 
-    /// Does at most one batch, and says how long to wait before the next step. Dropped half-way, the batch is done again.
+    /// Processes at most one batch and returns the pause before the next step. Cancel-safe: an unfinished batch is redone.
     pub async fn step(&mut self) -> Duration {
-        let (wait, trouble) = match self.batch().await {
-            Ok(true) => (BETWEEN_BATCHES, None),
-            Ok(false) => (OTHERWISE, None),
-            Err(trouble) => (OTHERWISE, Some(trouble.to_string())),
+        let (wait, error) = match self.batch().await {
+            Ok(true) => (BATCH_PAUSE, None),
+            Ok(false) => (IDLE_PAUSE, None),
+            Err(error) => (IDLE_PAUSE, Some(error.to_string())),
         };
-        let known = self.state.read().trouble;
-        if let Some(trouble) = trouble.as_ref().filter(|trouble| known.as_ref() != Some(trouble)) {
-            tracing::warn!(%trouble, "memories are not embedded; searches go on with words");
+        let known = self.state.read().error;
+        if let Some(error) = error.as_ref().filter(|error| known.as_ref() != Some(error)) {
+            tracing::warn!(%error, "memories are not embedded; searches go on with words");
         }
-        if known.is_some() && trouble.is_none() {
+        if known.is_some() && error.is_none() {
             tracing::info!("memories are embedded again");
         }
-        self.state.change(|status| status.trouble = trouble);
+        self.state.change(|status| status.error = error);
         wait
     }
 
-    /// Whether there was something to do.
-    async fn batch(&mut self) -> Result<bool, Trouble> {
+    /// Processes one batch. Returns whether there was any work.
+    async fn batch(&mut self) -> Result<bool, BatchError> {
         let embedder = Arc::clone(&self.embedder);
         let model = embedder.model();
         let progress = self.store.embedding_progress(model).await?;
@@ -115,7 +114,7 @@ impl EmbeddingWork {
         }
         let found = self.store.unembedded(model, self.below, BATCH).await?;
         if found.is_empty() {
-            // What is left came after this round began.
+            // The remaining ones were saved after this round began.
             let was_a_round = self.below.is_some();
             self.start_over();
             return Ok(was_a_round);
@@ -132,22 +131,22 @@ impl EmbeddingWork {
         Ok(true)
     }
 
-    /// The newest memories are next.
+    /// Continues with the newest memories.
     fn start_over(&mut self) {
         self.below = None;
         self.in_a_row = 0;
     }
 
-    /// What the model makes of memories, and the number of the last one.
+    /// Embeds the memories. Returns them with the number of the last one.
     async fn embed(
         &self,
         found: Vec<Unembedded>,
-    ) -> Result<(Vec<(Task, Option<Embedding>)>, Option<i64>), Trouble> {
+    ) -> Result<(Vec<(Task, Option<Embedding>)>, Option<i64>), BatchError> {
         let texts = found.iter().map(|memory| text_of(&memory.task));
         let texts: Vec<Redacted> = texts.map(|text| Redactor::shared().text(&text)).collect();
         let embeddings = match self.embedder.embed(&texts).await {
             Ok(embeddings) => embeddings.into_iter().map(Some).collect(),
-            // Some servers say of a text that is too long for them that they failed.
+            // Some servers report a failure for a text that is too long.
             Err(EmbedError::Refused(_) | EmbedError::Failed(_)) => self.embed_one_by_one(&texts).await?,
             Err(error) => return Err(error.into()),
         };
@@ -158,9 +157,9 @@ impl EmbeddingWork {
         Ok((tasks.zip(embeddings).collect(), last))
     }
 
-    /// Finds out which of the texts are beyond the model. Ends early, with what there is, when the provider fails.
+    /// Embeds texts one by one, to find those the model refuses. Returns early with those done if the provider fails.
     async fn embed_one_by_one(&self, texts: &[Redacted]) -> Result<Vec<Option<Embedding>>, EmbedError> {
-        self.try_out().await?;
+        self.probe().await?;
         let mut embeddings = Vec::with_capacity(texts.len());
         for text in texts {
             match self.embed_one(text).await {
@@ -172,7 +171,7 @@ impl EmbeddingWork {
         Ok(embeddings)
     }
 
-    /// The embedding of a text or of its beginning; `None` if both are beyond a model that works otherwise.
+    /// The embedding of a text or of its beginning; `None` if a working model refuses both.
     async fn embed_one(&self, text: &Redacted) -> Result<Option<Embedding>, EmbedError> {
         for text in [text.clone(), text.beginning_to(SHORT)] {
             match self.embedder.embed(&[text]).await {
@@ -181,12 +180,11 @@ impl EmbeddingWork {
                 Err(error) => return Err(error),
             }
         }
-        self.try_out().await.map(|()| None)
+        self.probe().await.map(|()| None)
     }
 
-    /// Fails if the provider does not take even this: then it is not about a text, but about the model, the address or
-    /// the provider.
-    async fn try_out(&self) -> Result<(), EmbedError> {
+    /// Embeds a short probe. An error means that the model, the address or the provider is at fault, not the text.
+    async fn probe(&self) -> Result<(), EmbedError> {
         self.embedder
             .embed(&[Redactor::shared().text("memory")])
             .await
@@ -194,13 +192,11 @@ impl EmbeddingWork {
     }
 }
 
-/// What of a memory is embedded: what was asked and decided, in which files, and then what was done, as far as there is
-/// room.
+/// The text to embed for a memory: prompt, goal, decisions, constraints, tags, files, and then the trace, up to the limit.
 fn text_of(task: &Task) -> String {
     let goal = task.goal.iter().filter(|goal| **goal != task.original_query);
     let mut text = String::new();
     let mut add = |words: &str| {
-        // The rest of a text that is longer than what is looked at would only be carried around.
         if text.len() < MAX_TEXT_BYTES && !words.trim().is_empty() {
             text.push_str(words);
             text.push('\n');

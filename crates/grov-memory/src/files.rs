@@ -1,27 +1,27 @@
-//! Files: those that the question names, and those that the best memories touched.
+//! File signals: files that the query names, and files that the best results touched.
 
 use crate::candidates::{Candidate, Candidates};
 use crate::{Ranking, Signal, Terms};
 use grov_domain::{MemoryStatistics, TermCount, path_term};
 use std::collections::{BTreeMap, HashMap};
 
-/// So many memories of a file make it half as telling.
+/// The number of memories of a file that halves its weight.
 const COMMON: f64 = 10.0;
-/// Files of the best memories that are followed.
+/// The most files taken from the best results.
 const MOST_FILES: usize = 96;
 
-/// A file that speaks for whoever touched it.
+/// A file that the best results touched; other memories that touched it gain score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct CompanionFile {
+pub struct CoChangedFile {
     /// The term of its path.
     pub term: String,
-    /// How much the memories it comes from were worth.
+    /// The summed weight of the results it comes from.
     pub weight: f64,
 }
 
 impl Candidates {
-    /// Adds what it is worth to have touched the files that the question names: by name, and once more when the folders
-    /// agree as far as both paths go.
+    /// Adds score for touching files that the query names: once for the file name, once more if the folders match as far as
+    /// both paths go.
     pub fn add_files(&mut self, terms: &Terms, statistics: &MemoryStatistics, ranking: &Ranking) {
         let named = terms.files.iter().zip(terms.words.len()..);
         for (((path, _), place), term) in named.zip(statistics.terms.iter().skip(terms.words.len())) {
@@ -43,11 +43,11 @@ impl Candidates {
         }
     }
 
-    /// The files that the best memories touched, those of the better ones and of those with few files weighing more.
-    pub fn companion_files(&self, ranking: &Ranking) -> Vec<CompanionFile> {
+    /// The files of the best results. Better results, and results with few files, weigh more.
+    pub fn co_changed_files(&self, ranking: &Ranking) -> Vec<CoChangedFile> {
         let mut weights: BTreeMap<String, f64> = BTreeMap::new();
-        if ranking.companion_weight > 0.0 {
-            for candidate in self.in_order().into_iter().take(ranking.companion_sources) {
+        if ranking.co_change_weight > 0.0 {
+            for candidate in self.in_order().into_iter().take(ranking.co_change_sources) {
                 let files = &candidate.document.files;
                 let weight = candidate.score().powi(2) / (files.len().max(1) as f64).sqrt();
                 for file in files {
@@ -55,10 +55,10 @@ impl Candidates {
                 }
             }
         }
-        let mut files: Vec<CompanionFile> = weights
+        let mut files: Vec<CoChangedFile> = weights
             .into_iter()
             .filter(|(_, weight)| *weight > 0.0)
-            .map(|(term, weight)| CompanionFile { term, weight })
+            .map(|(term, weight)| CoChangedFile { term, weight })
             .collect();
         files.sort_by(|one, other| {
             other
@@ -70,11 +70,10 @@ impl Candidates {
         files
     }
 
-    /// Adds what it is worth to have touched those files. `touching` says which of them which memories touched, and
-    /// `statistics` what these stand among.
-    pub fn add_companions(
+    /// Adds score for touching those files. `touching` lists which of the files each memory touched.
+    pub fn add_co_changed(
         &mut self,
-        files: &[CompanionFile],
+        files: &[CoChangedFile],
         touching: &[(i64, Vec<TermCount>)],
         statistics: &MemoryStatistics,
         ranking: &Ranking,
@@ -85,7 +84,7 @@ impl Candidates {
                 *touched += 1;
             }
         }
-        // Squared: what everybody touches says nothing. What came after the question does not count.
+        // Squared, because a file that most memories touch says little.
         let weights: Vec<f64> = files
             .iter()
             .zip(touched)
@@ -105,13 +104,13 @@ impl Candidates {
         }
         for (document, worth) in worth {
             if let Some(candidate) = self.get_mut(document) {
-                candidate.add(Signal::Companion, ranking.companion_weight * worth / best);
+                candidate.add(Signal::CoChange, ranking.co_change_weight * worth / best);
             }
         }
     }
 }
 
-/// Whether two paths name the same file as far as both say: one ends with the other, which has a folder at least.
+/// Whether one path ends with the other, and the shorter one has at least one folder.
 fn agree(one: &str, other: &str) -> bool {
     let clean = |path: &str| {
         path.trim_start_matches("./")

@@ -1,52 +1,51 @@
-//! Which past knowledge fits this prompt.
+//! Finds the memories that fit a prompt, and renders them as text for the agent.
 //!
-//! Entry points: [`search`] ranks the memories of a scope for a [`Query`] through the port
-//! [`MemorySearch`](grov_domain::MemorySearch). Every [`Found`] says which [`Signal`] gave which share of its score, and
-//! [`Ranking`] names each number that ranking depends on. [`Candidates`] is the pure half: the same evidence gives the
-//! same order.
+//! [`search`] ranks the memories of a scope for a [`Query`], through the port
+//! [`MemorySearch`](grov_domain::MemorySearch). Every [`Found`] lists how much each [`Signal`] added to its score; the
+//! parameters are in [`Ranking`]. [`Candidates`] holds the pure scoring, without the store.
 //!
-//! [`EmbeddingWork`] has a model embed memories in the background, and [`search_by_meaning`] ranks with its help: an extra
-//! that no request waits for.
+//! [`EmbeddingWorker`] embeds memories in the background, and [`semantic_search`] uses the embeddings for ranking. No
+//! request waits for either.
 //!
-//! [`asks`] says whether a prompt is worth a question at all, [`files_named`] which files it names; [`recall`] loads
-//! what fits, [`demote`] holds back what is stale, [`tell`] makes the text for the agent, and [`suspicions`] finds what in a memory speaks to the agent instead of about
-//! the work.
+//! [`prompt_kind`] says whether a prompt is worth a search, [`mentioned_files`] which files it names. [`recall`] loads the
+//! memories that fit, [`demote_stale`] lowers those whose files have changed, [`render`] produces the text for the agent.
+//! [`suspicions`] finds text in a memory that instructs the agent instead of describing work.
 //!
-//! This crate knows no SQL, no HTTP and no clock: the time of a question is part of it.
+//! The crate knows no SQL, no HTTP and no clock: a query carries its own time.
 #![forbid(unsafe_code)]
 
-mod asks;
+mod bm25;
 mod candidates;
-mod commonplace;
-mod dense;
+mod common_words;
 mod embedding;
+mod file_mentions;
 mod files;
-mod mentions;
+mod prompt_kind;
 mod query;
 mod ranking;
 mod recall;
+mod recency;
 mod relevance;
+mod render;
 mod search;
+mod semantic;
+mod smalltalk;
 mod suspicion;
-mod tell;
-mod text;
-mod time;
-mod trifles;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests;
 
-pub use asks::{Asked, asks};
 pub use candidates::{Candidates, Found, Share, Signal};
-pub use dense::{ByMeaning, search_by_meaning};
-pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWork};
-pub use files::CompanionFile;
+pub use embedding::{EmbeddingState, EmbeddingStatus, EmbeddingWorker};
+pub use file_mentions::mentioned_files;
+pub use files::CoChangedFile;
 pub use grov_session::quote::{self, estimated_tokens};
-pub use mentions::files_named;
+pub use prompt_kind::{PromptKind, prompt_kind};
 pub use query::{Query, Terms};
 pub use ranking::Ranking;
-pub use recall::{Freshness, Recalled, demote, recall};
+pub use recall::{Freshness, Recalled, demote_stale, recall};
+pub use render::{Budget, FileNote, RenderedMemories, render, short_id};
 pub use search::search;
+pub use semantic::{SemanticSearch, semantic_search};
 pub use suspicion::{Suspicion, SuspicionKind, suspicions};
-pub use tell::{Budget, FileNote, Told, short_id, tell};

@@ -1,45 +1,45 @@
-//! What is asked, and the terms it is looked up by.
+//! The query and its search terms.
 
 use grov_domain::{MemoryScope, file_name, file_term, identifiers, words};
 use std::collections::{HashMap, HashSet};
 use time::OffsetDateTime;
 
-/// Words of a prompt that are looked up: those behind are mostly pasted output.
+/// The most words searched for; later ones are mostly pasted output.
 const MOST_WORDS: usize = 96;
-/// Words of a prompt that are read.
+/// The most words read from a prompt.
 const READ_WORDS: usize = 4096;
-/// Files that a prompt may name.
+/// The most files of a query.
 const MOST_FILES: usize = 32;
 
-/// A question to memory.
+/// A search in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// Whose memory.
+    /// The project or projects to search.
     pub scope: MemoryScope,
     /// The prompt.
     pub text: String,
-    /// Files that it is about.
+    /// Files that the prompt is about.
     pub files: Vec<String>,
-    /// When it is asked: only older memories count, and the newest of them are worth more. `None`: all count, and none
-    /// for being new.
+    /// The time of the query: only older memories are found, and recent ones rank higher. `None`: all memories, regardless of
+    /// age.
     pub before: Option<OffsetDateTime>,
-    /// At most so many results.
+    /// The most results.
     pub limit: usize,
 }
 
-/// What a question is looked up by.
+/// The search terms of a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// Words, each once, in the order in which they first stand.
+    /// Distinct words, in order of first occurrence.
     pub words: Vec<String>,
-    /// Which of the words are identifiers of code.
+    /// Those of the words that are code identifiers.
     pub identifiers: HashSet<String>,
-    /// Files, each once: the path as it was named, and the term of its name.
+    /// Distinct files: the path as given, and the term of the file name.
     pub files: Vec<(String, String)>,
 }
 
 impl Terms {
-    /// The terms of a question.
+    /// The terms of a query.
     pub fn of(query: &Query) -> Self {
         let mut seen = HashSet::new();
         let words = words(&query.text, READ_WORDS)
@@ -61,14 +61,14 @@ impl Terms {
         }
     }
 
-    /// All terms to look up: first the words, then the names of the files.
+    /// All terms: the words, then the file names.
     pub(crate) fn all(&self) -> Vec<String> {
         let names = self.files.iter().map(|(_, term)| term);
         self.words.iter().chain(names).cloned().collect()
     }
 }
 
-/// Words that say nothing about what a prompt is about. They are stems, as [`words`] gives them.
+/// Whether a stem, as [`words`] returns it, is a stop word.
 fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }

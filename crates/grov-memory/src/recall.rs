@@ -1,12 +1,12 @@
-//! What is remembered for a prompt, ready to be told.
+//! Loads the memories that fit a prompt.
 
 use crate::{Found, Query, Ranking, search};
 use grov_domain::{ClientSessionId, FilePin, MemoryScope, MemorySearch, StoreError, Task, TaskId};
 use std::collections::{HashMap, HashSet};
 
-/// How many times as many as wanted are searched for: some are replaced by others, some are the asker's own.
+/// How many times the limit is searched for: some results are superseded, some belong to the asking session.
 const SPARE: usize = 4;
-/// Links of a chain of replacements that are followed.
+/// The most links followed in a chain of superseding memories.
 const LONGEST_CHAIN: usize = 16;
 
 /// A memory that fits.
@@ -16,24 +16,24 @@ pub struct Recalled {
     pub task: Task,
     /// As [`Found::score`].
     pub score: f64,
-    /// Whether the files are still as it left them.
+    /// Whether its files have changed since.
     pub freshness: Freshness,
 }
 
-/// Whether the files that a memory is about are still as it left them.
+/// Whether the files of a memory have changed since it was saved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Freshness {
-    /// Nobody noted how it left them, or looked how they are.
+    /// Not recorded, or not checked.
     #[default]
     Unknown,
-    /// They are.
+    /// Unchanged.
     Fresh,
-    /// These have other content, are gone, or are there again.
+    /// These files were changed, deleted or restored.
     Changed(Vec<String>),
 }
 
 impl Freshness {
-    /// Compares a memory's files as it left them with files as they are; those that nobody looked at say nothing.
+    /// Compares the files recorded with a memory against their current state `now`; files missing from `now` are ignored.
     pub fn of(task: &Task, now: &[FilePin]) -> Self {
         let now: HashMap<&str, &FilePin> = now.iter().map(|pin| (pin.path.as_str(), pin)).collect();
         let mut changed = Vec::new();
@@ -54,9 +54,8 @@ impl Freshness {
     }
 }
 
-/// The memories that fit a question, loaded, best first, at most [`Query::limit`]. Of memories that replace one another
-/// only the one that replaces all of them is recalled, with the best score of any of them. What the client session
-/// `except` did itself is left out: it knows.
+/// The memories that fit a query, best first, at most [`Query::limit`]. Of a chain of superseding memories only the newest is
+/// returned, with the best score in the chain. Memories of the client session `except` are left out.
 ///
 /// # Errors
 /// Those of the store.
@@ -109,8 +108,7 @@ pub async fn recall<S: MemorySearch + ?Sized>(
     Ok(recalled)
 }
 
-/// The tasks by which those found are replaced, and those by which these are, as far as they belong to the scope and were
-/// there at the time of the question.
+/// The tasks that supersede the results, directly or not, if they are in scope and older than the query.
 async fn replacements<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
@@ -149,7 +147,7 @@ async fn tasks<S: MemorySearch + ?Sized>(store: &S, ids: &[TaskId]) -> Result<Ve
     }
 }
 
-/// The end of the chain that a memory is in; of a circle, which no command makes, the largest id.
+/// The end of a memory's chain of superseding memories; in a cycle, which no command creates, the largest id.
 fn head(found: &Found, loaded: &HashMap<TaskId, Task>) -> TaskId {
     let mut chain = vec![&found.task_id];
     let mut next = found.superseded_by.as_ref();
@@ -170,9 +168,9 @@ fn is_of(task: &Task, scope: &MemoryScope) -> bool {
         || (scope.project_remote.is_some() && task.project_remote == scope.project_remote)
 }
 
-/// Marks each memory with `freshness` of it, and holds back those whose files have changed: a memory of which all files
-/// have keeps [`Ranking::stale_factor`] of its score, one of which some have more. Best first.
-pub fn demote(
+/// Sets the freshness of each memory, lowers the score of those whose files have changed, and sorts best first. If all files
+/// of a memory have changed, [`Ranking::stale_factor`] of its score remains; if only some have, more.
+pub fn demote_stale(
     mut recalled: Vec<Recalled>,
     freshness: impl Fn(&Task) -> Freshness,
     ranking: &Ranking,

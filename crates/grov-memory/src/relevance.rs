@@ -1,60 +1,59 @@
-//! Whether a memory is about what the question is about at all, on a scale that means the same in every project, whatever its
-//! size.
+//! Relevance: whether a memory is about the subject of the query at all, on a scale that is the same for projects of any size.
 //!
-//! Scores rank the memories of one search; the best of them may still be about something else. Relevance grows with what
-//! the question and the memory share, each word by its rarity, and falls with what else the question says and how long
-//! the memory is, because a long one has some of any words. In a store of few memories every word is rare, so rarity is
-//! estimated as if [`BACKGROUND`] more were there, in which commonplace words are common and all others do not occur.
+//! Scores rank the results of one search, and even the best may be about something else. Relevance grows with the words that
+//! query and memory share, each weighted by its rarity. It falls with the rest of the query and with the length of the
+//! memory, because a long one contains some of any words. In a small store every word is rare, so rarity is estimated as if
+//! there were [`BACKGROUND`] more memories, in which common words are frequent and all others do not occur.
 
 use crate::Terms;
 use crate::candidates::Candidates;
-use crate::commonplace::{is_commonplace, is_commonplace_file};
+use crate::common_words::{is_common_file, is_common_word};
 use grov_domain::{MemoryStatistics, TermCount, TermStatistics, file_name};
 
-/// Memories that are thought to be there besides those that are.
+/// Imaginary memories added to those in the store.
 const BACKGROUND: f64 = 2000.0;
-/// In what share of them a commonplace word stands.
+/// The share of them that contains a common word.
 const COMMON_SHARE: f64 = 0.1;
-/// What a question says besides its words: keeps two commonplace words from being all of it.
+/// Added to the weight of every query, so that two common words do not make up all of it.
 const UNSAID: f64 = 5.0;
 /// Terms of a memory at which its length begins to count.
 const LENGTH: f64 = 100.0;
-/// How strongly it does.
+/// The exponent of the length.
 const LENGTH_POWER: f64 = 0.6;
-/// What a word in the record or in a path is worth, compared with one in the prompt, the goal or a decision.
+/// The weight of a word in the trace or a path, relative to one in the prompt, the goal or a decision.
 const BESIDE_TEXT: f64 = 0.8;
-/// Words behind an identifier that can be parts of it.
+/// The most words after an identifier that can be its parts.
 const PARTS: usize = 6;
 
-/// How telling a term is.
-fn weight(term: &TermStatistics, documents: u64, commonplace: bool) -> f64 {
-    let share = if commonplace { COMMON_SHARE } else { 0.0 };
+/// The weight of a term by its rarity.
+fn weight(term: &TermStatistics, documents: u64, common: bool) -> f64 {
+    let share = if common { COMMON_SHARE } else { 0.0 };
     let all = documents as f64 + BACKGROUND + 1.0;
     let with = term.frequency as f64 + BACKGROUND * share + 1.0;
     (all / with).ln().max(0.0)
 }
 
 impl Candidates {
-    /// Says how relevant each memory is to the question.
+    /// Sets the relevance of each candidate.
     pub fn add_relevance(&mut self, terms: &Terms, statistics: &MemoryStatistics) {
-        let words = terms.words.iter().map(|word| is_commonplace(word));
+        let words = terms.words.iter().map(|word| is_common_word(word));
         let files = terms
             .files
             .iter()
-            .map(|(path, _)| is_commonplace_file(&file_name(path)));
-        let asked_for: Vec<Asked> = words
+            .map(|(path, _)| is_common_file(&file_name(path)));
+        let query_terms: Vec<QueryTerm> = words
             .chain(files)
             .zip(&statistics.terms)
             .zip(groups(terms))
-            .map(|((commonplace, term), group)| Asked {
-                weight: weight(term, statistics.documents, commonplace),
+            .map(|((common, term), group)| QueryTerm {
+                weight: weight(term, statistics.documents, common),
                 is_read: term.is_read,
                 group,
             })
             .collect();
-        let asked = asked_for
+        let asked = query_terms
             .chunk_by(|one, other| one.group == other.group)
-            // Of a name and its parts the most telling one counts: they say one thing.
+            // An identifier and its parts count once, with the largest weight.
             .map(|group| {
                 most(
                     group
@@ -65,11 +64,11 @@ impl Candidates {
             })
             .fold(UNSAID, |sum, weight| sum + weight);
         for candidate in &mut self.list {
-            let group_of = |count: &TermCount| asked_for.get(count.term).map(|asked| asked.group);
+            let group_of = |count: &TermCount| query_terms.get(count.term).map(|asked| asked.group);
             let of_groups = candidate
                 .counts
                 .chunk_by(|one, other| group_of(one) == group_of(other))
-                .map(|group| most(group.iter().map(|count| worth(count, &asked_for))));
+                .map(|group| most(group.iter().map(|count| worth(count, &query_terms))));
             let shared: f64 = of_groups.fold(0.0, |sum, weight| sum + weight);
             let length: u32 = candidate.document.lengths.iter().take(3).sum();
             let long = (1.0 + f64::from(length) / LENGTH).powf(LENGTH_POWER);
@@ -78,17 +77,17 @@ impl Candidates {
     }
 }
 
-/// A term of the question.
-struct Asked {
+/// A term of the query.
+struct QueryTerm {
     weight: f64,
     is_read: bool,
-    /// Terms of one group say one thing.
+    /// Terms of one group count once.
     group: usize,
 }
 
-/// What it is worth that a term stands in a memory.
-fn worth(count: &TermCount, asked_for: &[Asked]) -> f64 {
-    let weight = asked_for.get(count.term).map_or(0.0, |asked| asked.weight);
+/// The weight of a term's occurrences in a memory.
+fn worth(count: &TermCount, query_terms: &[QueryTerm]) -> f64 {
+    let weight = query_terms.get(count.term).map_or(0.0, |asked| asked.weight);
     match count.counts {
         [0, 0, 0, 0] => 0.0,
         [0, 0, 0, _] => weight,
@@ -101,10 +100,10 @@ fn most(weights: impl Iterator<Item = f64>) -> f64 {
     weights.fold(0.0, f64::max)
 }
 
-/// The group of each term: a name of code and its parts behind it say one thing, and so does any other word or file alone.
+/// The group of each term: an identifier and the parts that follow it, or a single word or file.
 fn groups(terms: &Terms) -> Vec<usize> {
     let mut groups = Vec::with_capacity(terms.words.len() + terms.files.len());
-    // The first word of the last group, and the number of that group.
+    // The position and text of the first word of the last group.
     let mut last: Option<(usize, &str)> = None;
     let mut number = 0;
     for (place, word) in terms.words.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! Asking the store, in as few questions as possible.
+//! Search with as few store calls as possible.
 
 use crate::candidates::{Candidates, Found};
-use crate::time::newest_that_count;
+use crate::recency::newest_limit;
 use crate::{Query, Ranking, Terms};
 use grov_domain::{CandidateOrder, MemoryQuestion, MemorySearch, StoreError};
 
-/// The memories that fit a question, best first.
+/// The memories that fit a query, best first.
 ///
 /// # Errors
 /// Those of the store.
@@ -18,7 +18,7 @@ pub async fn search<S: MemorySearch + ?Sized>(
     Ok(candidates.into_found(ranking, query.limit))
 }
 
-/// The memories that are looked at for a question, with all that words, files and time say for them.
+/// The candidates for a query, scored by words, files and time.
 pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
@@ -34,7 +34,7 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
             scope: &query.scope,
             terms: &asked,
             before: query.before,
-            order: CandidateOrder::Worth(ranking.rough()),
+            order: CandidateOrder::Worth(ranking.term_weights()),
             limit: ranking.candidates,
             budget: ranking.budget,
         })
@@ -44,12 +44,12 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     candidates.add_words(&terms, &statistics, ranking);
     candidates.add_files(&terms, &statistics, ranking);
     candidates.add_relevance(&terms, &statistics);
-    // What is below the floor is left out, whatever else would speak for it.
+    // Nothing below the floor is returned, whatever its score.
     if !candidates.reach(ranking.floor) {
         return Ok(candidates);
     }
     if query.before.is_some() {
-        let limit = newest_that_count(ranking);
+        let limit = newest_limit(ranking);
         let newest = store.newest(&query.scope, query.before, limit).await?;
         candidates.add_recency(&terms, &newest, ranking);
     }
@@ -58,14 +58,14 @@ pub(crate) async fn candidates<S: MemorySearch + ?Sized>(
     Ok(candidates)
 }
 
-/// What the best memories touched leads to others that share no word with the question.
+/// Adds memories that touched the same files as the best results, even if they share no word with the query.
 async fn follow_files<S: MemorySearch + ?Sized>(
     store: &S,
     query: &Query,
     ranking: &Ranking,
     candidates: &mut Candidates,
 ) -> Result<(), StoreError> {
-    let files = candidates.companion_files(ranking);
+    let files = candidates.co_changed_files(ranking);
     if files.is_empty() {
         return Ok(());
     }
@@ -84,13 +84,13 @@ async fn follow_files<S: MemorySearch + ?Sized>(
         .await?;
     let mut touching = found.known;
     let mut others = found.found;
-    // Their counts are of these files, not of what the question says.
+    // Their counts refer to the files, not to the query terms.
     touching.extend(
         others
             .iter_mut()
             .map(|other| (other.document.document, std::mem::take(&mut other.counts))),
     );
     candidates.admit(others);
-    candidates.add_companions(&files, &touching, &found.statistics, ranking);
+    candidates.add_co_changed(&files, &touching, &found.statistics, ranking);
     Ok(())
 }

@@ -1,46 +1,45 @@
-//! Text in memories that speaks to the agent instead of telling what was done: orders, posing as the system, hidden
-//! characters, requests for secrets.
+//! Detects prompt injection in memories: text that instructs the agent instead of describing work, impersonates the system,
+//! hides characters or asks for secrets.
 //!
-//! Patterns of words, not of single ones: "you must run the migrations before the tests" is knowledge, "ignore all previous
-//! instructions" is none. What is found is shown by `grov memory audit`; a memory with something that is an order
-//! ([`SuspicionKind::is_order`]) is not told to an agent until somebody edits it, although it is found by a search.
-//! The whole memory, because who could write one of its fields could write the others, and because its id would lead the
-//! agent to the text.
+//! Patterns match several words: "you must run the migrations before the tests" is knowledge, "ignore all previous
+//! instructions" is an injection. `grov memory audit` lists the findings. A memory with a finding that
+//! [`is_order`](SuspicionKind::is_order) can be found by a search, but is withheld from agents as a whole until somebody edits
+//! it: the author of one field could have written the others, and the id would lead the agent to the text.
 
-mod marks;
+mod patterns;
 mod phrases;
 
 use crate::quote::{is_hidden, line};
 use grov_domain::Task;
 
-/// Bytes of a memory that are looked at before it is told: far more than is told.
-const READ_BEFORE_TELLING: usize = 64 * 1024;
+/// Bytes of a memory checked before it is rendered; far less is rendered.
+const CHECKED_BYTES: usize = 64 * 1024;
 /// Characters of an excerpt.
 const EXCERPT: usize = 120;
-/// Bytes before the place found that an excerpt begins with.
+/// Bytes of an excerpt before the match.
 const BEFORE: usize = 24;
 
 /// What is suspicious about a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum SuspicionKind {
-    /// It tells the reader to drop its instructions, to take a role, to keep something from the user.
+    /// It tells the reader to ignore its instructions, to take a role, or to hide something from the user.
     Order,
-    /// It has tags or lines that pose as the system, the client, a speaker or Grov.
+    /// It has tags or lines that impersonate the system, the client, a speaker or Grov.
     Impersonation,
-    /// It has characters that a person does not see.
+    /// It has invisible characters.
     Hidden,
     /// It asks for secrets to be sent or shown.
     Exfiltration,
-    /// It runs what it downloads.
+    /// It downloads and runs code.
     Download,
-    /// It tells to work without checks or permissions.
+    /// It tells the reader to work without checks or permissions.
     Unchecked,
-    /// It has a long piece of encoded data.
+    /// It has a long run of encoded data.
     Blob,
 }
 
 impl SuspicionKind {
-    /// The name that a script sees.
+    /// The name in JSON output.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Order => "order",
@@ -53,21 +52,21 @@ impl SuspicionKind {
         }
     }
 
-    /// What it means, for a person.
+    /// A description for people.
     pub fn reason(self) -> &'static str {
         match self {
-            Self::Order => "addresses the agent with an order",
-            Self::Impersonation => "poses as the system, the client, a speaker or Grov",
-            Self::Hidden => "holds characters that nobody sees",
+            Self::Order => "instructs the agent",
+            Self::Impersonation => "impersonates the system, the client, a speaker or Grov",
+            Self::Hidden => "has invisible characters",
             Self::Exfiltration => "asks for secrets to be sent or shown",
-            Self::Download => "runs what it downloads",
-            Self::Unchecked => "tells to work without checks or permission",
-            Self::Blob => "holds a long piece of encoded data",
+            Self::Download => "downloads and runs code",
+            Self::Unchecked => "tells the agent to work without checks or permission",
+            Self::Blob => "has a long run of encoded data",
         }
     }
 
-    /// Whether a memory with it is kept from agents. What teams really agree on ("commit with --no-verify, the hook is
-    /// broken") and data that says nothing to a reader are shown to people alone.
+    /// Whether a memory with it is withheld from agents. Unchecked work (teams do agree on "commit with --no-verify, the hook is
+    /// broken") and encoded data are only reported to people.
     pub fn is_order(self) -> bool {
         !matches!(self, Self::Unchecked | Self::Blob)
     }
@@ -76,15 +75,15 @@ impl SuspicionKind {
 /// A suspicious text in a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
-    /// The field, as it is called in an export, with the place in a list: `decisions[0].reason`.
+    /// The field as named in an export, with the index in a list: `decisions[0].reason`.
     pub field: String,
-    /// The text around the place, made harmless: one line without hidden characters, tags and secrets.
+    /// The text around the match on one line, without hidden characters, tags and secrets.
     pub excerpt: String,
-    /// What is suspicious.
+    /// The kind.
     pub kind: SuspicionKind,
 }
 
-/// Everything suspicious in a memory: of each kind the first place in each field.
+/// The suspicions in a memory: the first of each kind in each field.
 pub fn suspicions(task: &Task) -> Vec<Suspicion> {
     let mut found = Vec::new();
     for (field, text) in fields(task) {
@@ -99,22 +98,22 @@ pub fn suspicions(task: &Task) -> Vec<Suspicion> {
     found
 }
 
-/// Whether a memory is kept from agents, as far as they would read.
+/// Whether a memory is withheld from agents. Checks its first [`CHECKED_BYTES`] bytes.
 pub(crate) fn is_withheld(task: &Task) -> bool {
-    let mut left = READ_BEFORE_TELLING;
+    let mut left = CHECKED_BYTES;
     fields(task).iter().any(|(_, text)| {
         let read = &text[..text.floor_char_boundary(left)];
         left -= read.len();
-        addresses_the_agent(read)
+        instructs_agent(read)
     })
 }
 
-/// Whether a text is an order.
-pub(crate) fn addresses_the_agent(text: &str) -> bool {
+/// Whether a text instructs the agent.
+pub(crate) fn instructs_agent(text: &str) -> bool {
     found_in(text).iter().any(|(kind, _)| kind.is_order())
 }
 
-/// The free text of a memory, the parts that are told first.
+/// The free-text fields of a memory; those that are rendered come first.
 fn fields(task: &Task) -> Vec<(String, &str)> {
     let mut fields = vec![("original_query".to_owned(), task.original_query.as_str())];
     fields.extend(task.goal.as_deref().map(|goal| ("goal".to_owned(), goal)));
@@ -136,14 +135,13 @@ fn fields(task: &Task) -> Vec<(String, &str)> {
     fields
 }
 
-/// Each kind that is in a text, with its first place in bytes.
+/// Each kind found in a text, with the byte offset of its first match.
 fn found_in(text: &str) -> Vec<(SuspicionKind, usize)> {
-    let visible = phrases::Visible::of(text);
-    let mut found: Vec<(SuspicionKind, usize)> = visible.phrases();
-    found.extend(marks::tags(text).map(|at| (SuspicionKind::Impersonation, at)));
-    found.extend(marks::hidden(text).map(|at| (SuspicionKind::Hidden, at)));
-    found.extend(marks::download(text).map(|at| (SuspicionKind::Download, at)));
-    found.extend(marks::blob(text).map(|at| (SuspicionKind::Blob, at)));
+    let mut found = phrases::NormalizedText::of(text).phrases();
+    found.extend(patterns::tags(text).map(|at| (SuspicionKind::Impersonation, at)));
+    found.extend(patterns::hidden(text).map(|at| (SuspicionKind::Hidden, at)));
+    found.extend(patterns::download(text).map(|at| (SuspicionKind::Download, at)));
+    found.extend(patterns::blob(text).map(|at| (SuspicionKind::Blob, at)));
     found.sort_unstable();
     found.dedup_by_key(|(kind, _)| *kind);
     found

@@ -134,7 +134,7 @@ impl MemorySearch for Shelf {
             created_at: at(memory.minute),
             superseded_by: memory.by.map(TaskId::new),
             client_session_id: memory.session.map(grov_domain::ClientSessionId::new),
-            ..crate::tell::sample(memory.id, &memory.text)
+            ..crate::render::sample(memory.id, &memory.text)
         };
         Ok(tasks.iter().filter_map(of).map(task).collect())
     }
@@ -220,7 +220,7 @@ fn companions_share_files_and_no_word() {
     ]);
     let found = found(&shelf, &query("histogram"));
     assert_eq!(ids(&found), ["asked", "companion"]);
-    assert_eq!(signals(&found[1])[0], Signal::Companion);
+    assert_eq!(signals(&found[1])[0], Signal::CoChange);
     assert!(!signals(&found[1]).contains(&Signal::Text));
 }
 

@@ -15,7 +15,7 @@ mod shelf;
 
 use data::Question;
 use grov_domain::{MemoryScope, Task};
-use grov_memory::{Found, Query, Ranking, asks, files_named, search};
+use grov_memory::{Found, Query, Ranking, mentioned_files, prompt_kind, search};
 use shelf::Shelf;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -57,10 +57,10 @@ async fn prompted(
     before: Option<OffsetDateTime>,
     ranking: &Ranking,
 ) -> Result<Vec<Found>, String> {
-    if !asks(&question.text).is_something() {
+    if !prompt_kind(&question.text).is_substantive() {
         return Ok(Vec::new());
     }
-    find(shelf, question, &files_named(&question.text), before, ranking).await
+    find(shelf, question, &mentioned_files(&question.text), before, ranking).await
 }
 
 /// What a search finds for a question, the files that come with it included.
@@ -284,7 +284,7 @@ async fn signals(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) 
         (
             "files touched together",
             Ranking {
-                companion_weight: 0.0,
+                co_change_weight: 0.0,
                 ..standard()
             },
         ),
@@ -340,7 +340,7 @@ async fn signals(projects: &HashMap<String, Vec<Task>>, questions: &[Question]) 
         (
             "all but words",
             Ranking {
-                companion_weight: 0.0,
+                co_change_weight: 0.0,
                 recency_weight: 0.0,
                 path_weight: 0.0,
                 neighbour_weight: 0.0,

@@ -112,18 +112,18 @@ impl EmbeddingStore for Shelf {
     }
 }
 
-/// Refuses texts that say so, fails at those that say so or are long, and works otherwise unless it is in trouble.
+/// Refuses texts that say so, fails at those that say so or are long, and works otherwise unless it is in error.
 #[derive(Default)]
 struct Toy {
-    trouble: Mutex<Option<EmbedError>>,
+    error: Mutex<Option<EmbedError>>,
     /// Gone at once after a text that says so.
     gone: Mutex<bool>,
     calls: Mutex<Vec<usize>>,
 }
 
 impl Toy {
-    fn has(&self, trouble: Option<EmbedError>) {
-        *self.trouble.lock().unwrap() = trouble;
+    fn has(&self, error: Option<EmbedError>) {
+        *self.error.lock().unwrap() = error;
     }
 
     /// How many texts each call had.
@@ -140,8 +140,8 @@ impl Embedder for Toy {
 
     async fn embed(&self, texts: &[Redacted]) -> Result<Vec<Embedding>, EmbedError> {
         self.calls.lock().unwrap().push(texts.len());
-        if let Some(trouble) = self.trouble.lock().unwrap().clone() {
-            return Err(trouble);
+        if let Some(error) = self.error.lock().unwrap().clone() {
+            return Err(error);
         }
         let says = |what: &str| texts.iter().any(|text| text.contains(what));
         if says("refuse") {
@@ -158,14 +158,14 @@ impl Embedder for Toy {
 struct Scene {
     shelf: Arc<Shelf>,
     toy: Arc<Toy>,
-    work: EmbeddingWork,
+    work: EmbeddingWorker,
     state: EmbeddingState,
 }
 
 impl Scene {
     fn new(shelf: Arc<Shelf>) -> Self {
         let toy = Arc::new(Toy::default());
-        let (work, state) = EmbeddingWork::new(Arc::clone(&shelf) as _, Arc::clone(&toy) as _);
+        let (work, state) = EmbeddingWorker::new(Arc::clone(&shelf) as _, Arc::clone(&toy) as _);
         Self {
             shelf,
             toy,
@@ -177,15 +177,15 @@ impl Scene {
     /// Steps until there is nothing to do; how many had something.
     async fn run(&mut self) -> usize {
         let mut steps = 0;
-        while self.work.step().await == BETWEEN_BATCHES {
+        while self.work.step().await == BATCH_PAUSE {
             steps += 1;
             assert!(steps < 999, "it never ends");
         }
         steps
     }
 
-    fn trouble(&self) -> Option<String> {
-        self.state.read().trouble
+    fn error(&self) -> Option<String> {
+        self.state.read().error
     }
 }
 
@@ -196,7 +196,7 @@ fn progress(done: u64, memories: u64) -> EmbeddingProgress {
 #[tokio::test]
 async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
     let mut scene = Scene::new(Shelf::holding(70));
-    assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
+    assert_eq!(scene.work.step().await, BATCH_PAUSE);
     assert_eq!(scene.shelf.kept()[0], (54, true));
     let status = scene.state.read();
     assert_eq!(
@@ -206,7 +206,7 @@ async fn all_memories_are_embedded_newest_first_and_then_it_rests() {
     assert_eq!(scene.run().await, 4);
     assert_eq!(scene.state.read().progress, progress(70, 70));
     assert_eq!(scene.toy.calls(), [16, 16, 16, 16, 6]);
-    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert_eq!(scene.work.step().await, IDLE_PAUSE);
     assert_eq!(scene.toy.calls(), [0; 0], "nobody is asked for nothing");
 
     scene.shelf.add(70, "new words");
@@ -240,7 +240,7 @@ async fn a_text_that_is_refused_is_not_tried_again_and_holds_nobody_up() {
         scene.run().await;
         assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, false), (3, true)]);
         assert_eq!(scene.toy.calls(), [4, 1, 1, 1, 1, 1, 1, 1]);
-        assert_eq!(scene.trouble(), None);
+        assert_eq!(scene.error(), None);
     }
 }
 
@@ -258,40 +258,40 @@ async fn a_provider_that_refuses_everything_spoils_no_memory() {
     scene
         .toy
         .has(Some(EmbedError::Refused("no such model".to_owned())));
-    assert_eq!(scene.work.step().await, OTHERWISE);
+    assert_eq!(scene.work.step().await, IDLE_PAUSE);
     assert_eq!(scene.toy.calls(), [3, 1]);
     assert_eq!(scene.shelf.kept(), []);
-    assert!(scene.trouble().unwrap().contains("no such model"));
+    assert!(scene.error().unwrap().contains("no such model"));
     scene.toy.has(None);
     scene.run().await;
-    assert_eq!((scene.shelf.kept().len(), scene.trouble()), (3, None));
+    assert_eq!((scene.shelf.kept().len(), scene.error()), (3, None));
 }
 
 #[tokio::test]
 async fn trouble_keeps_what_is_done_and_ends_when_it_passes() {
     let mut scene = Scene::new(Shelf::holding(4));
     scene.toy.has(Some(EmbedError::Paused("no budget".to_owned())));
-    assert_eq!(scene.work.step().await, OTHERWISE);
-    assert!(scene.trouble().unwrap().contains("no budget"));
+    assert_eq!(scene.work.step().await, IDLE_PAUSE);
+    assert!(scene.error().unwrap().contains("no budget"));
     assert_eq!(scene.toy.calls(), [4]);
 
     // One by one, because of one of them, and then the provider is gone.
     scene.toy.has(None);
     scene.shelf.add(2, "the last");
     scene.shelf.add(1, "fail");
-    assert_eq!(scene.work.step().await, BETWEEN_BATCHES);
+    assert_eq!(scene.work.step().await, BATCH_PAUSE);
     assert_eq!(scene.shelf.kept(), [(2, true), (3, true)]);
-    assert_eq!(scene.work.step().await, OTHERWISE);
-    assert!(scene.trouble().unwrap().contains("no answer"));
+    assert_eq!(scene.work.step().await, IDLE_PAUSE);
+    assert!(scene.error().unwrap().contains("no answer"));
     *scene.toy.gone.lock().unwrap() = false;
     scene.shelf.add(1, "words");
     *scene.shelf.fails.lock().unwrap() = true;
-    assert_eq!(scene.work.step().await, OTHERWISE);
-    assert!(scene.trouble().unwrap().contains("busy"));
+    assert_eq!(scene.work.step().await, IDLE_PAUSE);
+    assert!(scene.error().unwrap().contains("busy"));
     *scene.shelf.fails.lock().unwrap() = false;
     scene.run().await;
     assert_eq!(scene.shelf.kept(), [(0, true), (1, true), (2, true), (3, true)]);
-    assert_eq!(scene.trouble(), None);
+    assert_eq!(scene.error(), None);
 }
 
 #[test]

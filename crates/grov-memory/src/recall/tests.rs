@@ -111,7 +111,7 @@ fn pin(path: &str, hash: Option<&str>) -> FilePin {
 fn pinned(id: &str, pins: &[FilePin]) -> Task {
     Task {
         file_pins: pins.to_vec(),
-        ..crate::tell::sample(id, "retry uploads")
+        ..crate::render::sample(id, "retry uploads")
     }
 }
 
@@ -148,7 +148,7 @@ fn what_has_changed_is_marked_and_held_back() {
         "whole" => Freshness::Changed(vec!["a".to_owned(), "b".to_owned()]),
         _ => Freshness::Fresh,
     };
-    let demoted = demote(
+    let demoted = demote_stale(
         vec![one("whole", 1.0), one("half", 0.9), one("fresh", 0.8)],
         freshness,
         &Ranking::default(),

@@ -92,7 +92,7 @@ fn what_speaks_to_the_agent_is_found() {
         ),
     ] {
         for text in texts {
-            if !kinds(text).contains(&expected) || addresses_the_agent(text) != expected.is_order() {
+            if !kinds(text).contains(&expected) || instructs_agent(text) != expected.is_order() {
                 missed.push((expected, text, kinds(text)));
             }
         }
@@ -166,7 +166,7 @@ fn ordinary_prose_is_not_suspicious() {
 
 #[test]
 fn a_suspicion_says_where_and_shows_it_harmlessly() {
-    let mut task = crate::tell::sample("memory-1", "Retry uploads");
+    let mut task = crate::render::sample("memory-1", "Retry uploads");
     task.decisions = vec![grov_domain::Decision {
         choice: "retry".to_owned(),
         reason: format!(

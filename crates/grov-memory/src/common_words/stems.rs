@@ -1,7 +1,7 @@
-//! The commonplace words as they are looked up: a hook that looks up ten has no time to make six hundred stems. The words
-//! beside it and the test there say what stands here.
+//! The stems of the common words. Precomputed, because a hook process that looks up ten words has no time to stem six
+//! hundred. `tests.rs` has the words and checks this list.
 
-/// In ascending order.
+/// Sorted.
 #[rustfmt::skip]
 pub(super) const STEMS: &[&str] = &[
     "actual", "add", "adicion", "adicionar", "agent", "aggiunger", "aggiungi", "agregar", "ai", "ajout",

@@ -1,11 +1,11 @@
-//! Words: BM25 over text, record and paths as one field with weights, and how much of the question is covered.
+//! Word signals: BM25 over text, trace and paths as one weighted field, and the share of the query that is covered.
 
 use crate::candidates::Candidates;
 use crate::{Ranking, Signal, Terms};
 use grov_domain::{MemoryDocument, MemoryStatistics, TermCount};
 
 impl Candidates {
-    /// Adds what the words of the question are worth; afterwards the best text alone is worth 1.
+    /// Adds score for the words of the query, scaled so that the best candidate has 1.
     pub fn add_words(&mut self, terms: &Terms, statistics: &MemoryStatistics, ranking: &Ranking) {
         let known = terms.words.iter().zip(&statistics.terms);
         let words: Vec<Word> = known
@@ -22,12 +22,12 @@ impl Candidates {
             .sum();
         for candidate in &mut self.list {
             let length = length_factor(&candidate.document, statistics, ranking);
-            for standing in std::mem::take(&mut candidate.counts) {
-                candidate.counts.push(standing);
-                let Some(word) = words.get(standing.term) else {
+            for found in std::mem::take(&mut candidate.counts) {
+                candidate.counts.push(found);
+                let Some(word) = words.get(found.term) else {
                     continue;
                 };
-                let (in_text, in_paths) = counts(&standing, ranking);
+                let (in_text, in_paths) = counts(&found, ranking);
                 let count = in_text + in_paths;
                 if count <= 0.0 {
                     continue;
@@ -59,20 +59,20 @@ impl Candidates {
     }
 }
 
-/// A word of the question.
+/// A word of the query.
 struct Word {
     weight: f64,
     is_identifier: bool,
     is_read: bool,
 }
 
-/// How often a word stands in a memory, weighted: in text and record, and in paths.
-fn counts(standing: &TermCount, ranking: &Ranking) -> (f64, f64) {
-    let [text, trace, path, _] = standing.counts.map(f64::from);
+/// The weighted number of occurrences of a word: in text and trace, and in paths.
+fn counts(found: &TermCount, ranking: &Ranking) -> (f64, f64) {
+    let [text, trace, path, _] = found.counts.map(f64::from);
     (text + ranking.trace_weight * trace, ranking.path_weight * path)
 }
 
-/// Above 1 for a memory that is longer than the average.
+/// The length factor of BM25: above 1 for a memory longer than the average.
 fn length_factor(document: &MemoryDocument, statistics: &MemoryStatistics, ranking: &Ranking) -> f64 {
     let weights = [1.0, ranking.trace_weight, ranking.path_weight, 0.0];
     let weighted = |lengths: [f64; 4]| -> f64 {

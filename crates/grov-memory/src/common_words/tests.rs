@@ -1,24 +1,8 @@
-//! Words that prompts about any project have: what is done to code, what code is made of, how people ask. A few documents
-//! cannot tell that such a word says little, so it is said here. Data for [`relevance`](crate::relevance).
+use super::*;
+use grov_domain::words;
+use std::collections::BTreeSet;
 
-mod stems;
-
-use stems::STEMS;
-
-/// Whether a word, as [`words`](grov_domain::words) gives it, is one of those. Numbers and names of one or two letters are.
-pub(crate) fn is_commonplace(word: &str) -> bool {
-    let short = word.is_ascii()
-        && (word.len() <= 2 || (word.len() <= 3 && word.bytes().all(|byte| byte.is_ascii_digit())));
-    short || STEMS.binary_search(&word).is_ok()
-}
-
-/// Whether a file, by the last part of its path in lower case, is one that most projects have.
-pub(crate) fn is_commonplace_file(name: &str) -> bool {
-    FILES.contains(&name)
-}
-
-/// What [`STEMS`] are made of.
-#[cfg(test)]
+/// The words whose stems are in [`STEMS`].
 #[rustfmt::skip]
 const ENGLISH: &str = "\
     actually add added adding agent agents ai also always another any api app apply around ask available \
@@ -53,8 +37,7 @@ const ENGLISH: &str = "\
     valid value variable version via view wait want warning way web week well went whole window without word \
     work workflow workflows working would wrap write wrong www year yes yesterday yet";
 
-/// The commonest requests in other languages.
-#[cfg(test)]
+/// The most common requests in other languages.
 #[rustfmt::skip]
 const OTHERS: &str = "\
     fehler test tests datei dateien funktion hinzufügen füge ändern ändere beheben behebe prüfen prüfe \
@@ -74,45 +57,25 @@ const OTHERS: &str = "\
     テスト ファイル 関数 エラー 追加 修正 変更 確認 コード 実行 削除 リファクタリング 名前 書いて なぜ 問題 実装 改善 更新 この する して \
     테스트 파일 함수 오류 에러 추가 수정 변경 확인 코드 실행 삭제 리팩터링 이름 작성 문제 구현 개선 업데이트 해줘";
 
-#[rustfmt::skip]
-const FILES: &[&str] = &[
-    ".env", ".gitignore", "__init__.py", "agents.md", "app.js", "app.py", "app.ts", "app.tsx", "build.gradle", "cargo.lock",
-    "cargo.toml", "changelog.md", "ci.yml", "claude.md", "client.go", "config.go", "config.json", "config.py", "config.rs",
-    "config.toml", "config.ts", "config.yaml", "config.yml", "contributing.md", "dockerfile", "error.rs", "errors.go",
-    "go.mod", "go.sum", "index.css", "index.html", "index.js", "index.ts", "index.tsx", "lib.rs", "license", "main.c",
-    "main.cpp", "main.go", "main.js", "main.py", "main.rs", "main.ts", "makefile", "mod.rs", "models.py", "package-lock.json",
-    "package.json", "pnpm-lock.yaml", "pom.xml", "pyproject.toml", "readme.md", "readme.rst", "release.yml",
-    "requirements.txt", "server.go", "server.js", "server.ts", "settings.json", "settings.py", "setup.py", "skill.md",
-    "style.css", "styles.css", "test.py", "tests.py", "tests.rs", "todo.md", "tsconfig.json", "types.go", "types.rs",
-    "types.ts", "urls.py", "utils.go", "utils.js", "utils.py", "utils.rs", "utils.ts", "views.py", "yarn.lock",
-];
+#[test]
+fn stems_are_those_of_the_words_in_order() {
+    let of = |text| words(text, usize::MAX);
+    let stems: BTreeSet<String> = of(ENGLISH).into_iter().chain(of(OTHERS)).collect();
+    let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
+    assert_eq!(STEMS, stems, "common_words/stems.rs");
+}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use grov_domain::words;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn stems_are_those_of_the_words_in_order() {
-        let of = |text| words(text, usize::MAX);
-        let stems: BTreeSet<String> = of(ENGLISH).into_iter().chain(of(OTHERS)).collect();
-        let stems: Vec<&str> = stems.iter().map(String::as_str).collect();
-        assert_eq!(STEMS, stems, "commonplace/stems.rs");
+#[test]
+fn common_words_are_known_in_any_form() {
+    for word in words(
+        "Fix the failing tests: refactoring v2, 404, 测试 エラー исправь",
+        99,
+    ) {
+        let known = is_common_word(&word) || word == "the" || word == "v";
+        assert!(known, "{word}");
     }
-
-    #[test]
-    fn commonplace_words_are_known_in_any_form() {
-        for word in words(
-            "Fix the failing tests: refactoring v2, 404, 测试 エラー исправь",
-            99,
-        ) {
-            let known = is_commonplace(&word) || word == "the" || word == "v";
-            assert!(known, "{word}");
-        }
-        for word in words("histogram goreleaser websocket 解析器 1234", 99) {
-            assert!(!is_commonplace(&word), "{word}");
-        }
-        assert!(is_commonplace_file("readme.md") && !is_commonplace_file("limit.rs"));
+    for word in words("histogram goreleaser websocket 解析器 1234", 99) {
+        assert!(!is_common_word(&word), "{word}");
     }
+    assert!(is_common_file("readme.md") && !is_common_file("limit.rs"));
 }

@@ -1,7 +1,7 @@
-//! Meaning: how near a memory is to the question in the space of a model.
+//! Ranking by embedding similarity.
 //!
-//! Only memories that words, files or time have found are compared: what a model alone would add measured as nothing
-//! (`docs/performance.md`), and to look for it would mean to read every embedding there is.
+//! Only candidates found by words, files or time are compared. Searching all embeddings measured no better
+//! (`docs/performance.md`) and would read every one of them.
 
 use crate::candidates::{Candidates, Found};
 use crate::search::candidates;
@@ -9,30 +9,29 @@ use crate::{Query, Ranking, Signal, search};
 use grov_domain::{EmbedError, Embedder, Embedding, EmbeddingStore, MemorySearch, StoreError};
 use grov_redact::Redactor;
 
-/// What was found with a model's help, or without it.
+/// The results of [`semantic_search`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct ByMeaning {
-    /// The memories that fit, best first.
+pub struct SemanticSearch {
+    /// The results, best first.
     pub found: Vec<Found>,
-    /// Why the model did not help, if it should have.
-    pub trouble: Option<EmbedError>,
+    /// The embedder's error, if it failed.
+    pub error: Option<EmbedError>,
 }
 
-/// The memories that fit a question, best first, with the help of a model: what [`search`] finds, nearer in meaning
-/// higher up. Asks the embedder, which is likely to mean the network: not for the path of a request. An embedder that
-/// fails costs its help and no more.
+/// Like [`search`], ranked also by embedding similarity. Calls the embedder, which may use the network: not for the path of a
+/// request. If the embedder fails, the results are those of [`search`].
 ///
 /// # Errors
 /// Those of the store.
-pub async fn search_by_meaning<S: MemorySearch + EmbeddingStore + ?Sized>(
+pub async fn semantic_search<S: MemorySearch + EmbeddingStore + ?Sized>(
     store: &S,
     embedder: &dyn Embedder,
     query: &Query,
     ranking: &Ranking,
-) -> Result<ByMeaning, StoreError> {
-    let without = async |trouble| {
+) -> Result<SemanticSearch, StoreError> {
+    let without = async |error| {
         let found = search(store, query, ranking).await?;
-        Ok(ByMeaning { found, trouble })
+        Ok(SemanticSearch { found, error })
     };
     let model = embedder.model();
     if query.text.trim().is_empty() || store.embedding_progress(model).await?.done == 0 {
@@ -48,17 +47,22 @@ pub async fn search_by_meaning<S: MemorySearch + EmbeddingStore + ?Sized>(
     };
     let mut candidates = candidates(store, query, ranking).await?;
     let embeddings = store.embeddings(model, &candidates.numbers()).await?;
-    candidates.add_meaning(&question, &embeddings, ranking);
-    Ok(ByMeaning {
+    candidates.add_similarity(&question, &embeddings, ranking);
+    Ok(SemanticSearch {
         found: candidates.into_found(ranking, query.limit),
-        trouble: None,
+        error: None,
     })
 }
 
 impl Candidates {
-    /// Adds what it is worth to mean something near to the question. `embeddings` holds those of memories, by the store's
-    /// numbers; those of another space are as far away as can be.
-    pub fn add_meaning(&mut self, question: &Embedding, embeddings: &[(i64, Embedding)], ranking: &Ranking) {
+    /// Adds score for similarity to the query's embedding. `embeddings` are those of memories, by document number; one of
+    /// another model has no similarity.
+    pub fn add_similarity(
+        &mut self,
+        question: &Embedding,
+        embeddings: &[(i64, Embedding)],
+        ranking: &Ranking,
+    ) {
         for (document, embedding) in embeddings {
             if let Some(candidate) = self.get_mut(*document) {
                 let near = question.similarity(embedding) - ranking.dense_floor;

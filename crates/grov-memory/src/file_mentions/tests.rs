@@ -4,7 +4,7 @@ use super::*;
 
 #[track_caller]
 fn check(prompt: &str, expected: &[&str]) {
-    assert_eq!(files_named(prompt), expected, "{prompt:?}");
+    assert_eq!(mentioned_files(prompt), expected, "{prompt:?}");
 }
 
 #[test]
@@ -115,9 +115,9 @@ fn what_only_looks_like_a_file_is_left_out() {
 #[test]
 fn a_prompt_names_only_so_many() {
     let prompt: String = (0..100).map(|number| format!("src/f{number}.rs ")).collect();
-    assert_eq!(files_named(&prompt).len(), MOST_FILES);
+    assert_eq!(mentioned_files(&prompt).len(), MOST_FILES);
     assert_eq!(
-        files_named(&format!("{} src/late.rs", "x".repeat(2 * READ))),
+        mentioned_files(&format!("{} src/late.rs", "x".repeat(2 * READ))),
         [""; 0]
     );
 }
@@ -125,7 +125,7 @@ fn a_prompt_names_only_so_many() {
 proptest::proptest! {
     #[test]
     fn no_text_is_too_odd(prompt in "\\PC{0,120}|[a-z./\\\\:@`\"()\\[\\]#0-9 文-]{0,80}") {
-        for file in files_named(&prompt) {
+        for file in mentioned_files(&prompt) {
             proptest::prop_assert!(!file.is_empty() && file.len() <= LONGEST && !file.contains('\n'));
         }
     }

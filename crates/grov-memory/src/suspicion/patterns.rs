@@ -1,14 +1,14 @@
-//! Signs of tampering that are no words: tags, hidden characters, downloads that are run, encoded data. Each function gives
-//! the first place in bytes.
+//! Injection patterns other than phrases: tags, hidden characters, downloads that are run, encoded data. Each function returns
+//! the byte offset of the first match.
 
-/// Characters of encoded data in a row.
-const LONG_DATA: usize = 120;
-/// Bytes between a download and the program that it is handed to.
-const COMMAND: usize = 240;
-/// Zero-width characters inside words: one or two come with text from the web.
-const FEW_ZERO_WIDTH: usize = 3;
+/// The shortest run of encoded data, in characters.
+const MIN_DATA: usize = 120;
+/// The most bytes between a download and the program that runs it.
+const MAX_COMMAND: usize = 240;
+/// Zero-width characters inside words that are suspicious; one or two come with text from the web.
+const MIN_ZERO_WIDTH: usize = 3;
 
-/// Names of tags that speak for the system, the client or Grov, as they are written; with attributes or not.
+/// Tag names of the system, the client or Grov, with or without attributes.
 const RESERVED: &[&str] = &[
     "system-reminder",
     "system_reminder",
@@ -28,10 +28,10 @@ const RESERVED: &[&str] = &[
     "antml:invoke",
     "antml:function_calls",
 ];
-/// Names that also are words; only as a tag without attributes.
+/// Tag names that are also words; only matched without attributes.
 const RESERVED_WORDS: &[&str] = &["system", "assistant", "human"];
 
-/// A tag that poses as more than text, outside of backticks, or a line that begins a turn of a conversation.
+/// A reserved tag outside of backticks, or a line that starts a conversation turn.
 pub(super) fn tags(text: &str) -> Option<usize> {
     let tag = text
         .char_indices()
@@ -47,7 +47,7 @@ pub(super) fn tags(text: &str) -> Option<usize> {
     tag.into_iter().chain(turn).min()
 }
 
-/// Whether a text that begins with a bracket begins with such a tag.
+/// Whether `text`, which starts with a bracket, starts with a reserved tag.
 fn is_reserved(text: &str, before: Option<char>) -> bool {
     let mut rest = text.chars();
     let open = rest.next();
@@ -80,7 +80,7 @@ fn is_reserved(text: &str, before: Option<char>) -> bool {
     !is_type && is_closed && RESERVED_WORDS.contains(&name)
 }
 
-/// Characters that hide text: the tag block (but for flags), direction overrides, zero-width characters inside words.
+/// Characters that hide text: the tag block (except flags), direction overrides, zero-width characters inside words.
 pub(super) fn hidden(text: &str) -> Option<usize> {
     let mut zero_width = Vec::new();
     let mut before = None;
@@ -105,11 +105,11 @@ pub(super) fn hidden(text: &str) -> Option<usize> {
     }
     zero_width
         .first()
-        .filter(|_| zero_width.len() >= FEW_ZERO_WIDTH)
+        .filter(|_| zero_width.len() >= MIN_ZERO_WIDTH)
         .copied()
 }
 
-/// A download handed to an interpreter: `curl … | sh`, `bash <(curl …)`, `eval "$(curl …)"`.
+/// A download passed to an interpreter: `curl … | sh`, `bash <(curl …)`, `eval "$(curl …)"`.
 pub(super) fn download(text: &str) -> Option<usize> {
     const SHELLS: &[&str] = &[
         "sh", "bash", "zsh", "dash", "ksh", "python", "python3", "perl", "ruby", "node", "iex", "pwsh",
@@ -128,7 +128,7 @@ pub(super) fn download(text: &str) -> Option<usize> {
                 continue;
             }
             let line = rest.split('\n').next().unwrap_or_default();
-            let command = &line[..line.floor_char_boundary(COMMAND)];
+            let command = &line[..line.floor_char_boundary(MAX_COMMAND)];
             let piped = command.split('|').skip(1).any(|part| {
                 let part = part.trim_start();
                 let part = part.strip_prefix("sudo ").map_or(part, str::trim_start);
@@ -150,7 +150,7 @@ pub(super) fn download(text: &str) -> Option<usize> {
     found
 }
 
-/// Whether a command line that ends with a substitution runs what comes out of it.
+/// Whether a command line that ends with a substitution runs its output.
 fn runs_its_argument(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
     let line = &line[line.ceil_char_boundary(line.len().saturating_sub(24))..];
@@ -159,12 +159,12 @@ fn runs_its_argument(before: &str) -> bool {
         .any(|runner| line.contains(runner))
 }
 
-/// A long run of Base64: letters of both cases and digits. Paths have more slashes, hashes only one case.
+/// A long run of base64: letters of both cases and digits. Paths have more slashes, hashes only one case.
 pub(super) fn blob(text: &str) -> Option<usize> {
     let is_data = |character: char| character.is_ascii_alphanumeric() || "+/=-_".contains(character);
     let mut at = 0;
     for run in text.split(|character: char| !is_data(character)) {
-        if run.len() >= LONG_DATA {
+        if run.len() >= MIN_DATA {
             let count = |wanted: fn(&u8) -> bool| run.bytes().filter(wanted).count();
             let mixed = count(u8::is_ascii_uppercase).min(count(u8::is_ascii_lowercase)) > run.len() / 8
                 && count(u8::is_ascii_digit) > run.len() / 32;

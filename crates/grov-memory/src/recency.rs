@@ -1,14 +1,14 @@
-//! Time: what is new, and what was saved close together.
+//! Time signals: recent memories, and memories saved close together.
 
 use crate::candidates::{Candidate, Candidates};
 use crate::{Ranking, Signal, Terms};
 use std::collections::HashMap;
 
-/// Memories on either side that can be neighbours.
+/// How many memories on either side count as neighbours.
 const REACH: usize = 3;
 
-/// How many of the newest memories are worth anything for it: those behind get less than a hundredth.
-pub(crate) fn newest_that_count(ranking: &Ranking) -> u32 {
+/// How many of the newest memories gain score for recency; the others would gain less than a hundredth.
+pub(crate) fn newest_limit(ranking: &Ranking) -> u32 {
     if ranking.recency_weight > 0.0 {
         (ranking.recency_span * 5.0).clamp(0.0, 1e4) as u32
     } else {
@@ -17,9 +17,9 @@ pub(crate) fn newest_that_count(ranking: &Ranking) -> u32 {
 }
 
 impl Candidates {
-    /// Adds what being new is worth. `newest` holds the numbers of the newest memories, newest first.
+    /// Adds score for recency. `newest` holds the document numbers of the newest memories, newest first.
     ///
-    /// It is gated: short questions are about what is going on, long ones say what they are about, and there it hurts.
+    /// Only for short queries: they refer to current work, while long ones name their subject, and recency hurts there.
     pub fn add_recency(&mut self, terms: &Terms, newest: &[i64], ranking: &Ranking) {
         let words = terms.words.len() as f64;
         let gate = 1.0 / (1.0 + (words / ranking.recency_gate).powi(2));
@@ -32,7 +32,7 @@ impl Candidates {
         }
     }
 
-    /// Adds what good neighbours are worth: what was saved within minutes belongs together.
+    /// Adds score for good neighbours: memories saved within minutes belong together.
     pub fn add_neighbours(&mut self, ranking: &Ranking) {
         if ranking.neighbour_weight <= 0.0 {
             return;

@@ -47,15 +47,15 @@ impl EmbeddingStore for Shelf {
 
 struct Toy {
     model: &'static str,
-    trouble: Option<EmbedError>,
+    error: Option<EmbedError>,
     asked: Mutex<Vec<String>>,
 }
 
 impl Toy {
-    fn new(model: &'static str, trouble: Option<EmbedError>) -> Self {
+    fn new(model: &'static str, error: Option<EmbedError>) -> Self {
         Self {
             model,
-            trouble,
+            error,
             asked: Mutex::default(),
         }
     }
@@ -76,8 +76,8 @@ impl Embedder for Toy {
             .lock()
             .unwrap()
             .extend(texts.iter().map(ToString::to_string));
-        match &self.trouble {
-            Some(trouble) => Err(trouble.clone()),
+        match &self.error {
+            Some(error) => Err(error.clone()),
             None => Ok(texts.iter().map(|text| meaning(text)).collect()),
         }
     }
@@ -92,11 +92,11 @@ fn shelf() -> Shelf {
     ])
 }
 
-fn asked(shelf: &Shelf, toy: &Toy, text: &str) -> ByMeaning {
+fn asked(shelf: &Shelf, toy: &Toy, text: &str) -> SemanticSearch {
     tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap()
-        .block_on(search_by_meaning(shelf, toy, &query(text), &Ranking::default()))
+        .block_on(semantic_search(shelf, toy, &query(text), &Ranking::default()))
         .unwrap()
 }
 
@@ -109,7 +109,7 @@ fn what_means_the_same_comes_first_and_says_so() {
     let toy = Toy::new(MODEL, None);
     let answer = asked(&shelf(), &toy, "car repair");
     assert_eq!(ids(&answer.found), ["near", "far"]);
-    assert_eq!(answer.trouble, None);
+    assert_eq!(answer.error, None);
     let dense = |found: &Found| {
         found
             .shares
@@ -141,10 +141,10 @@ fn without_the_model_words_decide() {
     let words = runtime
         .block_on(search(&shelf, &query("car repair"), &Ranking::default()))
         .unwrap();
-    let trouble = EmbedError::Paused("no budget".to_owned());
-    let failing = Toy::new(MODEL, Some(trouble.clone()));
+    let error = EmbedError::Paused("no budget".to_owned());
+    let failing = Toy::new(MODEL, Some(error.clone()));
     let answer = asked(&shelf, &failing, "car repair");
-    assert_eq!((answer.found, answer.trouble), (words.clone(), Some(trouble)));
+    assert_eq!((answer.found, answer.error), (words.clone(), Some(error)));
 
     // Nothing to compare with: the model is not even asked.
     let new = Toy::new("new", None);

@@ -1,5 +1,5 @@
-//! Words and phrases that alone ask for nothing: greetings, thanks, consent, refusal, "go on", and the small words
-//! between them, in the languages that people are seen to prompt in. Data for [`asks`](crate::asks).
+//! Words and phrases that carry no request: greetings, thanks, consent, refusal, "go on", and the function words between
+//! them, in the languages that people prompt in. Data for [`prompt_kind`](crate::prompt_kind).
 
 /// Words, lower case, sorted.
 #[rustfmt::skip]

@@ -3,10 +3,10 @@
 use super::*;
 
 #[track_caller]
-fn check(expected: Asked, prompts: &[&str]) {
+fn check(expected: PromptKind, prompts: &[&str]) {
     let others: Vec<_> = prompts
         .iter()
-        .map(|prompt| (prompt, asks(prompt)))
+        .map(|prompt| (prompt, prompt_kind(prompt)))
         .filter(|(_, asked)| *asked != expected)
         .collect();
     assert!(others.is_empty(), "not {expected:?}: {others:#?}");
@@ -15,7 +15,7 @@ fn check(expected: Asked, prompts: &[&str]) {
 #[test]
 fn acknowledgements_ask_for_nothing() {
     check(
-        Asked::Acknowledgement,
+        PromptKind::Acknowledgement,
         &[
             "thanks",
             "Thanks!",
@@ -151,7 +151,7 @@ fn acknowledgements_ask_for_nothing() {
 #[test]
 fn what_has_no_words_asks_for_nothing() {
     check(
-        Asked::Wordless,
+        PromptKind::Wordless,
         &[
             "",
             "  \n",
@@ -169,13 +169,13 @@ fn what_has_no_words_asks_for_nothing() {
             ":)",
         ],
     );
-    check(Asked::Wordless, &[&"=".repeat(1000)]);
+    check(PromptKind::Wordless, &[&"=".repeat(1000)]);
 }
 
 #[test]
 fn commands_and_the_client_s_own_words_are_told_apart() {
     check(
-        Asked::Command,
+        PromptKind::Command,
         &[
             "/compact",
             "/clear",
@@ -187,7 +187,7 @@ fn commands_and_the_client_s_own_words_are_told_apart() {
         ],
     );
     check(
-        Asked::OfTheClient,
+        PromptKind::ClientText,
         &[
             "[Request interrupted by user]",
             "[Request interrupted by user for tool use]",
@@ -204,7 +204,7 @@ fn commands_and_the_client_s_own_words_are_told_apart() {
 #[test]
 fn whatever_says_something_is_asked() {
     check(
-        Asked::Something,
+        PromptKind::Substantive,
         &[
             "no, don't touch the parser",
             "don't touch X",
@@ -251,12 +251,12 @@ fn whatever_says_something_is_asked() {
             "v2",
         ],
     );
-    check(Asked::Something, &[&"thanks a lot ".repeat(100)]);
+    check(PromptKind::Substantive, &[&"thanks a lot ".repeat(100)]);
 }
 
 proptest::proptest! {
     #[test]
     fn no_text_is_too_odd(prompt in "\\PC{0,300}") {
-        let _ = asks(&prompt);
+        let _ = prompt_kind(&prompt);
     }
 }

@@ -1,27 +1,27 @@
-//! The text that tells an agent what is remembered.
+//! Renders memories as text for the agent.
 //!
-//! What stands in memory was written by others and is quoted: one line each, in quotation marks, without anything that
-//! could end the quotation. What reads like an order to the agent is not told at all, see [`suspicions`](crate::suspicions).
+//! Memories were written by others and are quoted: one line each, in quotation marks, without anything that could end the
+//! quotation. A memory that instructs the agent is left out, see [`suspicions`](crate::suspicions).
 
 use crate::quote::{estimated_tokens, line, quoted};
-use crate::suspicion::{addresses_the_agent, is_withheld};
+use crate::suspicion::{instructs_agent, is_withheld};
 use crate::{Freshness, Recalled};
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING, Task, TaskId, TaskStatus};
 use grov_redact::{Redacted, Redactor};
 use std::fmt::Write;
 use time::OffsetDateTime;
 
-/// Notes on files that are told at most.
+/// The most file notes in one text.
 const MOST_NOTES: usize = 3;
-/// Characters of what was wanted, decided, found, noted.
+/// Characters of a goal, a decision, a finding, a note.
 const LONG: usize = 180;
 /// Characters of a reason, a limit.
 const SHORT: usize = 140;
-/// Characters of a path and of an author's name.
+/// Characters of a path or an author's name.
 const NAME: usize = 96;
-/// Files that are named for one memory.
+/// Files listed per memory.
 const MOST_FILES: usize = 4;
-/// Decisions and limits that are named for one memory.
+/// Decisions, and constraints, listed per memory.
 const MOST_POINTS: usize = 2;
 
 const ABOUT: &str = "Team memory of this project, gathered by Grov from earlier sessions of you and your teammates. \
@@ -29,7 +29,7 @@ const ABOUT: &str = "Team memory of this project, gathered by Grov from earlier 
 const NOTES: &str = "What was said about files in earlier sessions:";
 const DETAILS: &str = "Details: `grov memory show ID`.";
 
-/// How much may be told.
+/// The size limit of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Tokens of the whole text, by [`estimated_tokens`].
@@ -37,44 +37,43 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// 800 tokens: a few lines, each of which says enough to know whether it is worth a look.
+    /// 800 tokens: a few lines, each with enough to decide whether to look up the details.
     fn default() -> Self {
         Self { tokens: 800 }
     }
 }
 
-/// What somebody said about a file while working on it.
+/// What an earlier session said about a file while working on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNote {
     /// The file.
     pub file: String,
     /// What was said.
     pub reasoning: String,
-    /// The memory that the work became: forgetting it takes back what is quoted of it.
+    /// The memory of that work. Forgetting it also removes this note.
     pub memory: TaskId,
     /// When.
     pub at: OffsetDateTime,
 }
 
-/// A text for the agent.
+/// Memories as text for the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
-    /// It begins with the line that marks Grov's own text, and ends with its counterpart, without a line break.
+pub struct RenderedMemories {
+    /// The text, from the line that marks Grov's own text to its closing tag, without a final line break.
     pub text: Redacted,
-    /// The memories that it quotes, in its order.
+    /// The memories quoted in it, in order.
     pub memories: Vec<TaskId>,
 }
 
-/// The text for these memories, best first, and these notes on files; the same for the same arguments. A line that does
-/// not fit into the budget is told in short or left out, and so is a memory in which something reads like an order to the agent
-/// ([`SuspicionKind::is_order`](crate::SuspicionKind::is_order)).
-/// `None`: nothing is left to tell.
-pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option<Told> {
+/// Renders memories, best first, and file notes. Deterministic. A line that does not fit the budget is shortened or left
+/// out. A memory that instructs the agent ([`SuspicionKind::is_order`](crate::SuspicionKind::is_order)) is left out.
+/// `None` if nothing remains.
+pub fn render(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option<RenderedMemories> {
     let mut room = budget.tokens.checked_sub(estimated_tokens(&framed("")))?;
     let mut lines = String::new();
     let mut memories = Vec::new();
     for one in recalled.iter().filter(|one| !is_withheld(&one.task)) {
-        let id = told_id(&one.task.id, recalled);
+        let id = display_id(&one.task.id, recalled);
         let fitting = [Detail::Full, Detail::WithoutLimits, Detail::Brief]
             .into_iter()
             .map(|detail| described(one, &id, detail))
@@ -86,7 +85,7 @@ pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option
         }
     }
     let mut heading = NOTES.len();
-    for note in notes.iter().filter(|note| is_told(note)).take(MOST_NOTES) {
+    for note in notes.iter().filter(|note| is_renderable(note)).take(MOST_NOTES) {
         let mut line = noted(note);
         if heading > 0 {
             line.insert_str(0, &format!("{NOTES}\n"));
@@ -103,17 +102,17 @@ pub fn tell(recalled: &[Recalled], notes: &[FileNote], budget: Budget) -> Option
     if lines.is_empty() {
         return None;
     }
-    // Fields are redacted one by one before they are shortened; what only together makes a secret is caught here.
+    // Each field is redacted before it is shortened; this catches secrets that only form across fields.
     let text = Redactor::shared().text(&framed(&lines));
-    Some(Told { text, memories })
+    Some(RenderedMemories { text, memories })
 }
 
 fn framed(lines: &str) -> String {
     format!("{OWN_TEXT_OPENING} source=\"team-memory\">\n{ABOUT}\n{lines}{DETAILS}\n{OWN_TEXT_CLOSING}")
 }
 
-/// The id under which `grov memory show` finds a memory and which a line has room for: of a UUID the last eight
-/// characters (its first ones are the time), of any other id as much of its end as is plain text, at most 40 characters.
+/// A short id that `grov memory show` accepts: the last eight characters of a UUID (its first ones are the time), or the
+/// plain-text end of any other id, at most 40 characters.
 pub fn short_id(id: &TaskId) -> &str {
     const OF_A_UUID: usize = 8;
     const LONGEST: usize = 40;
@@ -132,8 +131,8 @@ pub fn short_id(id: &TaskId) -> &str {
     &tail[tail.len().saturating_sub(LONGEST)..]
 }
 
-/// The short id, or the whole one where another memory of the same text has the same.
-fn told_id(id: &TaskId, recalled: &[Recalled]) -> String {
+/// The short id, or the full one if another memory in the text shares the short one.
+fn display_id(id: &TaskId, recalled: &[Recalled]) -> String {
     let short = short_id(id);
     let shared = recalled
         .iter()
@@ -141,7 +140,7 @@ fn told_id(id: &TaskId, recalled: &[Recalled]) -> String {
     line(if shared { id.as_str() } else { short }, NAME)
 }
 
-/// How much of a memory is told.
+/// How much of a memory is rendered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Detail {
     Full,
@@ -149,7 +148,7 @@ enum Detail {
     Brief,
 }
 
-/// One memory, one line.
+/// A memory as one line.
 fn described(recalled: &Recalled, id: &str, detail: Detail) -> String {
     let task = &recalled.task;
     let mut line = format!("- {id} ({}", provenance(task));
@@ -177,7 +176,7 @@ fn described(recalled: &Recalled, id: &str, detail: Detail) -> String {
     line
 }
 
-/// What was decided and why; where nothing was, what was found last.
+/// The decisions with their reasons; without decisions, the last finding.
 fn decided(task: &Task, points: usize) -> String {
     let mut text = String::new();
     for decision in task.decisions.iter().take(points) {
@@ -199,7 +198,7 @@ fn decided(task: &Task, points: usize) -> String {
     text
 }
 
-/// A reason without the word that stands in front of it anyway.
+/// A reason without a leading "because", which the line adds itself.
 fn without_because(reason: &str) -> &str {
     const BECAUSE: &str = "because ";
     let reason = reason.trim_start();
@@ -209,7 +208,7 @@ fn without_because(reason: &str) -> &str {
     }
 }
 
-/// When and by whom.
+/// Date and author.
 fn provenance(task: &Task) -> String {
     let date = day(task.created_at);
     match task.user.as_deref().map(author).filter(|name| !name.is_empty()) {
@@ -228,7 +227,7 @@ fn day(at: OffsetDateTime) -> String {
     )
 }
 
-/// A name without its address. What a name has no use for could pose as more than a name.
+/// A name without its e-mail address. Characters that are unusual in names are removed, so that it cannot pose as more.
 fn author(user: &str) -> String {
     let name = user.split(['<', '@']).find(|part| !part.trim().is_empty());
     let is_of_a_name = |character: &char| character.is_alphanumeric() || " .'_-".contains(*character);
@@ -239,7 +238,7 @@ fn author(user: &str) -> String {
     line(&name, 40)
 }
 
-/// What speaks against relying on it.
+/// Reasons not to rely on the memory.
 fn marks(recalled: &Recalled) -> Vec<String> {
     let mut marks = Vec::new();
     match recalled.task.status {
@@ -256,7 +255,7 @@ fn marks(recalled: &Recalled) -> Vec<String> {
     marks
 }
 
-/// Files, the first ones by name.
+/// The first files, and the number of the others.
 fn listed(files: &[String]) -> String {
     let mut names: Vec<String> = files
         .iter()
@@ -272,7 +271,7 @@ fn listed(files: &[String]) -> String {
     list
 }
 
-/// A path as it is if it looks like one, else quoted.
+/// A path, quoted if it has unusual characters.
 fn path(file: &str) -> String {
     let ordinary = |character: char| character.is_alphanumeric() || "/._-+@[]\\~:#".contains(character);
     let name = line(file, NAME);
@@ -286,10 +285,10 @@ fn path(file: &str) -> String {
     }
 }
 
-fn is_told(note: &FileNote) -> bool {
+fn is_renderable(note: &FileNote) -> bool {
     !line(&note.file, NAME).is_empty()
         && !line(&note.reasoning, LONG).is_empty()
-        && !addresses_the_agent(&note.reasoning)
+        && !instructs_agent(&note.reasoning)
 }
 
 fn noted(note: &FileNote) -> String {
@@ -301,7 +300,7 @@ fn noted(note: &FileNote) -> String {
     )
 }
 
-/// Texts as quotations, those of which nothing is left taken out.
+/// The texts in quotation marks, without empty ones.
 fn quotes<'a>(texts: impl Iterator<Item = &'a String>, limit: usize) -> impl Iterator<Item = String> {
     texts
         .map(move |text| quoted(text, limit))

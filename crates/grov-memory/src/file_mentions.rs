@@ -1,242 +1,48 @@
-//! Files that a prompt names.
+//! Finds the files that a prompt names.
 
-/// Files taken from one prompt at most.
+/// The most files taken from one prompt.
 const MOST_FILES: usize = 32;
-/// Bytes of a prompt that are read: pasted logs are longer.
+/// The bytes read of a prompt; pasted logs are longer.
 const READ: usize = 64 * 1024;
-/// Bytes of the longest path.
+/// The longest path, in bytes.
 const LONGEST: usize = 512;
 
-/// Extensions by which a name without a folder is taken for a file; sorted. What is more often something else in a
-/// sentence (`com`, `io`, `net`, `env`, `so`) is not among them.
+/// Extensions of file names without a folder; sorted. Without those that are more often something else in a sentence (`com`,
+/// `io`, `net`, `env`, `so`).
+#[rustfmt::skip]
 const EXTENSIONS: &[&str] = &[
-    "adoc",
-    "astro",
-    "avif",
-    "bash",
-    "bat",
-    "bazel",
-    "bicep",
-    "bmp",
-    "bzl",
-    "c",
-    "cc",
-    "cfg",
-    "cjs",
-    "clj",
-    "cljs",
-    "cls",
-    "cmake",
-    "cmd",
-    "conf",
-    "config",
-    "cpp",
-    "cs",
-    "csproj",
-    "css",
-    "csv",
-    "cts",
-    "cu",
-    "cue",
-    "cxx",
-    "d",
-    "dart",
-    "db",
-    "diff",
-    "dockerfile",
-    "el",
-    "elm",
-    "erb",
-    "erl",
-    "ex",
-    "exs",
-    "f90",
-    "fish",
-    "fs",
-    "fsx",
-    "gd",
-    "gif",
-    "go",
-    "gql",
-    "gradle",
-    "graphql",
-    "groovy",
-    "h",
-    "haml",
-    "hbs",
-    "hcl",
-    "hh",
-    "hpp",
-    "hrl",
-    "hs",
-    "htm",
-    "html",
-    "hxx",
-    "ico",
-    "inc",
-    "ini",
-    "ino",
-    "ipynb",
-    "j2",
-    "java",
-    "jl",
-    "jpeg",
-    "jpg",
-    "js",
-    "json",
-    "json5",
-    "jsonc",
-    "jsonl",
-    "jsonnet",
-    "jsx",
-    "kt",
-    "kts",
-    "less",
-    "lhs",
-    "lock",
-    "log",
-    "lua",
-    "m",
-    "make",
-    "markdown",
-    "md",
-    "mdc",
-    "mdx",
-    "mjs",
-    "mk",
-    "ml",
-    "mli",
-    "mm",
-    "mod",
-    "mts",
-    "nim",
-    "nix",
-    "patch",
-    "pdf",
-    "php",
-    "pl",
-    "plist",
-    "pm",
-    "png",
-    "prisma",
-    "properties",
-    "proto",
-    "ps1",
-    "psm1",
-    "pug",
-    "py",
-    "pyi",
-    "pyx",
-    "r",
-    "rake",
-    "rb",
-    "rej",
-    "rkt",
-    "rmd",
-    "ron",
-    "rs",
-    "rst",
-    "s",
-    "sass",
-    "sbt",
-    "scala",
-    "scm",
-    "scss",
-    "sh",
-    "sln",
-    "snap",
-    "sol",
-    "sql",
-    "sqlite",
-    "styl",
-    "sum",
-    "sv",
-    "svelte",
-    "svg",
-    "swift",
-    "tcl",
-    "tex",
-    "tf",
-    "tfvars",
-    "thrift",
-    "tmpl",
-    "toml",
-    "tpl",
-    "ts",
-    "tsv",
-    "tsx",
-    "txt",
-    "vb",
-    "vbs",
-    "vhd",
-    "vim",
-    "vue",
-    "wasm",
-    "webp",
-    "wgsl",
-    "wit",
-    "xml",
-    "xsl",
-    "yaml",
-    "yml",
-    "zig",
-    "zsh",
+    "adoc", "astro", "avif", "bash", "bat", "bazel", "bicep", "bmp", "bzl", "c", "cc", "cfg", "cjs", "clj", "cljs",
+    "cls", "cmake", "cmd", "conf", "config", "cpp", "cs", "csproj", "css", "csv", "cts", "cu", "cue", "cxx", "d",
+    "dart", "db", "diff", "dockerfile", "el", "elm", "erb", "erl", "ex", "exs", "f90", "fish", "fs", "fsx", "gd",
+    "gif", "go", "gql", "gradle", "graphql", "groovy", "h", "haml", "hbs", "hcl", "hh", "hpp", "hrl", "hs", "htm",
+    "html", "hxx", "ico", "inc", "ini", "ino", "ipynb", "j2", "java", "jl", "jpeg", "jpg", "js", "json", "json5",
+    "jsonc", "jsonl", "jsonnet", "jsx", "kt", "kts", "less", "lhs", "lock", "log", "lua", "m", "make", "markdown",
+    "md", "mdc", "mdx", "mjs", "mk", "ml", "mli", "mm", "mod", "mts", "nim", "nix", "patch", "pdf", "php", "pl",
+    "plist", "pm", "png", "prisma", "properties", "proto", "ps1", "psm1", "pug", "py", "pyi", "pyx", "r", "rake",
+    "rb", "rej", "rkt", "rmd", "ron", "rs", "rst", "s", "sass", "sbt", "scala", "scm", "scss", "sh", "sln", "snap",
+    "sol", "sql", "sqlite", "styl", "sum", "sv", "svelte", "svg", "swift", "tcl", "tex", "tf", "tfvars", "thrift",
+    "tmpl", "toml", "tpl", "ts", "tsv", "tsx", "txt", "vb", "vbs", "vhd", "vim", "vue", "wasm", "webp", "wgsl",
+    "wit", "xml", "xsl", "yaml", "yml", "zig", "zsh",
 ];
 
-/// Files that have no extension; lower case.
+/// File names without an extension; lower case.
+#[rustfmt::skip]
 const BARE_NAMES: &[&str] = &[
-    "makefile",
-    "gnumakefile",
-    "dockerfile",
-    "containerfile",
-    "justfile",
-    "gemfile",
-    "rakefile",
-    "procfile",
-    "vagrantfile",
-    "jenkinsfile",
-    "brewfile",
-    "codeowners",
-    "license",
-    "cmakelists.txt",
-    "go.mod",
-    "go.sum",
+    "makefile", "gnumakefile", "dockerfile", "containerfile", "justfile", "gemfile", "rakefile", "procfile",
+    "vagrantfile", "jenkinsfile", "brewfile", "codeowners", "license", "cmakelists.txt", "go.mod", "go.sum",
 ];
 
-/// Products and sites that look like files; lower case.
+/// Products and sites that look like file names; lower case.
+#[rustfmt::skip]
 const NO_FILES: &[&str] = &[
-    "node.js",
-    "next.js",
-    "vue.js",
-    "nuxt.js",
-    "react.js",
-    "angular.js",
-    "ember.js",
-    "express.js",
-    "three.js",
-    "d3.js",
-    "chart.js",
-    "backbone.js",
-    "nest.js",
-    "deno.js",
-    "bun.js",
-    "alpine.js",
-    "discord.js",
-    "p5.js",
-    "moment.js",
-    "solid.js",
-    "svelte.js",
-    "electron.js",
-    "socket.js",
-    "docs.rs",
-    "asp.net",
-    "e.g",
-    "i.e",
+    "node.js", "next.js", "vue.js", "nuxt.js", "react.js", "angular.js", "ember.js", "express.js", "three.js",
+    "d3.js", "chart.js", "backbone.js", "nest.js", "deno.js", "bun.js", "alpine.js", "discord.js", "p5.js",
+    "moment.js", "solid.js", "svelte.js", "electron.js", "socket.js", "docs.rs", "asp.net", "e.g", "i.e",
 ];
 
-/// The files that a prompt names, as it names them but with `/` between folders and without line numbers; each once, in the
-/// order of their mention. Addresses of the web, versions and abbreviations are no files; folders are not named.
-pub fn files_named(prompt: &str) -> Vec<String> {
+/// The distinct files that a prompt names, in order, with `/` between folders and without line numbers. URLs, versions,
+/// abbreviations and folders are not included.
+pub fn mentioned_files(prompt: &str) -> Vec<String> {
     let prompt = &prompt[..prompt.floor_char_boundary(READ)];
     let mut found: Vec<String> = Vec::new();
     let mut add = |file: Option<String>| {
@@ -248,7 +54,7 @@ pub fn files_named(prompt: &str) -> Vec<String> {
         }
     };
     for (part, is_quoted) in parts(prompt) {
-        // Between quotation marks a path may hold spaces; most quotations are no path, but name some.
+        // A quoted path may contain spaces. Most quotations are not one path, but may mention some.
         let whole = if is_quoted && part.contains(char::is_whitespace) {
             file_with_spaces(part)
         } else {
@@ -269,7 +75,7 @@ pub fn files_named(prompt: &str) -> Vec<String> {
     found
 }
 
-/// The prompt in parts: what stands between backticks or double quotes on one line, and what stands between those.
+/// Splits the prompt at backticks and double quotes within a line. The flag says whether a part was quoted.
 fn parts(prompt: &str) -> impl Iterator<Item = (&str, bool)> {
     prompt.split('\n').flat_map(|line| {
         let mut parts = Vec::new();
@@ -288,8 +94,7 @@ fn parts(prompt: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-/// A quotation that is one path although it holds spaces: it has a folder, and no part of it would be a file by itself
-/// but the last.
+/// A quotation that is one path with spaces: it has a folder, and none of its words but the last is a file by itself.
 fn file_with_spaces(quotation: &str) -> Option<String> {
     let words: Vec<&str> = quotation.split_whitespace().collect();
     let (_, first) = words.split_last()?;
@@ -300,8 +105,8 @@ fn file_with_spaces(quotation: &str) -> Option<String> {
         .flatten()
 }
 
-/// What a token without spaces is made of: brackets part, unless they are the name of a folder or file (`app/[id]`); text
-/// in a script without spaces parts, unless it is itself part of a path.
+/// Splits a token at brackets, unless they belong to a file or folder name (`app/[id]`), and at text in a script without
+/// spaces, unless it is part of a path.
 fn pieces(token: &str) -> Vec<&str> {
     if token.contains("://") || token.starts_with("www.") {
         return Vec::new();
@@ -320,7 +125,7 @@ fn pieces(token: &str) -> Vec<&str> {
             _ => false,
         };
         if parts {
-            // What a bracket follows at once is a call, unless it has a folder: `response.json()`.
+            // A name followed by `(` is a call, unless it has a folder: `response.json()`.
             let is_call = character == '(' && !token[start..at].contains(['/', '\\']);
             if !is_call {
                 pieces.push(&token[start..at]);
@@ -343,12 +148,12 @@ fn pieces(token: &str) -> Vec<&str> {
     named
 }
 
-/// The file that a piece names, if it names one.
+/// The file named by a piece, if any.
 fn file(piece: &str) -> Option<String> {
     let piece =
         piece.trim_matches(|character: char| "'\u{2018}\u{2019}\u{201c}\u{201d}()[]!?,".contains(character));
     let piece = piece.trim_end_matches(['.', ':']);
-    let piece = without_place(piece.strip_prefix('@').unwrap_or(piece));
+    let piece = without_line(piece.strip_prefix('@').unwrap_or(piece));
     if piece.is_empty() || piece.len() > LONGEST || piece.contains('@') && !piece.contains('/') {
         return None;
     }
@@ -361,7 +166,7 @@ fn file(piece: &str) -> Option<String> {
     let path = piece.replace('\\', "/");
     let drive =
         path.as_bytes().get(1) == Some(&b':') && path.as_bytes().first().is_some_and(u8::is_ascii_alphabetic);
-    // A colon that is neither a drive's nor a line's: `git@host:path`, `std::fs`, `key:value`.
+    // Any other colon: `git@host:path`, `std::fs`, `key:value`.
     if path.get(if drive { 2 } else { 0 }..)?.contains(':') {
         return None;
     }
@@ -376,9 +181,9 @@ fn file(piece: &str) -> Option<String> {
     is_file(path).then(|| path.to_owned())
 }
 
-/// The path without the place in it: `:12`, `:12:5`, `:12-20`, `#L12-L20`.
-fn without_place(piece: &str) -> &str {
-    let is_place = |text: &str| {
+/// The path without a line reference: `:12`, `:12:5`, `:12-20`, `#L12-L20`.
+fn without_line(piece: &str) -> &str {
+    let is_line = |text: &str| {
         text.chars()
             .all(|character| character.is_ascii_digit() || "L-C".contains(character))
             && text.contains(|character: char| character.is_ascii_digit())
@@ -386,14 +191,14 @@ fn without_place(piece: &str) -> &str {
     let mut piece = piece;
     for _ in 0..2 {
         match piece.rsplit_once([':', '#']) {
-            Some((path, place)) if is_place(place) => piece = path,
+            Some((path, place)) if is_line(place) => piece = path,
             _ => break,
         }
     }
     piece
 }
 
-/// Whether the last part of a path is a file's name.
+/// Whether the last component of a path is a file name.
 fn is_file(path: &str) -> bool {
     let (folder, name) = match path.rsplit_once('/') {
         Some((folder, name)) => (Some(folder), name),
@@ -401,19 +206,19 @@ fn is_file(path: &str) -> bool {
     };
     let lower = name.to_ascii_lowercase();
     if BARE_NAMES.contains(&lower.as_str()) {
-        // "license" and the like are words; what has capitals or a folder is a name.
+        // "license" is also a word; with a capital or a folder it is a file.
         return folder.is_some() || name.contains('.') || name.starts_with(char::is_uppercase);
     }
     let Some((stem, extension)) = lower.rsplit_once('.') else {
         return false;
     };
     if stem.is_empty() {
-        // `.gitignore`, `.env`: dotted names of at least three letters, which a sentence does not begin with.
+        // `.gitignore`, `.env`: dot files of at least three letters.
         return extension.len() >= 3 && extension.bytes().all(|byte| byte.is_ascii_alphabetic());
     }
     let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if folder.is_some() {
-        // With a folder, any short extension with a letter in it will do: `etc/app.cnf`, but not `v1/2.0`.
+        // With a folder, any short extension with a letter counts: `etc/app.cnf`, but not `v1/2.0`.
         return (1..=12).contains(&extension.len())
             && plain(extension)
             && extension.bytes().any(|byte| byte.is_ascii_alphabetic())
@@ -422,12 +227,12 @@ fn is_file(path: &str) -> bool {
     // `.env.local` and `config.test.ts` have several dots; `1.5.d` has no letter before them.
     let named = stem.chars().any(char::is_alphabetic) || stem.starts_with('[');
     let known = EXTENSIONS.binary_search(&extension).is_ok() || lower.starts_with(".env");
-    // A single letter before and behind the dot is an abbreviation (`e.g`, `p.s`).
+    // A single letter before and after the dot is an abbreviation (`e.g`, `p.s`).
     let short = stem.chars().count() == 1 && extension.len() == 1;
     named && known && !short && !NO_FILES.contains(&lower.as_str())
 }
 
-/// A web address without its scheme: `github.com/owner/project.git`, `example.com/a.html`.
+/// Whether this is a URL without its scheme: `github.com/owner/project.git`, `example.com/a.html`.
 fn is_host(path: &str) -> bool {
     const DOMAINS: &[&str] = &[
         "com", "org", "net", "io", "dev", "ai", "app", "co", "edu", "gov", "de", "uk", "eu",
