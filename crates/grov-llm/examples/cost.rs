@@ -215,7 +215,7 @@ impl Watch {
             prompts: self.prompts.clone(),
             first_files: Vec::new(),
         });
-        self.rules.hold_to(GoalContract {
+        self.rules.set_contract(GoalContract {
             goal: intent.goal.clone(),
             instructions: self.prompts.clone(),
             scope: intent.scope.clone(),

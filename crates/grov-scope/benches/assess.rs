@@ -117,7 +117,7 @@ fn late_conversation() -> Rules {
             },
         };
         rules.assess(&action, Some(&call));
-        rules.ended(&call, step % 7 == 0);
+        rules.record_result(&call, step % 7 == 0);
     }
     rules
 }

@@ -60,7 +60,7 @@ fn main() {
             for finding in assessment.findings.iter().filter(|_| explains) {
                 println!("{} {at} {} {}", sequence.seq_id, finding.at_most, finding.reason);
             }
-            scores.push(f64::from(rules.fine_score()) / 100.0);
+            scores.push(f64::from(rules.score_hundredths()) / 100.0);
         }
         if !explains {
             println!(

@@ -1,9 +1,9 @@
 //! What the agent is held to, prepared once so that an action is compared quickly.
 
-use crate::limits::{Limits, Since};
+use crate::constraints::{ConstraintAges, Constraints};
 use crate::names::{named, paths};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
-use crate::place::{Place, Root};
 use crate::words::words;
 use grov_domain::GoalContract;
 use std::collections::HashSet;
@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 16 * 1024;
 
 /// A contract, prepared.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Compiled {
+pub(crate) struct CompiledContract {
     allowed: Vec<Pattern>,
     forbidden: Vec<Pattern>,
     /// What the work is expected to touch; empty where nobody said.
@@ -26,15 +26,20 @@ pub(crate) struct Compiled {
     pub(crate) named: Vec<Pattern>,
     /// What the agent's words name that the user said yes to.
     agreed: Vec<Pattern>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: Constraints,
     /// The words of what was asked for.
     pub(crate) asked: Asked,
 }
 
-impl Compiled {
+impl CompiledContract {
     /// Prepares a contract whose relative paths are meant from `root`. What the user said yes to is asked for, and forbids
     /// nothing.
-    pub(crate) fn new(root: &Root, contract: &GoalContract, consents: &[String], since: &Since) -> Self {
+    pub(crate) fn new(
+        root: &ProjectRoot,
+        contract: &GoalContract,
+        consents: &[String],
+        since: &ConstraintAges,
+    ) -> Self {
         let patterns = |entries: &[String]| -> Vec<Pattern> {
             entries
                 .iter()
@@ -49,7 +54,7 @@ impl Compiled {
             .collect();
         let mut names = patterns_in(root, texts.iter().copied());
         let agreed = patterns_in(root, consents.iter().map(String::as_str));
-        let mut limits = Limits::new(root, &contract.constraints, &contract.instructions, since);
+        let mut limits = Constraints::new(root, &contract.constraints, &contract.instructions, since);
         if contract.instructions.is_empty() {
             limits.read_whole(&contract.goal);
         }
@@ -66,34 +71,34 @@ impl Compiled {
     }
 
     /// Whether the user allowed a place: no rule about places says anything of it.
-    pub(crate) fn is_allowed(&self, place: &Place) -> bool {
+    pub(crate) fn is_allowed(&self, place: &NormalizedPath) -> bool {
         self.allowed.iter().any(|pattern| pattern.covers(place))
     }
 
     /// The entry by which the user forbade a place.
-    pub(crate) fn forbids(&self, place: &Place) -> Option<&str> {
+    pub(crate) fn forbids(&self, place: &NormalizedPath) -> Option<&str> {
         let pattern = self.forbidden.iter().find(|pattern| pattern.covers(place))?;
         (!self.is_allowed(place)).then_some(pattern.text())
     }
 
     /// Whether the user named the place.
-    pub(crate) fn is_named(&self, place: &Place) -> bool {
+    pub(crate) fn is_named(&self, place: &NormalizedPath) -> bool {
         self.named.iter().any(|pattern| pattern.expects(place))
     }
 
     /// Whether the user said yes to words of the agent that name the place.
-    pub(crate) fn is_agreed(&self, place: &Place) -> bool {
+    pub(crate) fn is_agreed(&self, place: &NormalizedPath) -> bool {
         self.agreed.iter().any(|pattern| pattern.expects(place))
     }
 
     /// Whether the place is in the told scope.
-    pub(crate) fn is_in_scope(&self, place: &Place) -> bool {
+    pub(crate) fn is_in_scope(&self, place: &NormalizedPath) -> bool {
         self.scope.iter().any(|pattern| pattern.expects(place))
     }
 }
 
 /// What texts name.
-fn patterns_in<'a>(root: &Root, texts: impl Iterator<Item = &'a str>) -> Vec<Pattern> {
+fn patterns_in<'a>(root: &ProjectRoot, texts: impl Iterator<Item = &'a str>) -> Vec<Pattern> {
     let mut names = Vec::new();
     for text in texts {
         let mut entries = paths(text);
@@ -150,14 +155,14 @@ mod tests {
 
     #[test]
     fn allowing_beats_forbidding() {
-        let root = Root::new(Some("/home/me/p"));
+        let root = ProjectRoot::new(Some("/home/me/p"));
         let contract = GoalContract {
             allowed: vec!["src/auth/a.rs".to_owned()],
             forbidden: vec!["src/auth/**".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract, &[], &Since::default());
-        let place = |path: &str| Place::new(&root, path);
+        let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+        let place = |path: &str| NormalizedPath::new(&root, path);
         assert_eq!(
             compiled.forbids(&place("/home/me/p/src/auth/b.rs")),
             Some("src/auth/**")
@@ -168,16 +173,16 @@ mod tests {
 
     #[test]
     fn what_the_user_named_is_known() {
-        let root = Root::default();
+        let root = ProjectRoot::default();
         let contract = GoalContract {
             goal: "Make UserStore faster".to_owned(),
             instructions: vec!["look at `src/db/*.rs` too".to_owned(), "go on".to_owned()],
             ..GoalContract::default()
         };
-        let compiled = Compiled::new(&root, &contract, &[], &Since::default());
-        assert!(compiled.is_named(&Place::new(&root, "lib/UserStore.ts")));
-        assert!(compiled.is_named(&Place::new(&root, "src/db/pool.rs")));
-        assert!(!compiled.is_named(&Place::new(&root, "src/web.rs")));
+        let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+        assert!(compiled.is_named(&NormalizedPath::new(&root, "lib/UserStore.ts")));
+        assert!(compiled.is_named(&NormalizedPath::new(&root, "src/db/pool.rs")));
+        assert!(!compiled.is_named(&NormalizedPath::new(&root, "src/web.rs")));
         assert!(compiled.asked.speaks_of(&["fast"]) && !compiled.asked.speaks_of(&["publish"]));
     }
 }

@@ -1,7 +1,7 @@
 //! What the agent did so far, compact and bounded.
 
-use crate::deed::Deed;
-use crate::place::Place;
+use crate::analyzed_action::AnalyzedAction;
+use crate::normalized_path::NormalizedPath;
 use grov_domain::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::{HashSet, VecDeque};
@@ -27,7 +27,7 @@ const SKETCH: usize = 32;
 
 /// A text, so that the same one and a nearly equal one are known again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Print {
+pub(crate) struct Fingerprint {
     exact: u64,
     /// The first letters.
     beginning: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Print {
     pub(crate) bytes: usize,
 }
 
-impl Print {
+impl Fingerprint {
     fn of(text: &str) -> Option<Self> {
         let text = &text[..text.floor_char_boundary(MOST_BYTES)];
         if text.trim().is_empty() {
@@ -96,7 +96,8 @@ pub(crate) enum Kind {
 pub(crate) struct Entry {
     pub(crate) kind: Kind,
     files: Vec<u64>,
-    pub(crate) print: Option<Print>,
+    #[serde(rename = "print")]
+    pub(crate) fingerprint: Option<Fingerprint>,
     pub(crate) command: Option<u64>,
     call: Option<u64>,
     pub(crate) failed: Option<bool>,
@@ -106,7 +107,7 @@ pub(crate) struct Entry {
 
 /// Where commands are run, as far as their `cd` tells; a shell of an agent stays where the last command left it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Here {
+pub(crate) enum WorkingDirectory {
     /// At the root.
     #[default]
     Root,
@@ -116,7 +117,7 @@ pub(crate) enum Here {
     Unknown,
 }
 
-impl Here {
+impl WorkingDirectory {
     /// Longer paths are no folders that anybody went to.
     const MOST_BYTES: usize = 1024;
 
@@ -177,7 +178,8 @@ pub(crate) struct History {
     touched: HashSet<u64>,
     changed: HashSet<u64>,
     words: HashSet<u64>,
-    here: Here,
+    #[serde(rename = "here")]
+    directory: WorkingDirectory,
     pub(crate) activity: Activity,
 }
 
@@ -190,7 +192,7 @@ impl History {
     /// Earlier actions that touched one of these files, the newest first, among the last `within`.
     pub(crate) fn of_files<'a>(
         &'a self,
-        files: &[Place],
+        files: &[NormalizedPath],
         within: usize,
     ) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let files: Vec<u64> = files.iter().take(MOST_FILES).map(hash).collect();
@@ -200,18 +202,18 @@ impl History {
     }
 
     /// Whether a file was touched before.
-    pub(crate) fn knows(&self, place: &Place) -> bool {
+    pub(crate) fn knows(&self, place: &NormalizedPath) -> bool {
         self.touched.contains(&hash(place))
     }
 
     /// Whether a file was changed before.
-    pub(crate) fn has_changed(&self, place: &Place) -> bool {
+    pub(crate) fn has_changed(&self, place: &NormalizedPath) -> bool {
         self.changed.contains(&hash(place))
     }
 
     /// Where commands are run.
-    pub(crate) fn here(&self) -> &Here {
-        &self.here
+    pub(crate) fn directory(&self) -> &WorkingDirectory {
+        &self.directory
     }
 
     /// Whether an earlier command had this word.
@@ -221,72 +223,82 @@ impl History {
 
     /// A new instruction: what is counted since the newest one begins anew.
     /// Whoever said something may have changed something as well: what was done before is no part of a circle.
-    pub(crate) fn begin_prompt(&mut self) {
+    pub(crate) fn start_prompt(&mut self) {
         self.activity = Activity::default();
         self.entries.clear();
     }
 
     /// Keeps an action in mind.
-    pub(crate) fn note(&mut self, deed: &Deed<'_>, print: Option<Print>, call: Option<&str>, repeats: bool) {
-        let kind = if deed.changes() {
+    pub(crate) fn record(
+        &mut self,
+        action: &AnalyzedAction<'_>,
+        fingerprint: Option<Fingerprint>,
+        call: Option<&str>,
+        repeats: bool,
+    ) {
+        let kind = if action.changes_files() {
             Kind::Change
-        } else if deed.looks() {
+        } else if action.is_read_only() {
             Kind::Look
         } else {
             Kind::Run
         };
         if kind == Kind::Change {
             self.activity.changes = self.activity.changes.saturating_add(1);
-            self.activity.volume = self.activity.volume.saturating_add(deed.content().len() as u64);
-            let new = deed.changed.iter().filter(|place| !self.knows(place)).count();
+            self.activity.volume = self.activity.volume.saturating_add(action.content().len() as u64);
+            let new = action.changed.iter().filter(|place| !self.knows(place)).count();
             self.activity.new_files = self
                 .activity
                 .new_files
                 .saturating_add(u32::try_from(new).unwrap_or(u32::MAX));
         }
-        keep(&mut self.touched, deed.touched.iter().map(hash));
-        self.keep_made(deed);
-        self.follow(deed);
+        insert_bounded(&mut self.touched, action.touched.iter().map(hash));
+        self.record_changes(action);
+        self.follow_directory(action);
         if self.entries.len() >= MOST_ENTRIES {
             self.entries.pop_front();
         }
         let files = if kind == Kind::Change {
-            &deed.changed
+            &action.changed
         } else {
-            &deed.touched
+            &action.touched
         };
         self.entries.push_back(Entry {
             kind,
             files: files.iter().take(MOST_FILES).map(hash).collect(),
-            print,
-            command: command_hash(deed),
+            fingerprint,
+            command: command_hash(action),
             call: call.map(|call| hash(&call)),
-            failed: deed.action.failed,
+            failed: action.sketch.failed,
             repeats,
         });
     }
 
     /// Keeps in mind what a subagent made and ran: it may end that again. And what it looked at: that was there before.
-    pub(crate) fn note_delegated(&mut self, deed: &Deed<'_>) {
-        keep(&mut self.touched, deed.touched.iter().map(hash));
-        self.keep_made(deed);
+    pub(crate) fn record_subagent(&mut self, action: &AnalyzedAction<'_>) {
+        insert_bounded(&mut self.touched, action.touched.iter().map(hash));
+        self.record_changes(action);
     }
 
-    fn keep_made(&mut self, deed: &Deed<'_>) {
-        keep(&mut self.changed, deed.made.iter().map(hash));
-        let words = deed.programs().iter().flat_map(Program::words).flat_map(names_in);
-        keep(&mut self.words, words.map(|word| hash(&word)));
+    fn record_changes(&mut self, action: &AnalyzedAction<'_>) {
+        insert_bounded(&mut self.changed, action.created.iter().map(hash));
+        let words = action
+            .programs()
+            .iter()
+            .flat_map(Program::words)
+            .flat_map(names_in);
+        insert_bounded(&mut self.words, words.map(|word| hash(&word)));
     }
 
-    fn follow(&mut self, deed: &Deed<'_>) {
+    fn follow_directory(&mut self, action: &AnalyzedAction<'_>) {
         // What is done in another shell, also in one of parentheses, leaves this one where it is.
-        for command in deed.programs().iter().filter(|command| command.shell == 0) {
-            self.here.follow(command);
+        for command in action.programs().iter().filter(|command| command.shell == 0) {
+            self.directory.follow(command);
         }
     }
 
     /// How an earlier action ended.
-    pub(crate) fn ended(&mut self, call: &str, failed: bool) {
+    pub(crate) fn record_result(&mut self, call: &str, failed: bool) {
         let call = hash(&call);
         if let Some(entry) = self
             .entries
@@ -300,9 +312,9 @@ impl History {
 }
 
 /// The text that a change writes.
-pub(crate) fn print_of(deed: &Deed<'_>) -> Option<Print> {
-    if deed.changes() {
-        Print::of(deed.content())
+pub(crate) fn fingerprint_of(action: &AnalyzedAction<'_>) -> Option<Fingerprint> {
+    if action.changes_files() {
+        Fingerprint::of(action.content())
     } else {
         None
     }
@@ -314,12 +326,12 @@ pub(crate) fn call_hash(call: &str) -> u64 {
 }
 
 /// A command, whatever the spaces in it.
-pub(crate) fn command_hash(deed: &Deed<'_>) -> Option<u64> {
-    if deed.programs().is_empty() {
+pub(crate) fn command_hash(action: &AnalyzedAction<'_>) -> Option<u64> {
+    if action.programs().is_empty() {
         return None;
     }
     let mut hasher = DefaultHasher::new();
-    for command in deed.programs() {
+    for command in action.programs() {
         command.arguments.len().hash(&mut hasher);
         command.words().for_each(|word| word.hash(&mut hasher));
         command.targets.hash(&mut hasher);
@@ -334,7 +346,7 @@ pub(crate) fn names_in(word: &str) -> impl Iterator<Item = &str> {
         .filter(|part| part.len() >= 3)
 }
 
-fn keep(names: &mut HashSet<u64>, new: impl Iterator<Item = u64>) {
+fn insert_bounded(names: &mut HashSet<u64>, new: impl Iterator<Item = u64>) {
     for name in new {
         if names.len() >= MOST_NAMES {
             return;
@@ -363,13 +375,13 @@ mod tests {
     #[test]
     fn nearly_equal_texts_resemble_each_other() {
         let text = "pub fn parse(input: &str) -> Result<Vec<Token>, Error> { let mut tokens = Vec::new(); lex(input) }";
-        let print = |text: &str| Print::of(text).unwrap();
-        assert!(print(text).is(&print(text)));
-        assert!(print(text).resembles(&print(&format!("{} {text}", &text[..40]))));
-        assert!(!print(text).is(&print(&format!("{text} "))));
-        assert!(!print(text).resembles(&print(
+        let fingerprint = |text: &str| Fingerprint::of(text).unwrap();
+        assert!(fingerprint(text).is(&fingerprint(text)));
+        assert!(fingerprint(text).resembles(&fingerprint(&format!("{} {text}", &text[..40]))));
+        assert!(!fingerprint(text).is(&fingerprint(&format!("{text} "))));
+        assert!(!fingerprint(text).resembles(&fingerprint(
             "struct Unrelated { names: HashMap<String, u64>, count: usize, size: u8 }"
         )));
-        assert_eq!(Print::of(" \n"), None);
+        assert_eq!(Fingerprint::of(" \n"), None);
     }
 }

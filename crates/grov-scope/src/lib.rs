@@ -1,31 +1,31 @@
 //! Is this action inside the goal's contract? Findings with a reason each.
 //!
-//! Entry point: [`Rules`] follows one conversation, action by action. [`Place`], [`Pattern`] and [`FileKind`] compare
+//! Entry point: [`Rules`] follows one conversation, action by action. [`NormalizedPath`], [`Pattern`] and [`FileKind`] compare
 //! files as text; [`words`] and [`names`] read what a person typed.
 //!
 //! It knows no model, no store and no file system: paths are compared as text.
 #![forbid(unsafe_code)]
 
+mod analyzed_action;
+mod association;
+mod constraints;
 mod contract;
 mod danger;
-mod deed;
+mod file_kind;
 mod history;
-mod kinds;
-mod limits;
 pub mod names;
-mod neighbours;
-mod outside;
+mod normalized_path;
+mod out_of_scope;
 mod pattern;
-mod place;
 mod relatedness;
 mod repetition;
 mod rules;
 pub mod words;
 
-pub use deed::Deed;
+pub use analyzed_action::AnalyzedAction;
+pub use association::Association;
+pub use file_kind::{FileKind, is_build_output, is_temporary};
 pub use history::Activity;
-pub use kinds::{FileKind, is_made_by_build, is_temporary};
-pub use neighbours::Neighbour;
+pub use normalized_path::{NormalizedPath, ProjectRoot};
 pub use pattern::Pattern;
-pub use place::{Place, Root};
-pub use rules::{Memo, Rules, Subject};
+pub use rules::{FindingSubject, Memo, Rules};

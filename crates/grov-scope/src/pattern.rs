@@ -1,6 +1,6 @@
 //! What an entry of a scope, a permission or a ban names: a path, a glob, a file by its name, an identifier.
 
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::fold;
 
 /// Of longer entries the beginning counts.
@@ -56,7 +56,7 @@ pub struct Pattern {
 
 impl Pattern {
     /// Prepares an entry. A relative one matches below any folder: people leave out where they stand.
-    pub fn new(root: &Root, entry: &str) -> Self {
+    pub fn new(root: &ProjectRoot, entry: &str) -> Self {
         let text = entry
             .trim()
             .trim_matches(['"', '\'', '`'])
@@ -68,9 +68,9 @@ impl Pattern {
             Vec::new()
         } else {
             let alternatives = alternatives(text).into_iter().map(|text| {
-                let place = Place::new(root, text.trim_end_matches('/'));
-                anchored |= !place.is_inside();
-                place.parts().map(Part::new).collect::<Vec<Part>>()
+                let place = NormalizedPath::new(root, text.trim_end_matches('/'));
+                anchored |= !place.is_in_project();
+                place.components().map(Part::new).collect::<Vec<Part>>()
             });
             alternatives.filter(|parts| !parts.is_empty()).collect()
         };
@@ -93,7 +93,7 @@ impl Pattern {
     }
 
     /// Whether the place is what the entry names, or lies in it.
-    pub fn covers(&self, place: &Place) -> bool {
+    pub fn covers(&self, place: &NormalizedPath) -> bool {
         let starts = if self.anchored { 1 } else { place.depth() };
         self.alternatives
             .iter()
@@ -101,7 +101,7 @@ impl Pattern {
     }
 
     /// Whether the place is covered, or has the name of the identifier: `crate::parser` is expected in `parser.rs`.
-    pub fn expects(&self, place: &Place) -> bool {
+    pub fn expects(&self, place: &NormalizedPath) -> bool {
         if self.covers(place) {
             return true;
         }
@@ -132,7 +132,7 @@ fn alternatives(text: &str) -> Vec<String> {
 }
 
 /// Whether the pattern is the place, from its part `start` on, or a folder that holds it.
-fn matches_parts(pattern: &[Part], place: &Place, start: usize) -> bool {
+fn matches_parts(pattern: &[Part], place: &NormalizedPath, start: usize) -> bool {
     let (mut at, mut part) = (0, start);
     // Where to go on when it does not match: behind the last `**`, one part further.
     let mut retry: Option<(usize, usize)> = None;
@@ -149,7 +149,7 @@ fn matches_parts(pattern: &[Part], place: &Place, start: usize) -> bool {
             }
             continue;
         }
-        if part < place.depth() && pattern[at].matches(place.part(part)) {
+        if part < place.depth() && pattern[at].matches(place.component(part)) {
             at += 1;
             part += 1;
             continue;
@@ -203,8 +203,8 @@ mod tests {
     use proptest::prelude::*;
 
     fn covers(entry: &str, path: &str) -> bool {
-        let root = Root::new(Some("/home/me/p"));
-        Pattern::new(&root, entry).covers(&Place::new(&root, path))
+        let root = ProjectRoot::new(Some("/home/me/p"));
+        Pattern::new(&root, entry).covers(&NormalizedPath::new(&root, path))
     }
 
     #[test]
@@ -251,8 +251,9 @@ mod tests {
 
     #[test]
     fn identifiers_are_expected_in_files_of_their_name() {
-        let root = Root::default();
-        let expects = |entry: &str, path: &str| Pattern::new(&root, entry).expects(&Place::new(&root, path));
+        let root = ProjectRoot::default();
+        let expects =
+            |entry: &str, path: &str| Pattern::new(&root, entry).expects(&NormalizedPath::new(&root, path));
         assert!(expects("crate::parser", "src/parser.rs"));
         assert!(expects("UserStore", "src/UserStore.ts"));
         assert!(expects("src/parser.rs", "tests/parser.rs"));
@@ -263,14 +264,14 @@ mod tests {
     proptest! {
         #[test]
         fn any_entry_is_compared_with_any_path(entry in any::<String>(), path in any::<String>()) {
-            let root = Root::new(Some("/p"));
-            let _ = Pattern::new(&root, &entry).expects(&Place::new(&root, &path));
+            let root = ProjectRoot::new(Some("/p"));
+            let _ = Pattern::new(&root, &entry).expects(&NormalizedPath::new(&root, &path));
         }
 
         #[test]
         fn globs_of_stars_end(entry in "[*?a/{},]{0,60}", path in "[a/]{0,60}") {
-            let root = Root::default();
-            let _ = Pattern::new(&root, &entry).covers(&Place::new(&root, &path));
+            let root = ProjectRoot::default();
+            let _ = Pattern::new(&root, &entry).covers(&NormalizedPath::new(&root, &path));
         }
 
         #[test]

@@ -4,9 +4,9 @@
 //! into the same file for the third time, two texts take turns, a command that failed is given again and again with
 //! nothing new in between.
 
-use crate::deed::Deed;
-use crate::history::{Entry, History, Kind, Print, command_hash};
-use crate::place::Place;
+use crate::analyzed_action::AnalyzedAction;
+use crate::history::{Entry, Fingerprint, History, Kind, command_hash};
+use crate::normalized_path::NormalizedPath;
 use grov_domain::{EffectKind, Finding, Rule};
 
 /// So many actions are looked back on: what lies further back was done for another reason.
@@ -19,80 +19,86 @@ const LEAST_BYTES: usize = 20;
 const SEEN_AND_REPEATED: usize = 5;
 
 /// What is found of an action.
-pub(crate) fn findings(deed: &Deed<'_>, print: Option<&Print>, history: &History) -> Vec<Finding> {
+pub(crate) fn findings(
+    action: &AnalyzedAction<'_>,
+    fingerprint: Option<&Fingerprint>,
+    history: &History,
+) -> Vec<Finding> {
     let mut found = Vec::new();
-    if let Some(print) = print {
-        found.extend(same_text(deed, print, history));
+    if let Some(fingerprint) = fingerprint {
+        found.extend(same_text(action, fingerprint, history));
     }
-    found.extend(same_failure(deed, history));
+    found.extend(same_failure(action, history));
     found
 }
 
 /// Earlier changes of a file, the newest first, as far back as the file stayed the conversation's own.
 struct Earlier<'a> {
-    prints: Vec<&'a Print>,
+    fingerprints: Vec<&'a Fingerprint>,
     /// How many of them were made since the file was looked at last.
     unseen: usize,
 }
 
 impl<'a> Earlier<'a> {
-    fn of(file: &Place, history: &'a History) -> Self {
-        let mut prints: Vec<&Print> = Vec::new();
+    fn of(file: &NormalizedPath, history: &'a History) -> Self {
+        let mut fingerprints: Vec<&Fingerprint> = Vec::new();
         let mut unseen = None;
         // A change that failed wrote nothing; it counts while nothing else was written after it.
         let mut written = false;
         for entry in history.of_files(std::slice::from_ref(file), WITHIN) {
             if entry.kind == Kind::Look {
-                unseen.get_or_insert(prints.len());
+                unseen.get_or_insert(fingerprints.len());
             }
             if entry.kind != Kind::Change {
                 continue;
             }
             // Put back by a command: to write it again is no circle.
-            let Some(print) = &entry.print else { break };
+            let Some(fingerprint) = &entry.fingerprint else {
+                break;
+            };
             let failed = entry.failed == Some(true);
             if !(failed && written) {
-                prints.push(print);
+                fingerprints.push(fingerprint);
             }
             written |= !failed;
         }
         Self {
-            unseen: unseen.unwrap_or(prints.len()),
-            prints,
+            unseen: unseen.unwrap_or(fingerprints.len()),
+            fingerprints,
         }
     }
 
     /// How often a text was written that is the same or, once there is a circle, nearly the same.
-    fn times(&self, print: &Print) -> usize {
-        let circles = is_circle(&self.prints);
+    fn times(&self, fingerprint: &Fingerprint) -> usize {
+        let circles = is_circle(&self.fingerprints);
         // Who went round three times goes on with small variations.
         let goes_on = circles
             && self
-                .prints
+                .fingerprints
                 .iter()
-                .any(|one| self.prints.iter().filter(|other| other.is(one)).count() >= 3);
-        let alike = |other: &&&Print| {
+                .any(|one| self.fingerprints.iter().filter(|other| other.is(one)).count() >= 3);
+        let alike = |other: &&&Fingerprint| {
             if circles {
-                other.resembles(print) || goes_on && other.begins_as(print)
+                other.resembles(fingerprint) || goes_on && other.begins_as(fingerprint)
             } else {
-                other.is(print)
+                other.is(fingerprint)
             }
         };
-        let all = self.prints.iter().filter(alike).count();
+        let all = self.fingerprints.iter().filter(alike).count();
         // To look at the file first is what a careful agent does; to do so for ever is not.
         if all >= SEEN_AND_REPEATED {
             return all;
         }
-        self.prints.iter().take(self.unseen).filter(alike).count()
+        self.fingerprints.iter().take(self.unseen).filter(alike).count()
     }
 }
 
-fn same_text(deed: &Deed<'_>, print: &Print, history: &History) -> Option<Finding> {
-    let file = deed.changed.first()?;
+fn same_text(action: &AnalyzedAction<'_>, fingerprint: &Fingerprint, history: &History) -> Option<Finding> {
+    let file = action.changed.first()?;
     let earlier = Earlier::of(file, history);
-    let times = earlier.times(print);
-    let least = if print.bytes < LEAST_BYTES { 3 } else { 2 };
-    let name = file.shown();
+    let times = earlier.times(fingerprint);
+    let least = if fingerprint.bytes < LEAST_BYTES { 3 } else { 2 };
+    let name = file.display();
     if times >= least {
         let at_most = 4_usize.saturating_sub(times - least).max(2);
         return Some(finding(
@@ -104,11 +110,11 @@ fn same_text(deed: &Deed<'_>, print: &Print, history: &History) -> Option<Findin
             ),
         ));
     }
-    if let [one, two, three, ..] = earlier.prints.as_slice()
+    if let [one, two, three, ..] = earlier.fingerprints.as_slice()
         && earlier.unseen >= 3
-        && two.is(print)
+        && two.is(fingerprint)
         && three.is(one)
-        && !one.is(print)
+        && !one.is(fingerprint)
     {
         let reason = format!("Two versions of {name} take turns: the change goes back and forth");
         return Some(finding(4, Some(name), reason));
@@ -116,9 +122,9 @@ fn same_text(deed: &Deed<'_>, print: &Print, history: &History) -> Option<Findin
     None
 }
 
-fn same_failure(deed: &Deed<'_>, history: &History) -> Option<Finding> {
-    let command = command_hash(deed)?;
-    if deed.looks() || waits(deed) {
+fn same_failure(action: &AnalyzedAction<'_>, history: &History) -> Option<Finding> {
+    let command = command_hash(action)?;
+    if action.is_read_only() || waits(action) {
         return None;
     }
     let mut failures = 0;
@@ -132,7 +138,7 @@ fn same_failure(deed: &Deed<'_>, history: &History) -> Option<Finding> {
         } else if is_new_work(entry) {
             break;
         }
-        circles |= entry.kind == Kind::Change && entry.repeats && entry.print.is_some();
+        circles |= entry.kind == Kind::Change && entry.repeats && entry.fingerprint.is_some();
     }
     let least = if circles { 1 } else { 2 };
     if failures < least {
@@ -152,15 +158,19 @@ fn same_failure(deed: &Deed<'_>, history: &History) -> Option<Finding> {
 }
 
 /// Whether a change writes what was written into the same file before: it brings nothing new.
-pub(crate) fn repeats(deed: &Deed<'_>, print: Option<&Print>, history: &History) -> bool {
-    let (Some(file), Some(print)) = (deed.changed.first(), print) else {
+pub(crate) fn repeats(
+    action: &AnalyzedAction<'_>,
+    fingerprint: Option<&Fingerprint>,
+    history: &History,
+) -> bool {
+    let (Some(file), Some(fingerprint)) = (action.changed.first(), fingerprint) else {
         return false;
     };
-    Earlier::of(file, history).times(print) > 0
+    Earlier::of(file, history).times(fingerprint) > 0
 }
 
 /// Whether a text was written twice already.
-fn is_circle(earlier: &[&Print]) -> bool {
+fn is_circle(earlier: &[&Fingerprint]) -> bool {
     earlier
         .iter()
         .enumerate()
@@ -177,9 +187,9 @@ fn is_new_work(entry: &Entry) -> bool {
 }
 
 /// Whether the command waits for something outside: a server that starts, a build elsewhere.
-fn waits(deed: &Deed<'_>) -> bool {
-    deed.action.effects.contains(&EffectKind::Network)
-        || deed
+fn waits(action: &AnalyzedAction<'_>) -> bool {
+    action.sketch.effects.contains(&EffectKind::Network)
+        || action
             .programs()
             .iter()
             .any(|command| matches!(command.name(), "sleep" | "wait" | "watch"))
@@ -207,7 +217,7 @@ fn finding(at_most: u8, file: Option<&str>, reason: String) -> Finding {
 #[cfg(test)]
 mod tests {
     use crate::Rules;
-    use crate::deed::tests::{bash, edit, read};
+    use crate::analyzed_action::tests::{bash, edit, read};
     use grov_domain::{ActionSketch, GoalContract};
 
     const A: &str = "fn parse(input: &str) -> Result<Tree, Error> { lex(input)?.tree() }";
@@ -318,7 +328,7 @@ mod tests {
         let test = bash("cargo test");
         for call in ["1", "2"] {
             assert_eq!(rules.assess(&test, Some(call)).score, 10);
-            rules.ended(call, true);
+            rules.record_result(call, true);
         }
         assert_eq!(rules.assess(&test, Some("3")).score, 4);
     }

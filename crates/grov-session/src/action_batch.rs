@@ -152,7 +152,7 @@ impl ActionBatch {
     pub(crate) fn recheck(&mut self, rules: &Rules) {
         self.off_goal.retain(|stray| {
             let assessment = if stray.is_fact() || stray.is_delegated {
-                rules.without_history().assess_delegated(&stray.action)
+                rules.without_history().assess_subagent(&stray.action)
             } else {
                 rules.clone().assess(&stray.action, None)
             };

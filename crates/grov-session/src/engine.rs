@@ -159,7 +159,7 @@ impl SessionEngine {
             consents_to: consented_text(false, text, answer.as_deref()).map(sanitize_consent),
         });
         let says_something = self.contract_builder.add_prompt(text);
-        self.current_rules().prompted();
+        self.current_rules().record_prompt();
         if says_something {
             self.state_machine.on_new_request();
         }
@@ -200,7 +200,7 @@ impl SessionEngine {
             self.batch.recheck(&rules);
         }
         let still =
-            |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_delegated(&one.action));
+            |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_subagent(&one.action));
         transition.state_changed |= self.state_machine.retain_attached(contract, still);
         if waits.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
             transition.add(self.state_machine.drop_pending(context.at));
@@ -223,14 +223,14 @@ impl SessionEngine {
             .is_some_and(|call| self.permissions.was_allowed(call));
         let rules = self.current_rules();
         if is_allowed {
-            rules.allow(&action, call.as_deref());
+            rules.grant(&action, call.as_deref());
         }
         let assessment = if is_delegated {
-            rules.assess_delegated(&action)
+            rules.assess_subagent(&action)
         } else {
             rules.assess(&action, call.as_deref())
         };
-        let put_back = rules.put_back().to_vec();
+        let put_back = rules.reverted_files().to_vec();
         let is_known = self.preload.is_loaded() && self.contract_builder.is_complete();
         AssessedAction {
             action,
@@ -304,18 +304,18 @@ impl SessionEngine {
             is_delegated,
         } = outcome;
         let mut effects = Effects::default();
-        self.current_rules().ended(call, failed);
+        self.current_rules().record_result(call, failed);
         self.preload.push(|| BufferedEvent::Ended {
             call: call.to_owned(),
             failed,
         });
         if failed && self.permissions.may_be_refused(call) {
             // They said no, unless it ran and failed by itself.
-            self.current_rules().disallow(call);
+            self.current_rules().revoke(call);
         }
         if !is_delegated {
             if let Some(output) = output {
-                self.current_rules().heard(output);
+                self.current_rules().record_output(output);
                 self.preload
                     .push(|| BufferedEvent::OutputShown(output.to_owned()));
             }
@@ -325,7 +325,7 @@ impl SessionEngine {
             {
                 self.add_consent(words, context.at);
                 if question.plan.is_some() {
-                    self.current_rules().release();
+                    self.current_rules().lift_read_only();
                 }
                 effects.transition.state_changed = true;
             }
@@ -381,7 +381,7 @@ impl SessionEngine {
             effects
                 .later_verdicts
                 .extend(one.step.clone().map(|step| (step, allowed_verdict())));
-            self.current_rules().allow(&one.action, one.call.as_deref());
+            self.current_rules().grant(&one.action, one.call.as_deref());
             self.preload.push(|| BufferedEvent::Allowed {
                 action: one.action.clone(),
                 call: one.call.clone(),
@@ -402,7 +402,7 @@ impl SessionEngine {
 
     /// The user said yes to these words of the agent.
     fn add_consent(&mut self, words: &str, at: OffsetDateTime) {
-        self.current_rules().consented(words);
+        self.current_rules().record_consent(words);
         let kept = sanitize_consent(words);
         self.preload.push(|| BufferedEvent::Consent(kept.clone()));
         let mut all = self.state_machine.state().consent.words.clone();
@@ -457,7 +457,7 @@ impl SessionEngine {
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
         // Contracts are long, and seldom other ones.
         if self.rules_version.replace(version) != Some(version) && rules.contract() != contract {
-            rules.hold_to(contract.clone());
+            rules.set_contract(contract.clone());
         }
         rules
     }
@@ -519,7 +519,7 @@ impl SessionEngine {
     pub fn is_released(&self) -> bool {
         self.rules
             .as_ref()
-            .is_some_and(|rules| rules.released().is_some())
+            .is_some_and(|rules| rules.lifted_read_only().is_some())
     }
 
     /// The correction that waits to be said.
@@ -569,7 +569,7 @@ impl SessionEngine {
 
     /// A correction was put before the agent, as it is given here. Whether it is still the one of the state.
     pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
-        self.current_rules().told_to_undo();
+        self.current_rules().request_revert();
         self.state_machine.mark_delivered(said, at)
     }
 

@@ -12,7 +12,7 @@ use grov_domain::{
     ActionSketch, ClientSessionId, Correction, CorrectionId, DriftQuestion, DriftVerdict, Finding,
     ForcedRecoveryQuestion, GoalContract, JudgedBy, OFF_GOAL_BELOW, RelatedSteps, Rule, StepId, StepVerdict,
 };
-use grov_scope::{Place, Root};
+use grov_scope::{NormalizedPath, ProjectRoot};
 
 /// Why a judge is to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub enum JudgeTrigger {
 pub struct JudgeRequest {
     contract: GoalContract,
     /// Where the project lies, and the same as it is written in commands.
-    root: Root,
+    root: ProjectRoot,
     folder: Option<String>,
     response: Vec<AssessedAction>,
     kind: RequestKind,
@@ -68,7 +68,7 @@ impl JudgeRequest {
         let folder = root.map(|root| root.trim_end_matches('/'));
         Self {
             contract,
-            root: Root::new(root),
+            root: ProjectRoot::new(root),
             folder: folder.filter(|root| !root.is_empty()).map(str::to_owned),
             response: response.iter().filter(counts).cloned().collect(),
             kind,
@@ -189,7 +189,7 @@ impl JudgeRequest {
         let files = action.files.iter();
         ActionSketch {
             files: files
-                .map(|file| Place::new(&self.root, file).shown().to_owned())
+                .map(|file| NormalizedPath::new(&self.root, file).display().to_owned())
                 .collect(),
             command: action.command.as_ref().map(|command| match &self.folder {
                 Some(folder) => relative_to(folder, command),

@@ -344,7 +344,7 @@ impl SessionEngine {
         let buffer = std::mem::take(&mut self.preload.buffer);
         catch_up.follow(&buffer);
         let (mut rules, mut found) = catch_up.into_parts();
-        rules.hold_to(self.contract_builder.contract().clone());
+        rules.set_contract(self.contract_builder.contract().clone());
         // They stay open until something is concluded: something may be typed before that.
         found.retain(&self.preload.unresolved);
         if rules.consents() != self.state_machine.state().consent.words {
@@ -460,7 +460,7 @@ impl CatchUp {
     ) -> Self {
         let mut rules = Rules::new(contract_builder.contract().clone(), root);
         for words in consents {
-            rules.consented(words);
+            rules.record_consent(words);
         }
         let seen: HashSet<&StepId> = events
             .iter()
@@ -473,7 +473,7 @@ impl CatchUp {
         steps.retain(|one| !seen.contains(&one.step));
         for one in &steps {
             if one.call.as_ref().is_some_and(|call| allowed.contains(call)) {
-                rules.allow(&one.action, one.call.as_deref());
+                rules.grant(&one.action, one.call.as_deref());
             }
             rules.assess(&one.action, one.call.as_deref());
         }
@@ -492,23 +492,23 @@ impl CatchUp {
             match event {
                 BufferedEvent::Prompt { prompt, consents_to } => {
                     let says_something = self.contract_builder.add_prompt(prompt);
-                    self.rules.hold_to(self.contract_builder.contract().clone());
-                    self.rules.prompted();
+                    self.rules.set_contract(self.contract_builder.contract().clone());
+                    self.rules.record_prompt();
                     // Whoever knew nothing of the session took a "yes" for what it is about.
                     if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {
-                        self.rules.consented(words);
+                        self.rules.record_consent(words);
                     }
                 }
                 BufferedEvent::Action(done) => self.assess(done),
                 BufferedEvent::Ended { call, failed } => {
-                    self.rules.ended(call, *failed);
+                    self.rules.record_result(call, *failed);
                     if *failed {
                         self.found.fail(call);
                     }
                 }
-                BufferedEvent::OutputShown(text) => self.rules.heard(text),
-                BufferedEvent::Consent(words) => self.rules.consented(words),
-                BufferedEvent::Allowed { action, call } => self.rules.allow(action, call.as_deref()),
+                BufferedEvent::OutputShown(text) => self.rules.record_output(text),
+                BufferedEvent::Consent(words) => self.rules.record_consent(words),
+                BufferedEvent::Allowed { action, call } => self.rules.grant(action, call.as_deref()),
             }
         }
         self.taken = self.taken.max(events.len());
@@ -520,7 +520,7 @@ impl CatchUp {
         }
         let call = done.call.as_deref();
         let assessment = if done.is_delegated {
-            self.rules.assess_delegated(&done.action)
+            self.rules.assess_subagent(&done.action)
         } else {
             self.rules.assess(&done.action, call)
         };
@@ -530,7 +530,7 @@ impl CatchUp {
             call: done.call.clone(),
             assessment,
             is_delegated: done.is_delegated,
-            put_back: self.rules.put_back().to_vec(),
+            put_back: self.rules.reverted_files().to_vec(),
         });
     }
 

@@ -29,9 +29,9 @@ impl PendingRecheck {
         let Some(mut rules) = self.rules else {
             return false;
         };
-        rules.hold_to(self.contract_builder.contract().clone());
+        rules.set_contract(self.contract_builder.contract().clone());
         if let Some(words) = consented_text(says_something, prompt, self.last_answer.as_deref()) {
-            rules.consented(words);
+            rules.record_consent(words);
         }
         let spoken = NewPrompt {
             says_something,
@@ -73,7 +73,7 @@ pub(crate) fn still_applies(
         return violation
             .action
             .as_ref()
-            .is_none_or(|action| has_hard_finding(&rules.without_history().assess_delegated(action)));
+            .is_none_or(|action| has_hard_finding(&rules.without_history().assess_subagent(action)));
     }
     // A prompt lets what was done before be done again, but a circle that nothing was asked for since is still one.
     let is_circle = violation.findings.iter().any(|one| one.rule == Rule::Repetition);

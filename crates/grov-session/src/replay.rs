@@ -190,7 +190,9 @@ impl Player {
 impl SessionEngine {
     /// The score of the action that was assessed last with its fraction, in hundredths.
     fn fine_score(&self) -> u16 {
-        self.rules.as_ref().map_or(1000, grov_scope::Rules::fine_score)
+        self.rules
+            .as_ref()
+            .map_or(1000, grov_scope::Rules::score_hundredths)
     }
 
     /// The user typed something that asks for nothing. The rules do not learn of it, for an action has one score whenever the

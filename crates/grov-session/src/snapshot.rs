@@ -77,7 +77,7 @@ impl SessionEngine {
         let rules_contract = snapshot.rules_contract.map(Cow::into_owned);
         let rules = snapshot.rules.and_then(|memo| {
             let contract = rules_contract.unwrap_or_else(|| typed.clone());
-            Rules::recall(contract, root, memo)
+            Rules::restore(contract, root, memo)
         });
         let mut contract_builder = GoalContractBuilder::new(reader);
         contract_builder.set_task(TaskGoal::default(), typed.instructions);

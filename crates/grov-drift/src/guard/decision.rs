@@ -8,7 +8,7 @@ use grov_domain::{
     beginning_to,
 };
 use grov_redact::Redactor;
-use grov_scope::{Deed, Place, Root, Rules, Subject};
+use grov_scope::{AnalyzedAction, FindingSubject, NormalizedPath, ProjectRoot, Rules};
 use std::borrow::Cow;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -67,9 +67,9 @@ pub struct Stop {
 
 /// Whether an action is to be stopped. `None`: it may run, as far as Grov is asked.
 pub fn decide(question: &Question<'_>) -> Option<Stop> {
-    let root = Root::new(question.root);
-    let deed = Deed::new(&root, question.action);
-    if is_harmless(&deed) {
+    let root = ProjectRoot::new(question.root);
+    let action = AnalyzedAction::new(&root, question.action);
+    if is_harmless(&action) {
         return None;
     }
     let found = findings(question, question.contract);
@@ -77,7 +77,7 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
         return None;
     }
     let Some(masked) = question.masked else {
-        return worded(question, &deed, &root, &found);
+        return worded(question, &action, &root, &found);
     };
     let masked = Question {
         action: masked,
@@ -87,18 +87,23 @@ pub fn decide(question: &Question<'_>) -> Option<Stop> {
     let shown = findings(&masked, question.contract);
     if shown.len() < found.len() {
         // A mask hides some of what stands against it, so nothing of it can be quoted.
-        return unquoted(question, &deed);
+        return unquoted(question, &action);
     }
-    worded(&masked, &Deed::new(&root, masked.action), &root, &shown)
+    worded(&masked, &AnalyzedAction::new(&root, masked.action), &root, &shown)
 }
 
 /// The words for what stands against an action, the gravest first; `None` where all of it was allowed.
-fn worded(question: &Question<'_>, deed: &Deed<'_>, root: &Root, found: &[Finding]) -> Option<Stop> {
+fn worded(
+    question: &Question<'_>,
+    action: &AnalyzedAction<'_>,
+    root: &ProjectRoot,
+    found: &[Finding],
+) -> Option<Stop> {
     let mut subjects: Vec<String> = Vec::new();
     let mut gravest = None;
     for finding in found {
         // What was allowed is kept without secrets.
-        let subject = subject(finding, deed, root);
+        let subject = subject(finding, action, root);
         let subject = Redactor::shared().redact(&subject).into_owned();
         if is_allowed(&subject, question.allowed) || subjects.contains(&subject) {
             continue;
@@ -114,8 +119,8 @@ fn worded(question: &Question<'_>, deed: &Deed<'_>, root: &Root, found: &[Findin
 }
 
 /// The words where nothing of an action can be quoted. It is known again by a hash.
-fn unquoted(question: &Question<'_>, deed: &Deed<'_>) -> Option<Stop> {
-    let written = format!("{:?} {:?}", deed.action.command, deed.action.files);
+fn unquoted(question: &Question<'_>, action: &AnalyzedAction<'_>) -> Option<Stop> {
+    let written = format!("{:?} {:?}", action.sketch.command, action.sketch.files);
     let subject = format!("call {:016x}", xxh3_64(written.as_bytes()));
     if is_allowed(&subject, question.allowed) {
         return None;
@@ -132,38 +137,39 @@ fn unquoted(question: &Question<'_>, deed: &Deed<'_>) -> Option<Stop> {
 
 /// Whether an action is never stopped, whatever the agent is held to: looking, and tests with nothing beside them.
 pub(super) fn is_never_stopped(action: &ActionSketch, root: Option<&str>) -> bool {
-    is_harmless(&Deed::new(&Root::new(root), action))
+    is_harmless(&AnalyzedAction::new(&ProjectRoot::new(root), action))
 }
 
 /// Looking, and tests with nothing beside them.
-fn is_harmless(deed: &Deed<'_>) -> bool {
-    let effects = &deed.action.effects;
+fn is_harmless(action: &AnalyzedAction<'_>) -> bool {
+    let effects = &action.sketch.effects;
     let tests = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
-    deed.looks() || (!effects.is_empty() && !deed.is_seen_in_part() && effects.iter().all(tests))
+    action.is_read_only()
+        || (!effects.is_empty() && !action.is_partially_analyzed() && effects.iter().all(tests))
 }
 
 /// What stands against an action, the gravest first.
 fn findings(question: &Question<'_>, contract: &GoalContract) -> Vec<Finding> {
     let mut rules = Rules::new(contract.clone(), question.root);
     if question.is_released {
-        rules.release();
+        rules.lift_read_only();
     }
     for done in question.past.unwrap_or_default() {
-        rules.remember(&done.action, done.broke);
+        rules.replay(&done.action, done.broke);
         if done.is_told {
-            rules.told_to_undo();
+            rules.request_revert();
         }
     }
-    if rules.is_asked_to_undo() {
-        rules.told_to_undo();
+    if rules.is_undo_requested() {
+        rules.request_revert();
     }
     if let Some(directory) = question.directory {
         rules.assess(&going_to(directory), None);
     }
     // Facts alone, whoever acts.
     let assessment = match question.past {
-        Some(_) => rules.assess_delegated(question.action),
-        None => rules.assess_without_past(question.action),
+        Some(_) => rules.assess_subagent(question.action),
+        None => rules.assess_without_history(question.action),
     };
     let mut found = assessment.findings;
     found.retain(|finding| finding.rule.is_hard() && finding.at_most < OFF_GOAL_BELOW);
@@ -181,15 +187,15 @@ fn going_to(directory: &str) -> ActionSketch {
 }
 
 /// What a finding is about: what somebody allows who says yes.
-fn subject(finding: &Finding, deed: &Deed<'_>, root: &Root) -> String {
-    match Subject::of(finding, deed, root) {
-        Subject::File { place, removes: true } => format!("removal of {place}"),
-        Subject::File { place, .. } => format!("change of {place}"),
-        Subject::Words { words, verbs } if verbs.is_empty() => one_line(words, usize::MAX),
-        Subject::Words { words, verbs } => {
+fn subject(finding: &Finding, action: &AnalyzedAction<'_>, root: &ProjectRoot) -> String {
+    match FindingSubject::of(finding, action, root) {
+        FindingSubject::File { place, removes: true } => format!("removal of {place}"),
+        FindingSubject::File { place, .. } => format!("change of {place}"),
+        FindingSubject::Words { words, verbs } if verbs.is_empty() => one_line(words, usize::MAX),
+        FindingSubject::Words { words, verbs } => {
             format!("{} (git {})", one_line(words, usize::MAX), verbs.join(", "))
         }
-        Subject::Command(command) => format!("command {}", known_by(command)),
+        FindingSubject::Command(command) => format!("command {}", known_by(command)),
     }
 }
 
@@ -231,7 +237,8 @@ fn reason(finding: &Finding, question: &Question<'_>) -> String {
 fn from_here<'a>(file: &'a str, question: &Question<'_>) -> Cow<'a, str> {
     match question.root {
         Some(root) if question.directory.is_some_and(|directory| directory != root) => {
-            let is_below = Place::new(&Root::new(question.root), file).is_inside() && !file.starts_with('/');
+            let is_below = NormalizedPath::new(&ProjectRoot::new(question.root), file).is_in_project()
+                && !file.starts_with('/');
             if is_below {
                 format!("{}/{file}", root.trim_end_matches('/')).into()
             } else {

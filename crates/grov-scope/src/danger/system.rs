@@ -1,18 +1,18 @@
 //! What reaches into the machine itself: permissions, processes, services, the user's own settings.
 
-use super::{DESTRUCTIVE, GRAVE, RISKY, ROUGH, Surroundings, finding};
-use crate::deed::Deed;
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, RISKY, finding};
+use crate::analyzed_action::AnalyzedAction;
 use crate::history::names_in;
-use crate::place::Place;
+use crate::normalized_path::NormalizedPath;
 use grov_domain::{Finding, Program};
 
 /// What of a command reaches into the machine; `before` is the command whose output it may read.
 pub(super) fn of_command(
     command: &Program,
     before: Option<&Program>,
-    around: &Surroundings<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
-    let asked = &around.compiled.asked;
+    let asked = &context.compiled.asked;
     match command.name() {
         "chmod" => {
             let open = command
@@ -33,35 +33,35 @@ pub(super) fn of_command(
             let outside = command
                 .operands()
                 .skip(1)
-                .map(|path| Place::new(around.root, path))
-                .find(|place| !place.is_inside());
+                .map(|path| NormalizedPath::new(context.root, path))
+                .find(|place| !place.is_in_project());
             let place = outside
-                .filter(|_| around.root.is_known() && !asked.speaks_of(&["chown", "owner", "permission"]))?;
+                .filter(|_| context.root.is_known() && !asked.speaks_of(&["chown", "owner", "permission"]))?;
             finding(
                 DESTRUCTIVE,
-                Some(place.shown()),
-                format!("The owner of {} is changed", place.shown()),
+                Some(place.display()),
+                format!("The owner of {} is changed", place.display()),
             )
         }
-        "shutdown" | "reboot" | "halt" | "poweroff" => finding(GRAVE, None, "The machine is stopped"),
+        "shutdown" | "reboot" | "halt" | "poweroff" => finding(CRITICAL, None, "The machine is stopped"),
         "kill"
             if command.arguments.iter().any(|word| word == "-1")
                 && command.arguments.len() > 1
                 && command.arguments.last().is_some_and(|word| word == "-1") =>
         {
-            finding(GRAVE, None, "Every process of the user is killed")
+            finding(CRITICAL, None, "Every process of the user is killed")
         }
         "killall" | "pkill" => {
             let target = command.operands().last().unwrap_or_default();
             // What the conversation started it may stop; names of development servers are of that kind.
-            let ours = names_in(target).any(|name| around.has_run(name) || asked.names(name))
+            let ours = names_in(target).any(|name| context.has_run(name) || asked.names(name))
                 || asked.speaks_of(&["kill", "stop", "restart", "process", "opreste", "reporn"])
                 || before.is_some_and(|before| {
                     names_in(target).any(|name| before.words().any(|word| word.contains(name)))
                 });
             (!ours && !target.is_empty()).then(|| {
                 finding(
-                    ROUGH,
+                    MINOR,
                     None,
                     format!("Processes are killed by their name ({target}), whoever started them"),
                 )
@@ -121,7 +121,7 @@ pub(super) fn of_command(
             "The agent frees itself from what it is held to; nobody asked for it",
         ),
         program if !is_grov(command) && !only_reads(program) && !asked.names("grov") => {
-            let own = command.operands().find(|path| is_of_grov(path, around))?;
+            let own = command.operands().find(|path| is_of_grov(path, context))?;
             finding(
                 DESTRUCTIVE,
                 None,
@@ -150,12 +150,12 @@ fn only_reads(program: &str) -> bool {
 }
 
 /// Whether a path lies in the folder in which Grov keeps what it knows.
-fn is_of_grov(path: &str, around: &Surroundings<'_>) -> bool {
-    let Some(path) = around.here.path(path) else {
+fn is_of_grov(path: &str, context: &EvaluationContext<'_>) -> bool {
+    let Some(path) = context.directory.path(path) else {
         return false;
     };
-    let place = Place::new(around.root, &path);
-    !place.is_inside()
+    let place = NormalizedPath::new(context.root, &path);
+    !place.is_in_project()
         && behind_home(place.as_str()).is_some_and(|rest| rest.split('/').next() == Some(".grov"))
 }
 
@@ -171,11 +171,11 @@ fn frees(command: &Program) -> bool {
 }
 
 /// Changes of files that belong to the user or the system.
-pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Finding> {
-    deed.changed.iter().find_map(|place| {
+pub(super) fn of_files(action: &AnalyzedAction<'_>, context: &EvaluationContext<'_>) -> Option<Finding> {
+    action.changed.iter().find_map(|place| {
         let is_client = is_client_setting(place);
-        let is_free = place.is_inside() && !is_client;
-        if is_free || around.compiled.is_allowed(place) || around.compiled.is_named(place) {
+        let is_free = place.is_in_project() && !is_client;
+        if is_free || context.compiled.is_allowed(place) || context.compiled.is_named(place) {
             return None;
         }
         let what = if is_client {
@@ -183,7 +183,7 @@ pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Fin
         } else {
             protected(place)?
         };
-        let name = place.shown();
+        let name = place.display();
         finding(
             DESTRUCTIVE,
             Some(name),
@@ -193,7 +193,7 @@ pub(super) fn of_files(deed: &Deed<'_>, around: &Surroundings<'_>) -> Option<Fin
 }
 
 /// Whether a file is one of the client's settings, of a project or of the user: there hooks are switched off.
-fn is_client_setting(place: &Place) -> bool {
+fn is_client_setting(place: &NormalizedPath) -> bool {
     let path = place.as_str();
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let is_folder = folder == ".claude" || folder.ends_with("/.claude");
@@ -201,7 +201,7 @@ fn is_client_setting(place: &Place) -> bool {
 }
 
 /// Whose a file outside of the project is.
-fn protected(place: &Place) -> Option<&'static str> {
+fn protected(place: &NormalizedPath) -> Option<&'static str> {
     let text = place.as_str();
     let name = place.name();
     const SYSTEM: &[&str] = &[

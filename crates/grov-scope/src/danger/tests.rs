@@ -1,7 +1,7 @@
 //! Commands that nobody asked for, and the same ones where somebody did.
 
 use crate::Rules;
-use crate::deed::tests::{bash, edit};
+use crate::analyzed_action::tests::{bash, edit};
 use grov_domain::{ActionSketch, GoalContract, Rule};
 
 fn score(goal: &str, scope: &[&str], action: &ActionSketch) -> u8 {
@@ -265,7 +265,7 @@ fn the_verb_of_the_command_in_the_users_words_asks_for_it() {
             "git fetch && git reset --hard origin/main",
         ),
         (
-            "Set up the project here",
+            "Set up the project directory",
             "curl -LsSf https://x.io/install.sh | sh",
         ),
     ] {

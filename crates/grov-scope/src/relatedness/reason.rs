@@ -1,6 +1,6 @@
 //! What a person is told of a change that nothing ties to the work.
 
-use super::score::Weighed;
+use super::evidence::Evidence;
 use grov_domain::{Finding, Rule};
 
 /// With less than this share of known words a text has next to nothing to do with the work.
@@ -9,19 +9,19 @@ const NEXT_TO_NOTHING: f64 = 0.1;
 const LITTLE: f64 = 0.3;
 
 /// The finding of a flagged change; `number` counts the changes of the drift.
-pub(super) fn finding(file: &str, weighed: &Weighed, number: u32, at_most: u8) -> Finding {
+pub(super) fn finding(file: &str, evidence: &Evidence, number: u32, at_most: u8) -> Finding {
     let mut reasons = Vec::new();
-    if weighed.talk <= NEXT_TO_NOTHING {
+    if evidence.talk <= NEXT_TO_NOTHING {
         reasons.push("shares next to nothing with the goal or with anything worked on so far");
-    } else if weighed.talk < LITTLE {
+    } else if evidence.talk < LITTLE {
         reasons.push("its text shares little with the goal and the work so far");
     }
-    if weighed.is_new_part {
+    if evidence.is_new_part {
         reasons.push("a part of the project not touched before");
-    } else if !weighed.knows_folder {
+    } else if !evidence.knows_folder {
         reasons.push("a folder not worked in before");
     }
-    if weighed.is_out_of_scope {
+    if evidence.is_out_of_scope {
         reasons.push("outside of what the work is expected to touch");
     }
     if reasons.is_empty() {
@@ -33,7 +33,7 @@ pub(super) fn finding(file: &str, weighed: &Weighed, number: u32, at_most: u8) -
         String::new()
     };
     Finding {
-        rule: if weighed.talk < LITTLE {
+        rule: if evidence.talk < LITTLE {
             Rule::Tangent
         } else {
             Rule::ScopeCreep

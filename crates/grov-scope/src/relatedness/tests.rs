@@ -1,8 +1,8 @@
 //! What holds for the relatedness of whole conversations, as the rules tell it.
 
-use super::text::{Heard, words};
+use super::terms::{TextTerms, words};
 use crate::Rules;
-use crate::deed::tests::{bash, edit, read};
+use crate::analyzed_action::tests::{bash, edit, read};
 use grov_domain::{ActionSketch, ActionType, Assessment, GoalContract, OFF_GOAL_BELOW};
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -62,7 +62,7 @@ fn theme() -> ActionSketch {
 fn all(rules: &mut Rules, actions: &[ActionSketch]) -> Vec<(Assessment, u16)> {
     actions
         .iter()
-        .map(|action| (rules.assess(action, None), rules.fine_score()))
+        .map(|action| (rules.assess(action, None), rules.score_hundredths()))
         .collect()
 }
 
@@ -97,7 +97,7 @@ fn scores_are_those_of_the_reference() {
                 ..edit("", "")
             };
             rules.assess(&sketch, None);
-            let score = f64::from(rules.fine_score()) / 100.0;
+            let score = f64::from(rules.score_hundredths()) / 100.0;
             assert!(
                 (score - expected).abs() < 0.011,
                 "{}, action {place}: {score}, not {expected}",
@@ -161,7 +161,7 @@ fn what_the_user_asks_for_next_is_on_the_goal_at_once() {
     contract
         .instructions
         .push("Good. Now give the theme a darker primary color and a smaller shadow".to_owned());
-    rules.hold_to(contract);
+    rules.set_contract(contract);
     for action in [
         theme(),
         edit(
@@ -181,7 +181,7 @@ fn praise_is_no_new_task() {
     all(&mut rules, &auth_work());
     let mut contract = auth();
     contract.instructions.push("looks good, go on".to_owned());
-    rules.hold_to(contract);
+    rules.set_contract(contract);
     assert!(is_off(&rules.assess(&theme(), None)));
 }
 
@@ -321,7 +321,7 @@ fn words_are_parts_of_identifiers() {
         words("HTMLParser_old fooBarBaz refreshTokens"),
         ["bar", "baz", "foo", "html", "old", "pars", "refresh", "token"]
     );
-    let heard = Heard::of([("loadHTMLPage() my-page x", 400)]);
+    let heard = TextTerms::of([("loadHTMLPage() my-page x", 400)]);
     assert_eq!(heard.identifiers, ["loadhtmlpage"]);
     assert_eq!(heard.names, ["loadhtmlpage", "my-page", "x"]);
 }
@@ -374,7 +374,7 @@ proptest! {
 
     #[test]
     fn any_text_is_heard(text in any::<String>()) {
-        let heard = Heard::of([(text.as_str(), 400)]);
+        let heard = TextTerms::of([(text.as_str(), 400)]);
         prop_assert!(heard.words.is_sorted());
     }
 }

@@ -1,14 +1,14 @@
 //! What rules have to keep in mind to go on in another process.
 
-use super::subject::Granted;
-use super::undoing::Breaches;
+use super::reverts::UnrevertedChanges;
+use super::subject::Grants;
 use super::{ON_GOAL, Rules};
-use crate::contract::Compiled;
+use crate::association::AssociatedFiles;
+use crate::constraints::ConstraintAges;
+use crate::contract::CompiledContract;
 use crate::history::History;
-use crate::limits::Since;
-use crate::neighbours::Neighbourhood;
-use crate::place::Root;
-use crate::relatedness::{Memory, Relatedness};
+use crate::normalized_path::ProjectRoot;
+use crate::relatedness::{Relatedness, RelatednessState};
 use grov_domain::GoalContract;
 use serde::{Deserialize, Serialize};
 
@@ -20,74 +20,85 @@ const VERSION: u32 = 1;
 pub struct Memo {
     version: u32,
     consents: Vec<String>,
-    since: Since,
+    #[serde(rename = "since")]
+    constraint_ages: ConstraintAges,
     history: History,
-    around: Neighbourhood,
-    memory: Memory,
-    fine: u16,
-    #[serde(default)]
-    breaches: Breaches,
-    #[serde(default)]
-    granted: Granted,
-    #[serde(default)]
-    released: Option<String>,
+    #[serde(rename = "around")]
+    associated: AssociatedFiles,
+    #[serde(rename = "memory")]
+    relatedness: RelatednessState,
+    #[serde(rename = "fine")]
+    hundredths: u16,
+    #[serde(default, rename = "breaches")]
+    unreverted: UnrevertedChanges,
+    #[serde(default, rename = "granted")]
+    grants: Grants,
+    #[serde(default, rename = "released")]
+    lifted_read_only: Option<String>,
 }
 
 /// The same, lent.
 #[derive(Serialize)]
-struct Lent<'a> {
+struct MemoRef<'a> {
     version: u32,
     consents: &'a [String],
-    since: &'a Since,
+    #[serde(rename = "since")]
+    constraint_ages: &'a ConstraintAges,
     history: &'a History,
-    around: &'a Neighbourhood,
-    memory: &'a Memory,
-    fine: u16,
-    breaches: &'a Breaches,
-    granted: &'a Granted,
-    released: Option<&'a str>,
+    #[serde(rename = "around")]
+    associated: &'a AssociatedFiles,
+    #[serde(rename = "memory")]
+    relatedness: &'a RelatednessState,
+    #[serde(rename = "fine")]
+    hundredths: u16,
+    #[serde(rename = "breaches")]
+    unreverted: &'a UnrevertedChanges,
+    #[serde(rename = "granted")]
+    grants: &'a Grants,
+    #[serde(rename = "released")]
+    lifted_read_only: Option<&'a str>,
 }
 
 impl Rules {
     /// What has to be kept to go on elsewhere; read back as a [`Memo`].
     pub fn memo(&self) -> impl Serialize + '_ {
-        Lent {
+        MemoRef {
             version: VERSION,
             consents: &self.consents,
-            since: &self.since,
+            constraint_ages: &self.constraint_ages,
             history: &self.history,
-            around: &self.around,
-            memory: self.related.memory(),
-            fine: self.fine,
-            breaches: &self.breaches,
-            granted: &self.granted,
-            released: self.released.as_deref(),
+            associated: &self.associated,
+            relatedness: self.relatedness.state(),
+            hundredths: self.hundredths,
+            unreverted: &self.unreverted,
+            grants: &self.grants,
+            lifted_read_only: self.lifted_read_only.as_deref(),
         }
     }
 
     /// Goes on under the contract that held when the memo was made, and from the same root. `None`: it was made by another
     /// version.
-    pub fn recall(contract: GoalContract, root: Option<&str>, memo: Memo) -> Option<Self> {
+    pub fn restore(contract: GoalContract, root: Option<&str>, memo: Memo) -> Option<Self> {
         if memo.version != VERSION {
             return None;
         }
-        let root = Root::new(root);
-        let compiled = Compiled::new(&root, &contract, &memo.consents, &memo.since);
-        let related = Relatedness::recall(&contract, &compiled, &root, memo.memory);
+        let root = ProjectRoot::new(root);
+        let compiled = CompiledContract::new(&root, &contract, &memo.consents, &memo.constraint_ages);
+        let relatedness = Relatedness::restore(&contract, &compiled, &root, memo.relatedness);
         let mut rules = Self {
             contract,
             root,
             compiled,
             consents: memo.consents,
-            since: memo.since,
+            constraint_ages: memo.constraint_ages,
             history: memo.history,
-            around: memo.around,
-            related,
-            fine: memo.fine.min(ON_GOAL),
-            breaches: memo.breaches,
-            granted: memo.granted,
-            released: memo.released,
-            put_back: Vec::new(),
+            associated: memo.associated,
+            relatedness,
+            hundredths: memo.hundredths.min(ON_GOAL),
+            unreverted: memo.unreverted,
+            grants: memo.grants,
+            lifted_read_only: memo.lifted_read_only,
+            reverted_files: Vec::new(),
         };
         rules.compile();
         Some(rules)

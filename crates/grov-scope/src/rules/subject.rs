@@ -1,8 +1,8 @@
 //! What a finding is about: what somebody allows who says yes when asked.
 
-use crate::deed::Deed;
+use crate::analyzed_action::AnalyzedAction;
 use crate::history::{call_hash, command_hash};
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{Finding, Rule};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ const MOST: usize = 256;
 
 /// What a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Subject<'a> {
+pub enum FindingSubject<'a> {
     /// A change of a file or, which is asked about apart, its removal.
     File {
         /// The file in the one spelling that is compared.
@@ -32,26 +32,26 @@ pub enum Subject<'a> {
     Command(&'a str),
 }
 
-impl<'a> Subject<'a> {
-    /// The subject of what was found of a deed.
-    pub fn of(finding: &'a Finding, deed: &Deed<'a>, root: &Root) -> Self {
-        match (&finding.file, &deed.action.command) {
+impl<'a> FindingSubject<'a> {
+    /// The subject of what was found of a action.
+    pub fn of(finding: &'a Finding, action: &AnalyzedAction<'a>, root: &ProjectRoot) -> Self {
+        match (&finding.file, &action.sketch.command) {
             (Some(file), _) => Self::File {
-                place: Place::new(root, file).as_str().to_owned(),
-                removes: deed.removes,
+                place: NormalizedPath::new(root, file).as_str().to_owned(),
+                removes: action.removes,
             },
             (None, Some(command)) if finding.rule != Rule::Constraint => Self::Command(command),
             (None, _) => Self::Words {
                 words: &finding.reason,
-                verbs: git_verbs(deed),
+                verbs: git_verbs(action),
             },
         }
     }
 
-    fn known_by(&self, deed: &Deed<'_>) -> u64 {
+    fn known_by(&self, action: &AnalyzedAction<'_>) -> u64 {
         let mut hasher = DefaultHasher::new();
         match self {
-            Self::Command(_) => ("command", command_hash(deed)).hash(&mut hasher),
+            Self::Command(_) => ("command", command_hash(action)).hash(&mut hasher),
             other => other.hash(&mut hasher),
         }
         hasher.finish()
@@ -59,7 +59,7 @@ impl<'a> Subject<'a> {
 }
 
 /// What Git is told to do beside looking and preparing, in one order.
-fn git_verbs(deed: &Deed<'_>) -> Vec<String> {
+fn git_verbs(action: &AnalyzedAction<'_>) -> Vec<String> {
     const LOOKS: &[&str] = &[
         "",
         "add",
@@ -72,7 +72,7 @@ fn git_verbs(deed: &Deed<'_>) -> Vec<String> {
         "show",
         "status",
     ];
-    let verbs = deed.programs().iter().map(|command| command.git().0);
+    let verbs = action.programs().iter().map(|command| command.git().0);
     let mut verbs: Vec<String> = verbs
         .filter(|verb| !LOOKS.contains(verb))
         .map(str::to_owned)
@@ -84,7 +84,7 @@ fn git_verbs(deed: &Deed<'_>) -> Vec<String> {
 
 /// What the user said yes to.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Granted(VecDeque<Grant>);
+pub(super) struct Grants(VecDeque<Grant>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Grant {
@@ -92,15 +92,21 @@ struct Grant {
     call: Option<u64>,
 }
 
-impl Granted {
+impl Grants {
     /// The user said yes to an action of which this was found.
-    pub(super) fn add(&mut self, facts: &[Finding], deed: &Deed<'_>, root: &Root, call: Option<&str>) {
+    pub(super) fn add(
+        &mut self,
+        facts: &[Finding],
+        action: &AnalyzedAction<'_>,
+        root: &ProjectRoot,
+        call: Option<&str>,
+    ) {
         for finding in facts {
             if self.0.len() >= MOST {
                 self.0.pop_front();
             }
             self.0.push_back(Grant {
-                subject: Subject::of(finding, deed, root).known_by(deed),
+                subject: FindingSubject::of(finding, action, root).known_by(action),
                 call: call.map(call_hash),
             });
         }
@@ -113,12 +119,17 @@ impl Granted {
     }
 
     /// Leaves out what the user said yes to.
-    pub(super) fn remove_from(&self, found: &mut Vec<Finding>, deed: &Deed<'_>, root: &Root) {
+    pub(super) fn remove_from(
+        &self,
+        found: &mut Vec<Finding>,
+        action: &AnalyzedAction<'_>,
+        root: &ProjectRoot,
+    ) {
         if self.0.is_empty() {
             return;
         }
         found.retain(|finding| {
-            let subject = Subject::of(finding, deed, root).known_by(deed);
+            let subject = FindingSubject::of(finding, action, root).known_by(action);
             !self.0.iter().any(|grant| grant.subject == subject)
         });
     }

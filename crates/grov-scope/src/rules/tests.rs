@@ -1,7 +1,7 @@
 //! What holds for any conversation.
 
 use super::*;
-use crate::deed::tests::{bash, edit, read};
+use crate::analyzed_action::tests::{bash, edit, read};
 use grov_domain::{ActionType, EffectKind};
 use proptest::prelude::*;
 
@@ -67,9 +67,9 @@ fn a_subagent_is_judged_by_facts_alone() {
         contract(&["src/parser.rs"], &[], &[], &["do not touch src/auth/"]),
         None,
     );
-    assert_eq!(rules.assess_delegated(&edit("web/site.css", "")).score, 10);
-    assert_eq!(rules.assess_delegated(&edit("src/auth/a.rs", "")).score, 3);
-    assert_eq!(rules.assess_delegated(&bash("git reset --hard")).score, 4);
+    assert_eq!(rules.assess_subagent(&edit("web/site.css", "")).score, 10);
+    assert_eq!(rules.assess_subagent(&edit("src/auth/a.rs", "")).score, 3);
+    assert_eq!(rules.assess_subagent(&bash("git reset --hard")).score, 4);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn a_new_instruction_opens_files_and_counts_anew() {
     );
     let mut newer = rules.contract().clone();
     newer.instructions.push("now fix src/auth/a.rs too".to_owned());
-    rules.hold_to(newer);
+    rules.set_contract(newer);
     assert_eq!(rules.activity(), Activity::default());
     assert_eq!(rules.assess(&edit("src/auth/a.rs", "abd"), None).score, 10);
     assert_eq!(rules.activity().new_files, 0, "it was touched before");
@@ -113,7 +113,7 @@ fn odd_input_is_judged() {
         ..edit("", "x")
     };
     assert_eq!(rules.assess(&files, None).score, 10);
-    rules.ended("unknown", true);
+    rules.record_result("unknown", true);
 }
 
 #[test]
@@ -249,12 +249,12 @@ proptest! {
             let mut scores = Vec::new();
             for (at, action) in actions.iter().enumerate() {
                 if at == 4 {
-                    rules.hold_to(newer.clone());
+                    rules.set_contract(newer.clone());
                 }
                 let assessment = rules.assess(action, Some("call"));
                 scores.push(assessment.clone());
-                scores.push(rules.assess_delegated(action));
-                rules.ended("call", at % 2 == 0);
+                scores.push(rules.assess_subagent(action));
+                rules.record_result("call", at % 2 == 0);
             }
             scores
         };
@@ -283,15 +283,15 @@ proptest! {
             let mut said = Vec::new();
             for (at, action) in actions.iter().enumerate() {
                 if at == 3 {
-                    rules.consented("Shall I run `git push` and change src/a.rs?");
-                    rules.hold_to(newer.clone());
+                    rules.record_consent("Shall I run `git push` and change src/a.rs?");
+                    rules.set_contract(newer.clone());
                 }
                 if parted == Some(at) {
                     rules = passed_on(&rules, root.as_deref());
                 }
-                said.push((rules.assess(action, Some("call")), rules.fine_score(), rules.activity()));
-                rules.heard("src/a.rs:3: error in tests/a.rs");
-                rules.ended("call", at % 2 == 0);
+                said.push((rules.assess(action, Some("call")), rules.score_hundredths(), rules.activity()));
+                rules.record_output("src/a.rs:3: error in tests/a.rs");
+                rules.record_result("call", at % 2 == 0);
             }
             said
         };
@@ -326,7 +326,7 @@ proptest! {
 fn passed_on(rules: &Rules, root: Option<&str>) -> Rules {
     let text = serde_json::to_string(&rules.memo()).unwrap();
     let memo = serde_json::from_str(&text).unwrap();
-    Rules::recall(rules.contract().clone(), root, memo).unwrap()
+    Rules::restore(rules.contract().clone(), root, memo).unwrap()
 }
 
 #[test]
@@ -336,7 +336,7 @@ fn the_memo_of_another_version_is_not_read() {
     let newer = text.replacen("\"version\":1", "\"version\":999", 1);
     assert_ne!(text, newer);
     let memo = serde_json::from_str(&newer).unwrap();
-    assert!(Rules::recall(GoalContract::default(), None, memo).is_none());
+    assert!(Rules::restore(GoalContract::default(), None, memo).is_none());
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn what_failed_before_a_prompt_may_be_run_again() {
     let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
     let run = |rules: &mut Rules| rules.assess(&failing, None).score;
     assert_eq!((run(&mut rules), run(&mut rules)), (10, 10));
-    rules.prompted();
+    rules.record_prompt();
     assert_eq!((run(&mut rules), run(&mut rules)), (10, 10));
     assert_eq!(run(&mut rules), 4);
 }
@@ -358,7 +358,7 @@ fn what_the_user_said_yes_to_is_asked_for() {
     let publish = bash("cargo publish");
     let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
     assert_eq!(rules.assess(&publish, None).score, 3);
-    rules.consented("The parser is fixed. Shall I publish the crate and remove web/old.css?");
+    rules.record_consent("The parser is fixed. Shall I publish the crate and remove web/old.css?");
     assert_eq!(rules.assess(&publish, None).score, 10);
     assert_eq!(
         rules.assess(&edit("web/old.css", ".a { color: red }"), None),
@@ -367,11 +367,11 @@ fn what_the_user_said_yes_to_is_asked_for() {
     // It holds while the work goes on, and no longer.
     let mut held = contract(&["src/parser.rs"], &[], &[], &[]);
     held.instructions.push("also fix the lexer".to_owned());
-    rules.hold_to(held.clone());
+    rules.set_contract(held.clone());
     assert_eq!(rules.assess(&publish, None).score, 10);
     held.goal = "Write a guide".to_owned();
     held.instructions = vec!["Write a guide".to_owned()];
-    rules.hold_to(held);
+    rules.set_contract(held);
     assert_eq!(rules.assess(&publish, None).score, 3);
 }
 
@@ -379,18 +379,18 @@ fn what_the_user_said_yes_to_is_asked_for() {
 fn what_the_user_said_yes_to_twice_counts_once_and_as_the_newest() {
     let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
     let publish = "Shall I publish the crate?";
-    rules.consented(publish);
-    rules.consented("Shall I go on?");
-    rules.consented(publish);
+    rules.record_consent(publish);
+    rules.record_consent("Shall I go on?");
+    rules.record_consent(publish);
     assert_eq!(rules.consents(), ["Shall I go on?", publish]);
     // Of long words the ends are kept, and told apart by them.
     let long = "Shall I go on? ".repeat(1000);
-    rules.consented(&long);
-    rules.consented(&long);
+    rules.record_consent(&long);
+    rules.record_consent(&long);
     assert_eq!(rules.consents().len(), 3);
     // Whatever is said yes to again and again pushes nothing out.
     for _ in 0..MOST_CONSENTS {
-        rules.consented("Shall I go on?");
+        rules.record_consent("Shall I go on?");
     }
     assert_eq!(rules.assess(&bash("cargo publish"), None).score, 10);
 }
@@ -398,7 +398,7 @@ fn what_the_user_said_yes_to_twice_counts_once_and_as_the_newest() {
 #[test]
 fn an_agents_question_forbids_nothing() {
     let mut rules = Rules::new(contract(&[], &[], &[], &[]), Some("/home/me/p"));
-    rules.consented("I will not touch src/lib.rs. Do not change src/parser.rs by hand?");
+    rules.record_consent("I will not touch src/lib.rs. Do not change src/parser.rs by hand?");
     assert_eq!(rules.assess(&edit("src/parser.rs", "x"), None).score, 10);
 }
 
@@ -410,7 +410,7 @@ fn changes(goal: &str, shown: &str, texts: &[(&str, &str)]) -> Vec<u8> {
         ..GoalContract::default()
     };
     let mut rules = Rules::new(held, Some("/home/me/p"));
-    rules.heard(shown);
+    rules.record_output(shown);
     let change = |(file, text): &(&str, &str)| {
         rules.assess(&read(file), None);
         rules.assess(&edit(file, text), None).score
@@ -510,12 +510,12 @@ fn a_bump_of_versions_brings_in_no_dependency_for_certain() {
 fn a_subagent_may_remove_what_it_made() {
     let mut rules = Rules::new(contract(&["src/parser.rs"], &[], &[], &[]), Some("/home/me/p"));
     let removal = bash("rm -rf ../demo");
-    assert_eq!(rules.assess_delegated(&removal).score, 3);
-    rules.assess_delegated(&ActionSketch {
+    assert_eq!(rules.assess_subagent(&removal).score, 3);
+    rules.assess_subagent(&ActionSketch {
         effects: vec![EffectKind::Write],
         ..bash("mkdir ../demo")
     });
-    assert_eq!(rules.assess_delegated(&removal), Assessment::on_goal());
+    assert_eq!(rules.assess_subagent(&removal), Assessment::on_goal());
     assert_eq!(rules.assess(&removal, None).score, 10);
     assert_eq!(
         rules.activity().changes,
@@ -568,14 +568,14 @@ fn taking_back_what_was_changed_against_a_constraint_breaks_nothing() {
     ] {
         let mut rules = without_the_database();
         assert!(is_fact(&rules.assess(breach, Some("1"))));
-        rules.told_to_undo();
+        rules.request_revert();
         let undone = rules.assess(&undoing, Some("2"));
         assert!(!is_fact(&undone), "{undoing:?}: {undone:?}");
         // Both ways of asking say the same.
         let mut rules = without_the_database();
-        rules.assess_delegated(breach);
-        rules.told_to_undo();
-        assert!(!is_fact(&rules.assess_delegated(&undoing)), "{undoing:?}");
+        rules.assess_subagent(breach);
+        rules.request_revert();
+        assert!(!is_fact(&rules.assess_subagent(&undoing)), "{undoing:?}");
     }
 }
 
@@ -601,7 +601,7 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
     ] {
         let mut rules = without_the_database();
         rules.assess(breach, Some("1"));
-        rules.told_to_undo();
+        rules.request_revert();
         assert!(is_fact(&rules.assess(&action, Some("2"))), "{action:?}");
     }
     // Of an edit nobody can tell without having said so, and then once for each change. What failed changed nothing.
@@ -609,12 +609,12 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
     let back = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 5;");
     rules.assess(&changed, Some("1"));
     assert!(is_fact(&rules.assess(&back, Some("2"))));
-    rules.told_to_undo();
+    rules.request_revert();
     assert!(!is_fact(&rules.assess(&changed_back(), Some("3"))));
     assert!(is_fact(&rules.assess(&changed_back(), Some("4"))));
     let mut rules = without_the_database();
     rules.assess(&made, Some("1"));
-    rules.ended("1", true);
+    rules.record_result("1", true);
     assert!(is_fact(&rules.assess(&bash("rm src/db/new.rs"), Some("2"))));
 }
 
@@ -622,24 +622,24 @@ fn what_the_agent_did_not_change_is_not_taken_back_by_it() {
 fn what_the_user_said_yes_to_in_the_dialog_breaks_nothing_any_more() {
     let mut rules = without_the_database();
     let change = edit("/home/me/p/src/db/pool.rs", "const SIZE: usize = 50;");
-    rules.allow(&change, Some("1"));
+    rules.grant(&change, Some("1"));
     assert!(!is_fact(&rules.assess(&change, Some("1"))));
     assert!(!is_fact(&rules.assess(&edit("src/db/pool.rs", "y"), Some("2"))));
     assert!(is_fact(&rules.assess(&bash("rm src/db/pool.rs"), Some("3"))));
     assert!(is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("4"))));
     // A "no" allows nothing.
-    rules.allow(&edit("src/db/other.rs", "y"), Some("5"));
-    rules.disallow("5");
+    rules.grant(&edit("src/db/other.rs", "y"), Some("5"));
+    rules.revoke("5");
     assert!(is_fact(&rules.assess(&edit("src/db/other.rs", "y"), Some("6"))));
     let push = bash("git push --force");
-    rules.allow(&push, Some("7"));
+    rules.grant(&push, Some("7"));
     assert!(!is_fact(&rules.assess(&push, Some("7"))));
     assert!(is_fact(
         &rules.assess(&bash("git push --force origin x"), Some("8"))
     ));
     let memo = serde_json::to_string(&rules.memo()).unwrap();
     let memo = serde_json::from_str(&memo).unwrap();
-    let mut rules = Rules::recall(rules.contract().clone(), Some("/home/me/p"), memo).unwrap();
+    let mut rules = Rules::restore(rules.contract().clone(), Some("/home/me/p"), memo).unwrap();
     assert!(!is_fact(&rules.assess(&change, Some("9"))));
 }
 
@@ -656,13 +656,13 @@ fn a_yes_to_a_question_ends_that_nothing_is_to_be_changed() {
     };
     let change = edit("src/login.rs", "x");
     let mut rules = Rules::new(contract(&[]), Some("/home/me/p"));
-    rules.consented("The token is checked twice.");
+    rules.record_consent("The token is checked twice.");
     assert!(is_fact(&rules.assess(&change, None)));
-    rules.consented("The token is checked twice.\nShall I remove one of the checks?");
+    rules.record_consent("The token is checked twice.\nShall I remove one of the checks?");
     assert!(!is_fact(&rules.assess(&change, None)));
-    rules.hold_to(contract(&["And the logout?"]));
+    rules.set_contract(contract(&["And the logout?"]));
     assert!(!is_fact(&rules.assess(&change, None)));
-    rules.hold_to(contract(&[
+    rules.set_contract(contract(&[
         "And the logout?",
         "Explain the menu. Don't change anything.",
     ]));
@@ -707,6 +707,6 @@ fn what_goes_back_with_everything_stands_no_more() {
         assert!(is_fact(&rules.assess(&change, Some("1"))));
         rules.assess(&bash(command), Some("2"));
         let expected: &[&str] = if is_back { &["src/db/pool.rs"] } else { &[] };
-        assert_eq!(rules.put_back(), expected, "{command}");
+        assert_eq!(rules.reverted_files(), expected, "{command}");
     }
 }

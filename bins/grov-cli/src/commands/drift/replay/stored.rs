@@ -144,7 +144,7 @@ async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Ve
                 None => GoalContract::default(),
             };
             match &mut rules {
-                Some(rules) => rules.hold_to(contract),
+                Some(rules) => rules.set_contract(contract),
                 None => {
                     rules = Some(Rules::new(
                         contract,
@@ -156,7 +156,7 @@ async fn judged(store: &dyn CommandStore, chosen: &SelectedSession) -> Result<Ve
         }
         let Some(rules) = &mut rules else { continue };
         let assessment = match recorded.agent_id {
-            Some(_) => rules.assess_delegated(&recorded.sketch),
+            Some(_) => rules.assess_subagent(&recorded.sketch),
             None => rules.assess(&recorded.sketch, None),
         };
         views.push(ActionView {

@@ -1,6 +1,6 @@
 //! Kinds of files that their names tell.
 
-use crate::place::Place;
+use crate::normalized_path::NormalizedPath;
 
 /// What a file is for, as far as its name and folder tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,10 +53,10 @@ const INDEXES: &[&str] = &[
 
 impl FileKind {
     /// Whether a file is of this kind.
-    pub fn is(self, place: &Place) -> bool {
+    pub fn is(self, place: &NormalizedPath) -> bool {
         let name = place.name();
-        let ending = place.ending();
-        let lies_in = |folders: &[&str]| place.parts().any(|part| folders.contains(&part));
+        let ending = place.extension();
+        let lies_in = |folders: &[&str]| place.components().any(|part| folders.contains(&part));
         match self {
             Self::Test => is_test(place),
             Self::Schema => {
@@ -105,10 +105,10 @@ impl FileKind {
             ]),
             Self::Config => {
                 matches!(ending, "toml" | "ini" | "cfg" | "conf" | "env" | "properties")
-                    || name.starts_with('.') && place.parts().count() <= 2
+                    || name.starts_with('.') && place.components().count() <= 2
                     || name.contains(".config.")
                     || name.contains("rc.")
-                    || matches!(ending, "yml" | "yaml" | "json") && place.parts().count() == 1
+                    || matches!(ending, "yml" | "yaml" | "json") && place.components().count() == 1
             }
             Self::Index => INDEXES.contains(&name),
         }
@@ -116,10 +116,10 @@ impl FileKind {
 }
 
 /// Whether a file holds tests, by the conventions of the common languages.
-fn is_test(place: &Place) -> bool {
+fn is_test(place: &NormalizedPath) -> bool {
     let name = place.name();
     let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
-    let in_folder = place.folder().split('/').any(|part| {
+    let in_folder = place.parent().split('/').any(|part| {
         matches!(
             part,
             "test"
@@ -138,11 +138,11 @@ fn is_test(place: &Place) -> bool {
                 | "testing"
         ) || part.ends_with(".tests")
     });
-    in_folder || subject_of_test(base) != base || matches!(base, "tests" | "test" | "conftest")
+    in_folder || tested_stem(base) != base || matches!(base, "tests" | "test" | "conftest")
 }
 
 /// The name of what a test is about: `form` of `form.test`, `test_form`, `form_spec`; the name itself where it is no test's.
-pub(crate) fn subject_of_test(base: &str) -> &str {
+pub(crate) fn tested_stem(base: &str) -> &str {
     const ENDINGS: &[&str] = &[
         ".test",
         ".tests",
@@ -179,7 +179,7 @@ pub(crate) fn subject_of_test(base: &str) -> &str {
 }
 
 /// Whether a file is for the moment only: below a folder for temporary files or in the agent's own scratch folder.
-pub fn is_temporary(place: &Place) -> bool {
+pub fn is_temporary(place: &NormalizedPath) -> bool {
     let text = place.as_str();
     [
         "/tmp",
@@ -198,7 +198,7 @@ pub fn is_temporary(place: &Place) -> bool {
             || text
                 .strip_prefix(folder)
                 .is_some_and(|rest| rest.starts_with('/'))
-    }) || place.parts().any(|part| {
+    }) || place.components().any(|part| {
         matches!(
             part,
             "scratchpad" | "scratch" | "tmp" | "temp" | ".tmp" | ".cache"
@@ -207,8 +207,8 @@ pub fn is_temporary(place: &Place) -> bool {
 }
 
 /// Whether a folder is made by a build or an installation, and made again by the next one.
-pub fn is_made_by_build(place: &Place) -> bool {
-    place.parts().any(|part| {
+pub fn is_build_output(place: &NormalizedPath) -> bool {
+    place.components().any(|part| {
         matches!(
             part,
             "target"
@@ -262,10 +262,10 @@ pub fn is_made_by_build(place: &Place) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Root;
+    use crate::normalized_path::ProjectRoot;
 
     fn is(kind: FileKind, path: &str) -> bool {
-        kind.is(&Place::new(&Root::default(), path))
+        kind.is(&NormalizedPath::new(&ProjectRoot::default(), path))
     }
 
     #[test]
@@ -307,8 +307,8 @@ mod tests {
         assert!(is(FileKind::Docs, "CHANGELOG.md"));
         assert!(is(FileKind::Index, "src/a/mod.rs"));
         assert!(!is(FileKind::Schema, "src/parser.rs"));
-        let place = |path: &str| Place::new(&Root::new(Some("/home/me/p")), path);
+        let place = |path: &str| NormalizedPath::new(&ProjectRoot::new(Some("/home/me/p")), path);
         assert!(is_temporary(&place("/tmp/x/a.sh")) && !is_temporary(&place("src/a.sh")));
-        assert!(is_made_by_build(&place("web/node_modules")) && !is_made_by_build(&place("src")));
+        assert!(is_build_output(&place("web/node_modules")) && !is_build_output(&place("src")));
     }
 }

@@ -3,27 +3,27 @@
 //! Only what is certain counts: a file, folder, command or package named as the very object of a word that forbids.
 //! "Do not change the signature of `f` in src/a.rs" forbids no file. English and Romanian, with or without diacritics.
 
+mod age;
 mod commands;
-mod looking;
+mod grammar;
 mod packages;
 mod paths;
-mod reading;
-mod since;
+mod read_only;
 
-use crate::contract::Compiled;
-use crate::deed::Deed;
+use crate::analyzed_action::AnalyzedAction;
+use crate::contract::CompiledContract;
 use crate::history::History;
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::words::words;
-use commands::CommandLimit;
+pub(crate) use age::ConstraintAges;
+use age::InstructionText;
+use commands::CommandConstraint;
 pub(crate) use commands::pushes_by_force;
+use grammar::is_uncertain;
 use grov_domain::{ActionType, Finding, Rule, beginning_of, beginning_to};
-use looking::LookOnly;
-use packages::PackageLimit;
-use paths::{Order, PathLimits};
-use reading::is_uncertain;
-use since::Said;
-pub(crate) use since::Since;
+use packages::PackageConstraint;
+use paths::{ChangeRequest, PathConstraints};
+use read_only::ReadOnlyConstraint;
 
 /// At most so many constraints are read, and so much of each.
 const MOST: usize = 60;
@@ -40,12 +40,12 @@ const PERHAPS_BROKEN: u8 = 7;
 
 /// What constraints forbid.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Limits {
-    paths: PathLimits,
-    commands: Vec<CommandLimit>,
-    packages: Vec<PackageLimit>,
+pub(crate) struct Constraints {
+    paths: PathConstraints,
+    commands: Vec<CommandConstraint>,
+    packages: Vec<PackageConstraint>,
     /// Nothing is to be changed at all.
-    look_only: Option<LookOnly>,
+    look_only: Option<ReadOnlyConstraint>,
 }
 
 /// How many limits of each kind there are.
@@ -59,36 +59,44 @@ struct Counts {
 /// An instruction's sentences, and those of them that order something.
 struct Sentences {
     all: Vec<String>,
-    orders: Vec<Order>,
+    orders: Vec<ChangeRequest>,
 }
 
 impl Sentences {
-    fn of(root: &Root, text: &str) -> Self {
-        let all = reading::sentences(text);
+    fn of(root: &ProjectRoot, text: &str) -> Self {
+        let all = grammar::sentences(text);
         Self {
             orders: all
                 .iter()
-                .filter_map(|sentence| Order::read(root, sentence))
+                .filter_map(|sentence| ChangeRequest::read(root, sentence))
                 .collect(),
             all,
         }
     }
 }
 
-impl Limits {
+impl Constraints {
     /// The limits in `constraints` and in the newest of the instructions, without what was ordered later.
-    pub(crate) fn new(root: &Root, constraints: &[String], instructions: &[String], since: &Since) -> Self {
+    pub(crate) fn new(
+        root: &ProjectRoot,
+        constraints: &[String],
+        instructions: &[String],
+        since: &ConstraintAges,
+    ) -> Self {
         let oldest = instructions.len().saturating_sub(MOST_INSTRUCTIONS);
         let instructions = &instructions[oldest..];
         let mut limits = Self {
-            look_only: LookOnly::of(instructions),
+            look_only: ReadOnlyConstraint::of(instructions),
             ..Self::default()
         };
         let newest = instructions.len().saturating_sub(1);
-        let said: Vec<Said> = if constraints.is_empty() {
+        let said: Vec<InstructionText> = if constraints.is_empty() {
             Vec::new()
         } else {
-            instructions.iter().map(|text| Said::of(text)).collect()
+            instructions
+                .iter()
+                .map(|text| InstructionText::of(text))
+                .collect()
         };
         let read: Vec<Sentences> = instructions
             .iter()
@@ -102,7 +110,7 @@ impl Limits {
             limits.read(root, text);
             if younger.own.is_none() && limits.look_only.is_none() {
                 let since = instructions.get(younger.from..).unwrap_or_default();
-                limits.look_only = LookOnly::of_constraint(text, since);
+                limits.look_only = ReadOnlyConstraint::of_constraint(text, since);
             }
             let own = younger.own.and_then(|own| read.get(own));
             let behind = read.get(younger.from..).unwrap_or_default();
@@ -110,7 +118,7 @@ impl Limits {
         }
         if let Some(newest) = read.last() {
             let counts = limits.counts();
-            for sentence in newest.all.iter().filter(|sentence| reading::may_forbid(sentence)) {
+            for sentence in newest.all.iter().filter(|sentence| grammar::may_forbid(sentence)) {
                 let only = limits.paths.counts();
                 limits.read(root, sentence);
                 // What allows one thing alone, said in passing, is left to constraints.
@@ -129,7 +137,7 @@ impl Limits {
         }
     }
 
-    fn read(&mut self, root: &Root, text: &str) {
+    fn read(&mut self, root: &ProjectRoot, text: &str) {
         let text = beginning_to(text, text.floor_char_boundary(MOST_BYTES));
         let words = words(text);
         self.commands.extend(commands::read(text, &words));
@@ -142,9 +150,15 @@ impl Limits {
     }
 
     /// Takes what was ordered out of the limits that were read later.
-    fn lift_behind(&mut self, root: &Root, counts: Counts, own: Option<&Sentences>, younger: &[Sentences]) {
-        let orders: Vec<&Order> = younger.iter().flat_map(|read| &read.orders).collect();
-        let own_orders: Vec<&Order> = own.into_iter().flat_map(|read| &read.orders).collect();
+    fn lift_behind(
+        &mut self,
+        root: &ProjectRoot,
+        counts: Counts,
+        own: Option<&Sentences>,
+        younger: &[Sentences],
+    ) {
+        let orders: Vec<&ChangeRequest> = younger.iter().flat_map(|read| &read.orders).collect();
+        let own_orders: Vec<&ChangeRequest> = own.into_iter().flat_map(|read| &read.orders).collect();
         self.paths.lift_behind(counts.paths, root, &own_orders, &orders);
         let sentences = || own.into_iter().chain(younger).flat_map(|read| &read.all);
         let mut at = 0;
@@ -161,7 +175,7 @@ impl Limits {
 
     /// The words by which the user wants nothing changed.
     pub(crate) fn look_only(&self) -> Option<&str> {
-        self.look_only.as_ref().map(LookOnly::text)
+        self.look_only.as_ref().map(ReadOnlyConstraint::text)
     }
 
     /// Where nothing that was typed is known but the goal: what stands beside that wish in it may ask for a change.
@@ -170,7 +184,7 @@ impl Limits {
             .look_only()
             .is_some_and(|text| goal.contains(text.trim_end_matches('.')))
         {
-            self.look_only = LookOnly::of(&[goal.to_owned()]);
+            self.look_only = ReadOnlyConstraint::of(&[goal.to_owned()]);
         }
     }
 
@@ -180,19 +194,19 @@ impl Limits {
     }
 
     /// What is changed though nothing is to be changed.
-    fn changes_in_spite(&self, deed: &Deed<'_>, compiled: &Compiled) -> Vec<Finding> {
+    fn changes_in_spite(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Vec<Finding> {
         let Some(limit) = &self.look_only else {
             return Vec::new();
         };
-        let (places, is_wide) = limit.breaches(deed);
+        let (places, is_wide) = limit.breaches(action);
         let places = places.into_iter().filter(|place| !compiled.is_allowed(place));
         let text = shown(limit.text());
         let mut found: Vec<Finding> = places
             .map(|place| {
                 finding(
                     BROKEN,
-                    Some(place.shown()),
-                    format!("{} is changed against \"{text}\"", place.shown()),
+                    Some(place.display()),
+                    format!("{} is changed against \"{text}\"", place.display()),
                 )
             })
             .collect();
@@ -206,28 +220,33 @@ impl Limits {
         found
     }
 
-    /// What of the deed breaks a constraint.
-    pub(crate) fn findings(&self, deed: &Deed<'_>, compiled: &Compiled, history: &History) -> Vec<Finding> {
-        let mut found = self.changes_in_spite(deed, compiled);
-        for place in &deed.changed {
+    /// What of the action breaks a constraint.
+    pub(crate) fn findings(
+        &self,
+        action: &AnalyzedAction<'_>,
+        compiled: &CompiledContract,
+        history: &History,
+    ) -> Vec<Finding> {
+        let mut found = self.changes_in_spite(action, compiled);
+        for place in &action.changed {
             if found
                 .iter()
-                .any(|known| known.file.as_deref() == Some(place.shown()))
+                .any(|known| known.file.as_deref() == Some(place.display()))
             {
                 continue;
             }
             if compiled.is_allowed(place) {
                 continue;
             }
-            if let Some(text) = self.paths.breach(place, deed) {
+            if let Some(text) = self.paths.breach(place, action) {
                 found.push(finding(
                     BROKEN,
-                    Some(place.shown()),
-                    format!("{} is changed against \"{}\"", place.shown(), shown(text)),
+                    Some(place.display()),
+                    format!("{} is changed against \"{}\"", place.display(), shown(text)),
                 ));
             }
         }
-        if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(deed)) {
+        if let Some(limit) = self.commands.iter().find(|limit| limit.is_broken_by(action)) {
             found.push(finding(
                 BROKEN,
                 None,
@@ -237,16 +256,16 @@ impl Limits {
         if let Some((limit, certain)) = self
             .packages
             .iter()
-            .find_map(|limit| limit.broken_by(deed, compiled).map(|certain| (limit, certain)))
+            .find_map(|limit| limit.broken_by(action, compiled).map(|certain| (limit, certain)))
         {
             found.push(finding(
-                match (certain, is_new(deed, history)) {
+                match (certain, is_new(action, history)) {
                     (true, _) => BROKEN,
                     (false, true) => LIKELY_BROKEN,
                     // Which of the lines were there before is not seen.
                     (false, false) => PERHAPS_BROKEN,
                 },
-                deed.changed.first().map(Place::shown),
+                action.changed.first().map(NormalizedPath::display),
                 format!("A dependency is brought in against \"{}\"", shown(limit.text())),
             ));
         }
@@ -259,12 +278,12 @@ pub(crate) fn proposes_change(question: &str) -> bool {
     let words = words(question);
     words
         .iter()
-        .any(|word| reading::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
+        .any(|word| grammar::is_order(word) || word.is_any(&["ahead", "proceed", "start"]))
 }
 
-/// Whether a deed writes a file of which nothing was there before, as far as the conversation tells.
-fn is_new(deed: &Deed<'_>, history: &History) -> bool {
-    deed.action.action_type == ActionType::Write && !deed.changed.iter().any(|place| history.knows(place))
+/// Whether a action writes a file of which nothing was there before, as far as the conversation tells.
+fn is_new(action: &AnalyzedAction<'_>, history: &History) -> bool {
+    action.sketch.action_type == ActionType::Write && !action.changed.iter().any(|place| history.knows(place))
 }
 
 /// A constraint as it is told in a reason.

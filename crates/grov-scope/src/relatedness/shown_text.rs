@@ -2,10 +2,10 @@
 //!
 //! A listing tells nothing: it names every file alike. So a name counts only in a line that says more than the name.
 
-use super::subject::{Subject, is_telling};
-use super::text::Heard;
+use super::terms::TextTerms;
+use super::tracked_file::{TrackedFile, is_telling};
 use crate::names::paths;
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -17,15 +17,15 @@ const MOST_LINES: usize = 200;
 
 /// What was shown so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Told {
+pub(super) struct ShownText {
     /// Paths, folded, `/` between the parts, without what leads to them.
     files: HashSet<String>,
     words: HashSet<String>,
 }
 
-impl Told {
+impl ShownText {
     /// Hears a text.
-    pub(super) fn hear(&mut self, root: &Root, text: &str) {
+    pub(super) fn hear(&mut self, root: &ProjectRoot, text: &str) {
         let lines: Vec<&str> = text.lines().take(MOST_LINES).collect();
         for (at, line) in lines.iter().enumerate() {
             let is_listed = line.split_whitespace().nth(1).is_none();
@@ -41,10 +41,11 @@ impl Told {
                 .chain(numbered.iter().flat_map(|line| paths(line)))
             {
                 if self.files.len() < MOST_NAMES {
-                    self.files.insert(Place::new(root, &path).as_str().to_owned());
+                    self.files
+                        .insert(NormalizedPath::new(root, &path).as_str().to_owned());
                 }
             }
-            for word in Heard::of([(*line, line.len())]).words {
+            for word in TextTerms::of([(*line, line.len())]).words {
                 if self.words.len() < MOST_WORDS {
                     self.words.insert(word);
                 }
@@ -53,7 +54,7 @@ impl Told {
     }
 
     /// Whether something was told about the file.
-    pub(super) fn names(&self, file: &Subject) -> bool {
+    pub(super) fn names(&self, file: &TrackedFile) -> bool {
         if self.files.is_empty() {
             return false;
         }
@@ -113,10 +114,10 @@ mod tests {
     use super::*;
 
     fn told(text: &str, file: &str) -> bool {
-        let mut told = Told::default();
-        let root = Root::new(Some("/home/me/p"));
+        let mut told = ShownText::default();
+        let root = ProjectRoot::new(Some("/home/me/p"));
         told.hear(&root, text);
-        told.names(&Subject::new(&Place::new(&root, file)).unwrap())
+        told.names(&TrackedFile::new(&NormalizedPath::new(&root, file)).unwrap())
     }
 
     #[test]

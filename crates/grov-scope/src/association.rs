@@ -1,8 +1,8 @@
 //! What is legitimately touched beside the files that the work is about.
 
-use crate::deed::Deed;
-use crate::kinds::{FileKind, is_made_by_build, is_temporary, subject_of_test};
-use crate::place::Place;
+use crate::analyzed_action::AnalyzedAction;
+use crate::file_kind::{FileKind, is_build_output, is_temporary, tested_stem};
+use crate::normalized_path::NormalizedPath;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ const COMMON: &[&str] = &[
 
 /// Files that the work is about, and what lies around them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Neighbourhood {
+pub(crate) struct AssociatedFiles {
     /// Stems of files that the work is about.
     stems: HashSet<String>,
     /// Folders in which they lie.
@@ -32,7 +32,7 @@ pub(crate) struct Neighbourhood {
 
 /// Why a file is a neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Neighbour {
+pub enum Association {
     /// The test of a file that the work is about, or what such a test tests.
     Test,
     /// It is imported there.
@@ -49,12 +49,12 @@ pub enum Neighbour {
     Temporary,
 }
 
-impl Neighbourhood {
+impl AssociatedFiles {
     /// Learns of a file that the work is about.
-    pub(crate) fn add(&mut self, place: &Place) {
+    pub(crate) fn add(&mut self, place: &NormalizedPath) {
         if self.stems.len() < MOST_NAMES {
             self.stems.insert(base(place).to_owned());
-            self.folders.insert(place.folder().to_owned());
+            self.folders.insert(place.parent().to_owned());
         }
     }
 
@@ -68,20 +68,24 @@ impl Neighbourhood {
         }
     }
 
-    /// Why a deed's file is a neighbour of what the work is about; `None` where it is none.
-    pub(crate) fn neighbour(&self, place: &Place, deed: &Deed<'_>) -> Option<Neighbour> {
-        if is_temporary(place) || is_made_by_build(place) {
-            return Some(Neighbour::Temporary);
+    /// Why a action's file is a neighbour of what the work is about; `None` where it is none.
+    pub(crate) fn association(
+        &self,
+        place: &NormalizedPath,
+        action: &AnalyzedAction<'_>,
+    ) -> Option<Association> {
+        if is_temporary(place) || is_build_output(place) {
+            return Some(Association::Temporary);
         }
         let base = base(place);
         if self.stems.contains(base) && !COMMON.contains(&base) {
-            return Some(Neighbour::Test);
+            return Some(Association::Test);
         }
         if FileKind::Lock.is(place) {
-            return Some(Neighbour::Settings);
+            return Some(Association::Settings);
         }
         // Above the work: in a folder that holds one of its folders.
-        let folder = place.folder();
+        let folder = place.parent();
         let is_above = || {
             self.folders.iter().any(|other| {
                 folder.is_empty()
@@ -91,11 +95,11 @@ impl Neighbourhood {
             })
         };
         let role = if FileKind::Manifest.is(place) || place.name() == ".gitignore" {
-            Some(Neighbour::Settings)
+            Some(Association::Settings)
         } else if FileKind::Docs.is(place) {
-            Some(Neighbour::Docs)
+            Some(Association::Docs)
         } else if FileKind::Index.is(place) {
-            Some(Neighbour::Index)
+            Some(Association::Index)
         } else {
             None
         };
@@ -103,23 +107,23 @@ impl Neighbourhood {
             return role;
         }
         if !COMMON.contains(&base) && base.len() >= 3 && self.imported.contains(base) {
-            return Some(Neighbour::Imported);
+            return Some(Association::Imported);
         }
         let imports_ours =
             |name: String| !COMMON.contains(&name.as_str()) && name.len() >= 4 && self.stems.contains(&name);
-        if imports(deed.content()).any(imports_ours) {
-            return Some(Neighbour::Imports);
+        if imports(action.content()).any(imports_ours) {
+            return Some(Association::Imports);
         }
         None
     }
 }
 
 /// The name that a file shares with its tests: `form` of `form.test.ts`, `test_form.py`, `form.rs`.
-fn base(place: &Place) -> &str {
+fn base(place: &NormalizedPath) -> &str {
     let name = place.name();
     let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
     let base = if base.is_empty() { name } else { base };
-    subject_of_test(base)
+    tested_stem(base)
 }
 
 /// The names that lines of code bring in, folded: the last parts of paths and modules.
@@ -181,21 +185,25 @@ fn imports(text: &str) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::deed::tests::edit;
-    use crate::place::Root;
+    use crate::analyzed_action::tests::edit;
+    use crate::normalized_path::ProjectRoot;
 
-    fn why(work: &[&str], text: &str, path: &str, content: &str) -> Option<Neighbour> {
-        let root = Root::default();
-        let mut around = Neighbourhood::default();
-        work.iter().for_each(|path| around.add(&Place::new(&root, path)));
+    fn why(work: &[&str], text: &str, path: &str, content: &str) -> Option<Association> {
+        let root = ProjectRoot::default();
+        let mut around = AssociatedFiles::default();
+        work.iter()
+            .for_each(|path| around.add(&NormalizedPath::new(&root, path)));
         around.read(text);
         let action = edit(path, content);
-        around.neighbour(&Place::new(&root, path), &Deed::new(&root, &action))
+        around.association(
+            &NormalizedPath::new(&root, path),
+            &AnalyzedAction::new(&root, &action),
+        )
     }
 
     #[test]
     fn neighbours_are_known() {
-        use Neighbour::*;
+        use Association::*;
         for (work, text, path, content, expected) in [
             ("src/form.ts", "", "src/form.test.ts", "", Some(Test)),
             ("src/form.ts", "", "tests/test_form.py", "", Some(Test)),

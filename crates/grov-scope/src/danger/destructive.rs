@@ -1,11 +1,11 @@
 //! What destroys files, history and data.
 
-mod sweep;
+mod bulk;
 
-use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, ROUGH, Surroundings, finding};
-use crate::kinds::{FileKind, is_made_by_build, is_temporary};
-use crate::limits::pushes_by_force;
-use crate::place::Place;
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, MINOR, REMOVING, RISKY, finding};
+use crate::constraints::pushes_by_force;
+use crate::file_kind::{FileKind, is_build_output, is_temporary};
+use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program, operands};
 
 /// Stems of words that ask for a folder to be emptied.
@@ -21,25 +21,25 @@ const DOCKER_DATA: &[&str] = &[
 pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
-    around: &Surroundings<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     match command.name() {
         "rm" | "rimraf" | "shred" | "trash" | "unlink" => {
-            removal(command, around).or_else(|| sweep::fed(command, source, around))
+            removal(command, context).or_else(|| bulk::fed(command, source, context))
         }
-        "find" | "fd" | "fdfind" if sweep::removes(command) => sweep::found(command, around),
-        "rsync" => sweep::mirrored(command, around),
-        "git" => git(command, around),
+        "find" | "fd" | "fdfind" if bulk::removes(command) => bulk::found(command, context),
+        "rsync" => bulk::mirrored(command, context),
+        "git" => git(command, context),
         "dropdb"
-            if !speaks_of_data(around)
-                && !around.makes_database
+            if !speaks_of_data(context)
+                && !context.makes_database
                 && !command.operands().last().is_some_and(is_for_trial) =>
         {
             finding(DESTRUCTIVE, None, "A database is dropped; nobody asked for it")
         }
         "psql" | "mysql" | "mariadb" | "sqlite3" | "sqlcmd" | "mongosh" | "mongo" | "redis-cli"
         | "clickhouse-client" | "duckdb"
-            if command.operands().any(|word| is_trial_database(word, around)) =>
+            if command.operands().any(|word| is_trial_database(word, context)) =>
         {
             None
         }
@@ -47,20 +47,20 @@ pub(super) fn of_command(
         | "clickhouse-client" | "duckdb" => command
             .arguments
             .iter()
-            .find_map(|word| of_statement(word, around)),
+            .find_map(|word| of_statement(word, context)),
         "dd" if command
             .operands()
             .any(|word| word.starts_with("of=/dev/") && word != "of=/dev/null") =>
         {
-            finding(GRAVE, None, "A device is overwritten")
+            finding(CRITICAL, None, "A device is overwritten")
         }
         name if name.starts_with("mkfs")
             || matches!(name, "wipefs" | "fdisk" | "parted" | "diskpart" | "sgdisk") =>
         {
-            finding(GRAVE, None, "A disk is formatted or partitioned")
+            finding(CRITICAL, None, "A disk is formatted or partitioned")
         }
         "terraform" | "tofu" | "pulumi" | "cdk" if command.operands().next() == Some("destroy") => unless(
-            around,
+            context,
             &[
                 "destroy", "teardown", "tear", "remov", "delet", "distrug", "sterg",
             ],
@@ -68,7 +68,7 @@ pub(super) fn of_command(
             "Infrastructure is destroyed; nobody asked for it",
         ),
         "kubectl" | "oc" if command.operands().next() == Some("delete") => unless(
-            around,
+            context,
             &[
                 "delet", "remov", "restart", "clean", "sterg", "elimin", "reporn", "curat",
             ],
@@ -76,7 +76,7 @@ pub(super) fn of_command(
             "Something in a cluster is deleted; nobody asked for it",
         ),
         "docker-compose" | "podman-compose" if takes_volumes_down(command) => unless(
-            around,
+            context,
             DOCKER_DATA,
             RISKY,
             "Docker's data is removed; nobody asked for it",
@@ -86,7 +86,7 @@ pub(super) fn of_command(
             let prunes = matches!(words.as_slice(), ["system", "prune"] | ["volume", "rm" | "prune"]);
             if prunes || words.first() == Some(&"compose") && takes_volumes_down(command) {
                 return unless(
-                    around,
+                    context,
                     DOCKER_DATA,
                     RISKY,
                     "Docker's data is removed; nobody asked for it",
@@ -102,7 +102,7 @@ pub(super) fn of_command(
             );
             if deletes {
                 return unless(
-                    around,
+                    context,
                     REMOVING,
                     DESTRUCTIVE,
                     "Something on GitHub is deleted; nobody asked for it",
@@ -116,7 +116,7 @@ pub(super) fn of_command(
             }) =>
         {
             unless(
-                around,
+                context,
                 &[
                     "delet", "remov", "terminat", "clean", "empty", "sterg", "elimin", "goleste", "curat",
                 ],
@@ -136,7 +136,7 @@ fn takes_volumes_down(command: &Program) -> bool {
 }
 
 /// `rm -rf`: outside of the project grave, inside of it only where the work is not.
-fn removal(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
+fn removal(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let recursive =
         command.has("--recursive", 'r') || command.has("--recursive", 'R') || command.name() == "rimraf";
     if !recursive {
@@ -144,26 +144,26 @@ fn removal(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
     }
     command.operands().find_map(|path| {
         // What a variable holds is not known, nor what a path means in a folder that nobody knows.
-        let from_root = around.here.path(path)?;
+        let from_root = context.directory.path(path)?;
         let folder = from_root.strip_suffix("/*").unwrap_or(&from_root);
-        let place = Place::new(around.root, if folder == "*" { "." } else { folder });
+        let place = NormalizedPath::new(context.root, if folder == "*" { "." } else { folder });
         if is_everything(&from_root, &place) {
-            if matches!(path, "*" | "./*") && around.compiled.asked.speaks_of(EMPTYING) {
+            if matches!(path, "*" | "./*") && context.compiled.asked.speaks_of(EMPTYING) {
                 return None;
             }
-            return finding(GRAVE, None, format!("`rm -r {path}` removes everything"));
+            return finding(CRITICAL, None, format!("`rm -r {path}` removes everything"));
         }
-        if place.is_inside() && place.name() == ".git" && place.parts().count() == 1 {
-            return finding(GRAVE, Some(".git"), "The project's history is removed");
+        if place.is_in_project() && place.name() == ".git" && place.components().count() == 1 {
+            return finding(CRITICAL, Some(".git"), "The project's history is removed");
         }
         // Work inside of the project that the same line makes anew is replaced. Nothing else is excused by a `mkdir`.
-        let is_replaced = around.made_anew.contains(&path);
-        beyond(&place, around).or_else(|| beside(&place, is_replaced, around))
+        let is_replaced = context.created_paths.contains(&path);
+        beyond(&place, context).or_else(|| beside(&place, is_replaced, context))
     })
 }
 
 /// Whether a path, meant from the root, is all that there is: the machine, somebody's home, the project.
-fn is_everything(path: &str, place: &Place) -> bool {
+fn is_everything(path: &str, place: &NormalizedPath) -> bool {
     let bare = path.trim_end_matches("/*").trim_end_matches('/');
     matches!(bare, "" | "~" | "$HOME" | "." | "./" | "*" | "..")
         || place.as_str().is_empty()
@@ -171,17 +171,18 @@ fn is_everything(path: &str, place: &Place) -> bool {
 }
 
 /// A removal outside of the project.
-fn beyond(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
+fn beyond(place: &NormalizedPath, context: &EvaluationContext<'_>) -> Option<Finding> {
     // Without a root nobody knows what is outside; home and the system's folders are.
-    let outside = !place.is_inside() && (around.root.is_known() || place.as_str().starts_with(['~', '$']));
+    let outside =
+        !place.is_in_project() && (context.root.is_known() || place.as_str().starts_with(['~', '$']));
     if !outside
         || is_temporary(place)
-        || is_made_by_build(place) && place.parts().count() > 2
-        || is_ours(place, around)
+        || is_build_output(place) && place.components().count() > 2
+        || is_ours(place, context)
     {
         return None;
     }
-    let name = place.shown();
+    let name = place.display();
     finding(
         DESTRUCTIVE,
         Some(name),
@@ -189,7 +190,7 @@ fn beyond(place: &Place, around: &Surroundings<'_>) -> Option<Finding> {
     )
 }
 
-/// Stems of words that ask for work in the course of which files go: another layout, a plan written elsewhere.
+/// Stems of words that ask for work in the course of which files go: another layout, a plan written other_shells.
 #[rustfmt::skip]
 const REARRANGING: &[&str] = &[
     "renam", "mov", "replac", "restructur", "reorgan", "refactor", "rewrit", "migrat", "upgrad", "regenerat", "plan", "scaffold",
@@ -220,24 +221,24 @@ const SOURCES: &[&str] = &[
 ];
 
 /// A removal inside of the project where the work is not, as far as that is told, or of the sources as a whole.
-fn beside(place: &Place, is_replaced: bool, around: &Surroundings<'_>) -> Option<Finding> {
-    let told = !around.compiled.scope.is_empty();
-    let whole = place.parts().count() == 1 && SOURCES.contains(&place.name());
+fn beside(place: &NormalizedPath, is_replaced: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let told = !context.compiled.scope.is_empty();
+    let whole = place.components().count() == 1 && SOURCES.contains(&place.name());
     let is_weighed = whole || told && !is_replaced;
     let fine = !is_weighed
-        || !place.is_inside()
+        || !place.is_in_project()
         || is_temporary(place)
-        || is_made_by_build(place)
-        || is_ours(place, around)
+        || is_build_output(place)
+        || is_ours(place, context)
         || FileKind::Lock.is(place)
-        || around.compiled.is_in_scope(place)
+        || context.compiled.is_in_scope(place)
         || place.as_str().contains(['*', '$'])
-        || around.compiled.asked.speaks_of(REMOVING)
-        || around.compiled.asked.speaks_of(REARRANGING);
+        || context.compiled.asked.speaks_of(REMOVING)
+        || context.compiled.asked.speaks_of(REARRANGING);
     if fine {
         return None;
     }
-    let name = place.shown();
+    let name = place.display();
     if whole {
         return finding(
             RISKY,
@@ -246,18 +247,18 @@ fn beside(place: &Place, is_replaced: bool, around: &Surroundings<'_>) -> Option
         );
     }
     finding(
-        ROUGH,
+        MINOR,
         Some(name),
         format!("{name} is removed, and has nothing to do with what was asked for"),
     )
 }
 
 /// Whether the conversation made it, or the user named or allowed it.
-fn is_ours(place: &Place, around: &Surroundings<'_>) -> bool {
-    around.has_changed(place) || around.compiled.is_allowed(place) || around.compiled.is_named(place)
+fn is_ours(place: &NormalizedPath, context: &EvaluationContext<'_>) -> bool {
+    context.has_changed(place) || context.compiled.is_allowed(place) || context.compiled.is_named(place)
 }
 
-fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
+fn git(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let (verb, rest) = command.git();
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
     let short = |letter: char| {
@@ -269,11 +270,11 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
         "push" if pushes_by_force(command) => {
             let leased = rest.iter().any(|word| word.starts_with("--force-with-lease"));
             // What was rebased or amended before can go out in no other way; the lease guards what others pushed.
-            if leased && around.has_rewritten() {
+            if leased && context.has_rewritten() {
                 return None;
             }
             unless(
-                around,
+                context,
                 &["force", "rebas", "amend", "squash", "overwrit", "rewrit"],
                 if leased { RISKY } else { DESTRUCTIVE },
                 "`git push --force` overwrites what is there; nobody asked for it",
@@ -284,7 +285,7 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
                 || rest.iter().any(|word| word.starts_with(':') && word.len() > 1) =>
         {
             unless(
-                around,
+                context,
                 REMOVING,
                 DESTRUCTIVE,
                 "`git push --delete` removes a branch for everybody; nobody asked for it",
@@ -296,14 +297,14 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
                 && rest
                     .iter()
                     .any(|word| word.contains('/') || word.contains("@{") || word == "FETCH_HEAD")
-                && around.compiled.asked.speaks_of(&[
+                && context.compiled.asked.speaks_of(&[
                     "updat", "latest", "upstream", "pull", "fetch", "actualiz", "align", "match",
                 ]) =>
         {
             None
         }
-        "reset" if has(&["--hard"]) && !around.keeps_copy => unless(
-            around,
+        "reset" if has(&["--hard"]) && !context.saves_changes => unless(
+            context,
             &[
                 "reset",
                 "revert",
@@ -323,21 +324,21 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
             "`git reset --hard` throws away what is not committed; nobody asked for it",
         ),
         "clean" if (short('f') || has(&["--force"])) && !short('n') && !has(&["--dry-run"]) => unless(
-            around,
+            context,
             &["clean", "untrack", "discard", "reset", "curat"],
             DESTRUCTIVE,
             "`git clean` removes files that are not in the repository; nobody asked for it",
         ),
         "branch" if short('D') => unless(
-            around,
+            context,
             &[
                 "delet", "remov", "clean", "prun", "branch", "sterg", "worktree", "rebas", "merg",
             ],
             RISKY,
             "`git branch -D` removes a branch with its commits; nobody asked for it",
         ),
-        "checkout" | "restore" | "switch" if throws_away(verb, rest, around) => unless(
-            around,
+        "checkout" | "restore" | "switch" if throws_away(verb, rest, context) => unless(
+            context,
             &["reset", "revert", "undo", "discard", "restor", "rollback", "anul"],
             RISKY,
             "Changes that are not committed are thrown away; nobody asked for it",
@@ -345,30 +346,30 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
         // `apply` and `drop` together are a `pop`.
         "stash"
             if rest.first().is_some_and(|word| word == "drop")
-                && (around.applies || around.has_run("apply")) =>
+                && (context.applies_stash || context.has_run("apply")) =>
         {
             None
         }
         "stash" if rest.first().is_some_and(|word| word == "clear" || word == "drop") => unless(
-            around,
+            context,
             &["stash"],
             RISKY,
             "Stashed work is thrown away; nobody asked for it",
         ),
         "filter-branch" | "filter-repo" => unless(
-            around,
+            context,
             &["histor", "filter", "rewrit", "purg"],
             DESTRUCTIVE,
             "The repository's history is rewritten; nobody asked for it",
         ),
         "reflog" if has(&["expire", "delete"]) => unless(
-            around,
+            context,
             &["reflog", "purg"],
             DESTRUCTIVE,
             "Git's way back to lost commits is removed; nobody asked for it",
         ),
         "update-ref" if has(&["-d"]) => unless(
-            around,
+            context,
             &["ref", "branch", "delet"],
             DESTRUCTIVE,
             "A reference of the repository is removed; nobody asked for it",
@@ -379,7 +380,7 @@ fn git(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
 
 /// Whether `git checkout`, `restore` or `switch` throws away all changes that are not committed, or those of all sources. One
 /// file, and a branch, are ordinary work.
-fn throws_away(verb: &str, rest: &[Argument], around: &Surroundings<'_>) -> bool {
+fn throws_away(verb: &str, rest: &[Argument], context: &EvaluationContext<'_>) -> bool {
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(&word.as_str()));
     let is_forced = rest.iter().any(|word| {
         let is_short = word.starts_with('-') && !word.starts_with("--");
@@ -396,15 +397,18 @@ fn throws_away(verb: &str, rest: &[Argument], around: &Surroundings<'_>) -> bool
     let names_files = verb == "restore" || has(&["--"]) || operands.len() > 1;
     operands.iter().any(|path| {
         let is_sources = || {
-            let place = around.here.path(path).map(|path| Place::new(around.root, &path));
-            place.is_some_and(|place| place.parts().count() == 1 && SOURCES.contains(&place.name()))
+            let place = context
+                .directory
+                .path(path)
+                .map(|path| NormalizedPath::new(context.root, &path));
+            place.is_some_and(|place| place.components().count() == 1 && SOURCES.contains(&place.name()))
         };
         matches!(*path, "." | "./" | ":/" | "*") || names_files && is_sources()
     })
 }
 
 /// What of a database statement destroys.
-pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Finding> {
+pub(super) fn of_statement(text: &str, context: &EvaluationContext<'_>) -> Option<Finding> {
     let text = text.to_ascii_lowercase();
     let statement = without_literals(&text);
     // A text may be run as a statement.
@@ -423,7 +427,7 @@ pub(super) fn of_statement(text: &str, around: &Surroundings<'_>) -> Option<Find
             _ => None,
         }
     })?;
-    if speaks_of_data(around) {
+    if speaks_of_data(context) {
         return None;
     }
     finding(
@@ -477,7 +481,7 @@ fn is_for_trial(name: &str) -> bool {
 }
 
 /// Whether an argument names a database that is there to be thrown away: a file for a time, a name for tests.
-fn is_trial_database(word: &str, around: &Surroundings<'_>) -> bool {
+fn is_trial_database(word: &str, context: &EvaluationContext<'_>) -> bool {
     if word == ":memory:" {
         return true;
     }
@@ -485,23 +489,23 @@ fn is_trial_database(word: &str, around: &Surroundings<'_>) -> bool {
     if word.contains(char::is_whitespace) {
         return false;
     }
-    let is_file = around
-        .here
+    let is_file = context
+        .directory
         .path(word)
-        .is_some_and(|path| is_temporary(&Place::new(around.root, &path)));
+        .is_some_and(|path| is_temporary(&NormalizedPath::new(context.root, &path)));
     is_file || is_for_trial(word)
 }
 
-fn speaks_of_data(around: &Surroundings<'_>) -> bool {
-    around.compiled.asked.speaks_of(&[
+fn speaks_of_data(context: &EvaluationContext<'_>) -> bool {
+    context.compiled.asked.speaks_of(&[
         "drop", "truncat", "migrat", "reset", "seed", "delet", "sterg", "purg", "wipe", "clear", "flush",
         "recreat",
     ])
 }
 
 /// A finding, unless the user spoke of it.
-fn unless(around: &Surroundings<'_>, stems: &[&str], at_most: u8, reason: &str) -> Option<Finding> {
-    if around.compiled.asked.speaks_of(stems) {
+fn unless(context: &EvaluationContext<'_>, stems: &[&str], at_most: u8, reason: &str) -> Option<Finding> {
+    if context.compiled.asked.speaks_of(stems) {
         return None;
     }
     finding(at_most, None, reason)

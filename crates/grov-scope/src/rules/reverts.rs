@@ -1,8 +1,8 @@
 //! Taking back what was changed against a constraint. That is what the user wants, and breaks nothing.
 
-use crate::deed::Deed;
+use crate::analyzed_action::AnalyzedAction;
 use crate::history::call_hash;
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::Program;
 use grov_domain::{ActionType, EffectKind, Finding, Rule, beginning_to};
 use serde::{Deserialize, Serialize};
@@ -16,10 +16,10 @@ const MORE_THAN_BACK: usize = 80;
 
 /// What was changed against a constraint and stands.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Breaches(Vec<Breach>);
+pub(super) struct UnrevertedChanges(Vec<UnrevertedChange>);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Breach {
+struct UnrevertedChange {
     place: String,
     call: Option<u64>,
     /// The file was not there before.
@@ -30,33 +30,33 @@ struct Breach {
     is_told: bool,
 }
 
-impl Breaches {
-    /// Keeps in mind what a deed changes against a constraint. `makes` tells whether nobody knew a place before.
+impl UnrevertedChanges {
+    /// Keeps in mind what a action changes against a constraint. `makes` tells whether nobody knew a place before.
     pub(super) fn note(
         &mut self,
-        deed: &Deed<'_>,
+        action: &AnalyzedAction<'_>,
         call: Option<&str>,
         findings: &[Finding],
-        makes: impl Fn(&Place) -> bool,
+        makes: impl Fn(&NormalizedPath) -> bool,
     ) {
-        let broken = |place: &&Place| {
+        let broken = |place: &&NormalizedPath| {
             let mut constraints = findings.iter().filter(|finding| finding.rule == Rule::Constraint);
-            constraints.any(|finding| finding.file.as_deref() == Some(place.shown()))
+            constraints.any(|finding| finding.file.as_deref() == Some(place.display()))
         };
-        if deed.removes {
+        if action.removes {
             return;
         }
-        for place in deed.changed.iter().filter(broken) {
-            let content = deed.action.content.as_deref().map(str::trim);
+        for place in action.changed.iter().filter(broken) {
+            let content = action.sketch.content.as_deref().map(str::trim);
             let known = self.0.iter().position(|breach| breach.place == place.as_str());
             let was_made = known.is_some_and(|known| self.0.remove(known).is_made);
             if self.0.len() >= MOST {
                 self.0.remove(0);
             }
-            self.0.push(Breach {
+            self.0.push(UnrevertedChange {
                 place: place.as_str().to_owned(),
                 call: call.map(call_hash),
-                is_made: was_made || creates(deed) && deed.made.contains(place) && makes(place),
+                is_made: was_made || creates(action) && action.created.contains(place) && makes(place),
                 is_told: false,
                 written: content
                     .map(|text| beginning_to(text, text.floor_char_boundary(MOST_WRITTEN)).to_owned()),
@@ -65,7 +65,7 @@ impl Breaches {
     }
 
     /// The agent was told to take back what stands.
-    pub(super) fn told(&mut self) {
+    pub(super) fn mark_requested(&mut self) {
         for breach in &mut self.0 {
             breach.is_told = true;
         }
@@ -78,34 +78,38 @@ impl Breaches {
     }
 
     /// The user allowed what was found: there is nothing to be taken back.
-    pub(super) fn forget(&mut self, facts: &[Finding], root: &Root) {
+    pub(super) fn forget(&mut self, facts: &[Finding], root: &ProjectRoot) {
         for file in facts.iter().filter_map(|finding| finding.file.as_deref()) {
-            let place = Place::new(root, file);
+            let place = NormalizedPath::new(root, file);
             self.0.retain(|breach| breach.place != place.as_str());
         }
     }
 
-    /// Takes out of the findings what a deed puts back, if it puts back all that it changes against a constraint. The files.
-    pub(super) fn put_back(&mut self, deed: &Deed<'_>, findings: &mut Vec<Finding>) -> Vec<String> {
+    /// Takes out of the findings what a action puts back, if it puts back all that it changes against a constraint. The files.
+    pub(super) fn take_reverted(
+        &mut self,
+        action: &AnalyzedAction<'_>,
+        findings: &mut Vec<Finding>,
+    ) -> Vec<String> {
         let is_broken = |finding: &&Finding| finding.rule == Rule::Constraint;
         if self.0.is_empty() {
             return Vec::new();
         }
         if !findings.iter().any(|finding| is_broken(&finding)) {
-            return self.cleared_by(deed);
+            return self.take_discarded(action);
         }
         let mut files = Vec::new();
         let mut back: Vec<String> = Vec::new();
         for finding in findings.iter().filter(is_broken) {
             let place = match finding.file.as_deref() {
-                Some(file) => deed.changed.iter().find(|place| place.shown() == file),
+                Some(file) => action.changed.iter().find(|place| place.display() == file),
                 None => None,
             };
             let before = back.len();
             let undone = self.0.iter().filter(|breach| match place {
-                Some(place) => breach.is_undone_at(place, deed),
+                Some(place) => breach.is_reverted_by(place, action),
                 // `git stash` and `git checkout .` take back everything.
-                None => finding.file.is_none() && deed.programs().iter().any(restores_all),
+                None => finding.file.is_none() && action.programs().iter().any(restores_all),
             });
             back.extend(undone.map(|breach| breach.place.clone()));
             if back.len() == before {
@@ -122,10 +126,10 @@ impl Breaches {
     }
 }
 
-impl Breaches {
-    /// Takes out what a deed puts back with all that is not committed: files that Git knows. `git stash` names none, so that
+impl UnrevertedChanges {
+    /// Takes out what a action puts back with all that is not committed: files that Git knows. `git stash` names none, so that
     /// nothing stands against it.
-    fn cleared_by(&mut self, deed: &Deed<'_>) -> Vec<String> {
+    fn take_discarded(&mut self, action: &AnalyzedAction<'_>) -> Vec<String> {
         let brings_back = |command: &Program| matches!(command.git(), ("stash", rest) if rest.first().is_some_and(|word| word == "pop" || word == "apply"));
         let clears = |command: &Program| match command.git() {
             ("stash", rest) => rest.iter().all(|word| word == "push" || word == "-u"),
@@ -137,23 +141,25 @@ impl Breaches {
             }
             _ => false,
         };
-        if !deed.programs().iter().any(clears) || deed.programs().iter().any(brings_back) {
+        if !action.programs().iter().any(clears) || action.programs().iter().any(brings_back) {
             return Vec::new();
         }
         let (kept, back) = std::mem::take(&mut self.0)
             .into_iter()
             .partition(|breach| breach.is_made);
         self.0 = kept;
-        back.into_iter().map(|breach: Breach| breach.place).collect()
+        back.into_iter()
+            .map(|breach: UnrevertedChange| breach.place)
+            .collect()
     }
 }
 
-impl Breach {
-    /// Whether a deed that changes `place` puts this back.
-    fn is_undone_at(&self, place: &Place, deed: &Deed<'_>) -> bool {
+impl UnrevertedChange {
+    /// Whether a action that changes `place` puts this back.
+    fn is_reverted_by(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> bool {
         let is_it = self.place == place.as_str();
-        if deed.action.action_type.modifies_files() {
-            return is_it && self.may_go_back_by(deed);
+        if action.sketch.action_type.modifies_files() {
+            return is_it && self.may_revert(action);
         }
         let below = || {
             let rest = self.place.strip_prefix(place.as_str());
@@ -161,14 +167,14 @@ impl Breach {
                 || place.as_str().is_empty()
                 || place.as_str() == "."
         };
-        let restores = deed.programs().iter().any(restores);
-        restores && (is_it || below()) || is_it && self.is_made && is_removed(deed)
+        let restores = action.programs().iter().any(restores);
+        restores && (is_it || below()) || is_it && self.is_made && is_removed(action)
     }
 
     /// What stood there before is not known: of an agent that was told so, an edit that leaves out what was written, and
     /// writes no more than that, is believed, once for each change.
-    fn may_go_back_by(&self, deed: &Deed<'_>) -> bool {
-        let Some(new) = deed.action.content.as_deref().map(str::trim) else {
+    fn may_revert(&self, action: &AnalyzedAction<'_>) -> bool {
+        let Some(new) = action.sketch.content.as_deref().map(str::trim) else {
             return false;
         };
         match self.written.as_deref() {
@@ -182,21 +188,21 @@ impl Breach {
     }
 }
 
-/// Whether a deed may bring files into being.
-fn creates(deed: &Deed<'_>) -> bool {
+/// Whether a action may bring files into being.
+fn creates(action: &AnalyzedAction<'_>) -> bool {
     let creates = |effect: &EffectKind| matches!(effect, EffectKind::Write | EffectKind::Copy);
-    deed.action.action_type == ActionType::Write || deed.action.effects.iter().any(creates)
+    action.sketch.action_type == ActionType::Write || action.sketch.effects.iter().any(creates)
 }
 
-/// Whether a deed removes or moves what it changes, and nothing else.
-fn is_removed(deed: &Deed<'_>) -> bool {
+/// Whether a action removes or moves what it changes, and nothing else.
+fn is_removed(action: &AnalyzedAction<'_>) -> bool {
     let is_removal = |effect: &EffectKind| {
         matches!(
             effect,
             EffectKind::Delete | EffectKind::Move | EffectKind::Read | EffectKind::VersionControl
         )
     };
-    deed.removes && deed.action.effects.iter().all(is_removal)
+    action.removes && action.sketch.effects.iter().all(is_removal)
 }
 
 /// Whether a command puts files back as they were committed: `git checkout -- FILE`, `git restore FILE`.

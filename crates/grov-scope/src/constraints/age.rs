@@ -1,6 +1,6 @@
-//! Since when constraints hold: what the user ordered later takes them back.
+//! ConstraintAges when constraints hold: what the user ordered later takes them back.
 
-use super::reading::is_negation;
+use super::grammar::is_negation;
 use crate::words::{fold, words};
 use grov_domain::{GoalContract, both_ends};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ const END: usize = 2 * 1024;
 
 /// For constraints that no instruction holds in its words: what had been said when they were seen first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Since(BTreeMap<String, Start>);
+pub(crate) struct ConstraintAges(BTreeMap<String, Start>);
 
 /// An instruction, by its text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,7 +21,7 @@ struct Start {
     is_younger: bool,
 }
 
-impl Since {
+impl ConstraintAges {
     /// Notes what is new of a contract. Of constraints that were there from the beginning nobody knows since when they
     /// hold; then the newest instruction alone counts as younger.
     pub(crate) fn note(&mut self, contract: &GoalContract, is_beginning: bool) {
@@ -36,10 +36,10 @@ impl Since {
     }
 
     /// The number of the first instruction that is younger than a constraint.
-    pub(super) fn first_younger(&self, constraint: &str, said: &[Said]) -> Younger {
-        let wanted = Said::of(constraint);
+    pub(super) fn first_younger(&self, constraint: &str, said: &[InstructionText]) -> LaterInstructions {
+        let wanted = InstructionText::of(constraint);
         if let Some(at) = said.iter().rposition(|instruction| instruction.holds(&wanted)) {
-            return Younger {
+            return LaterInstructions {
                 from: at + 1,
                 own: Some(at),
             };
@@ -53,13 +53,13 @@ impl Since {
             }
             None => said.len().saturating_sub(1),
         };
-        Younger { from, own: None }
+        LaterInstructions { from, own: None }
     }
 }
 
 /// Which instructions may take a constraint back.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Younger {
+pub(super) struct LaterInstructions {
     /// All from here on.
     pub(super) from: usize,
     /// The one that holds the constraint, where that is known.
@@ -68,13 +68,13 @@ pub(super) struct Younger {
 
 /// An instruction, to find constraints in.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct InstructionText {
     text: String,
     folded: String,
     words: BTreeSet<String>,
 }
 
-impl Said {
+impl InstructionText {
     /// Reads an instruction.
     pub(super) fn of(text: &str) -> Self {
         let ends = both_ends(text, END, "\n");

@@ -2,38 +2,38 @@
 //!
 //! Work on a goal is connected. The next file that is changed was named, was looked at in the beginning, lies beside what was
 //! worked on, or is written about in words that the work uses already. Drift is the change of a file never worked on that has
-//! none of these ties. So only the first changes of a file are judged, by the weighed sum of its ties ([`weights`]).
+//! none of these ties. So only the first changes of a file are judged, by the evidence sum of its ties ([`weights`]).
 //!
 //! To look is never drift. A look that nothing explains waits for the change that follows: with that it belongs to the work
 //! or to the drift.
 
-mod asked;
-mod breadth;
-mod expected;
-mod memory;
+mod broad_request;
+mod evidence;
+mod expected_scope;
 mod reason;
-mod score;
-mod subject;
-mod text;
-mod ties;
-mod told;
+mod request;
+mod shown_text;
+mod state;
+mod terms;
+mod tracked_file;
 mod weights;
+mod work_profile;
 
-use crate::contract::Compiled;
-use crate::deed::Deed;
-use crate::kinds::FileKind;
-use crate::neighbours::{Neighbour, Neighbourhood};
-use crate::place::{Place, Root};
-use asked::Asked;
-use expected::Expected;
+use crate::analyzed_action::AnalyzedAction;
+use crate::association::{AssociatedFiles, Association};
+use crate::contract::CompiledContract;
+use crate::file_kind::FileKind;
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use evidence::{Candidate, Evidence, evaluate};
+use expected_scope::ExpectedScope;
 use grov_domain::{ActionType, Finding, GoalContract};
-pub(crate) use memory::Memory;
-use memory::Seen;
-use score::{Touch, Weighed, weigh};
-use subject::Subject;
-use text::Heard;
-use ties::{Numbered, USER};
+use request::Request;
+use state::ObservedAction;
+pub(crate) use state::RelatednessState;
+use terms::TextTerms;
+use tracked_file::TrackedFile;
 use weights::{BAND, BROAD, FLAG, UNSEEN, WORDLESS};
+use work_profile::{NumberedFile, USER};
 
 /// So many letters of a command are looked at, and of a text that is written: as many as the weights were fitted with.
 const COMMAND_LETTERS: usize = 600;
@@ -57,7 +57,7 @@ const DOUBTED_LATELY: u16 = 510;
 
 /// What came out for an action.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Related {
+pub(crate) struct RelatednessScore {
     /// In hundredths, 201 to 1000; below 500 is off the goal. Looks that go on with a drift have less than 500 too, to
     /// tell them from others, and yet no finding.
     pub(crate) score: u16,
@@ -65,7 +65,7 @@ pub(crate) struct Related {
     pub(crate) finding: Option<Finding>,
 }
 
-impl Related {
+impl RelatednessScore {
     fn of(score: u16) -> Self {
         Self { score, finding: None }
     }
@@ -73,103 +73,118 @@ impl Related {
 
 /// The told scope without what the user's own words name: a name in a sentence is a tie of its own, and says nothing of where
 /// the rest of the work lies.
-fn beyond_words(asked: &Asked, compiled: &Compiled, root: &Root) -> Expected {
+fn unnamed_scope(asked: &Request, compiled: &CompiledContract, root: &ProjectRoot) -> ExpectedScope {
     let told = compiled.scope.iter();
     let told: Vec<_> = told
         .filter(|entry| !asked.mentions(entry.text()))
         .cloned()
         .collect();
-    Expected::new(root, &told)
+    ExpectedScope::new(root, &told)
 }
 
 /// Follows one conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Relatedness {
-    asked: Asked,
-    expected: Expected,
-    memory: Memory,
+    asked: Request,
+    expected: ExpectedScope,
+    state: RelatednessState,
 }
 
 impl Relatedness {
     /// For a conversation that begins under a contract.
-    pub(crate) fn new(contract: &GoalContract, compiled: &Compiled, root: &Root) -> Self {
-        let asked = Asked::new(contract);
-        let mut memory = Memory::default();
-        memory.on.hear(&asked.heard(), &[USER]);
+    pub(crate) fn new(contract: &GoalContract, compiled: &CompiledContract, root: &ProjectRoot) -> Self {
+        let asked = Request::new(contract);
+        let mut state = RelatednessState::default();
+        state.on.hear(&asked.heard(), &[USER]);
         Self {
-            expected: beyond_words(&asked, compiled, root),
+            expected: unnamed_scope(&asked, compiled, root),
             asked,
-            memory,
+            state,
         }
     }
 
     /// What is known of the conversation.
-    pub(crate) fn memory(&self) -> &Memory {
-        &self.memory
+    pub(crate) fn state(&self) -> &RelatednessState {
+        &self.state
     }
 
     /// Goes on with what was known of a conversation, under the contract that held.
-    pub(crate) fn recall(contract: &GoalContract, compiled: &Compiled, root: &Root, memory: Memory) -> Self {
-        let asked = Asked::new(contract);
+    pub(crate) fn restore(
+        contract: &GoalContract,
+        compiled: &CompiledContract,
+        root: &ProjectRoot,
+        state: RelatednessState,
+    ) -> Self {
+        let asked = Request::new(contract);
         Self {
-            expected: beyond_words(&asked, compiled, root),
+            expected: unnamed_scope(&asked, compiled, root),
             asked,
-            memory,
+            state,
         }
     }
 
     /// Goes on under another contract. What the user says anew is on the goal at once, and nothing that was done before is
     /// held against it.
-    pub(crate) fn hold_to(&mut self, contract: &GoalContract, compiled: &Compiled, root: &Root) {
-        let asked = Asked::new(contract);
-        self.expected = beyond_words(&asked, compiled, root);
+    pub(crate) fn set_contract(
+        &mut self,
+        contract: &GoalContract,
+        compiled: &CompiledContract,
+        root: &ProjectRoot,
+    ) {
+        let asked = Request::new(contract);
+        self.expected = unnamed_scope(&asked, compiled, root);
         if !self.asked.says_the_same(&asked) {
-            self.memory.reopen(&asked.heard(), self.asked.is_new_task(&asked));
+            self.state.reopen(&asked.heard(), self.asked.is_new_task(&asked));
             self.asked = asked;
         }
     }
 
     /// The user said something that asks for nothing new, as "yes": nothing that was done before is held against the agent.
-    pub(crate) fn prompted(&mut self) {
-        self.memory.forgive();
+    pub(crate) fn clear_drift(&mut self) {
+        self.state.forgive();
     }
 
     /// The agent was shown a text.
-    pub(crate) fn overhear(&mut self, root: &Root, text: &str) {
-        self.memory.told.hear(root, text);
+    pub(crate) fn record_shown(&mut self, root: &ProjectRoot, text: &str) {
+        self.state.told.hear(root, text);
     }
 
     /// Passes over an action that is off the goal as a matter of fact: nothing is learned from it.
-    pub(crate) fn pass_over(&mut self) -> Related {
-        self.memory.next();
-        Related::of(KNOWN)
+    pub(crate) fn skip(&mut self) -> RelatednessScore {
+        self.state.next();
+        RelatednessScore::of(KNOWN)
     }
 
     /// Judges the next action, and learns from it.
-    pub(crate) fn judge(&mut self, deed: &Deed<'_>, compiled: &Compiled, around: &Neighbourhood) -> Related {
-        let at = self.memory.next();
-        let action = deed.action;
-        let is_edit = action.action_type.modifies_files();
-        let changes = is_edit || deed.changes();
-        let command = action.command.as_deref().unwrap_or_default();
-        let heard = Heard::of([(command, COMMAND_LETTERS), (deed.content(), TEXT_LETTERS)]);
-        let places: &[Place] = if deed.removes && !is_edit {
+    pub(crate) fn judge(
+        &mut self,
+        action: &AnalyzedAction<'_>,
+        compiled: &CompiledContract,
+        associated: &AssociatedFiles,
+    ) -> RelatednessScore {
+        let at = self.state.next();
+        let sketch = action.sketch;
+        let is_edit = sketch.action_type.modifies_files();
+        let changes = is_edit || action.changes_files();
+        let command = sketch.command.as_deref().unwrap_or_default();
+        let heard = TextTerms::of([(command, COMMAND_LETTERS), (action.content(), TEXT_LETTERS)]);
+        let places: &[NormalizedPath] = if action.removes && !is_edit {
             // What is removed or moved has no text; whether that may be is for the rules of danger and constraints.
             &[]
         } else if changes {
-            &deed.changed
+            &action.changed
         } else {
-            &deed.touched
+            &action.touched
         };
         let Some(files) = self.numbered(places) else {
             // Too much was seen to know what is new.
-            return Related::of(KNOWN);
+            return RelatednessScore::of(KNOWN);
         };
-        let seen = Seen {
+        let seen = ObservedAction {
             files,
             changes,
             is_edit,
-            has_text: action.content.is_some(),
+            has_text: sketch.content.is_some(),
             heard,
             at,
         };
@@ -177,137 +192,145 @@ impl Relatedness {
             return self.without_files(&seen);
         }
         let is_known = self
-            .memory
+            .state
             .forms(&seen.files)
-            .any(|id| !changes || self.memory.on.has_edited(id));
+            .any(|id| !changes || self.state.on.has_edited(id));
         let is_allowed = places.iter().any(|place| compiled.is_allowed(place));
-        if is_known || is_allowed || self.asked.is_empty() || self.memory.on.is_full() {
-            self.memory.go_on(seen);
-            return Related::of(KNOWN);
+        if is_known || is_allowed || self.asked.is_empty() || self.state.on.is_full() {
+            self.state.go_on(seen);
+            return RelatednessScore::of(KNOWN);
         }
-        let touch = Touch {
+        let touch = Candidate {
             files: &seen.files,
             heard: &seen.heard,
-            is_command: action.action_type == ActionType::Bash,
+            is_command: sketch.action_type == ActionType::Bash,
             looks: !changes,
         };
-        let weighed = weigh(touch, &self.asked, &self.expected, &self.memory);
+        let evidence = evaluate(touch, &self.asked, &self.expected, &self.state);
         let flag = self.flag(&seen);
-        let is_neighbour = |place: &Place| match around.neighbour(place, deed) {
-            Some(Neighbour::Test) => FileKind::Test.is(place),
-            Some(Neighbour::Settings | Neighbour::Index | Neighbour::Imports | Neighbour::Imported) => true,
-            Some(Neighbour::Docs | Neighbour::Temporary) | None => false,
+        let is_associated = |place: &NormalizedPath| match associated.association(place, action) {
+            Some(Association::Test) => FileKind::Test.is(place),
+            Some(
+                Association::Settings | Association::Index | Association::Imports | Association::Imported,
+            ) => true,
+            Some(Association::Docs | Association::Temporary) | None => false,
         };
-        let is_named = seen.files.iter().any(|file| self.asked.names(&file.subject))
+        let is_named = seen.files.iter().any(|file| self.asked.names(&file.file))
             || places
                 .iter()
-                .any(|place| is_neighbour(place) || compiled.is_agreed(place));
+                .any(|place| is_associated(place) || compiled.is_agreed(place));
         // What the user named is never off by being unrelated.
         let excess = if is_named {
-            (weighed.sum - flag).min(-0.1)
+            (evidence.sum - flag).min(-0.1)
         } else {
-            weighed.sum - flag
+            evidence.sum - flag
         };
         if changes {
-            self.change(seen, &weighed, excess, is_named)
+            self.change(seen, &evidence, excess, is_named)
         } else {
             self.look(seen, excess)
         }
     }
 
-    fn numbered(&mut self, places: &[Place]) -> Option<Vec<Numbered>> {
-        let mut files: Vec<Numbered> = Vec::new();
-        for subject in places.iter().filter_map(Subject::new) {
-            let id = self.memory.files.number(&subject.path)?;
+    fn numbered(&mut self, places: &[NormalizedPath]) -> Option<Vec<NumberedFile>> {
+        let mut files: Vec<NumberedFile> = Vec::new();
+        for file in places.iter().filter_map(TrackedFile::new) {
+            let id = self.state.files.number(&file.path)?;
             if files.iter().all(|file| file.id != id) {
-                files.push(Numbered { id, subject });
+                files.push(NumberedFile { id, file });
             }
         }
         Some(files)
     }
 
-    fn without_files(&mut self, seen: &Seen) -> Related {
-        if self.memory.is_drifting() {
-            return Related::of(NO_FILE_IN_DRIFT);
+    fn without_files(&mut self, seen: &ObservedAction) -> RelatednessScore {
+        if self.state.is_drifting() {
+            return RelatednessScore::of(NO_FILE_IN_DRIFT);
         }
-        self.memory.on.hear(&seen.heard, &[USER]);
-        Related::of(NO_FILE)
+        self.state.on.hear(&seen.heard, &[USER]);
+        RelatednessScore::of(NO_FILE)
     }
 
     /// The sum above which an action is off.
-    fn flag(&self, seen: &Seen) -> f64 {
+    fn flag(&self, seen: &ObservedAction) -> f64 {
         let blind = if seen.is_edit && !seen.has_text {
             1.0
         } else {
-            self.memory.unseen()
+            self.state.unseen()
         };
         let wordless = if self.asked.is_wordless() { WORDLESS } else { 0.0 };
         let broad = if self.asked.is_broad() { BROAD } else { 0.0 };
         FLAG + UNSEEN * blind + wordless + broad
     }
 
-    fn change(&mut self, seen: Seen, weighed: &Weighed, excess: f64, is_named: bool) -> Related {
+    fn change(
+        &mut self,
+        seen: ObservedAction,
+        evidence: &Evidence,
+        excess: f64,
+        is_named: bool,
+    ) -> RelatednessScore {
         if excess > 0.0 && self.asked.is_broad() {
-            return self.doubt(seen, weighed);
+            return self.doubt(seen, evidence);
         }
         if excess > 0.0 {
-            let score = unrelated(excess, self.memory.odd());
+            let score = unrelated(excess, self.state.odd());
             let file = shown(&seen);
-            self.memory.flag(seen);
-            let finding = reason::finding(&file, weighed, self.memory.odd(), whole_unrelated(score));
-            return Related {
+            self.state.flag(seen);
+            let finding = reason::finding(&file, evidence, self.state.odd(), whole_unrelated(score));
+            return RelatednessScore {
                 score,
                 finding: Some(finding),
             };
         }
-        if excess > -BAND && self.memory.has_edited() && !is_named {
-            self.memory.wait(seen);
+        if excess > -BAND && self.state.has_edited() && !is_named {
+            self.state.wait(seen);
         } else {
-            self.memory.believe(seen);
+            self.state.believe(seen);
         }
-        Related::of(related(excess))
+        RelatednessScore::of(related(excess))
     }
 
     /// An odd change in the course of broad work: it says nothing of the next one, and is told of now and then.
-    fn doubt(&mut self, seen: Seen, weighed: &Weighed) -> Related {
+    fn doubt(&mut self, seen: ObservedAction, evidence: &Evidence) -> RelatednessScore {
         let file = shown(&seen);
         let at = seen.at;
-        self.memory.believe(seen);
-        if !self.memory.may_doubt(at) {
-            return Related::of(DOUBTED_LATELY);
+        self.state.believe(seen);
+        if !self.state.may_doubt(at) {
+            return RelatednessScore::of(DOUBTED_LATELY);
         }
-        let finding = reason::finding(&file, weighed, 1, whole_unrelated(DOUBTFUL));
-        Related {
+        let finding = reason::finding(&file, evidence, 1, whole_unrelated(DOUBTFUL));
+        RelatednessScore {
             score: DOUBTFUL,
             finding: Some(finding),
         }
     }
 
-    fn look(&mut self, seen: Seen, excess: f64) -> Related {
-        if self.memory.is_drifting() {
+    fn look(&mut self, seen: ObservedAction, excess: f64) -> RelatednessScore {
+        if self.state.is_drifting() {
             if excess > 0.0 {
-                let score = unrelated(excess, self.memory.odd());
-                self.memory.condemn(seen);
-                return Related::of(score);
+                let score = unrelated(excess, self.state.odd());
+                self.state.condemn(seen);
+                return RelatednessScore::of(score);
             }
             if excess < -BAND {
-                self.memory.come_back(&seen);
+                self.state.come_back(&seen);
             } else {
-                self.memory.look(seen);
+                self.state.look(seen);
             }
         } else if excess > 0.0 {
-            self.memory.look(seen);
+            self.state.look(seen);
         } else {
-            self.memory.learn(&seen);
+            self.state.learn(&seen);
         }
-        Related::of(related(excess))
+        RelatednessScore::of(related(excess))
     }
 }
 
 /// The file that a person is told of.
-fn shown(seen: &Seen) -> String {
+fn shown(seen: &ObservedAction) -> String {
     let file = seen.files.first();
-    file.map(|file| file.subject.shown.clone()).unwrap_or_default()
+    file.map(|file| file.file.shown.clone()).unwrap_or_default()
 }
 
 /// 8 to 10: the score of what lies this far below the flag.

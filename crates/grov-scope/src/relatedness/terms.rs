@@ -36,7 +36,7 @@ const LEAST_IDENTIFIER: usize = 7;
 
 /// A text as far as it is compared: each list sorted and without repetition.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Heard {
+pub(super) struct TextTerms {
     /// Stems of the words and of the parts of compound words.
     pub(super) words: Vec<String>,
     /// Compound identifiers as a whole, lower case, without `_`.
@@ -45,7 +45,7 @@ pub(super) struct Heard {
     pub(super) names: Vec<String>,
 }
 
-impl Heard {
+impl TextTerms {
     /// What is heard of some texts. Each is looked at from its beginning, up to its number of letters.
     pub(super) fn of<'a>(texts: impl IntoIterator<Item = (&'a str, usize)>) -> Self {
         let (mut found, mut identifiers, mut names) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());

@@ -1,7 +1,9 @@
 //! Removals of files that another program finds or lists: `find … -delete`, `… | xargs rm`.
 
-use super::{DESTRUCTIVE, GRAVE, REMOVING, RISKY, Surroundings, beyond, finding, is_everything, removal};
-use crate::place::Place;
+use super::{
+    CRITICAL, DESTRUCTIVE, EvaluationContext, REMOVING, RISKY, beyond, finding, is_everything, removal,
+};
+use crate::normalized_path::NormalizedPath;
 use grov_domain::{Argument, Finding, Program};
 
 /// Programs that remove the files they are given.
@@ -77,30 +79,30 @@ fn selects(command: &Program) -> bool {
 }
 
 /// The removal of what `find` or `fd` finds.
-pub(super) fn found(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
+pub(super) fn found(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     folders(command)
         .into_iter()
-        .find_map(|folder| below(folder, selects(command), around))
+        .find_map(|folder| below(folder, selects(command), context))
 }
 
 /// The removal of files below a folder: of all of them, or of some.
-fn below(folder: &str, selects: bool, around: &Surroundings<'_>) -> Option<Finding> {
-    let from_root = around.here.path(folder)?;
-    let place = Place::new(around.root, &from_root);
+fn below(folder: &str, selects: bool, context: &EvaluationContext<'_>) -> Option<Finding> {
+    let from_root = context.directory.path(folder)?;
+    let place = NormalizedPath::new(context.root, &from_root);
     if is_everything(&from_root, &place) {
-        let is_project = place.is_inside() && !place.as_str().starts_with(['/', '~', '$', '.']);
+        let is_project = place.is_in_project() && !place.as_str().starts_with(['/', '~', '$', '.']);
         if !is_project || !selects {
-            let at_most = if selects { DESTRUCTIVE } else { GRAVE };
+            let at_most = if selects { DESTRUCTIVE } else { CRITICAL };
             let what = if selects { "Files" } else { "All files" };
             return finding(at_most, None, format!("{what} below {folder} are removed"));
         }
         return None;
     }
-    beyond(&place, around)
+    beyond(&place, context)
 }
 
 /// What `rsync --delete` removes: all of its target that the source does not hold.
-pub(super) fn mirrored(command: &Program, around: &Surroundings<'_>) -> Option<Finding> {
+pub(super) fn mirrored(command: &Program, context: &EvaluationContext<'_>) -> Option<Finding> {
     let deletes = |word: &Argument| word.starts_with("--delete") || word == "--del";
     if !command.arguments.iter().any(deletes) || command.has("--dry-run", 'n') {
         return None;
@@ -110,11 +112,15 @@ pub(super) fn mirrored(command: &Program, around: &Surroundings<'_>) -> Option<F
     if target.contains(':') {
         return None;
     }
-    below(target, true, around)
+    below(target, true, context)
 }
 
 /// The removal of files that `xargs` or `parallel` is told by another program.
-pub(super) fn fed(command: &Program, source: Option<&Program>, around: &Surroundings<'_>) -> Option<Finding> {
+pub(super) fn fed(
+    command: &Program,
+    source: Option<&Program>,
+    context: &EvaluationContext<'_>,
+) -> Option<Finding> {
     let is_fed = |program: &String| matches!(program.as_str(), "xargs" | "parallel");
     if !command.through.iter().any(is_fed) {
         return None;
@@ -126,7 +132,7 @@ pub(super) fn fed(command: &Program, source: Option<&Program>, around: &Surround
             ..Argument::default()
         });
         shown.arguments.extend(words);
-        return removal(&shown, around);
+        return removal(&shown, context);
     }
     // `parallel rm ::: a b`
     let is_parallel = command.through.iter().any(|program| program == "parallel");
@@ -135,14 +141,19 @@ pub(super) fn fed(command: &Program, source: Option<&Program>, around: &Surround
     }
     let of_folders = |source: &Program, skipped: usize| {
         let mut folders = source.operands().skip(skipped);
-        folders.find_map(|folder| beyond(&Place::new(around.root, &around.here.path(folder)?), around))
+        folders.find_map(|folder| {
+            beyond(
+                &NormalizedPath::new(context.root, &context.directory.path(folder)?),
+                context,
+            )
+        })
     };
     match source.map(|source| (source, source.name())) {
-        Some((source, "find" | "fd" | "fdfind")) => found(source, around),
+        Some((source, "find" | "fd" | "fdfind")) => found(source, context),
         Some((source, "ls")) => of_folders(source, 0),
         Some((source, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack")) => of_folders(source, 1),
         Some((_, "git" | "mktemp")) => None,
-        _ if around.compiled.asked.speaks_of(REMOVING) => None,
+        _ if context.compiled.asked.speaks_of(REMOVING) => None,
         _ => finding(
             RISKY,
             None,

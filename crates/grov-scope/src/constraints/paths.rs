@@ -1,20 +1,20 @@
 //! Files and folders that constraints forbid to change.
 
-use super::reading::{forbidden, is_change, is_negation, is_removal, orders_change, orders_more};
-use crate::deed::Deed;
-use crate::kinds::{FileKind, is_temporary};
+use super::grammar::{forbidden, is_change, is_negation, is_removal, orders_change, orders_more};
+use crate::analyzed_action::AnalyzedAction;
+use crate::file_kind::{FileKind, is_temporary};
 use crate::names::{is_path, paths};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
-use crate::place::{Place, Root};
 use crate::words::{Word, any_phrase_at, words};
 use grov_domain::ActionType;
 
 /// What constraints say of files.
 #[derive(Clone, Debug, Default)]
-pub(super) struct PathLimits {
-    forbidden: Vec<Limit>,
+pub(super) struct PathConstraints {
+    forbidden: Vec<PathConstraint>,
     /// Every one allows its own paths alone.
-    only: Vec<Limit>,
+    only: Vec<PathConstraint>,
 }
 
 /// Of what orders name so many paths are kept for a limit.
@@ -22,19 +22,19 @@ const MOST_LIFTED: usize = 100;
 
 /// A sentence that asks for a change, and what it names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Order {
+pub(super) struct ChangeRequest {
     paths: Vec<Pattern>,
     kinds: Vec<FileKind>,
     /// The words behind its verbs, folded.
     objects: Vec<String>,
 }
 
-impl Order {
+impl ChangeRequest {
     /// So many words behind a verb are its object.
     const OBJECT: usize = 6;
 
     /// The order that a sentence is.
-    pub(super) fn read(root: &Root, sentence: &str) -> Option<Self> {
+    pub(super) fn read(root: &ProjectRoot, sentence: &str) -> Option<Self> {
         let words = words(sentence);
         let is_asked = sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you");
         if is_asked || !orders_more(&words) {
@@ -77,7 +77,7 @@ impl Order {
 }
 
 #[derive(Clone, Debug)]
-struct Limit {
+struct PathConstraint {
     /// The constraint's own words.
     text: String,
     targets: Vec<Target>,
@@ -101,20 +101,20 @@ enum Target {
 }
 
 impl Target {
-    fn covers(&self, place: &Place) -> bool {
+    fn covers(&self, place: &NormalizedPath) -> bool {
         match self {
             Self::Path(pattern) => pattern.covers(place),
             Self::Kind(kind) => kind.is(place),
-            Self::Named(name) => place.stem() == name || place.parts().any(|part| part == name),
+            Self::Named(name) => place.stem() == name || place.components().any(|part| part == name),
         }
     }
 }
 
-fn covered(targets: &[Target], place: &Place) -> bool {
+fn covered(targets: &[Target], place: &NormalizedPath) -> bool {
     targets.iter().any(|target| target.covers(place))
 }
 
-impl PathLimits {
+impl PathConstraints {
     /// How many limits there are: those that forbid, and those that allow something alone.
     pub(super) fn counts(&self) -> (usize, usize) {
         (self.forbidden.len(), self.only.len())
@@ -130,12 +130,12 @@ impl PathLimits {
     pub(super) fn lift_behind(
         &mut self,
         counts: (usize, usize),
-        root: &Root,
-        own: &[&Order],
-        younger: &[&Order],
+        root: &ProjectRoot,
+        own: &[&ChangeRequest],
+        younger: &[&ChangeRequest],
     ) {
         let (forbidden, only) = counts;
-        let named = |limit: &mut Limit| {
+        let named = |limit: &mut PathConstraint| {
             let orders = own.iter().chain(younger);
             limit.lifted.extend(
                 orders
@@ -153,7 +153,8 @@ impl PathLimits {
         for limit in self.only.iter_mut().skip(only) {
             named(limit);
             let ends = younger.iter().any(|order| {
-                let is_other = |path: &Pattern| !covered(&limit.targets, &Place::new(root, path.text()));
+                let is_other =
+                    |path: &Pattern| !covered(&limit.targets, &NormalizedPath::new(root, path.text()));
                 order.paths.iter().any(is_other) || !order.kinds.is_empty()
             });
             if ends {
@@ -164,10 +165,10 @@ impl PathLimits {
     }
 
     /// Reads a constraint.
-    pub(super) fn read(&mut self, root: &Root, text: &str, words: &[Word<'_>]) {
+    pub(super) fn read(&mut self, root: &ProjectRoot, text: &str, words: &[Word<'_>]) {
         let exception = words.iter().position(|word| word.is_any(EXCEPTIONS));
         let (rule, except) = words.split_at(exception.unwrap_or(words.len()));
-        let limit = |targets| Limit {
+        let limit = |targets| PathConstraint {
             text: text.to_owned(),
             targets,
             except: paths_in(root, except),
@@ -219,7 +220,7 @@ impl PathLimits {
             } else if !except.is_empty() && object.iter().any(|word| word.is_any(ANYTHING)) {
                 let targets = paths_in(root, except);
                 if !targets.is_empty() {
-                    self.only.push(Limit {
+                    self.only.push(PathConstraint {
                         except: Vec::new(),
                         ..limit(targets)
                     });
@@ -230,7 +231,7 @@ impl PathLimits {
         if let Some(verb) = forbidden(rule, is_removal) {
             let targets = object_of(root, &rule[verb + 1..]);
             if !targets.is_empty() {
-                self.forbidden.push(Limit {
+                self.forbidden.push(PathConstraint {
                     removal_only: true,
                     ..limit(targets)
                 });
@@ -266,18 +267,18 @@ impl PathLimits {
         }
     }
 
-    /// The constraint that forbids what the deed does to a place.
-    pub(super) fn breach(&self, place: &Place, deed: &Deed<'_>) -> Option<&str> {
-        let is_lifted = |limit: &Limit| limit.lifted.iter().any(|pattern| pattern.covers(place));
-        let forbids = |limit: &&Limit| {
+    /// The constraint that forbids what the action does to a place.
+    pub(super) fn breach(&self, place: &NormalizedPath, action: &AnalyzedAction<'_>) -> Option<&str> {
+        let is_lifted = |limit: &PathConstraint| limit.lifted.iter().any(|pattern| pattern.covers(place));
+        let forbids = |limit: &&PathConstraint| {
             covered(&limit.targets, place)
                 && !covered(&limit.except, place)
                 && !is_lifted(limit)
-                && (!limit.removal_only || deed.removes)
-                && (!limit.existing_only || deed.action.action_type != ActionType::Write)
+                && (!limit.removal_only || action.removes)
+                && (!limit.existing_only || action.sketch.action_type != ActionType::Write)
         };
-        let beside = place.is_inside() && !is_temporary(place);
-        let excludes = |limit: &&Limit| {
+        let beside = place.is_in_project() && !is_temporary(place);
+        let excludes = |limit: &&PathConstraint| {
             beside && !is_lifted(limit) && !covered(&limit.targets, place) && !covered(&limit.except, place)
         };
         let limit = self
@@ -408,7 +409,7 @@ const GO_ON: &[&str] = &[
 ];
 
 /// `src/a.rs is read-only for this task`: a path or place, and a state behind it.
-fn subject_of_state(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
+fn subject_of_state(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     let (state, length) = (1..rule.len()).find_map(|at| Some((at, any_phrase_at(rule, at, STATES)?)))?;
     let subject = &rule[..state];
     if subject.iter().any(is_negation) {
@@ -440,7 +441,7 @@ fn subject_of_state(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
 }
 
 /// `only change src/a.rs`, `limit changes to src/`.
-fn confines(root: &Root, rule: &[Word<'_>]) -> Option<Vec<Target>> {
+fn confines(root: &ProjectRoot, rule: &[Word<'_>]) -> Option<Vec<Target>> {
     let targets = if let Some(at) = rule.iter().position(|word| word.is_any(ONLY)) {
         let works = rule
             .iter()
@@ -492,7 +493,7 @@ fn stays_the_same(words: &[Word<'_>]) -> bool {
 }
 
 /// What a verb stands before, with nothing of another kind between them.
-fn object_of(root: &Root, words: &[Word<'_>]) -> Vec<Target> {
+fn object_of(root: &ProjectRoot, words: &[Word<'_>]) -> Vec<Target> {
     let mut found = Vec::new();
     // Only the verbs before a lone name tell that a place is meant.
     for (at, word) in words.iter().enumerate() {
@@ -549,7 +550,7 @@ fn is_rooted(raw: &str) -> bool {
     bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':' && matches!(bytes[2], b'\\' | b'/')
 }
 
-fn paths_of(root: &Root, raw: &str) -> Vec<Target> {
+fn paths_of(root: &ProjectRoot, raw: &str) -> Vec<Target> {
     if is_rooted(raw) {
         return vec![Target::Path(Pattern::new(root, raw))];
     }
@@ -559,6 +560,6 @@ fn paths_of(root: &Root, raw: &str) -> Vec<Target> {
         .collect()
 }
 
-fn paths_in(root: &Root, words: &[Word<'_>]) -> Vec<Target> {
+fn paths_in(root: &ProjectRoot, words: &[Word<'_>]) -> Vec<Target> {
     words.iter().flat_map(|word| paths_of(root, word.raw)).collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! The sources are kept because a file must not vouch for itself: a word is known only if something else said it too.
 
-use super::memory::Seen;
-use super::subject::Subject;
-use super::text::{Heard, weight};
+use super::state::ObservedAction;
+use super::terms::{TextTerms, weight};
+use super::tracked_file::TrackedFile;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -144,19 +144,20 @@ fn count_without(group: &BTreeSet<FileId>, own: &BTreeSet<FileId>) -> usize {
 
 /// A file with its number.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Numbered {
+pub(super) struct NumberedFile {
     pub(super) id: FileId,
-    pub(super) subject: Subject,
+    #[serde(rename = "subject")]
+    pub(super) file: TrackedFile,
 }
 
 /// What a line of work touched and talked about.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Ties {
+pub(super) struct WorkProfile {
     files: BTreeSet<FileId>,
     edited: HashSet<FileId>,
     /// When a file was looked at first, as the number of the action.
     read: HashMap<FileId, u64>,
-    names: HashMap<String, Vec<Numbered>>,
+    names: HashMap<String, Vec<NumberedFile>>,
     stems: Groups,
     folders: Groups,
     parts: Groups,
@@ -169,9 +170,9 @@ pub(super) struct Ties {
     edited_stems: HashSet<String>,
 }
 
-impl Ties {
+impl WorkProfile {
     /// Hears a text that came with some files.
-    pub(super) fn hear(&mut self, heard: &Heard, sources: &[FileId]) {
+    pub(super) fn hear(&mut self, heard: &TextTerms, sources: &[FileId]) {
         for word in &heard.words {
             self.said.add(word, sources);
         }
@@ -184,8 +185,8 @@ impl Ties {
     }
 
     /// Takes over files that were changed or looked at, and the text that came with them.
-    pub(super) fn add(&mut self, seen: &Seen) {
-        let Seen {
+    pub(super) fn add(&mut self, seen: &ObservedAction) {
+        let ObservedAction {
             files,
             changes,
             is_edit,
@@ -194,32 +195,32 @@ impl Ties {
             ..
         } = seen;
         let (changes, is_edit) = (*changes, *is_edit);
-        for Numbered { id, subject } in files {
+        for NumberedFile { id, file } in files {
             if changes {
                 self.edited.insert(*id);
-                self.edited_stems.insert(subject.stem.clone());
+                self.edited_stems.insert(file.stem.clone());
             } else {
                 self.read.entry(*id).or_insert(*at);
             }
             self.files.insert(*id);
-            if subject.is_folder() && !is_edit {
-                self.folders.add(&subject.path, *id);
+            if file.is_folder() && !is_edit {
+                self.folders.add(&file.path, *id);
             }
-            if changes || !subject.is_folder() {
-                self.folders.add(subject.folder(), *id);
+            if changes || !file.is_folder() {
+                self.folders.add(file.parent(), *id);
             }
-            self.stems.add(&subject.stem, *id);
-            self.parts.add(subject.part(), *id);
-            self.endings.add(subject.ending(), *id);
-            for word in &subject.words {
+            self.stems.add(&file.stem, *id);
+            self.parts.add(file.part(), *id);
+            self.endings.add(file.extension(), *id);
+            for word in &file.words {
                 self.said.add(word, &[*id]);
                 self.path_words.add(word, *id);
             }
-            let namesakes = self.names.entry(subject.name().to_owned()).or_default();
+            let namesakes = self.names.entry(file.name().to_owned()).or_default();
             if namesakes.len() < MOST_NAMESAKES && namesakes.iter().all(|known| known.id != *id) {
-                namesakes.push(Numbered {
+                namesakes.push(NumberedFile {
                     id: *id,
-                    subject: subject.clone(),
+                    file: file.clone(),
                 });
             }
         }
@@ -235,11 +236,11 @@ impl Ties {
     }
 
     /// The files under which one is known already.
-    pub(super) fn forms(&self, file: &Subject) -> impl Iterator<Item = FileId> {
+    pub(super) fn forms(&self, file: &TrackedFile) -> impl Iterator<Item = FileId> {
         let namesakes = self.names.get(file.name()).map_or(&[][..], Vec::as_slice);
         namesakes
             .iter()
-            .filter(|known| file.is_form_of(&known.subject.path))
+            .filter(|known| file.is_form_of(&known.file.path))
             .map(|known| known.id)
     }
 
@@ -267,7 +268,7 @@ impl Ties {
 
     /// How much of a text the work talks about already, 0 to 1: the mean of what was said anywhere else and what earlier
     /// edits said. `None` for a text that says nothing.
-    pub(super) fn talk(&self, heard: &Heard, own: &BTreeSet<FileId>) -> Option<f64> {
+    pub(super) fn talk(&self, heard: &TextTerms, own: &BTreeSet<FileId>) -> Option<f64> {
         let (mut total, mut known) = (0.0, 0.0);
         for word in &heard.words {
             let weight = weight(word);
@@ -299,7 +300,7 @@ impl Ties {
     }
 
     /// How many of the compound identifiers something else said.
-    pub(super) fn identifiers(&self, heard: &Heard, own: &BTreeSet<FileId>) -> usize {
+    pub(super) fn identifiers(&self, heard: &TextTerms, own: &BTreeSet<FileId>) -> usize {
         heard
             .identifiers
             .iter()
@@ -308,25 +309,25 @@ impl Ties {
     }
 
     /// Whether something else named the file.
-    pub(super) fn names(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+    pub(super) fn names(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
         self.said_names.knows(&file.stem, own)
             || self.identifiers.knows(&file.stem.replace(['_', '-'], ""), own)
     }
 
-    pub(super) fn knows_folder(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
-        self.folders.has_other_than(file.folder(), own)
+    pub(super) fn knows_folder(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
+        self.folders.has_other_than(file.parent(), own)
     }
 
-    pub(super) fn knows_stem(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+    pub(super) fn knows_stem(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
         self.stems.has_other_than(&file.stem, own)
     }
 
-    pub(super) fn knows_part(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
+    pub(super) fn knows_part(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
         self.parts.has_other_than(file.part(), own)
     }
 
-    pub(super) fn knows_ending(&self, file: &Subject, own: &BTreeSet<FileId>) -> bool {
-        self.endings.has_other_than(file.ending(), own)
+    pub(super) fn knows_ending(&self, file: &TrackedFile, own: &BTreeSet<FileId>) -> bool {
+        self.endings.has_other_than(file.extension(), own)
     }
 
     pub(super) fn edited_stem(&self, name: &str) -> bool {

@@ -1,26 +1,26 @@
 //! One conversation, followed action by action.
 
 mod memo;
+mod reverts;
 mod subject;
-mod undoing;
 
 pub use memo::Memo;
-pub use subject::Subject;
+pub use subject::FindingSubject;
 
-use crate::contract::Compiled;
-use crate::danger::{self, Surroundings};
-use crate::deed::Deed;
-use crate::history::{Activity, History, print_of};
-use crate::limits::{self, Since};
-use crate::neighbours::{Neighbour, Neighbourhood};
-use crate::place::{Place, Root};
-use crate::relatedness::{Related, Relatedness};
-use crate::{outside, repetition};
+use crate::analyzed_action::AnalyzedAction;
+use crate::association::{AssociatedFiles, Association};
+use crate::constraints::{self, ConstraintAges};
+use crate::contract::CompiledContract;
+use crate::danger::{self, EvaluationContext};
+use crate::history::{Activity, History, fingerprint_of};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
+use crate::relatedness::{Relatedness, RelatednessScore};
+use crate::{out_of_scope, repetition};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, Finding, GoalContract, OFF_GOAL_BELOW, Rule, both_ends,
 };
-use subject::Granted;
-use undoing::Breaches;
+use reverts::UnrevertedChanges;
+use subject::Grants;
 
 /// The score of what nothing was found of.
 const ON_GOAL: u16 = 1000;
@@ -33,7 +33,7 @@ const MOST_CONSENTS: usize = 8;
 const CONSENT_END: usize = 2 * 1024;
 
 /// So much is heard of each end of a text that the agent was shown.
-const HEARD_END: usize = 2 * 1024;
+const OUTPUT_END: usize = 2 * 1024;
 
 /// Follows one conversation: what the agent is held to, and what it did so far.
 ///
@@ -42,52 +42,52 @@ const HEARD_END: usize = 2 * 1024;
 #[derive(Clone, Debug)]
 pub struct Rules {
     contract: GoalContract,
-    root: Root,
-    compiled: Compiled,
+    root: ProjectRoot,
+    compiled: CompiledContract,
     /// The agent's own words that the user said yes to.
     consents: Vec<String>,
-    /// Since when the constraints hold.
-    since: Since,
+    /// ConstraintAges when the constraints hold.
+    constraint_ages: ConstraintAges,
     history: History,
-    around: Neighbourhood,
-    related: Relatedness,
+    associated: AssociatedFiles,
+    relatedness: Relatedness,
     /// The score of the newest action in hundredths.
-    fine: u16,
+    hundredths: u16,
     /// What was changed against a constraint and stands.
-    breaches: Breaches,
+    unreverted: UnrevertedChanges,
     /// What the user said yes to when they were asked about a call.
-    granted: Granted,
+    grants: Grants,
     /// The wish that nothing be changed, in its own words, which the user let go of by a "yes".
-    released: Option<String>,
+    lifted_read_only: Option<String>,
     /// The files that the newest action put back.
-    put_back: Vec<String>,
+    reverted_files: Vec<String>,
 }
 
 impl Rules {
     /// Rules for a conversation that begins. `root` is the folder that relative paths of the contract are meant from; files
     /// of actions below it are told by their path from there.
     pub fn new(contract: GoalContract, root: Option<&str>) -> Self {
-        let root = Root::new(root);
-        let mut since = Since::default();
-        since.note(&contract, true);
-        let compiled = Compiled::new(&root, &contract, &[], &since);
-        let related = Relatedness::new(&contract, &compiled, &root);
+        let root = ProjectRoot::new(root);
+        let mut constraint_ages = ConstraintAges::default();
+        constraint_ages.note(&contract, true);
+        let compiled = CompiledContract::new(&root, &contract, &[], &constraint_ages);
+        let relatedness = Relatedness::new(&contract, &compiled, &root);
         let mut rules = Self {
             contract,
             root,
             compiled,
             consents: Vec::new(),
-            since,
+            constraint_ages,
             history: History::default(),
-            around: Neighbourhood::default(),
-            related,
-            fine: ON_GOAL,
-            breaches: Breaches::default(),
-            granted: Granted::default(),
-            released: None,
-            put_back: Vec::new(),
+            associated: AssociatedFiles::default(),
+            relatedness,
+            hundredths: ON_GOAL,
+            unreverted: UnrevertedChanges::default(),
+            grants: Grants::default(),
+            lifted_read_only: None,
+            reverted_files: Vec::new(),
         };
-        rules.learn_scope();
+        rules.add_scope_files();
         rules
     }
 
@@ -97,12 +97,12 @@ impl Rules {
     }
 
     /// Holds the agent to something else from now on; what it did so far is kept in mind.
-    pub fn hold_to(&mut self, contract: GoalContract) {
+    pub fn set_contract(&mut self, contract: GoalContract) {
         if contract == self.contract {
             return;
         }
         if contract.instructions != self.contract.instructions {
-            self.history.begin_prompt();
+            self.history.start_prompt();
         }
         if is_another_task(&self.contract, &contract) {
             self.consents.clear();
@@ -112,44 +112,48 @@ impl Rules {
             contract.instructions.len() > self.contract.instructions.len()
                 && contract.newest_instruction().contains(text.as_str())
         };
-        self.released.take_if(is_typed_anew);
-        self.since.note(&contract, false);
+        self.lifted_read_only.take_if(is_typed_anew);
+        self.constraint_ages.note(&contract, false);
         self.contract = contract;
         self.compile();
-        self.related.hold_to(&self.contract, &self.compiled, &self.root);
-        self.learn_scope();
+        self.relatedness
+            .set_contract(&self.contract, &self.compiled, &self.root);
+        self.add_scope_files();
     }
 
     fn compile(&mut self) {
-        self.compiled = Compiled::new(&self.root, &self.contract, &self.consents, &self.since);
-        if self.released.is_some() && self.compiled.limits.look_only() == self.released.as_deref() {
+        self.compiled =
+            CompiledContract::new(&self.root, &self.contract, &self.consents, &self.constraint_ages);
+        if self.lifted_read_only.is_some()
+            && self.compiled.limits.look_only() == self.lifted_read_only.as_deref()
+        {
             self.compiled.limits.release();
         }
     }
 
     /// Judges the next action of the conversation. `call` is its tool call, under which its result is told later.
     pub fn assess(&mut self, action: &ActionSketch, call: Option<&str>) -> Assessment {
-        let deed = Deed::new(&self.root, action);
-        let print = print_of(&deed);
-        let mut findings = self.facts(&deed, false);
-        self.follow_breaches(&deed, call, &mut findings);
+        let action = AnalyzedAction::new(&self.root, action);
+        let fingerprint = fingerprint_of(&action);
+        let mut findings = self.facts(&action, false);
+        self.track_violations(&action, call, &mut findings);
         let mut repeats = false;
-        if !deed.looks() {
-            findings.extend(outside::findings(
-                &deed,
+        if !action.is_read_only() {
+            findings.extend(out_of_scope::findings(
+                &action,
                 &self.compiled,
-                &self.around,
+                &self.associated,
                 &self.history,
             ));
-            findings.extend(repetition::findings(&deed, print.as_ref(), &self.history));
-            repeats = repetition::repeats(&deed, print.as_ref(), &self.history);
+            findings.extend(repetition::findings(&action, fingerprint.as_ref(), &self.history));
+            repeats = repetition::repeats(&action, fingerprint.as_ref(), &self.history);
         }
-        self.learn(&deed);
-        self.history.note(&deed, print, call, repeats);
+        self.add_associated(&action);
+        self.history.record(&action, fingerprint, call, repeats);
         let related = if is_off_goal(&findings) {
-            self.related.pass_over()
+            self.relatedness.skip()
         } else {
-            self.related.judge(&deed, &self.compiled, &self.around)
+            self.relatedness.judge(&action, &self.compiled, &self.associated)
         };
         self.conclude(findings, related)
     }
@@ -157,40 +161,45 @@ impl Rules {
     /// The score of the action assessed last with its fraction, in hundredths, 100 to 1000: it ranks actions that have the
     /// same whole score, and lies on the same side of 5. One difference is meant: a look that goes on with a drift has less
     /// than 500 here and yet a whole score that is on the goal, for nobody is corrected for looking.
-    pub fn fine_score(&self) -> u16 {
-        self.fine
+    pub fn score_hundredths(&self) -> u16 {
+        self.hundredths
     }
 
     /// Judges an action of a subagent, whose errand is its own: facts alone count (constraints, danger).
-    pub fn assess_delegated(&mut self, action: &ActionSketch) -> Assessment {
-        let deed = Deed::new(&self.root, action);
-        let mut findings = self.facts(&deed, false);
-        self.follow_breaches(&deed, None, &mut findings);
-        self.history.note_delegated(&deed);
+    pub fn assess_subagent(&mut self, action: &ActionSketch) -> Assessment {
+        let action = AnalyzedAction::new(&self.root, action);
+        let mut findings = self.facts(&action, false);
+        self.track_violations(&action, None, &mut findings);
+        self.history.record_subagent(&action);
         assessment(findings)
     }
 
     /// Keeps an action of the past in mind. `broke` tells that a constraint forbade it then: what was forbidden only later
     /// was no breach, and stays.
-    pub fn remember(&mut self, action: &ActionSketch, broke: bool) {
-        let deed = Deed::new(&self.root, action);
-        let mut findings = self.facts(&deed, false);
-        self.put_back = self.breaches.put_back(&deed, &mut findings);
+    pub fn replay(&mut self, action: &ActionSketch, broke: bool) {
+        let action = AnalyzedAction::new(&self.root, action);
+        let mut findings = self.facts(&action, false);
+        self.reverted_files = self.unreverted.take_reverted(&action, &mut findings);
         if broke {
-            self.note_breaches(&deed, None, &findings);
+            self.record_violations(&action, None, &findings);
         }
-        self.history.note_delegated(&deed);
+        self.history.record_subagent(&action);
     }
 
     /// Leaves out what takes back what was changed against a constraint, and keeps in mind what is changed against one.
-    fn follow_breaches(&mut self, deed: &Deed<'_>, call: Option<&str>, findings: &mut Vec<Finding>) {
-        self.put_back = self.breaches.put_back(deed, findings);
-        self.note_breaches(deed, call, findings);
+    fn track_violations(
+        &mut self,
+        action: &AnalyzedAction<'_>,
+        call: Option<&str>,
+        findings: &mut Vec<Finding>,
+    ) {
+        self.reverted_files = self.unreverted.take_reverted(action, findings);
+        self.record_violations(action, call, findings);
     }
 
-    fn note_breaches(&mut self, deed: &Deed<'_>, call: Option<&str>, findings: &[Finding]) {
-        let makes = |place: &Place| !self.history.knows(place) && !self.history.has_changed(place);
-        self.breaches.note(deed, call, findings, makes);
+    fn record_violations(&mut self, action: &AnalyzedAction<'_>, call: Option<&str>, findings: &[Finding]) {
+        let makes = |place: &NormalizedPath| !self.history.knows(place) && !self.history.has_changed(place);
+        self.unreverted.note(action, call, findings, makes);
     }
 
     /// The same rules as if nothing had been done yet, to judge an action of the past anew under what is asked for now: what
@@ -198,90 +207,90 @@ impl Rules {
     pub fn without_history(&self) -> Self {
         Self {
             history: History::default(),
-            breaches: Breaches::default(),
-            put_back: Vec::new(),
+            unreverted: UnrevertedChanges::default(),
+            reverted_files: Vec::new(),
             ..self.clone()
         }
     }
 
     /// Whether the user asked for something to be taken back.
-    pub fn is_asked_to_undo(&self) -> bool {
+    pub fn is_undo_requested(&self) -> bool {
         self.compiled
             .asked
             .speaks_of(&["undo", "revert", "restor", "rollback", "anul"])
     }
 
     /// The agent was told to take back what it changed against a constraint.
-    pub fn told_to_undo(&mut self) {
-        self.breaches.told();
+    pub fn request_revert(&mut self) {
+        self.unreverted.mark_requested();
     }
 
     /// The files that the newest action put back: what was changed there against a constraint stands no more.
-    pub fn put_back(&self) -> &[String] {
-        &self.put_back
+    pub fn reverted_files(&self) -> &[String] {
+        &self.reverted_files
     }
 
     /// The user was asked about an action and let it run: that, and whatever is the same, breaks nothing any more. `call` is
     /// its tool call.
-    pub fn allow(&mut self, action: &ActionSketch, call: Option<&str>) {
-        let deed = Deed::new(&self.root, action);
-        let facts = self.facts(&deed, false);
-        self.granted.add(&facts, &deed, &self.root, call);
-        self.breaches.forget(&facts, &self.root);
+    pub fn grant(&mut self, action: &ActionSketch, call: Option<&str>) {
+        let action = AnalyzedAction::new(&self.root, action);
+        let facts = self.facts(&action, false);
+        self.grants.add(&facts, &action, &self.root, call);
+        self.unreverted.forget(&facts, &self.root);
     }
 
     /// A call that the user was asked about did not run.
-    pub fn disallow(&mut self, call: &str) {
-        self.granted.withdraw(call);
+    pub fn revoke(&mut self, call: &str) {
+        self.grants.withdraw(call);
     }
 
     /// The user approved a plan, or said yes to a question whether to go on: that nothing be changed is over.
-    pub fn release(&mut self) {
-        self.released = self
+    pub fn lift_read_only(&mut self) {
+        self.lifted_read_only = self
             .compiled
             .limits
             .look_only()
             .map(str::to_owned)
-            .or(self.released.take());
+            .or(self.lifted_read_only.take());
         self.compiled.limits.release();
     }
 
     /// The wish that nothing be changed, in its own words, which the user let go of.
-    pub fn released(&self) -> Option<&str> {
-        self.released.as_deref()
+    pub fn lifted_read_only(&self) -> Option<&str> {
+        self.lifted_read_only.as_deref()
     }
 
     /// What stands against an action whatever the agent did before, facts alone. What it may remove because it may have made
     /// it is left out.
-    pub fn assess_without_past(&self, action: &ActionSketch) -> Assessment {
-        assessment(self.facts(&Deed::new(&self.root, action), true))
+    pub fn assess_without_history(&self, action: &ActionSketch) -> Assessment {
+        assessment(self.facts(&AnalyzedAction::new(&self.root, action), true))
     }
 
     /// How an earlier action ended.
-    pub fn ended(&mut self, call: &str, failed: bool) {
-        self.history.ended(call, failed);
+    pub fn record_result(&mut self, call: &str, failed: bool) {
+        self.history.record_result(call, failed);
         if failed {
-            self.breaches.failed(call);
+            self.unreverted.failed(call);
         }
     }
 
     /// The user said something, were it a mere "yes": what was repeated before may be repeated again.
-    pub fn prompted(&mut self) {
-        self.history.begin_prompt();
-        self.related.prompted();
+    pub fn record_prompt(&mut self) {
+        self.history.start_prompt();
+        self.relatedness.clear_drift();
     }
 
     /// The agent was shown a text: what a command or a tool put out. What it says ties later changes to the work, as a plan
     /// or a log that names files does. Of long texts both ends count.
-    pub fn heard(&mut self, text: &str) {
-        self.related
-            .overhear(&self.root, &both_ends(text, HEARD_END, "\n"));
+    pub fn record_output(&mut self, text: &str) {
+        self.relatedness
+            .record_shown(&self.root, &both_ends(text, OUTPUT_END, "\n"));
     }
 
     /// The user said yes to a question or a plan of the agent, whose words these are: what they speak of is asked for, as
     /// far as danger and named files go. They constrain nothing, and hold until another task is begun. Words that are known
     /// count once, as the newest.
-    pub fn consented(&mut self, words: &str) {
+    pub fn record_consent(&mut self, words: &str) {
         if words.trim().is_empty() {
             return;
         }
@@ -290,13 +299,13 @@ impl Rules {
         if self.consents.len() >= MOST_CONSENTS {
             self.consents.remove(0);
         }
-        self.related.overhear(&self.root, &kept);
+        self.relatedness.record_shown(&self.root, &kept);
         self.consents.push(kept.into_owned());
         self.compile();
         if proposes_change(words) {
-            self.release();
+            self.lift_read_only();
         }
-        self.related.prompted();
+        self.relatedness.clear_drift();
     }
 
     /// The agent's own words that the user said yes to and that still hold, oldest first.
@@ -310,80 +319,87 @@ impl Rules {
     }
 
     /// Why a file that an action touches is a neighbour of what the work is about; `None` where it is none.
-    pub fn neighbour(&self, action: &ActionSketch, file: &str) -> Option<Neighbour> {
-        self.around
-            .neighbour(&Place::new(&self.root, file), &Deed::new(&self.root, action))
+    pub fn association(&self, action: &ActionSketch, file: &str) -> Option<Association> {
+        self.associated.association(
+            &NormalizedPath::new(&self.root, file),
+            &AnalyzedAction::new(&self.root, action),
+        )
     }
 
     /// What the user forbade, and what is dangerous: matters of fact.
-    fn facts(&self, deed: &Deed<'_>, is_past_unknown: bool) -> Vec<Finding> {
+    fn facts(&self, action: &AnalyzedAction<'_>, is_history_unknown: bool) -> Vec<Finding> {
         let looks_by_tool = matches!(
-            deed.action.action_type,
+            action.sketch.action_type,
             ActionType::Read | ActionType::Search | ActionType::Todo | ActionType::Task
         );
         if looks_by_tool {
             return Vec::new();
         }
-        let mut found: Vec<Finding> = deed
+        let mut found: Vec<Finding> = action
             .changed
             .iter()
             .filter_map(|place| self.forbidden(place))
             .collect();
-        found.extend(self.compiled.limits.findings(deed, &self.compiled, &self.history));
-        if !deed.looks() {
-            let mut around = Surroundings::new(&self.root, &self.compiled, &self.history);
-            around.is_past_unknown = is_past_unknown;
-            found.extend(danger::findings(deed, around));
+        found.extend(
+            self.compiled
+                .limits
+                .findings(action, &self.compiled, &self.history),
+        );
+        if !action.is_read_only() {
+            let mut associated = EvaluationContext::new(&self.root, &self.compiled, &self.history);
+            associated.is_history_unknown = is_history_unknown;
+            found.extend(danger::findings(action, associated));
         }
-        self.granted.remove_from(&mut found, deed, &self.root);
+        self.grants.remove_from(&mut found, action, &self.root);
         found
     }
 
     /// The findings and how far the action is related to the work, put together.
-    fn conclude(&mut self, mut findings: Vec<Finding>, related: Related) -> Assessment {
+    fn conclude(&mut self, mut findings: Vec<Finding>, related: RelatednessScore) -> Assessment {
         let least = findings
             .iter()
             .map(|finding| finding.at_most)
             .filter(|at_most| *at_most < OFF_GOAL_BELOW)
             .min();
-        self.fine = least.map_or(related.score, |least| related.score.min(u16::from(least) * 100));
+        self.hundredths = least.map_or(related.score, |least| related.score.min(u16::from(least) * 100));
         findings.extend(related.finding);
         assessment(findings)
     }
 
-    fn forbidden(&self, place: &Place) -> Option<Finding> {
+    fn forbidden(&self, place: &NormalizedPath) -> Option<Finding> {
         let entry = self.compiled.forbids(place)?;
         Some(Finding {
             rule: Rule::Constraint,
-            file: Some(place.shown().to_owned()),
-            reason: format!("{} is changed, and you forbade {entry}", place.shown()),
+            file: Some(place.display().to_owned()),
+            reason: format!("{} is changed, and you forbade {entry}", place.display()),
             at_most: FORBIDDEN,
         })
     }
 
     /// The scope's own files are what the work is about.
-    fn learn_scope(&mut self) {
+    fn add_scope_files(&mut self) {
         for pattern in &self.compiled.scope {
-            let place = Place::new(&self.root, pattern.text());
+            let place = NormalizedPath::new(&self.root, pattern.text());
             if place.name().contains('.') && !pattern.text().contains('*') {
-                self.around.add(&place);
+                self.associated.add(&place);
             }
         }
     }
 
     /// Files in the scope or named by the user are what the work is about, and what they import belongs to it.
-    fn learn(&mut self, deed: &Deed<'_>) {
-        let about = |place: &&Place| self.compiled.is_in_scope(place) || self.compiled.is_named(place);
-        let known: Vec<&Place> = deed.touched.iter().filter(about).collect();
+    fn add_associated(&mut self, action: &AnalyzedAction<'_>) {
+        let about =
+            |place: &&NormalizedPath| self.compiled.is_in_scope(place) || self.compiled.is_named(place);
+        let known: Vec<&NormalizedPath> = action.touched.iter().filter(about).collect();
         if known.is_empty() {
             return;
         }
         for place in known {
-            self.around.add(place);
+            self.associated.add(place);
         }
-        self.around.read(deed.content());
-        if let Some(output) = &deed.action.output {
-            self.around.read(output);
+        self.associated.read(action.content());
+        if let Some(output) = &action.sketch.output {
+            self.associated.read(output);
         }
     }
 }
@@ -391,7 +407,7 @@ impl Rules {
 /// Whether words end with a question whether to change something: "Shall I remove one of the checks?"
 fn proposes_change(words: &str) -> bool {
     let last = words.trim_end().rsplit('\n').next().unwrap_or_default();
-    last.contains('?') && limits::proposes_change(last)
+    last.contains('?') && constraints::proposes_change(last)
 }
 
 /// Whether nothing of what was asked for before is asked for now.

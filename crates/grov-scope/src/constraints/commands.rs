@@ -1,14 +1,14 @@
 //! Commands that constraints forbid.
 
-use super::reading::{is_negation, orders};
-use crate::deed::Deed;
+use super::grammar::{is_negation, orders};
+use crate::analyzed_action::AnalyzedAction;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
 use grov_domain::Program;
 
 /// A forbidden command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct CommandLimit {
+pub(super) struct CommandConstraint {
     /// The constraint's own words.
     text: String,
     what: Forbidden,
@@ -62,7 +62,7 @@ const GO_ON: &[&str] = &[
 ];
 
 /// Reads the commands that a constraint forbids.
-pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandLimit> {
+pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandConstraint> {
     let mut found = Vec::new();
     // What holds only sometimes is not certain; "not yet" is "not now".
     let conditional = words.iter().any(|word| {
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str, words: &[Word<'_>]) -> Vec<CommandLimit> {
     }
     for at in (0..words.len()).filter(|at| is_negation(&words[*at])) {
         for what in forbidden_behind(words, at) {
-            let limit = CommandLimit {
+            let limit = CommandConstraint {
                 text: text.to_owned(),
                 what,
             };
@@ -234,7 +234,7 @@ fn command_at(words: &[Word<'_>], at: usize, running: bool) -> Option<(Forbidden
     None
 }
 
-impl CommandLimit {
+impl CommandConstraint {
     /// The constraint's own words.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -263,16 +263,16 @@ impl CommandLimit {
         orders(&words) && words.iter().any(|word| word.is_any(&subjects))
     }
 
-    /// Whether a deed runs what is forbidden.
-    pub(super) fn is_broken_by(&self, deed: &Deed<'_>) -> bool {
-        let runs = |test: fn(&Program) -> bool| deed.programs().iter().any(test);
+    /// Whether a action runs what is forbidden.
+    pub(super) fn is_broken_by(&self, action: &AnalyzedAction<'_>) -> bool {
+        let runs = |test: fn(&Program) -> bool| action.programs().iter().any(test);
         match &self.what {
-            Forbidden::Program(line) => deed.programs().iter().any(|command| is_run(line, command)),
+            Forbidden::Program(line) => action.programs().iter().any(|command| is_run(line, command)),
             Forbidden::ForcePush => runs(pushes_by_force),
-            Forbidden::Network => deed.talks_outward() && !runs(stays_local),
-            Forbidden::Tests => deed.action.effects.contains(&EffectKind::Test),
-            Forbidden::Installing => deed.installs(),
-            Forbidden::Deleting => deed.action.effects.contains(&EffectKind::Delete),
+            Forbidden::Network => action.uses_network() && !runs(stays_local),
+            Forbidden::Tests => action.sketch.effects.contains(&EffectKind::Test),
+            Forbidden::Installing => action.installs_packages(),
+            Forbidden::Deleting => action.sketch.effects.contains(&EffectKind::Delete),
             Forbidden::Deploying => runs(crate::danger::publishes),
         }
     }

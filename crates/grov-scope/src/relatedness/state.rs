@@ -1,8 +1,8 @@
 //! What is held to be on the goal, what off it, and what is not decided yet.
 
-use super::text::Heard;
-use super::ties::{FileId, Files, Numbered, Ties, USER};
-use super::told::Told;
+use super::shown_text::ShownText;
+use super::terms::TextTerms;
+use super::work_profile::{FileId, Files, NumberedFile, USER, WorkProfile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,35 +21,35 @@ const LEAST_WORDS: usize = 4;
 
 /// An action that was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Seen {
-    pub(super) files: Vec<Numbered>,
+pub(crate) struct ObservedAction {
+    pub(super) files: Vec<NumberedFile>,
     pub(super) changes: bool,
     /// By an edit, not by a command.
     pub(super) is_edit: bool,
     /// What it wrote was seen, or it writes nothing.
     pub(super) has_text: bool,
-    pub(super) heard: Heard,
+    pub(super) heard: TextTerms,
     /// The number of the action.
     pub(super) at: u64,
 }
 
 /// What is known of the conversation.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Memory {
+pub(crate) struct RelatednessState {
     pub(super) files: Files,
     /// The goal and everything that was accepted.
-    pub(super) on: Ties,
+    pub(super) on: WorkProfile,
     /// What the agent was shown.
-    pub(super) told: Told,
+    pub(super) told: ShownText,
     /// Words of what went off in the present drift.
     off: HashSet<String>,
     drifting: bool,
     /// Changes of the present drift.
     odd: u32,
     /// Files looked at that nothing explains yet.
-    looked: Vec<Seen>,
+    looked: Vec<ObservedAction>,
     /// Changes that are neither believed nor held against the agent.
-    waiting: Vec<Seen>,
+    waiting: Vec<ObservedAction>,
     first_edit: Option<u64>,
     /// The number of the action of broad work that was doubted last.
     doubted: Option<u64>,
@@ -62,12 +62,12 @@ pub(crate) struct Memory {
     texts: (f64, f64),
 }
 
-impl Default for Memory {
+impl Default for RelatednessState {
     fn default() -> Self {
         Self {
             files: Files::default(),
-            on: Ties::default(),
-            told: Told::default(),
+            on: WorkProfile::default(),
+            told: ShownText::default(),
             off: HashSet::new(),
             drifting: false,
             odd: 0,
@@ -83,7 +83,7 @@ impl Default for Memory {
     }
 }
 
-impl Memory {
+impl RelatednessState {
     /// The number of an action that comes next.
     pub(super) fn next(&mut self) -> u64 {
         let at = self.now;
@@ -92,7 +92,7 @@ impl Memory {
     }
 
     /// The user said something: it is what the work is about from now on, and nothing is held against the agent.
-    pub(super) fn reopen(&mut self, heard: &Heard, is_new_task: bool) {
+    pub(super) fn reopen(&mut self, heard: &TextTerms, is_new_task: bool) {
         self.on.hear(heard, &[USER]);
         self.recover();
         self.looked.clear();
@@ -166,12 +166,12 @@ impl Memory {
     }
 
     /// The forms under which a file is known, itself included.
-    pub(super) fn forms<'a>(&'a self, files: &'a [Numbered]) -> impl Iterator<Item = FileId> + 'a {
-        files.iter().flat_map(|file| self.on.forms(&file.subject))
+    pub(super) fn forms<'a>(&'a self, files: &'a [NumberedFile]) -> impl Iterator<Item = FileId> + 'a {
+        files.iter().flat_map(|file| self.on.forms(&file.file))
     }
 
     /// Work on what was worked on before: the drift, if there was one, is over.
-    pub(super) fn go_on(&mut self, seen: Seen) {
+    pub(super) fn go_on(&mut self, seen: ObservedAction) {
         self.recover();
         if seen.changes
             && seen.heard.words.len() >= LEAST_WORDS
@@ -184,13 +184,13 @@ impl Memory {
     }
 
     /// A change that is tied to the work.
-    pub(super) fn believe(&mut self, seen: Seen) {
+    pub(super) fn believe(&mut self, seen: ObservedAction) {
         self.recover();
         self.accept(seen);
     }
 
     /// A change that is off the goal, and what led to it.
-    pub(super) fn flag(&mut self, seen: Seen) {
+    pub(super) fn flag(&mut self, seen: ObservedAction) {
         self.drifting = true;
         self.odd += 1;
         for earlier in std::mem::take(&mut self.looked) {
@@ -203,8 +203,8 @@ impl Memory {
     }
 
     /// Looks that go on with a drift.
-    pub(super) fn condemn(&mut self, seen: Seen) {
-        let paths = seen.files.into_iter().flat_map(|file| file.subject.words);
+    pub(super) fn condemn(&mut self, seen: ObservedAction) {
+        let paths = seen.files.into_iter().flat_map(|file| file.file.words);
         for word in paths.chain(seen.heard.words) {
             if self.off.len() < MOST_WORDS {
                 self.off.insert(word);
@@ -213,22 +213,22 @@ impl Memory {
     }
 
     /// A change that is neither.
-    pub(super) fn wait(&mut self, seen: Seen) {
+    pub(super) fn wait(&mut self, seen: ObservedAction) {
         push(&mut self.waiting, seen);
     }
 
     /// A look that nothing explains yet.
-    pub(super) fn look(&mut self, seen: Seen) {
+    pub(super) fn look(&mut self, seen: ObservedAction) {
         push(&mut self.looked, seen);
     }
 
     /// A look at what is tied to the work.
-    pub(super) fn learn(&mut self, seen: &Seen) {
+    pub(super) fn learn(&mut self, seen: &ObservedAction) {
         self.on.add(seen);
     }
 
     /// A look at what is clearly tied to the work ends a drift.
-    pub(super) fn come_back(&mut self, seen: &Seen) {
+    pub(super) fn come_back(&mut self, seen: &ObservedAction) {
         self.recover();
         self.learn(seen);
     }
@@ -239,7 +239,7 @@ impl Memory {
         self.off.clear();
     }
 
-    fn accept(&mut self, seen: Seen) {
+    fn accept(&mut self, seen: ObservedAction) {
         if seen.changes {
             let undecided = [
                 std::mem::take(&mut self.looked),
@@ -258,7 +258,7 @@ impl Memory {
     }
 }
 
-fn push(list: &mut Vec<Seen>, seen: Seen) {
+fn push(list: &mut Vec<ObservedAction>, seen: ObservedAction) {
     if list.len() >= MOST_UNDECIDED {
         list.remove(0);
     }

@@ -1,12 +1,12 @@
-//! The ties of a change to the work, weighed.
+//! The ties of a change to the work, evidence.
 
-use super::asked::Asked;
-use super::expected::Expected;
-use super::memory::Memory;
-use super::subject::is_telling;
-use super::text::Heard;
-use super::ties::{FileId, Numbered, ratio};
+use super::expected_scope::ExpectedScope;
+use super::request::Request;
+use super::state::RelatednessState;
+use super::terms::TextTerms;
+use super::tracked_file::is_telling;
 use super::weights as weight;
+use super::work_profile::{FileId, NumberedFile, ratio};
 use std::collections::BTreeSet;
 
 /// So many words of the goal are as good as more.
@@ -20,16 +20,16 @@ const UNKNOWN: f64 = 0.5;
 
 /// An action on files that the work did not change before.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Touch<'a> {
-    pub(super) files: &'a [Numbered],
-    pub(super) heard: &'a Heard,
+pub(super) struct Candidate<'a> {
+    pub(super) files: &'a [NumberedFile],
+    pub(super) heard: &'a TextTerms,
     pub(super) is_command: bool,
     pub(super) looks: bool,
 }
 
 /// What came out, with what a person is told of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Weighed {
+pub(super) struct Evidence {
     /// Log-odds that it is off the goal.
     pub(super) sum: f64,
     pub(super) talk: f64,
@@ -39,36 +39,41 @@ pub(super) struct Weighed {
 }
 
 /// Weighs the ties of an action to the work.
-pub(super) fn weigh(touch: Touch<'_>, asked: &Asked, expected: &Expected, memory: &Memory) -> Weighed {
-    let Touch {
+pub(super) fn evaluate(
+    touch: Candidate<'_>,
+    asked: &Request,
+    expected: &ExpectedScope,
+    state: &RelatednessState,
+) -> Evidence {
+    let Candidate {
         files,
         heard,
         is_command,
         looks,
     } = touch;
-    let on = &memory.on;
+    let on = &state.on;
     let numbers = files.iter().map(|file| file.id);
-    let own: BTreeSet<FileId> = numbers.chain(memory.forms(files)).collect();
-    let any = |holds: &dyn Fn(&Numbered) -> bool| files.iter().any(holds);
+    let own: BTreeSet<FileId> = numbers.chain(state.forms(files)).collect();
+    let any = |holds: &dyn Fn(&NumberedFile) -> bool| files.iter().any(holds);
     let path: BTreeSet<&str> = files
         .iter()
-        .flat_map(|file| file.subject.words.iter().map(String::as_str))
+        .flat_map(|file| file.file.words.iter().map(String::as_str))
         .collect();
     let mut all = path.clone();
     all.extend(heard.words.iter().map(String::as_str));
 
     let talk = on.talk(heard, &own);
     let mut sum = weight::START + weight::TALK * talk.unwrap_or(UNKNOWN);
-    sum += weight::USUAL * talk.map_or(0.0, |talk| talk - memory.usual_talk());
+    sum += weight::USUAL * talk.map_or(0.0, |talk| talk - state.usual_talk());
     sum += weight::PATH_WORDS * on.path_words(&path, &own).unwrap_or(UNKNOWN);
     sum += weight::GOAL_WORDS * (counted(asked.count(all.iter().copied())) / ENOUGH_GOAL_WORDS).min(1.0);
     sum += weight::IDENTIFIERS * (counted(on.identifiers(heard, &own)) / ENOUGH_IDENTIFIERS).min(1.0);
 
     let mut add = |weight: f64, holds: bool| sum += if holds { weight } else { 0.0 };
-    add(weight::NAMED, any(&|file| on.names(&file.subject, &own)));
-    let knows_folder = any(&|file| on.knows_folder(&file.subject, &own));
+    add(weight::NAMED, any(&|file| on.names(&file.file, &own)));
+    let knows_folder = any(&|file| on.knows_folder(&file.file, &own));
     add(weight::FOLDER, knows_folder);
-    add(weight::PARTNER, any(&|file| on.knows_stem(&file.subject, &own)));
+    add(weight::PARTNER, any(&|file| on.knows_stem(&file.file, &own)));
     add(
         weight::MENTIONS,
         heard
@@ -76,39 +81,39 @@ pub(super) fn weigh(touch: Touch<'_>, asked: &Asked, expected: &Expected, memory
             .iter()
             .any(|name| is_telling(name) && on.edited_stem(name)),
     );
-    let is_new_part = on.has_files() && !any(&|file| on.knows_part(&file.subject, &own));
+    let is_new_part = on.has_files() && !any(&|file| on.knows_part(&file.file, &own));
     add(weight::NEW_PART, is_new_part);
     add(
         weight::NEW_ENDING,
-        on.has_files() && !any(&|file| on.knows_ending(&file.subject, &own)),
+        on.has_files() && !any(&|file| on.knows_ending(&file.file, &own)),
     );
     let seen = own.iter().filter_map(|id| on.read_at(*id)).min();
     add(
         weight::EXPLORED,
-        seen.is_some_and(|seen| memory.is_before_first_edit(seen)),
+        seen.is_some_and(|seen| state.is_before_first_edit(seen)),
     );
-    add(weight::FIRST_EDIT, !memory.has_edited());
+    add(weight::FIRST_EDIT, !state.has_edited());
     add(
         weight::HOUSEHOLD,
-        memory.has_edited() && any(&|file| file.subject.is_household),
+        state.has_edited() && any(&|file| file.file.is_household),
     );
     add(weight::COMMAND, is_command);
     add(weight::READING, looks);
-    add(weight::TOLD, any(&|file| memory.told.names(&file.subject)));
-    add(weight::DRIFTING, memory.is_drifting());
+    add(weight::TOLD, any(&|file| state.told.names(&file.file)));
+    add(weight::DRIFTING, state.is_drifting());
 
     let nearness = files
         .iter()
-        .map(|file| expected.nearness(&file.subject))
+        .map(|file| expected.nearness(&file.file))
         .fold(0.0, f64::max);
     let is_out_of_scope = !expected.is_empty() && nearness == 0.0;
     add(weight::OUT_OF_SCOPE, is_out_of_scope);
     sum += weight::IN_SCOPE * nearness;
-    sum += weight::EARLY * (-memory.age() / EARLY_FADES).exp();
-    sum += weight::TOLD_WORDS * ratio(memory.told.count(all.iter().copied()), all.len());
-    sum += weight::LIKE_DRIFT * ratio(memory.count_off(all.iter().copied()), all.len());
-    sum += weight::WAITING * memory.waiting();
-    Weighed {
+    sum += weight::EARLY * (-state.age() / EARLY_FADES).exp();
+    sum += weight::TOLD_WORDS * ratio(state.told.count(all.iter().copied()), all.len());
+    sum += weight::LIKE_DRIFT * ratio(state.count_off(all.iter().copied()), all.len());
+    sum += weight::WAITING * state.waiting();
+    Evidence {
         sum,
         talk: talk.unwrap_or(UNKNOWN),
         is_new_part,

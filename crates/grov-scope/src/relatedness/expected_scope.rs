@@ -1,8 +1,8 @@
 //! How near a file lies to what the work is expected to touch.
 
-use super::subject::{Subject, folder, is_folder};
+use super::tracked_file::{TrackedFile, folder, is_folder};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use crate::pattern::Pattern;
-use crate::place::{Place, Root};
 
 /// Below a listed folder, but not directly in it.
 const DEEPER: f64 = 0.5;
@@ -18,17 +18,17 @@ enum Entry {
 
 /// The told scope, prepared.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Expected(Vec<Entry>);
+pub(super) struct ExpectedScope(Vec<Entry>);
 
-impl Expected {
-    pub(super) fn new(root: &Root, scope: &[Pattern]) -> Self {
+impl ExpectedScope {
+    pub(super) fn new(root: &ProjectRoot, scope: &[Pattern]) -> Self {
         let entry = |pattern: &Pattern| {
             let text = pattern.text();
             let bare = text
                 .trim_end_matches("/**")
                 .trim_end_matches("/*")
                 .trim_end_matches('/');
-            let place = Place::new(root, bare);
+            let place = NormalizedPath::new(root, bare);
             let is_name = !bare.contains(['/', '.']) && bare.contains(|letter: char| letter.is_uppercase());
             if is_name || bare.contains(['*', '?', '{', ':', '(']) || place.as_str().is_empty() {
                 Entry::Pattern(pattern.clone())
@@ -45,13 +45,13 @@ impl Expected {
     }
 
     /// 1 for what is listed, lies directly in a listed folder or beside a listed file; a half deeper below; else 0.
-    pub(super) fn nearness(&self, file: &Subject) -> f64 {
+    pub(super) fn nearness(&self, file: &TrackedFile) -> f64 {
         let mut best = 0.0;
         for entry in &self.0 {
             match entry {
                 Entry::Path(path) => {
-                    let beside = !is_folder(path) && file.folder() == folder(path);
-                    if file.path == *path || file.folder() == path || beside {
+                    let beside = !is_folder(path) && file.parent() == folder(path);
+                    if file.path == *path || file.parent() == path || beside {
                         return 1.0;
                     }
                     if file
@@ -63,7 +63,7 @@ impl Expected {
                     }
                 }
                 Entry::Pattern(pattern) => {
-                    if pattern.expects(&Place::new(&Root::default(), &file.path)) {
+                    if pattern.expects(&NormalizedPath::new(&ProjectRoot::default(), &file.path)) {
                         return 1.0;
                     }
                 }

@@ -1,8 +1,8 @@
 //! A file as relatedness looks at it.
 
-use super::text::words;
-use crate::kinds::{FileKind, is_temporary};
-use crate::place::Place;
+use super::terms::words;
+use crate::file_kind::{FileKind, is_temporary};
+use crate::normalized_path::NormalizedPath;
 use serde::{Deserialize, Serialize};
 
 /// Names that tell a file's role in its folder, not what it is about.
@@ -21,7 +21,7 @@ const LEAST_NAME: usize = 5;
 
 /// A file of the project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Subject {
+pub(super) struct TrackedFile {
     /// The path in the one spelling that is compared.
     pub(super) path: String,
     /// The same for people.
@@ -34,19 +34,19 @@ pub(super) struct Subject {
     pub(super) is_household: bool,
 }
 
-impl Subject {
+impl TrackedFile {
     /// The file of that place. `None` for what gives no evidence in either direction: places outside of the project, the
     /// project itself, what programs write beside the work.
-    pub(super) fn new(place: &Place) -> Option<Self> {
-        let says_nothing = !place.is_inside() || place.as_str().is_empty() || is_temporary(place);
-        if says_nothing || BY_THE_WAY.contains(&place.ending()) {
+    pub(super) fn new(place: &NormalizedPath) -> Option<Self> {
+        let says_nothing = !place.is_in_project() || place.as_str().is_empty() || is_temporary(place);
+        if says_nothing || BY_THE_WAY.contains(&place.extension()) {
             return None;
         }
         Some(Self {
             path: place.as_str().to_owned(),
-            shown: place.shown().to_owned(),
+            shown: place.display().to_owned(),
             stem: stem(place.name()),
-            words: words(place.shown()),
+            words: words(place.display()),
             is_household: FileKind::Lock.is(place)
                 || FileKind::Manifest.is(place)
                 || matches!(stem(place.name()).as_str(), "changelog" | "changes"),
@@ -59,7 +59,7 @@ impl Subject {
     }
 
     /// The folder that holds it; empty at the top.
-    pub(super) fn folder(&self) -> &str {
+    pub(super) fn parent(&self) -> &str {
         folder(&self.path)
     }
 
@@ -69,7 +69,7 @@ impl Subject {
     }
 
     /// What stands behind the last dot of the name.
-    pub(super) fn ending(&self) -> &str {
+    pub(super) fn extension(&self) -> &str {
         self.name().rsplit('.').next().unwrap_or_default()
     }
 

@@ -3,10 +3,10 @@
 //! Only a clause that forbids every change counts. "Don't change anything else", "… in src/db/" and "don't change the API"
 //! forbid something narrower, which the other limits read. It ends when the user asks for a change.
 
-use super::reading::{is_change, is_order, may_forbid, sentences};
-use crate::deed::Deed;
-use crate::kinds::{is_made_by_build, is_temporary};
-use crate::place::Place;
+use super::grammar::{is_change, is_order, may_forbid, sentences};
+use crate::analyzed_action::AnalyzedAction;
+use crate::file_kind::{is_build_output, is_temporary};
+use crate::normalized_path::NormalizedPath;
 use crate::words::{Word, fold, words};
 use grov_domain::EffectKind;
 
@@ -82,9 +82,9 @@ const GIT: &[&str] = &[
 
 /// Nothing is to be changed, in the user's own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct LookOnly(String);
+pub(super) struct ReadOnlyConstraint(String);
 
-impl LookOnly {
+impl ReadOnlyConstraint {
     /// The newest wish of that kind that no later instruction ended, oldest instruction first.
     pub(super) fn of(instructions: &[String]) -> Option<Self> {
         let mut found = None;
@@ -122,18 +122,20 @@ impl LookOnly {
         &self.0
     }
 
-    /// The files of the project that a deed changes, and whether it changes the repository beside them.
-    pub(super) fn breaches<'d>(&self, deed: &'d Deed<'_>) -> (Vec<&'d Place>, bool) {
-        let counts = |place: &&Place| place.is_inside() && !is_temporary(place) && !is_made_by_build(place);
-        let changed: Vec<&Place> = deed.changed.iter().filter(counts).collect();
-        let effects = &deed.action.effects;
+    /// The files of the project that a action changes, and whether it changes the repository beside them.
+    pub(super) fn breaches<'d>(&self, action: &'d AnalyzedAction<'_>) -> (Vec<&'d NormalizedPath>, bool) {
+        let counts = |place: &&NormalizedPath| {
+            place.is_in_project() && !is_temporary(place) && !is_build_output(place)
+        };
+        let changed: Vec<&NormalizedPath> = action.changed.iter().filter(counts).collect();
+        let effects = &action.sketch.effects;
         let is_git = effects.contains(&EffectKind::VersionControl)
-            && deed
+            && action
                 .programs()
                 .iter()
                 .any(|command| GIT.contains(&command.git().0));
         // A formatter that names no file goes over all of them.
-        let is_wide = deed.action.files.is_empty() && effects.contains(&EffectKind::Modify);
+        let is_wide = action.sketch.files.is_empty() && effects.contains(&EffectKind::Modify);
         (changed, is_git || is_wide)
     }
 }
@@ -337,7 +339,7 @@ fn orders_change(sentence: &str) -> bool {
     if sentence.ends_with('?') && !words.iter().any(|word| word.folded == "you") {
         return false;
     }
-    asks_in(&words) && !super::reading::forbids(&words)
+    asks_in(&words) && !super::grammar::forbids(&words)
 }
 
 /// Whether an instruction asks for a change, or says yes to one.
@@ -346,7 +348,7 @@ fn asks_for_change(text: &str) -> bool {
     let agrees = |sentence: &String| {
         let words = words(sentence);
         let agrees = ["yes", "yep", "sure", "da", "ja", "ahead", "proceed"];
-        words.len() <= 5 && words.iter().any(|word| word.is_any(&agrees)) && !super::reading::forbids(&words)
+        words.len() <= 5 && words.iter().any(|word| word.is_any(&agrees)) && !super::grammar::forbids(&words)
     };
     sentences
         .iter()

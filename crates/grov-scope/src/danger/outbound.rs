@@ -1,8 +1,8 @@
 //! What goes out to the world: publishing, deploying, sending secrets.
 
-mod unseen;
+mod remote_script;
 
-use super::{DESTRUCTIVE, GRAVE, RISKY, Surroundings, finding};
+use super::{CRITICAL, DESTRUCTIVE, EvaluationContext, RISKY, finding};
 use grov_domain::{Argument, Finding, Program};
 
 /// What of a command goes out; `source` is the one whose output it reads, behind those that select of it; `programs` are all.
@@ -10,18 +10,18 @@ pub(super) fn of_command(
     command: &Program,
     source: Option<&Program>,
     programs: &[Program],
-    around: &Surroundings<'_>,
+    context: &EvaluationContext<'_>,
 ) -> Option<Finding> {
     let before = command.source.and_then(|number| programs.get(number));
     if sends_secrets(command, before) {
-        return finding(GRAVE, None, "Secrets are sent to another machine");
+        return finding(CRITICAL, None, "Secrets are sent to another machine");
     }
-    let asked = &around.compiled.asked;
+    let asked = &context.compiled.asked;
     if publishes(command)
         && !asked.speaks_of(&[
             "publish", "releas", "deploy", "ship", "upload", "public", "lanseaz", "livr",
         ])
-        && !is_spoken(command, around)
+        && !is_spoken(command, context)
     {
         return finding(
             DESTRUCTIVE,
@@ -29,7 +29,7 @@ pub(super) fn of_command(
             format!("`{}` publishes something; nobody asked for it", shown(command)),
         );
     }
-    if unseen::runs(command, source, programs)
+    if remote_script::runs(command, source, programs)
         && !asked.speaks_of(&["install", "setup", "bootstrap", "curl", "script", "instal"])
         && !(asked.names("set") && asked.names("up"))
     {
@@ -43,13 +43,13 @@ pub(super) fn of_command(
 }
 
 /// Whether the user said the verb that the command is told: "apply" of `terraform apply`, "push" of `docker push`.
-fn is_spoken(command: &Program, around: &Surroundings<'_>) -> bool {
+fn is_spoken(command: &Program, context: &EvaluationContext<'_>) -> bool {
     const ROMANIAN: &[(&str, &[&str])] = &[
         ("apply", &["aplic"]),
         ("push", &["urc", "trimit", "impinge"]),
         ("yank", &["retrag"]),
     ];
-    let asked = &around.compiled.asked;
+    let asked = &context.compiled.asked;
     command.operands().take(3).any(|verb| {
         let is_verb = verb.len() >= 4 && verb.bytes().all(|byte| byte.is_ascii_lowercase());
         // "applied", "pushing"

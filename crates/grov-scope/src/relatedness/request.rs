@@ -1,8 +1,8 @@
 //! What the user asked for, as far as relatedness compares it.
 
-use super::breadth::is_broad;
-use super::subject::Subject;
-use super::text::{Heard, foreign_letters, words};
+use super::broad_request::is_broad;
+use super::terms::{TextTerms, foreign_letters, words};
+use super::tracked_file::TrackedFile;
 use crate::words::fold;
 use grov_domain::GoalContract;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ const NEW_TASK: usize = 4;
 
 /// The goal and the instructions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct Request {
     texts: Vec<String>,
     /// The same, folded: names of files are looked for in it.
     folded: String,
@@ -27,7 +27,7 @@ pub(super) struct Asked {
     keywords: String,
 }
 
-impl Asked {
+impl Request {
     pub(super) fn new(contract: &GoalContract) -> Self {
         let newest_first = contract.instructions.iter().rev().take(MOST_INSTRUCTIONS);
         let mut texts = Vec::new();
@@ -72,9 +72,9 @@ impl Asked {
     }
 
     /// Everything that was said, as it is heard.
-    pub(super) fn heard(&self) -> Heard {
+    pub(super) fn heard(&self) -> TextTerms {
         let texts = self.texts.iter().chain([&self.keywords]);
-        Heard::of(texts.map(|text| (text.as_str(), MOST_LETTERS)))
+        TextTerms::of(texts.map(|text| (text.as_str(), MOST_LETTERS)))
     }
 
     /// Whether these words stand in what the user said.
@@ -83,7 +83,7 @@ impl Asked {
     }
 
     /// Whether the user named the file.
-    pub(super) fn names(&self, file: &Subject) -> bool {
+    pub(super) fn names(&self, file: &TrackedFile) -> bool {
         file.is_named_in(&self.folded)
     }
 

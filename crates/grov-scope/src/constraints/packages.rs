@@ -1,14 +1,14 @@
 //! Dependencies that constraints forbid.
 
-use super::reading::{is_negation, orders};
-use crate::contract::Compiled;
-use crate::deed::Deed;
-use crate::kinds::FileKind;
+use super::grammar::{is_negation, orders};
+use crate::analyzed_action::AnalyzedAction;
+use crate::contract::CompiledContract;
+use crate::file_kind::FileKind;
 use crate::words::{Word, words};
 
 /// Forbidden dependencies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PackageLimit {
+pub(super) struct PackageConstraint {
     /// The constraint's own words.
     text: String,
     /// The one that is meant; `None`: any new one.
@@ -34,8 +34,8 @@ const NEW: &[&str] = &[
 ];
 
 /// Reads the dependencies that a constraint forbids.
-pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageLimit> {
-    let limit = |package: Option<&Word<'_>>| PackageLimit {
+pub(super) fn read(text: &str, words: &[Word<'_>]) -> Option<PackageConstraint> {
+    let limit = |package: Option<&Word<'_>>| PackageConstraint {
         text: text.to_owned(),
         package: package.map(|word| word.folded.clone()),
     };
@@ -108,7 +108,7 @@ fn is_package(word: &Word<'_>) -> bool {
         .contains(&name)
 }
 
-impl PackageLimit {
+impl PackageConstraint {
     /// The constraint's own words.
     pub(super) fn text(&self) -> &str {
         &self.text
@@ -124,10 +124,10 @@ impl PackageLimit {
         orders(&words) && words.iter().any(named)
     }
 
-    /// Whether a deed brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.
-    pub(super) fn broken_by(&self, deed: &Deed<'_>, compiled: &Compiled) -> Option<bool> {
+    /// Whether a action brings in what is forbidden: `Some(true)` for certain, `Some(false)` very likely.
+    pub(super) fn broken_by(&self, action: &AnalyzedAction<'_>, compiled: &CompiledContract) -> Option<bool> {
         let asked = |name: &str| compiled.asked.names(name);
-        let installed: Vec<&str> = deed.programs().iter().flat_map(installed_by).collect();
+        let installed: Vec<&str> = action.programs().iter().flat_map(installed_by).collect();
         match &self.package {
             Some(package) => {
                 if installed
@@ -136,10 +136,10 @@ impl PackageLimit {
                 {
                     return Some(true);
                 }
-                let declares = deed.changed.iter().any(|place| FileKind::Manifest.is(place))
-                    && dependencies_in(deed.content()).any(|name| name.eq_ignore_ascii_case(package));
-                let imports = deed.changes()
-                    && deed
+                let declares = action.changed.iter().any(|place| FileKind::Manifest.is(place))
+                    && dependencies_in(action.content()).any(|name| name.eq_ignore_ascii_case(package));
+                let imports = action.changes_files()
+                    && action
                         .content()
                         .lines()
                         .take(400)
@@ -150,11 +150,11 @@ impl PackageLimit {
                 if installed.iter().any(|name| !asked(without_version(name))) {
                     return Some(true);
                 }
-                let in_manifest = deed
+                let in_manifest = action
                     .changed
                     .iter()
                     .any(|place| FileKind::Manifest.is(place) && !compiled.is_allowed(place));
-                (in_manifest && dependencies_in(deed.content()).any(|name| !asked(name))).then_some(false)
+                (in_manifest && dependencies_in(action.content()).any(|name| !asked(name))).then_some(false)
             }
         }
     }

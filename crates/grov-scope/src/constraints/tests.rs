@@ -1,21 +1,23 @@
 //! Constraints as people write them, and what breaks them.
 
 use super::*;
-use crate::deed::tests::{bash, edit};
+use crate::analyzed_action::tests::{bash, edit};
 use crate::history::History;
 use grov_domain::{ActionSketch, ActionType, GoalContract};
 
 fn broken(constraints: &[&str], newest: &str, action: &ActionSketch) -> Vec<Finding> {
-    let root = Root::new(Some("/home/me/p"));
+    let root = ProjectRoot::new(Some("/home/me/p"));
     let contract = GoalContract {
         instructions: vec![newest.to_owned()],
         constraints: constraints.iter().map(|text| (*text).to_owned()).collect(),
         ..GoalContract::default()
     };
-    let compiled = Compiled::new(&root, &contract, &[], &Since::default());
-    compiled
-        .limits
-        .findings(&Deed::new(&root, action), &compiled, &History::default())
+    let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+    compiled.limits.findings(
+        &AnalyzedAction::new(&root, action),
+        &compiled,
+        &History::default(),
+    )
 }
 
 fn breaks(constraint: &str, action: &ActionSketch) -> bool {
@@ -429,12 +431,12 @@ fn what_was_ordered_before_a_constraint_does_not_lift_it() {
     };
     let mut rules = crate::Rules::new(contract.clone(), Some("/home/me/p"));
     contract.constraints = vec!["hands off tests/".to_owned()];
-    rules.hold_to(contract.clone());
+    rules.set_contract(contract.clone());
     let score = |rules: &mut crate::Rules| rules.assess(&edit("tests/login.rs", ""), None).score;
     assert_eq!(score(&mut rules), 3);
     for (later, expected) in [("update tests/login.rs after all", 10), ("and add a case", 10)] {
         contract.instructions.push(later.to_owned());
-        rules.hold_to(contract.clone());
+        rules.set_contract(contract.clone());
         assert_eq!(score(&mut rules), expected, "{later}");
     }
 }
@@ -475,7 +477,7 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
     for shift in 0..sentence.len() {
         let head = &padding[..8 * 1024 - shift];
         let text = format!("{head}. {sentence}{padding}{padding}");
-        let read = super::reading::sentences(&text);
+        let read = super::grammar::sentences(&text);
         let half = read
             .iter()
             .find(|read| sentence.trim_end().starts_with(read.as_str()) && read.len() + 2 < sentence.len());
@@ -485,16 +487,16 @@ fn half_a_sentence_of_a_long_text_forbids_nothing() {
 
 /// What the rules say of a change after these instructions, without any constraint that was kept.
 fn forbidden_after(instructions: &[&str], action: &ActionSketch) -> bool {
-    let root = Root::new(Some("/home/me/p"));
+    let root = ProjectRoot::new(Some("/home/me/p"));
     let contract = GoalContract {
         instructions: instructions.iter().map(|text| (*text).to_owned()).collect(),
         ..GoalContract::default()
     };
-    let compiled = Compiled::new(&root, &contract, &[], &Since::default());
-    let deed = Deed::new(&root, action);
+    let compiled = CompiledContract::new(&root, &contract, &[], &ConstraintAges::default());
+    let action = AnalyzedAction::new(&root, action);
     !compiled
         .limits
-        .findings(&deed, &compiled, &History::default())
+        .findings(&action, &compiled, &History::default())
         .is_empty()
 }
 
@@ -585,7 +587,7 @@ fn a_narrower_limit_does_not_forbid_every_change() {
 
 #[test]
 fn what_the_goal_asks_for_beside_it_counts_where_no_instruction_is_known() {
-    let root = Root::new(Some("/home/me/p"));
+    let root = ProjectRoot::new(Some("/home/me/p"));
     let contract = |goal: &str| GoalContract {
         goal: goal.to_owned(),
         constraints: vec!["don't change anything".to_owned()],
@@ -599,7 +601,7 @@ fn what_the_goal_asks_for_beside_it_counts_where_no_instruction_is_known() {
         ("Can these tests be joined? don't change anything", true),
         ("Look at the tests", true),
     ] {
-        let compiled = Compiled::new(&root, &contract(goal), &[], &Since::default());
+        let compiled = CompiledContract::new(&root, &contract(goal), &[], &ConstraintAges::default());
         assert_eq!(compiled.limits.look_only().is_some(), expected, "{goal}");
     }
 }

@@ -1,6 +1,6 @@
 //! An action as the rules look at it: what it changes, what it runs, whether it merely looks.
 
-use crate::place::{Place, Root};
+use crate::normalized_path::{NormalizedPath, ProjectRoot};
 use grov_domain::{ActionSketch, ActionType, CommandLine, EffectKind, ExecutionHost, Program};
 use std::sync::Arc;
 
@@ -15,31 +15,31 @@ const MOST_EFFECTS: usize = 200;
 
 /// An action, looked at once for all rules.
 #[derive(Debug)]
-pub struct Deed<'a> {
+pub struct AnalyzedAction<'a> {
     /// The action.
-    pub action: &'a ActionSketch,
+    pub sketch: &'a ActionSketch,
     /// Every file that it touches in any way.
-    pub touched: Vec<Place>,
+    pub touched: Vec<NormalizedPath>,
     /// The files and folders that it changes, creates or removes.
-    pub changed: Vec<Place>,
-    /// Those of them that it may have made. `touch` and `mkdir -p` leave what is there, so that they tell nothing.
-    pub(crate) made: Vec<Place>,
+    pub changed: Vec<NormalizedPath>,
+    /// Those of them that it may have created. `touch` and `mkdir -p` leave what is there, so that they tell nothing.
+    pub(crate) created: Vec<NormalizedPath>,
     /// It removes or moves what it changes.
     pub removes: bool,
     /// The command line that it runs.
     line: Arc<CommandLine>,
     /// A bound left out some of it.
-    is_cut: bool,
+    is_truncated: bool,
 }
 
-impl<'a> Deed<'a> {
-    /// The deed that an action is, its paths seen from `root`.
-    pub fn new(root: &Root, action: &'a ActionSketch) -> Self {
-        let touched: Vec<Place> = action
+impl<'a> AnalyzedAction<'a> {
+    /// The action that an action is, its paths seen from `root`.
+    pub fn new(root: &ProjectRoot, action: &'a ActionSketch) -> Self {
+        let touched: Vec<NormalizedPath> = action
             .files
             .iter()
             .take(MOST_FILES)
-            .map(|file| Place::new(root, file))
+            .map(|file| NormalizedPath::new(root, file))
             .collect();
         let line = match (&action.line, &action.command) {
             (Some(line), _) => Arc::clone(line),
@@ -57,11 +57,11 @@ impl<'a> Deed<'a> {
         };
         let goes = |program: &Program| matches!(program.name(), "cd" | "pushd" | "popd");
         // Behind `cd` a file is known by its full path alone.
-        let is_cut = line.is_cut
+        let is_truncated = line.is_cut
             || action.effects.len() >= MOST_EFFECTS
             || changed.len() >= MOST_CHANGED
             || touched.len() >= MOST_FILES && programs.iter().any(goes);
-        let made = if programs.iter().any(|program| program.keeps_what_is_there) {
+        let created = if programs.iter().any(|program| program.keeps_what_is_there) {
             let others = programs.iter().filter(|program| !program.keeps_what_is_there);
             changed_by(others, &touched, root)
         } else {
@@ -69,9 +69,9 @@ impl<'a> Deed<'a> {
         };
         let removes = |effect: &EffectKind| matches!(effect, EffectKind::Delete | EffectKind::Move);
         Self {
-            made,
-            is_cut,
-            action,
+            created,
+            is_truncated,
+            sketch: action,
             removes: action.effects.iter().any(removes),
             touched,
             changed,
@@ -85,16 +85,16 @@ impl<'a> Deed<'a> {
     }
 
     /// Whether the action looks at something and changes nothing: reading, searching, planning, asking, delegating.
-    pub fn looks(&self) -> bool {
-        match self.action.action_type {
+    pub fn is_read_only(&self) -> bool {
+        match self.sketch.action_type {
             ActionType::Read | ActionType::Search | ActionType::Web | ActionType::Todo | ActionType::Task => {
                 true
             }
             ActionType::Bash => {
-                !self.action.effects.is_empty()
-                    && self.action.effects.len() < MOST_EFFECTS
+                !self.sketch.effects.is_empty()
+                    && self.sketch.effects.len() < MOST_EFFECTS
                     && self
-                        .action
+                        .sketch
                         .effects
                         .iter()
                         .all(|effect| *effect == EffectKind::Read)
@@ -104,45 +104,50 @@ impl<'a> Deed<'a> {
     }
 
     /// Whether more of it is done than was looked at, and something may be changed there.
-    pub fn is_seen_in_part(&self) -> bool {
+    pub fn is_partially_analyzed(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Read | EffectKind::Test);
-        self.is_cut && (self.action.effects.len() >= MOST_EFFECTS || !self.action.effects.iter().all(proves))
+        self.is_truncated
+            && (self.sketch.effects.len() >= MOST_EFFECTS || !self.sketch.effects.iter().all(proves))
     }
 
     /// Whether the action changes files.
-    pub fn changes(&self) -> bool {
+    pub fn changes_files(&self) -> bool {
         !self.changed.is_empty()
     }
 
     /// Whether the action runs tests, checks or a build.
-    pub fn proves(&self) -> bool {
+    pub fn runs_checks(&self) -> bool {
         let proves = |effect: &EffectKind| matches!(effect, EffectKind::Test | EffectKind::Build);
-        self.action.effects.iter().any(proves)
+        self.sketch.effects.iter().any(proves)
     }
 
     /// Whether the action installs or removes packages.
-    pub fn installs(&self) -> bool {
-        self.action.effects.contains(&EffectKind::Install)
+    pub fn installs_packages(&self) -> bool {
+        self.sketch.effects.contains(&EffectKind::Install)
     }
 
     /// Whether the action talks to other machines.
-    pub fn talks_outward(&self) -> bool {
-        self.action.action_type == ActionType::Web || self.action.effects.contains(&EffectKind::Network)
+    pub fn uses_network(&self) -> bool {
+        self.sketch.action_type == ActionType::Web || self.sketch.effects.contains(&EffectKind::Network)
     }
 
     /// The text that it writes, as far as it was seen; empty otherwise.
     pub fn content(&self) -> &str {
-        self.action.content.as_deref().unwrap_or_default()
+        self.sketch.content.as_deref().unwrap_or_default()
     }
 }
 
 /// What programs change, each place once.
-fn changed_by<'p>(programs: impl Iterator<Item = &'p Program>, touched: &[Place], root: &Root) -> Vec<Place> {
-    let mut found: Vec<Place> = Vec::new();
+fn changed_by<'p>(
+    programs: impl Iterator<Item = &'p Program>,
+    touched: &[NormalizedPath],
+    root: &ProjectRoot,
+) -> Vec<NormalizedPath> {
+    let mut found: Vec<NormalizedPath> = Vec::new();
     // What lies on another machine is none of these files.
     let here = programs.filter(|program| program.host != ExecutionHost::Remote);
     for path in here.flat_map(|program| &program.changes).take(MOST_CHANGED) {
-        let place = Place::new(root, path);
+        let place = NormalizedPath::new(root, path);
         // Behind `cd` the command's own spelling is shorter than the file's.
         let known = touched.iter().find(|file| {
             **file == place
@@ -193,10 +198,11 @@ pub(crate) mod tests {
     }
 
     fn changed(command: &str) -> Vec<String> {
-        let root = Root::new(Some("/home/me/p"));
+        let root = ProjectRoot::new(Some("/home/me/p"));
         let action = bash(command);
-        let deed = Deed::new(&root, &action);
-        deed.changed
+        let action = AnalyzedAction::new(&root, &action);
+        action
+            .changed
             .iter()
             .map(|place| place.as_str().to_owned())
             .collect()
@@ -224,7 +230,7 @@ pub(crate) mod tests {
 
     #[test]
     fn looking_is_known() {
-        let root = Root::default();
+        let root = ProjectRoot::default();
         for (action, looks) in [
             (read("a"), true),
             (bash("cat a | grep b"), true),
@@ -232,7 +238,11 @@ pub(crate) mod tests {
             (edit("a", ""), false),
             (bash("some-program"), false),
         ] {
-            assert_eq!(Deed::new(&root, &action).looks(), looks, "{action:?}");
+            assert_eq!(
+                AnalyzedAction::new(&root, &action).is_read_only(),
+                looks,
+                "{action:?}"
+            );
         }
     }
 }

@@ -11,14 +11,14 @@ const MOST_BYTES: usize = 4096;
 
 /// The folder that relative paths are meant from, and the home that it lies in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Root {
+pub struct ProjectRoot {
     /// Parts of the absolute path, folded; empty where no root is known.
     parts: Vec<String>,
     /// How many of the parts are somebody's home.
     home: usize,
 }
 
-impl Root {
+impl ProjectRoot {
     /// A root by its absolute path; anything else is no root.
     pub fn new(path: Option<&str>) -> Self {
         let Some(path) = path.map(unified).filter(|path| is_absolute(path)) else {
@@ -44,7 +44,7 @@ impl Root {
 /// A file or folder, in the one spelling that is compared: `/` between the parts, no `.` and `..`, below the root without
 /// it, folded.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct NormalizedPath {
     text: String,
     /// The same as a person wrote it.
     shown: String,
@@ -56,9 +56,9 @@ pub struct Place {
     relative: bool,
 }
 
-impl Place {
+impl NormalizedPath {
     /// The place that a path names, seen from `root`.
-    pub fn new(root: &Root, path: &str) -> Self {
+    pub fn new(root: &ProjectRoot, path: &str) -> Self {
         let original = path;
         let path = unified(path);
         let mut absolute = is_absolute(&path);
@@ -128,12 +128,12 @@ impl Place {
     }
 
     /// The path for people, in the case in which it was written.
-    pub fn shown(&self) -> &str {
+    pub fn display(&self) -> &str {
         &self.shown
     }
 
     /// Whether it lies below the root, or is told without any.
-    pub fn is_inside(&self) -> bool {
+    pub fn is_in_project(&self) -> bool {
         self.relative
     }
 
@@ -148,17 +148,17 @@ impl Place {
     }
 
     /// What stands behind the name's last dot.
-    pub fn ending(&self) -> &str {
+    pub fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, ending)| ending)
     }
 
     /// The folder that holds it; empty for a lone name.
-    pub fn folder(&self) -> &str {
+    pub fn parent(&self) -> &str {
         &self.text[..self.name.saturating_sub(1)]
     }
 
     /// The parts, from the root on.
-    pub fn parts(&self) -> impl Iterator<Item = &str> {
+    pub fn components(&self) -> impl Iterator<Item = &str> {
         self.bounds.iter().map(|(start, end)| &self.text[*start..*end])
     }
 
@@ -168,22 +168,22 @@ impl Place {
     }
 
     /// One part; empty where there is none.
-    pub(crate) fn part(&self, at: usize) -> &str {
+    pub(crate) fn component(&self, at: usize) -> &str {
         self.bounds
             .get(at)
             .map_or("", |(start, end)| &self.text[*start..*end])
     }
 }
 
-impl PartialEq for Place {
+impl PartialEq for NormalizedPath {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-impl Eq for Place {}
+impl Eq for NormalizedPath {}
 
-impl Hash for Place {
+impl Hash for NormalizedPath {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.text.hash(state);
     }
@@ -281,24 +281,24 @@ mod tests {
             ("/p", "", ""),
         ];
         for (root, path, expected) in cases {
-            let root = Root::new(Some(root));
-            assert_eq!(Place::new(&root, path).as_str(), expected, "{path}");
+            let root = ProjectRoot::new(Some(root));
+            assert_eq!(NormalizedPath::new(&root, path).as_str(), expected, "{path}");
         }
     }
 
     #[test]
     fn people_see_what_was_written() {
-        let root = Root::new(Some("/home/me/P"));
+        let root = ProjectRoot::new(Some("/home/me/P"));
         assert_eq!(
-            Place::new(&root, "/home/me/p/src/UserStore.ts").shown(),
+            NormalizedPath::new(&root, "/home/me/p/src/UserStore.ts").display(),
             "src/UserStore.ts"
         );
-        assert_eq!(Place::new(&root, "SRC/./a.rs").shown(), "src/a.rs");
+        assert_eq!(NormalizedPath::new(&root, "SRC/./a.rs").display(), "src/a.rs");
     }
 
     #[test]
     fn what_lies_outside_is_known() {
-        let root = Root::new(Some("/home/me/p"));
+        let root = ProjectRoot::new(Some("/home/me/p"));
         for (path, inside) in [
             ("src/a.rs", true),
             ("/home/me/p/a", true),
@@ -308,33 +308,36 @@ mod tests {
             ("$TMPDIR/a", false),
             (r"C:\a", false),
         ] {
-            assert_eq!(Place::new(&root, path).is_inside(), inside, "{path}");
+            assert_eq!(NormalizedPath::new(&root, path).is_in_project(), inside, "{path}");
         }
     }
 
     #[test]
     fn names_have_stems() {
-        let place = Place::new(&Root::default(), "web/Form.test.tsx");
+        let place = NormalizedPath::new(&ProjectRoot::default(), "web/Form.test.tsx");
         assert_eq!(
-            (place.name(), place.stem(), place.ending(), place.folder()),
+            (place.name(), place.stem(), place.extension(), place.parent()),
             ("form.test.tsx", "form", "tsx", "web")
         );
-        assert_eq!(Place::new(&Root::default(), ".env").stem(), ".env");
+        assert_eq!(
+            NormalizedPath::new(&ProjectRoot::default(), ".env").stem(),
+            ".env"
+        );
     }
 
     proptest! {
         #[test]
         fn any_text_is_a_place(root in any::<String>(), path in any::<String>()) {
-            let place = Place::new(&Root::new(Some(&root)), &path);
-            let _ = (place.name(), place.stem(), place.folder(), place.parts().count());
+            let place = NormalizedPath::new(&ProjectRoot::new(Some(&root)), &path);
+            let _ = (place.name(), place.stem(), place.parent(), place.components().count());
         }
 
         #[test]
         fn a_place_is_its_own_spelling(path in "[a-z./~]{0,20}") {
-            let root = Root::new(Some("/home/me/p"));
-            let once = Place::new(&root, &path);
-            if once.is_inside() {
-                let twice = Place::new(&root, once.as_str());
+            let root = ProjectRoot::new(Some("/home/me/p"));
+            let once = NormalizedPath::new(&root, &path);
+            if once.is_in_project() {
+                let twice = NormalizedPath::new(&root, once.as_str());
                 prop_assert_eq!(twice.as_str(), once.as_str());
             }
         }
