@@ -11,13 +11,13 @@ use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_query::ReadStore;
 use grov_rules::{IntentMemo, extract_intent, session_summary};
 use grov_runtime::{LlmProvider, Settings};
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteStore};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub(crate) use grov_store::{Examination, set_aside_databases};
+pub(crate) use grov_store::{IntegrityReport, set_aside_databases};
 
 /// What a command reads and writes.
 pub(crate) trait CommandStore: Store + ReadStore + StoreConnection {}
@@ -40,12 +40,12 @@ pub(crate) async fn open_briefly(database: &Path) -> Result<Option<impl CommandS
 }
 
 /// What a look into the whole database finds, and how many records wait beside it; `None` if there is none.
-pub(crate) async fn examine(database: &Path) -> Result<Option<(Examination, u64)>, StoreError> {
+pub(crate) async fn examine(database: &Path) -> Result<Option<(IntegrityReport, u64)>, StoreError> {
     let Some(store) = SqliteStore::open_existing(database, &OpenOptions::default()).await? else {
         return Ok(None);
     };
     let spooled = grov_domain::MaintenanceStore::stats(&store).await?.spooled;
-    Ok(Some((store.examine().await?, spooled)))
+    Ok(Some((store.check_integrity().await?, spooled)))
 }
 
 /// Whether a database is known to hold no rows of an older version.
@@ -62,9 +62,9 @@ pub(crate) async fn clean(database: &Path) -> Result<(), StoreError> {
 
 /// The spending ledger in this database, opened with the first call.
 pub(crate) fn ledger(database: &Path) -> Arc<dyn SpendingStore> {
-    Arc::new(ReopeningStore::new(
+    Arc::new(SqliteStore::reopening(
         database,
-        OpenOptions::default(),
+        &OpenOptions::default(),
         OnCorruption::Fail,
     ))
 }
@@ -120,7 +120,7 @@ impl HookServices {
 }
 
 fn options(patience: Option<Duration>) -> OpenOptions {
-    patience.map_or_else(OpenOptions::default, OpenOptions::patient)
+    patience.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
 }
 
 #[async_trait]

@@ -11,7 +11,7 @@ use grov_live::{LedgerBackend, MemoryBackend, TaskLedger};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::{IntentMemo, extract_intent, session_summary};
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteStore};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,13 +38,13 @@ pub(crate) trait DaemonStore:
 impl<T: Store + TaskLedger + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile> DaemonStore for T {}
 
 #[async_trait]
-impl DatabaseFile for ReopeningStore {
+impl DatabaseFile for SqliteStore {
     fn is_current(&self) -> bool {
         Self::is_current(self)
     }
 
     async fn reopen(&self) -> Result<(), StoreError> {
-        self.store().await.map(drop)
+        Self::reopen(self).await
     }
 
     async fn close(&self) -> Result<(), StoreError> {
@@ -63,9 +63,9 @@ pub(crate) fn store_apart(home: &Home) -> Arc<dyn DaemonStore> {
 }
 
 fn store(database: &Path, on_corruption: OnCorruption) -> Arc<dyn DaemonStore> {
-    Arc::new(ReopeningStore::new(
+    Arc::new(SqliteStore::reopening(
         database,
-        OpenOptions::default(),
+        &OpenOptions::default(),
         on_corruption,
     ))
 }
@@ -121,7 +121,7 @@ impl HookServices {
 }
 
 fn options(patience: Option<Duration>) -> OpenOptions {
-    patience.map_or_else(OpenOptions::default, OpenOptions::patient)
+    patience.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
 }
 
 #[async_trait]

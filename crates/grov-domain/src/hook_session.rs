@@ -8,6 +8,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use grov_redact::Redacted;
+use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 
 /// A client session as hooks know it. A proxy knows nothing of it, and keeps its own.
@@ -83,7 +84,7 @@ impl HookSession {
 }
 
 /// A prompt that a hook told of, for whoever follows the session next.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PendingPrompt {
     /// What the user typed; of a long text both ends.
     pub text: String,

@@ -6,7 +6,7 @@ use grov_domain::{IntentExtractor, SessionDigest, SettlingJudge, StoreError, Sum
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_rules::{IntentMemo, session_summary};
 use grov_runtime::Settings;
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteStore};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ impl Opened {
 }
 
 fn options(patience: Option<Duration>) -> OpenOptions {
-    patience.map_or_else(OpenOptions::default, OpenOptions::patient)
+    patience.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
 }
 
 #[async_trait]
@@ -39,7 +39,7 @@ impl Services for Opened {
     }
 
     fn judge(&self, _: &Settings) -> Result<Box<dyn SettlingJudge>, StoreError> {
-        let ledger = ReopeningStore::new(&self.0, OpenOptions::default(), OnCorruption::Fail);
+        let ledger = SqliteStore::reopening(&self.0, &OpenOptions::default(), OnCorruption::Fail);
         let judge = ModelJudge::new(JudgeSettings::default(), Arc::new(ledger), Arc::new(SystemClock));
         Ok(Box::new(
             judge.map_err(|error| StoreError::Other(error.to_string()))?,

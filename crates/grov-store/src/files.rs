@@ -126,19 +126,19 @@ impl Identity {
     }
 }
 
-/// Waits until the file's lock is ours; `false` when `patience` ran out first.
+/// Waits until the file's lock is ours; `false` when `timeout` ran out first.
 ///
 /// Holders keep these locks for a rename or one write, so polling each millisecond is enough.
-pub(crate) fn lock_within(file: &File, patience: Duration) -> io::Result<bool> {
-    poll_lock(|| file.try_lock(), patience)
+pub(crate) fn lock_within(file: &File, timeout: Duration) -> io::Result<bool> {
+    poll_lock(|| file.try_lock(), timeout)
 }
 
-fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Duration) -> io::Result<bool> {
+fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Duration) -> io::Result<bool> {
     let start = Instant::now();
     loop {
         match try_lock() {
             Ok(()) => return Ok(true),
-            Err(fs::TryLockError::WouldBlock) if start.elapsed() >= patience => return Ok(false),
+            Err(fs::TryLockError::WouldBlock) if start.elapsed() >= timeout => return Ok(false),
             Err(fs::TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
             Err(fs::TryLockError::Error(error)) => return Err(error),
         }
@@ -147,12 +147,12 @@ fn poll_lock(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Dura
 
 /// What setting a database aside waits for another process that is migrating or replacing it: milliseconds as a rule,
 /// seconds on a busy disk.
-pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The lock under which a database is migrated or set aside. Held while the file is open.
-pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result<File> {
+pub(crate) async fn lock_database(path: &Path, timeout: Duration) -> io::Result<File> {
     let file = open_private(&beside(path, ".lock"), Mode::ReadWrite)?;
-    locked(|| file.try_lock(), patience).await?;
+    locked(|| file.try_lock(), timeout).await?;
     Ok(file)
 }
 
@@ -161,19 +161,19 @@ pub(crate) async fn lock_database(path: &Path, patience: Duration) -> io::Result
 /// would give it parts of two databases.
 ///
 /// `None` where there is no lock file and none can be made: nobody can rename anything there either.
-pub(crate) async fn lock_for_opening(path: &Path, patience: Duration) -> io::Result<Option<File>> {
+pub(crate) async fn lock_for_opening(path: &Path, timeout: Duration) -> io::Result<Option<File>> {
     let lock = beside(path, ".lock");
     let Ok(file) = open_private(&lock, Mode::ReadWrite).or_else(|_| File::open(&lock)) else {
         return Ok(None);
     };
-    locked(|| file.try_lock_shared(), patience).await?;
+    locked(|| file.try_lock_shared(), timeout).await?;
     Ok(Some(file))
 }
 
-async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, patience: Duration) -> io::Result<()> {
+async fn locked(try_lock: impl Fn() -> Result<(), fs::TryLockError>, timeout: Duration) -> io::Result<()> {
     let start = Instant::now();
     while !poll_lock(&try_lock, Duration::from_millis(1))? {
-        if start.elapsed() > patience {
+        if start.elapsed() > timeout {
             let reason = "another process is migrating or replacing the database";
             return Err(io::Error::new(io::ErrorKind::WouldBlock, reason));
         }
@@ -202,7 +202,7 @@ pub(crate) fn holds_something(path: &Path) -> bool {
 /// # Errors
 /// When a file cannot be renamed, or another process is at it.
 pub async fn set_aside(path: &Path) -> io::Result<PathBuf> {
-    let _lock = lock_database(path, LOCK_PATIENCE).await?;
+    let _lock = lock_database(path, LOCK_TIMEOUT).await?;
     rename_aside(path)
 }
 

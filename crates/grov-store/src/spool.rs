@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long an append waits for the lock, which others hold for one write or one rename.
-const LOCK_PATIENCE: Duration = Duration::from_millis(250);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Bound of the file, so that a store that never comes back does not fill the disk.
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
@@ -178,7 +178,7 @@ impl Spool {
         let path = files::beside(&self.path, ".lock");
         files::create_folder_of(&path).map_err(|error| self.fault(error))?;
         let file = files::open_private(&path, Mode::ReadWrite).map_err(|error| self.fault(error))?;
-        match files::lock_within(&file, LOCK_PATIENCE) {
+        match files::lock_within(&file, LOCK_TIMEOUT) {
             Ok(true) => Ok(file),
             Ok(false) => Err(SpoolError::Locked(self.path.clone())),
             Err(error) => Err(self.fault(error)),

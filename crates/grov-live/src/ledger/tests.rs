@@ -610,9 +610,9 @@ async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
         b"this is no database, but long enough to be taken for a broken one",
     )
     .unwrap();
-    let store = Arc::new(grov_store::ReopeningStore::new(
-        path,
-        OpenOptions::default(),
+    let store = Arc::new(SqliteStore::reopening(
+        &path,
+        &OpenOptions::default(),
         grov_store::OnCorruption::Fail,
     ));
     let (policy, _work) = Injection::within(PATIENT, store, vec![talker.clone()]);

@@ -5,23 +5,22 @@
 //! through the redactor once more, which knows more kinds of secrets than it did then. In the end the database is written
 //! anew, so that no copy is left in a page or in the write-ahead log.
 //!
-//! Rows are replaced in small transactions, and only where they are as they were read.
+//! Rows are replaced in small transactions.
 
-use super::{SqliteStore, StoreError, Writer, memory};
+use super::columns::{Json, RowExt, Values, params};
+use super::connection::Connection;
+use super::{SqliteStore, StoreError, memory};
 use crate::files::is_set_aside;
 use crate::spool::{Spool, drain_spool};
 use futures_util::TryStreamExt;
 use grov_domain::{GoalContract, Intent, IntentFn, IntentQuestion, both_ends};
 use grov_redact::Redactor;
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::AssertSqlSafe;
 
-/// Of a long prompt so much of each end is read, in bytes.
-const MOST_OF_A_PROMPT: usize = 16 * 1024;
-/// So many prompts of a task are read, the newest.
-const MOST_PROMPTS: i64 = 64;
-
-/// So often a row is read again that others write meanwhile.
-const TRIES: u32 = 5;
+/// The length of a prompt that is read; of a longer one both ends.
+const MAX_PROMPT_BYTES: usize = 16 * 1024;
+/// The number of prompts of a task that are read, the newest.
+const MAX_PROMPTS: i64 = 64;
 
 /// Sessions of clients in which a secret was typed or stood in a command: only there can a word of it be.
 macro_rules! near {
@@ -77,11 +76,15 @@ const TEXTS: &[(&str, Key, &[&str])] = &[
     ("hook_guards", Key::Two("client_session_id", "tool_use_id"), &["subject", "reason"]),
 ];
 
+/// Removes lookups of files that tasks do not have any more.
+const DELETE_TASK_FILES: &str = "DELETE FROM task_files WHERE NOT EXISTS (SELECT 1 FROM tasks t, json_each(t.files_touched) f \
+     WHERE t.id = task_files.task_id AND f.value = task_files.path)";
+
 /// What is let go of, as it is made anew or of little use: the rules' memory, which is followed anew from the transcript;
 /// files and words that were cut out of a command in which a secret stood; what was said about actions of a session with
 /// a secret, as it quotes goals and files. A correction that waits is not said.
 #[rustfmt::skip]
-const LET_GO: &[&str] = &[
+const DELETIONS: &[&str] = &[
     concat!("UPDATE corrections SET reason = '', text = '', recovery_plan = NULL WHERE client_session_id IN (", near!(), ")"),
     concat!("UPDATE drift_log SET reason = NULL, findings = NULL, correction_given = NULL, recovery_plan = NULL \
      WHERE client_session_id IN (", near!(), ")"),
@@ -105,8 +108,7 @@ const LET_GO: &[&str] = &[
     "UPDATE hook_steps SET files = NULL WHERE command LIKE '%[redacted:%'",
     "DELETE FROM step_files WHERE NOT EXISTS (SELECT 1 FROM steps s, json_each(s.files) f \
      WHERE s.session_id = step_files.session_id AND s.id = step_files.step_id AND f.value = step_files.path)",
-    "DELETE FROM task_files WHERE NOT EXISTS (SELECT 1 FROM tasks t, json_each(t.files_touched) f \
-     WHERE t.id = task_files.task_id AND f.value = task_files.path)",
+    DELETE_TASK_FILES,
 ];
 
 impl SqliteStore {
@@ -119,10 +121,10 @@ impl SqliteStore {
     }
 
     async fn left_to_clean(&self) -> Result<Option<String>, StoreError> {
-        let query = sqlx::query("SELECT what FROM cleaning LIMIT 1");
-        let rows = self.reader().await?.rows(self, query).await?;
-        let what = rows.first().map(|row| row.try_get(0));
-        what.transpose().map_err(|error| self.error(error))
+        let mut connection = self.connection().await?;
+        connection
+            .value("SELECT what FROM cleaning LIMIT 1", params![])
+            .await
     }
 
     /// Cleans what an older version wrote, if that is still to be done: [rows](Self::clean_rows), then what is left of them
@@ -138,7 +140,7 @@ impl SqliteStore {
         }
         self.scrub("secrets are taken out of old rows", "clean it again")
             .await?;
-        self.execute("DELETE FROM cleaning").await
+        self.execute("DELETE FROM cleaning", params![]).await.map(drop)
     }
 
     /// The first part: afterwards nothing that is read holds what was cut out of a text before it was redacted.
@@ -158,14 +160,15 @@ impl SqliteStore {
                 self.redact_column(table, *key, column).await?;
             }
         }
-        for statement in LET_GO {
-            self.execute(statement).await?;
+        for statement in DELETIONS {
+            self.execute(*statement, params![]).await?;
         }
         self.derive_tasks_in_work(read).await?;
         self.derive_contracts(read).await?;
         self.derive_memories().await?;
-        self.index_anew().await?;
-        self.execute("UPDATE cleaning SET what = 'traces'").await
+        self.rebuild_index().await?;
+        let cleaned = "UPDATE cleaning SET what = 'traces'";
+        self.execute(cleaned, params![]).await.map(drop)
     }
 
     async fn clean_spool(&self) -> Result<(), StoreError> {
@@ -173,13 +176,6 @@ impl SqliteStore {
         drain_spool(self, &spool).await?;
         let redacted = spool.redact_rejected();
         redacted.map_err(|error| StoreError::Other(error.to_string()))
-    }
-
-    async fn execute(&self, statement: &'static str) -> Result<(), StoreError> {
-        let mut writer = self.writer().await?;
-        let done = sqlx::query(statement).execute(writer.connection()?).await;
-        done.map_err(|error| self.error(error))?;
-        writer.commit().await.map_err(|error| self.error(error))
     }
 
     /// Redacts one column of a table.
@@ -191,24 +187,25 @@ impl SqliteStore {
             Key::One(one) => (one, "''"),
             Key::Two(one, two) => (one, two),
         };
-        let mut changed = Vec::new();
-        let mut reader = self.reader().await?;
+        let mut changed: Vec<(String, String, String, String)> = Vec::new();
+        let mut connection = self.connection().await?;
         let all = format!("SELECT {first}, {second}, {column} FROM {table} WHERE {column} IS NOT NULL");
-        let mut rows = sqlx::query(AssertSqlSafe(all)).fetch(reader.connection()?);
+        let mut rows = Values::default()
+            .query(AssertSqlSafe(all))?
+            .fetch(connection.raw()?);
         while let Some(row) = rows.try_next().await.map_err(|error| self.error(error))? {
-            let text = |at: usize| row.try_get::<String, _>(at).map_err(|error| self.error(error));
-            let before = text(2)?;
+            let before: String = row.read(2)?;
             let after = if is_json {
                 Redactor::shared().json(&before).into_inner()
             } else {
                 Redactor::shared().text(&before).into_inner()
             };
             if after != before {
-                changed.push((text(0)?, text(1)?, before, after));
+                changed.push((row.read(0)?, row.read(1)?, before, after));
             }
         }
         drop(rows);
-        drop(reader);
+        drop(connection);
         // A hook that holds the old text of its session may not write it again.
         let and = if table == "hook_sessions" {
             ", revision = revision + 1"
@@ -222,254 +219,160 @@ impl SqliteStore {
         };
         let update = format!("UPDATE {table} SET {column} = ?4{and} WHERE {found} AND {column} = ?3");
         for (first, second, before, after) in changed {
-            let query = sqlx::query(AssertSqlSafe(update.clone()));
-            self.run(query.bind(first).bind(second).bind(before).bind(after))
-                .await?;
+            let values = params![first, second, before, after];
+            self.execute(AssertSqlSafe(update.clone()), values).await?;
         }
         Ok(())
     }
 
-    /// Runs one statement in a transaction. Whether it changed anything.
-    async fn run(
-        &self,
-        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
-    ) -> Result<bool, StoreError> {
-        let mut writer = self.writer().await?;
-        let done = query.execute(writer.connection()?).await;
-        let done = done.map_err(|error| self.error(error))?;
-        writer.commit().await.map_err(|error| self.error(error))?;
-        Ok(done.rows_affected() > 0)
-    }
-
-    /// Rows of a statement, their columns as texts; what is NULL is empty.
-    async fn texts<const N: usize>(
-        &self,
-        query: sqlx::query::Query<'_, sqlx::Sqlite, sqlx::sqlite::SqliteArguments>,
-    ) -> Result<Vec<[String; N]>, StoreError> {
-        let rows = self.reader().await?.rows(self, query).await?;
-        let of = |row: &sqlx::sqlite::SqliteRow| -> Result<[String; N], sqlx::Error> {
-            let mut texts = [const { String::new() }; N];
-            for (at, text) in texts.iter_mut().enumerate() {
-                *text = row.try_get::<Option<String>, _>(at)?.unwrap_or_default();
-            }
-            Ok(texts)
-        };
-        let texts: Result<_, _> = rows.iter().map(of).collect();
-        texts.map_err(|error| self.error(error))
-    }
-
-    /// What the user typed in a task, oldest first.
-    async fn prompts_of(&self, session: &str) -> Result<Vec<String>, StoreError> {
-        let query = sqlx::query(
-            "SELECT text FROM (SELECT text, rowid AS number FROM prompts WHERE session_id = ?1 ORDER BY rowid DESC \
-             LIMIT ?2) ORDER BY number",
-        );
-        let prompts: Vec<[String; 1]> = self.texts(query.bind(session).bind(MOST_PROMPTS)).await?;
-        let bounded = |[text]: [String; 1]| both_ends(&text, MOST_OF_A_PROMPT, "\n").into_owned();
-        Ok(prompts.into_iter().map(bounded).collect())
-    }
-
-    /// Scope and keywords of tasks in work, of all of them: nobody wrote these, and the prompts that tell of a secret may be gone.
-    /// Goal and constraints only near a secret.
+    /// Derives scope and keywords of all tasks in work: nobody wrote these, and the prompts that show where a secret was may
+    /// be gone. Goal and constraints only near a secret.
     async fn derive_tasks_in_work(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
-        let all = sqlx::query(concat!(
-            "SELECT session_id, CAST(",
-            near_task!(),
-            " AS TEXT) FROM session_states"
-        ));
-        for [session, is_near] in self.texts::<2>(all).await? {
-            let mut tries = 0;
-            while !self.derive_task_in_work(read, &session, is_near == "1").await? {
-                tries += 1;
-                if tries == TRIES {
-                    return Err(self.never_the_same());
-                }
-            }
+        const ALL: &str = concat!("SELECT session_id, ", near_task!(), " FROM session_states");
+        let all = self.read(ALL, params![], |row| Ok((row.read(0)?, row.read(1)?)));
+        for (session, is_near) in all.await? {
+            let (session, is_near): (String, bool) = (session, is_near);
+            let mut transaction = self.begin().await?;
+            let sql = "SELECT original_goal, constraints FROM session_states WHERE session_id = ?";
+            let Some(row) = transaction.row(sql, params![session]).await? else {
+                continue;
+            };
+            let prompts = prompts_of(&mut transaction, &session).await?;
+            let intent = intent_of(read, prompts.clone());
+            // Without sources goal and constraints stay as they are.
+            let sources = Sources::new(if is_near { &prompts } else { &[] });
+            let goal = sources.goal(row.text("original_goal")?.unwrap_or_default(), &intent.goal);
+            let constraints = sources.masked_each(&row.read::<Vec<String>>("constraints")?);
+            let sql = "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, \
+                 expected_scope = ?4, keywords = ?5 WHERE session_id = ?1";
+            let values = params![session, goal, constraints, intent.scope, intent.keywords];
+            transaction.execute(sql, values).await?;
+            transaction.commit().await?;
         }
         Ok(())
     }
 
-    async fn derive_task_in_work(
-        &self,
-        read: IntentFn<'_>,
-        session: &str,
-        is_near: bool,
-    ) -> Result<bool, StoreError> {
-        let query = sqlx::query(
-            "SELECT original_goal, constraints, expected_scope, keywords FROM session_states WHERE session_id = ?1",
-        );
-        let rows: Vec<[String; 4]> = self.texts(query.bind(session)).await?;
-        let Some([goal, constraints, scope, keywords]) = rows.into_iter().next() else {
-            return Ok(true);
-        };
-        let prompts = self.prompts_of(session).await?;
-        let intent = intent_of(read, prompts.clone());
-        // Without sources goal and constraints stay as they are.
-        let sources = Sources::new(if is_near { &prompts } else { &[] });
-        let query = sqlx::query(
-            "UPDATE session_states SET original_goal = nullif(?2, ''), constraints = ?3, expected_scope = ?4, \
-             keywords = ?5 WHERE session_id = ?1 AND (coalesce(original_goal, ''), coalesce(constraints, ''), \
-             coalesce(expected_scope, ''), coalesce(keywords, '')) IS (?6, ?7, ?8, ?9)",
-        );
-        let query = query
-            .bind(session)
-            .bind(sources.goal(&goal, &intent.goal))
-            .bind(stored(&sources.known(&list_of(&constraints))))
-            .bind(stored(&intent.scope))
-            .bind(stored(&intent.keywords));
-        self.run(query.bind(goal).bind(constraints).bind(scope).bind(keywords))
-            .await
-    }
-
-    /// A row was written by others each time it was read.
-    fn never_the_same(&self) -> StoreError {
-        let place = self.path.display();
-        StoreError::Busy(format!(
-            "{place}: a row is written again and again, the cleaning can be repeated"
-        ))
-    }
-
-    /// The contracts of sessions that hooks follow.
+    /// Derives the contracts of hook sessions.
     async fn derive_contracts(&self, read: IntentFn<'_>) -> Result<(), StoreError> {
-        let near = sqlx::query(concat!(
+        const NEAR: &str = concat!(
             "SELECT client_session_id FROM hook_sessions WHERE contract <> '' AND client_session_id IN (",
             near!(),
             ")"
-        ));
-        for [session] in self.texts::<1>(near).await? {
-            let mut tries = 0;
-            while !self.derive_contract(read, &session).await? {
-                tries += 1;
-                if tries == TRIES {
-                    return Err(self.never_the_same());
-                }
-            }
+        );
+        let near: Vec<String> = self.read(NEAR, params![], |row| row.read(0)).await?;
+        for session in near {
+            let mut transaction = self.begin().await?;
+            let Some(contract) = contract_of(&mut transaction, &session).await? else {
+                continue;
+            };
+            // Globs that were allowed or forbidden by a command were typed as well.
+            let edits = "SELECT text FROM goal_edits WHERE client_session_id = ?";
+            let mut typed: Vec<String> = transaction
+                .read(edits, params![session], |row| row.read(0))
+                .await?;
+            typed.extend_from_slice(&contract.instructions);
+            let sources = Sources::new(&typed);
+            let intent = intent_of(read, contract.instructions.clone());
+            let globs = |globs: Vec<String>| globs.into_iter().filter(|glob| sources.covers(glob)).collect();
+            let contract = GoalContract {
+                goal: sources.goal(&contract.goal, &intent.goal),
+                scope: intent.scope,
+                allowed: globs(contract.allowed),
+                forbidden: globs(contract.forbidden),
+                constraints: sources.masked_each(&contract.constraints),
+                keywords: intent.keywords,
+                instructions: contract.instructions,
+            };
+            let sql = "UPDATE hook_sessions SET contract = ?2, revision = revision + 1 \
+                 WHERE client_session_id = ?1 AND contract <> ?2";
+            transaction
+                .execute(sql, params![session, Json(&contract)])
+                .await?;
+            transaction.commit().await?;
         }
         Ok(())
     }
 
-    async fn derive_contract(&self, read: IntentFn<'_>, session: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query("SELECT contract FROM hook_sessions WHERE client_session_id = ?1");
-        let rows: Vec<[String; 1]> = self.texts(query.bind(session)).await?;
-        let Some([before]) = rows.into_iter().next() else {
-            return Ok(true);
-        };
-        let Ok(contract) = serde_json::from_str::<GoalContract>(&before) else {
-            return Ok(true);
-        };
-        // What was allowed or forbidden by a command was typed as well.
-        let edits = sqlx::query("SELECT text FROM goal_edits WHERE client_session_id = ?1");
-        let edits: Vec<[String; 1]> = self.texts(edits.bind(session)).await?;
-        let mut typed = contract.instructions.clone();
-        typed.extend(edits.into_iter().map(|[text]| text));
-        let sources = Sources::new(&typed);
-        let intent = intent_of(read, contract.instructions.clone());
-        let globs = |globs: &[String]| {
-            globs
-                .iter()
-                .filter(|glob| sources.covers(glob))
-                .cloned()
-                .collect()
-        };
-        let contract = GoalContract {
-            goal: sources.goal(&contract.goal, &intent.goal),
-            scope: intent.scope,
-            allowed: globs(&contract.allowed),
-            forbidden: globs(&contract.forbidden),
-            constraints: sources.known(&contract.constraints),
-            keywords: intent.keywords,
-            ..contract
-        };
-        let Ok(after) = serde_json::to_string(&contract) else {
-            return Ok(true);
-        };
-        if after == before {
-            return Ok(true);
-        }
-        let query = sqlx::query(
-            "UPDATE hook_sessions SET contract = ?2, revision = revision + 1 \
-             WHERE client_session_id = ?1 AND contract = ?3",
-        );
-        self.run(query.bind(session).bind(after).bind(before)).await
-    }
-
-    /// Goals, constraints, tags and files of memories near which a secret stood. An imported one has no session here: its
-    /// texts went through the redactor, and nothing tells where its words come from.
+    /// Derives goals, constraints, tags and files of memories that were made near a secret. An imported memory has no
+    /// session here: its texts went through the redactor, and nothing shows where its words come from.
     async fn derive_memories(&self) -> Result<(), StoreError> {
-        let near = sqlx::query(concat!(
+        const NEAR: &str = concat!(
             "SELECT id FROM tasks WHERE coalesce(session_id, client_session_id) IS NOT NULL \
              AND (original_query LIKE '%[redacted:%' OR ",
             near_task!(),
             ")"
-        ));
-        for [id] in self.texts::<1>(near).await? {
-            let mut tries = 0;
-            while !self.derive_memory(&id).await? {
-                tries += 1;
-                if tries == TRIES {
-                    return Err(self.never_the_same());
-                }
+        );
+        let near: Vec<String> = self.read(NEAR, params![], |row| row.read(0)).await?;
+        for id in near {
+            let mut transaction = self.begin().await?;
+            let Some(mut task) = memory::load_tasks(&mut transaction, &[&id]).await?.pop() else {
+                continue;
+            };
+            let mut texts = match &task.session_id {
+                Some(session) => prompts_of(&mut transaction, session.as_str()).await?,
+                None => Vec::new(),
+            };
+            if let Some(session) = &task.client_session_id
+                && let Some(contract) = contract_of(&mut transaction, session.as_str()).await?
+            {
+                texts.extend(contract.instructions);
             }
+            texts.push(task.original_query.clone());
+            let sources = Sources::new(&texts);
+            task.goal = task.goal.map(|goal| sources.masked(&goal));
+            task.constraints = sources.masked_each(&task.constraints);
+            texts.extend(task.goal.clone());
+            texts.extend_from_slice(&task.reasoning_trace);
+            texts.extend(
+                task.decisions
+                    .iter()
+                    .flat_map(|decision| [&decision.choice, &decision.reason])
+                    .cloned(),
+            );
+            texts.extend_from_slice(&task.files_touched);
+            let words = Sources::new(&texts);
+            task.tags.retain(|tag| words.has(tag));
+            // Passwords with a user's name, assignments and options were taken for files of a command.
+            task.files_touched
+                .retain(|file| !file.starts_with('-') && !file.contains([':', '=']));
+            let sql =
+                "UPDATE tasks SET goal = ?2, constraints = ?3, tags = ?4, files_touched = ?5 WHERE id = ?1";
+            let values = params![id, task.goal, task.constraints, task.tags, task.files_touched];
+            transaction.execute(sql, values).await?;
+            transaction.commit().await?;
         }
-        self.execute(LET_GO[LET_GO.len() - 1]).await
+        self.execute(DELETE_TASK_FILES, params![]).await.map(drop)
     }
 
-    async fn derive_memory(&self, id: &str) -> Result<bool, StoreError> {
-        let query = sqlx::query(
-            "SELECT coalesce(session_id, ''), coalesce(client_session_id, ''), original_query, goal, constraints, tags, \
-             files_touched, coalesce(reasoning_trace, '') || coalesce(decisions, '') FROM tasks WHERE id = ?1",
-        );
-        let rows: Vec<[String; 8]> = self.texts(query.bind(id)).await?;
-        let Some([session, client, asked, goal, constraints, tags, files, found]) = rows.into_iter().next()
-        else {
-            return Ok(true);
-        };
-        let mut texts = self.prompts_of(&session).await?;
-        let hooked = sqlx::query("SELECT contract FROM hook_sessions WHERE client_session_id = ?1");
-        let hooked: Vec<[String; 1]> = self.texts(hooked.bind(client)).await?;
-        for [contract] in hooked {
-            let contract = serde_json::from_str::<GoalContract>(&contract);
-            texts.extend(contract.map(|contract| contract.instructions).unwrap_or_default());
-        }
-        texts.push(asked);
-        let sources = Sources::new(&texts);
-        let goal_now = sources.masked(&goal);
-        let words = Sources::new(&[texts.join("\n"), goal_now.clone(), found, files.clone()]);
-        let tags_now: Vec<String> = list_of(&tags).into_iter().filter(|tag| words.has(tag)).collect();
-        // Passwords with a user's name, assignments and options were taken for files of a command.
-        let is_file = |file: &String| !file.starts_with('-') && !file.contains([':', '=']);
-        let files_now: Vec<String> = list_of(&files).into_iter().filter(is_file).collect();
-        let query = sqlx::query(
-            "UPDATE tasks SET goal = nullif(?2, ''), constraints = ?3, tags = ?4, files_touched = ?5 WHERE id = ?1 \
-             AND (coalesce(goal, ''), coalesce(constraints, ''), coalesce(tags, ''), coalesce(files_touched, '')) \
-             IS (?6, ?7, ?8, ?9)",
-        );
-        let query = query
-            .bind(id)
-            .bind(goal_now)
-            .bind(stored(&sources.known(&list_of(&constraints))));
-        let query = query.bind(stored(&tags_now)).bind(stored(&files_now));
-        self.run(query.bind(goal).bind(constraints).bind(tags).bind(files))
-            .await
+    /// Fills the index of team memory again: its terms are words of what was cleaned.
+    async fn rebuild_index(&self) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let clear = "DELETE FROM memory_documents; DELETE FROM memory_postings; DELETE FROM memory_scopes";
+        transaction.execute(clear, params![]).await?;
+        memory::fill(&mut transaction).await?;
+        transaction.commit().await
     }
+}
 
-    /// Fills the index of team memory anew: its terms are words of what was cleaned.
-    async fn index_anew(&self) -> Result<(), StoreError> {
-        let mut writer: Writer<'_> = self.writer().await?;
-        let connection = writer.connection()?;
-        for statement in [
-            "DELETE FROM memory_documents",
-            "DELETE FROM memory_postings",
-            "DELETE FROM memory_scopes",
-        ] {
-            let done = sqlx::query(statement).execute(&mut *connection).await;
-            done.map_err(|error| self.error(error))?;
-        }
-        memory::fill(connection)
-            .await
-            .map_err(|error| self.error(error))?;
-        writer.commit().await.map_err(|error| self.error(error))
-    }
+/// What the user typed in a task, oldest first.
+async fn prompts_of(connection: &mut Connection<'_>, session: &str) -> Result<Vec<String>, StoreError> {
+    let sql = "SELECT text FROM (SELECT text, rowid AS number FROM prompts WHERE session_id = ?1 \
+         ORDER BY rowid DESC LIMIT ?2) ORDER BY number";
+    let prompts = connection.read(sql, params![session, MAX_PROMPTS], |row| {
+        let text = row.text("text")?.unwrap_or_default();
+        Ok(both_ends(text, MAX_PROMPT_BYTES, "\n").into_owned())
+    });
+    prompts.await
+}
+
+/// The contract of a hook session; `None` without a readable one.
+async fn contract_of(
+    connection: &mut Connection<'_>,
+    session: &str,
+) -> Result<Option<GoalContract>, StoreError> {
+    let sql = "SELECT contract FROM hook_sessions WHERE client_session_id = ?";
+    let contract: Option<String> = connection.value(sql, params![session]).await?;
+    Ok(contract.and_then(|contract| serde_json::from_str(&contract).ok()))
 }
 
 fn intent_of(read: IntentFn<'_>, prompts: Vec<String>) -> Intent {
@@ -480,16 +383,6 @@ fn intent_of(read: IntentFn<'_>, prompts: Vec<String>) -> Intent {
         prompts,
         first_files: Vec::new(),
     })
-}
-
-fn list_of(json: &str) -> Vec<String> {
-    serde_json::from_str(json).unwrap_or_default()
-}
-
-fn stored(list: &[String]) -> Option<String> {
-    (!list.is_empty())
-        .then(|| serde_json::to_string(list).ok())
-        .flatten()
 }
 
 /// Redacted texts that other texts were made of.
@@ -537,7 +430,7 @@ impl Sources {
         }
     }
 
-    fn known(&self, texts: &[String]) -> Vec<String> {
+    fn masked_each(&self, texts: &[String]) -> Vec<String> {
         texts.iter().map(|text| self.masked(text)).collect()
     }
 }

@@ -64,8 +64,3 @@ pub(super) fn store_error(path: &Path, error: sqlx::Error) -> StoreError {
         _ => StoreError::Other(format!("{place}: {error}")),
     }
 }
-
-/// Something in the database cannot be read.
-pub(super) fn decoding(error: StoreError) -> sqlx::Error {
-    sqlx::Error::Decode(error.into())
-}

@@ -1,18 +1,16 @@
 //! Size, state and age of a store.
 
-use super::values::{Columns, duration_millis, millis};
-use super::{SqliteStore, StoreError, schema};
-use crate::Spool;
-use crate::files;
+use super::columns::{RowExt, duration_millis, from_row, millis, params};
+use super::connection::Connection;
+use super::{SqliteStore, StoreError};
+use crate::{Spool, files};
 use async_trait::async_trait;
 use grov_domain::{IntentFn, MaintenanceStore, PruneReport, Retention, StoreStats, TableStats};
-use sqlx::sqlite::SqliteConnection;
-use sqlx::{Executor, Row};
 use time::OffsetDateTime;
 
-/// Rows removed per transaction: in between, other processes get their turn.
+/// Rows removed per transaction: in between, other processes can write.
 const SESSIONS_AT_ONCE: u32 = 16;
-const EVENTS_AT_ONCE: u32 = 1600;
+const ROWS_AT_ONCE: u32 = 1600;
 
 /// Sessions that are over: completed or abandoned and last updated before `?1`, or idle since before `?2`.
 macro_rules! sessions_over {
@@ -28,8 +26,8 @@ macro_rules! hooks_over {
     };
 }
 
-/// Removes `?2` rows of a table, by its key, that are older than `?1` and of whose client session no task is left.
-macro_rules! watched {
+/// Removes `?2` rows of a table, by its key, that are older than `?1` and whose client session has no task left.
+macro_rules! without_session {
     ($table:literal, $key:literal, $time:literal) => {
         concat!(
             "DELETE FROM ",
@@ -50,7 +48,7 @@ macro_rules! watched {
 #[async_trait]
 impl MaintenanceStore for SqliteStore {
     async fn stats(&self) -> Result<StoreStats, StoreError> {
-        const COUNTS: &str = "SELECT 'session_states' AS name, count(*) AS size FROM session_states \
+        const COUNTS: &str = "SELECT 'session_states' AS \"table\", count(*) AS rows FROM session_states \
              UNION ALL SELECT 'exchanges', count(*) FROM exchanges WHERE moved_to IS NULL \
              UNION ALL SELECT 'prompts', count(*) FROM prompts \
              UNION ALL SELECT 'steps', count(*) FROM steps \
@@ -75,21 +73,13 @@ impl MaintenanceStore for SqliteStore {
              UNION ALL SELECT 'ledger_tips', count(*) FROM ledger_tips \
              UNION ALL SELECT 'switched_off', count(*) FROM switched_off \
              UNION ALL SELECT 'forgotten', count(*) FROM forgotten";
-        let mut reader = self.reader().await?;
-        let schema_version = schema::version(reader.connection()?)
-            .await
-            .map_err(|error| self.error(error))?;
-        let rows = reader.rows(self, sqlx::query(COUNTS)).await?;
-        let tables = rows
-            .iter()
-            .map(|row| {
-                let columns = Columns(row);
-                Ok(TableStats {
-                    table: columns.get("name")?,
-                    rows: columns.count("size")?,
-                })
+        let mut connection = self.connection().await?;
+        let schema_version = connection.schema_version().await?;
+        let tables = connection
+            .read(COUNTS, params![], |row| {
+                Ok(from_row!(row => TableStats { table, rows }))
             })
-            .collect::<Result<_, StoreError>>()?;
+            .await?;
         let bytes = ["", "-wal", "-shm"]
             .iter()
             .filter_map(|suffix| std::fs::metadata(files::beside(&self.path, suffix)).ok())
@@ -170,192 +160,161 @@ impl SqliteStore {
              (SELECT count(*) FROM llm_calls WHERE at < ?4) AS llm_calls, \
              (SELECT count(*) FROM ledger_lineages WHERE seen_at < ?5) AS lineages"
         );
-        let query = sqlx::query(SQL)
-            .bind(cutoffs.over)
-            .bind(cutoffs.idle)
-            .bind(cutoffs.drift)
-            .bind(cutoffs.spending)
-            .bind(cutoffs.ledger);
-        let rows = self.reader().await?.rows(self, query).await?;
-        let mut report = PruneReport::default();
-        for row in &rows {
-            let columns = Columns(row);
-            report.sessions = columns.count("sessions")?;
-            report.exchanges = columns.count("exchanges")?;
-            report.steps = columns.count("steps")?;
-            report.drift_events = columns.count("drift_events")?;
-            report.drift_states = columns.count("drift_states")?;
-            report.corrections = columns.count("corrections")?;
-            report.goal_edits = columns.count("goal_edits")?;
-            report.hook_sessions = columns.count("hook_sessions")?;
-            report.hook_steps = columns.count("hook_steps")?;
-            report.hook_checks = columns.count("hook_checks")?;
-            report.guarded = columns.count("guarded")?;
-            report.llm_calls = columns.count("llm_calls")?;
-            report.lineages = columns.count("lineages")?;
-        }
-        Ok(report)
+        let Cutoffs {
+            over,
+            idle,
+            drift,
+            spending,
+            ledger,
+        } = cutoffs;
+        let counts = self.read(SQL, params![over, idle, drift, spending, ledger], |row| {
+            Ok(from_row!(row => PruneReport {
+                sessions, exchanges, steps, drift_events, drift_states, corrections, goal_edits, hook_sessions,
+                hook_steps, hook_checks, guarded, llm_calls, lineages,
+            }))
+        });
+        Ok(counts.await?.pop().unwrap_or_default())
     }
 
     async fn remove_old(&self, cutoffs: &Cutoffs) -> Result<PruneReport, StoreError> {
-        let fault = |error| self.error(error);
         let mut report = PruneReport::default();
-        loop {
-            let mut writer = self.writer().await?;
-            let sessions = remove_sessions(writer.connection()?, cutoffs, &mut report)
-                .await
-                .map_err(fault)?;
-            let events = remove_events(writer.connection()?, cutoffs)
-                .await
-                .map_err(fault)?;
-            let watched = remove_watched(writer.connection()?, cutoffs, &mut report)
-                .await
-                .map_err(fault)?;
-            let hooks = remove_hooks(writer.connection()?, cutoffs, &mut report)
-                .await
-                .map_err(fault)?;
-            let calls = remove_calls(writer.connection()?, cutoffs).await.map_err(fault)?;
-            let lineages = remove_lineages(writer.connection()?, cutoffs)
-                .await
-                .map_err(fault)?;
-            writer.commit().await.map_err(fault)?;
-            report.sessions += sessions;
-            report.drift_events += events;
-            report.llm_calls += calls;
-            report.lineages += lineages;
-            if sessions.max(lineages).max(hooks) < u64::from(SESSIONS_AT_ONCE)
-                && events.max(calls).max(watched) < u64::from(EVENTS_AT_ONCE)
-            {
-                break;
-            }
+        let mut is_done = false;
+        while !is_done {
+            let mut transaction = self.begin().await?;
+            is_done = remove_some(&mut transaction, cutoffs, &mut report).await?;
+            transaction.commit().await?;
         }
-        self.give_space_back().await?;
+        self.shrink().await?;
         Ok(report)
     }
 
     /// Shrinks the file by the pages that pruning freed, a few at a time.
-    async fn give_space_back(&self) -> Result<(), StoreError> {
-        let fault = |error| self.error(error);
+    async fn shrink(&self) -> Result<(), StoreError> {
         let mut before = i64::MAX;
         loop {
-            let mut reader = self.reader().await?;
-            let connection = reader.connection()?;
+            let mut connection = self.connection().await?;
             connection
-                .execute("PRAGMA incremental_vacuum(256)")
-                .await
-                .map_err(fault)?;
-            let free = connection
-                .fetch_one("PRAGMA freelist_count")
-                .await
-                .map_err(fault)?;
-            let free: i64 = free.try_get(0).map_err(fault)?;
+                .execute("PRAGMA incremental_vacuum(256)", params![])
+                .await?;
+            let free: Option<i64> = connection.value("PRAGMA freelist_count", params![]).await?;
+            let free = free.unwrap_or(0);
             if free == 0 || free >= before {
-                connection.execute("PRAGMA optimize").await.map_err(fault)?;
-                return Ok(());
+                return connection.execute("PRAGMA optimize", params![]).await.map(drop);
             }
             before = free;
         }
     }
 }
 
-async fn remove_sessions(
-    connection: &mut SqliteConnection,
+/// Removes some old rows of every kind. Whether none are left.
+async fn remove_some(
+    connection: &mut Connection<'_>,
     cutoffs: &Cutoffs,
     report: &mut PruneReport,
-) -> Result<u64, sqlx::Error> {
+) -> Result<bool, StoreError> {
+    let mut is_done = remove_sessions(connection, cutoffs, report).await?;
+    is_done &= remove_hook_sessions(connection, cutoffs, report).await?;
+    let removals = [
+        (
+            "DELETE FROM drift_log WHERE id IN (SELECT id FROM drift_log WHERE timestamp < ?1 LIMIT ?2)",
+            cutoffs.drift,
+            ROWS_AT_ONCE,
+            &mut report.drift_events,
+        ),
+        (
+            without_session!("drift_states", "client_session_id", "updated_at"),
+            cutoffs.drift,
+            ROWS_AT_ONCE,
+            &mut report.drift_states,
+        ),
+        (
+            without_session!("corrections", "client_session_id, id", "made_at"),
+            cutoffs.drift,
+            ROWS_AT_ONCE,
+            &mut report.corrections,
+        ),
+        (
+            without_session!("goal_edits", "client_session_id, id", "at"),
+            cutoffs.drift,
+            ROWS_AT_ONCE,
+            &mut report.goal_edits,
+        ),
+        (
+            "DELETE FROM llm_calls WHERE id IN (SELECT id FROM llm_calls WHERE at < ?1 LIMIT ?2)",
+            cutoffs.spending,
+            ROWS_AT_ONCE,
+            &mut report.llm_calls,
+        ),
+        (
+            "DELETE FROM ledger_lineages WHERE id IN \
+             (SELECT id FROM ledger_lineages WHERE seen_at < ?1 ORDER BY seen_at LIMIT ?2)",
+            cutoffs.ledger,
+            SESSIONS_AT_ONCE,
+            &mut report.lineages,
+        ),
+    ];
+    for (statement, before, limit, count) in removals {
+        let removed = connection.execute(statement, params![before, limit]).await?;
+        *count += removed;
+        is_done &= removed < u64::from(limit);
+    }
+    // The switches of sessions without lineages, and the ids of memories that were forgotten as long ago.
+    connection
+        .execute(
+            "DELETE FROM switched_off WHERE kind = 'session' AND at < ?1 AND key NOT IN \
+             (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
+             (SELECT client_session_id FROM session_states WHERE last_update >= ?1); \
+             DELETE FROM forgotten WHERE at < ?1",
+            params![cutoffs.ledger],
+        )
+        .await?;
+    Ok(is_done)
+}
+
+/// Removes some sessions with their records. Whether none are left.
+async fn remove_sessions(
+    connection: &mut Connection<'_>,
+    cutoffs: &Cutoffs,
+    report: &mut PruneReport,
+) -> Result<bool, StoreError> {
     const SQL: &str = concat!(
         "SELECT session_id FROM session_states WHERE ",
         sessions_over!(),
         " ORDER BY last_update LIMIT ?3"
     );
-    let gone = sqlx::query(SQL)
-        .bind(cutoffs.over)
-        .bind(cutoffs.idle)
-        .bind(SESSIONS_AT_ONCE)
-        .fetch_all(&mut *connection)
-        .await?;
-    for row in &gone {
-        let session: &str = row.try_get(0)?;
-        sqlx::query(
-            "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN \
-             (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps st, json_each(st.files) f \
-              WHERE st.session_id = ?1); \
-             DELETE FROM prompts WHERE session_id = ?1",
-        )
-        .bind(session)
-        .execute(&mut *connection)
-        .await?;
-        let exchanges =
-            sqlx::query("DELETE FROM exchanges WHERE session_id = ? AND moved_to IS NULL").bind(session);
-        report.exchanges += exchanges.execute(&mut *connection).await?.rows_affected();
-        // What went to another task was counted, or will be, with that one.
-        let elsewhere = sqlx::query("DELETE FROM exchanges WHERE session_id = ?").bind(session);
-        elsewhere.execute(&mut *connection).await?;
-        let steps = sqlx::query("DELETE FROM steps WHERE session_id = ?").bind(session);
-        report.steps += steps.execute(&mut *connection).await?.rows_affected();
-        sqlx::query("DELETE FROM session_states WHERE session_id = ?")
-            .bind(session)
-            .execute(&mut *connection)
+    let limits = params![cutoffs.over, cutoffs.idle, SESSIONS_AT_ONCE];
+    let gone: Vec<String> = connection.read(SQL, limits, |row| row.read(0)).await?;
+    for session in &gone {
+        connection
+            .execute(
+                "DELETE FROM step_files WHERE (path, timestamp, session_id, step_id) IN \
+                 (SELECT f.value, st.timestamp, st.session_id, st.id FROM steps st, json_each(st.files) f \
+                  WHERE st.session_id = ?1); \
+                 DELETE FROM prompts WHERE session_id = ?1",
+                params![session],
+            )
             .await?;
+        let exchanges = "DELETE FROM exchanges WHERE session_id = ? AND moved_to IS NULL";
+        report.exchanges += connection.execute(exchanges, params![session]).await?;
+        // Exchanges that moved to another task were counted, or will be, with that one.
+        let moved = "DELETE FROM exchanges WHERE session_id = ?";
+        connection.execute(moved, params![session]).await?;
+        let steps = "DELETE FROM steps WHERE session_id = ?";
+        report.steps += connection.execute(steps, params![session]).await?;
+        let state = "DELETE FROM session_states WHERE session_id = ?";
+        connection.execute(state, params![session]).await?;
     }
-    Ok(gone.len() as u64)
+    report.sessions += gone.len() as u64;
+    Ok(gone.len() < SESSIONS_AT_ONCE as usize)
 }
 
-async fn remove_events(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
-    let events = sqlx::query(
-        "DELETE FROM drift_log WHERE id IN (SELECT id FROM drift_log WHERE timestamp < ? LIMIT ?)",
-    );
-    Ok(events
-        .bind(cutoffs.drift)
-        .bind(EVENTS_AT_ONCE)
-        .execute(connection)
-        .await?
-        .rows_affected())
-}
-
-/// Removes what the watch over the goal keeps of client sessions, once it is as old as the log may get and none of their
-/// tasks is left. Returns how many rows went from the table that lost most.
-async fn remove_watched(
-    connection: &mut SqliteConnection,
+/// Removes the actions of some hook sessions that are over, and the sessions with their checks once they are as old as the
+/// drift log may get. Verdicts of the guard go with their session, or by their own age without one. Whether none are left.
+async fn remove_hook_sessions(
+    connection: &mut Connection<'_>,
     cutoffs: &Cutoffs,
     report: &mut PruneReport,
-) -> Result<u64, sqlx::Error> {
-    let statements = [
-        (
-            watched!("drift_states", "client_session_id", "updated_at"),
-            &mut report.drift_states,
-        ),
-        (
-            watched!("corrections", "client_session_id, id", "made_at"),
-            &mut report.corrections,
-        ),
-        (
-            watched!("goal_edits", "client_session_id, id", "at"),
-            &mut report.goal_edits,
-        ),
-    ];
-    let mut most = 0;
-    for (statement, count) in statements {
-        let removed = sqlx::query(statement)
-            .bind(cutoffs.drift)
-            .bind(EVENTS_AT_ONCE)
-            .execute(&mut *connection)
-            .await?
-            .rows_affected();
-        *count += removed;
-        most = most.max(removed);
-    }
-    Ok(most)
-}
-
-/// Removes the actions of sessions of hooks that are over, and the sessions with what was found in them once that is as
-/// old as the log may get. What a guard said goes then too, and by its own age where hooks keep no session. Returns how
-/// many sessions were concerned.
-async fn remove_hooks(
-    connection: &mut SqliteConnection,
-    cutoffs: &Cutoffs,
-    report: &mut PruneReport,
-) -> Result<u64, sqlx::Error> {
+) -> Result<bool, StoreError> {
     const OVER: &str = concat!(
         "SELECT client_session_id FROM hook_sessions h WHERE ",
         hooks_over!(),
@@ -367,72 +326,26 @@ async fn remove_hooks(
         " AND updated_at < ?3 AND NOT EXISTS (SELECT 1 FROM hook_steps st \
          WHERE st.client_session_id = h.client_session_id) LIMIT ?4) RETURNING client_session_id"
     );
-    let over = sqlx::query(OVER)
-        .bind(cutoffs.over)
-        .bind(cutoffs.idle)
-        .bind(SESSIONS_AT_ONCE)
-        .fetch_all(&mut *connection)
-        .await?;
-    for row in &over {
-        let session: &str = row.try_get(0)?;
-        let steps = sqlx::query("DELETE FROM hook_steps WHERE client_session_id = ?").bind(session);
-        report.hook_steps += steps.execute(&mut *connection).await?.rows_affected();
+    let Cutoffs {
+        over, idle, drift, ..
+    } = cutoffs;
+    let limits = params![over, idle, SESSIONS_AT_ONCE];
+    let over_sessions: Vec<String> = connection.read(OVER, limits, |row| row.read(0)).await?;
+    for session in &over_sessions {
+        let steps = "DELETE FROM hook_steps WHERE client_session_id = ?";
+        report.hook_steps += connection.execute(steps, params![session]).await?;
     }
-    let gone = sqlx::query(GONE)
-        .bind(cutoffs.over)
-        .bind(cutoffs.idle)
-        .bind(cutoffs.drift)
-        .bind(SESSIONS_AT_ONCE)
-        .fetch_all(&mut *connection)
-        .await?;
-    for row in &gone {
-        let session: &str = row.try_get(0)?;
-        let course = sqlx::query("DELETE FROM hook_courses WHERE client_session_id = ?").bind(session);
-        course.execute(&mut *connection).await?;
-        let checks = sqlx::query("DELETE FROM hook_checks WHERE client_session_id = ?").bind(session);
-        report.hook_checks += checks.execute(&mut *connection).await?.rows_affected();
+    let limits = params![over, idle, drift, SESSIONS_AT_ONCE];
+    let gone: Vec<String> = connection.read(GONE, limits, |row| row.read(0)).await?;
+    for session in &gone {
+        let course = "DELETE FROM hook_courses WHERE client_session_id = ?";
+        connection.execute(course, params![session]).await?;
+        let checks = "DELETE FROM hook_checks WHERE client_session_id = ?";
+        report.hook_checks += connection.execute(checks, params![session]).await?;
     }
     report.hook_sessions += gone.len() as u64;
-    let guards = sqlx::query(
-        "DELETE FROM hook_guards WHERE at < ? \
-         AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions)",
-    )
-    .bind(cutoffs.drift);
-    report.guarded += guards.execute(connection).await?.rows_affected();
-    Ok(over.len().max(gone.len()) as u64)
-}
-
-async fn remove_calls(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
-    let calls =
-        sqlx::query("DELETE FROM llm_calls WHERE id IN (SELECT id FROM llm_calls WHERE at < ? LIMIT ?)");
-    Ok(calls
-        .bind(cutoffs.spending)
-        .bind(EVENTS_AT_ONCE)
-        .execute(connection)
-        .await?
-        .rows_affected())
-}
-
-/// Removes lineages that were not seen for long, with what was decided for them, the switches of sessions that have
-/// none left and were turned off as long ago, and what was noted of memories that were forgotten as long ago.
-async fn remove_lineages(connection: &mut SqliteConnection, cutoffs: &Cutoffs) -> Result<u64, sqlx::Error> {
-    let lineages = sqlx::query(
-        "DELETE FROM ledger_lineages WHERE id IN \
-         (SELECT id FROM ledger_lineages WHERE seen_at < ? ORDER BY seen_at LIMIT ?)",
-    )
-    .bind(cutoffs.ledger)
-    .bind(SESSIONS_AT_ONCE)
-    .execute(&mut *connection)
-    .await?
-    .rows_affected();
-    sqlx::query(
-        "DELETE FROM switched_off WHERE kind = 'session' AND at < ?1 AND key NOT IN \
-         (SELECT client_session_id FROM ledger_lineages) AND key NOT IN \
-         (SELECT client_session_id FROM session_states WHERE last_update >= ?1); \
-         DELETE FROM forgotten WHERE at < ?1",
-    )
-    .bind(cutoffs.ledger)
-    .execute(connection)
-    .await?;
-    Ok(lineages)
+    let guards = "DELETE FROM hook_guards WHERE at < ? \
+         AND client_session_id NOT IN (SELECT client_session_id FROM hook_sessions)";
+    report.guarded += connection.execute(guards, params![drift]).await?;
+    Ok(over_sessions.len().max(gone.len()) < SESSIONS_AT_ONCE as usize)
 }

@@ -1,8 +1,9 @@
 //! Opening a database.
 
-use super::log::Log;
-use super::rescue::{RESCUED, adopt_copy, clean_up};
-use super::{SqliteStore, schema, store_error};
+use super::connection::{Connection, Slot};
+use super::open_files::OpenFiles;
+use super::recovery::{COPY, adopt_copy, remove_copy};
+use super::{SqliteStore, schema};
 use crate::files::{self, Identity};
 use grov_domain::StoreError;
 use sqlx::ConnectOptions;
@@ -10,7 +11,34 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
 use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
-use tokio::sync::Mutex;
+
+/// What to do with a damaged database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnCorruption {
+    /// Rename it (see [`crate::set_aside`]) and start a new one: for a daemon, which has to go on recording.
+    SetAside,
+    /// Leave it and fail.
+    Fail,
+}
+
+/// How a store opens its database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    ReadOnly,
+    ReadWrite,
+    /// For reading and writing, on demand and again after faults.
+    Reopening(OnCorruption),
+}
+
+impl Mode {
+    /// What a store does with a damaged database that opens it again after faults; `None` for other stores.
+    pub(super) fn reopens(self) -> Option<OnCorruption> {
+        match self {
+            Self::Reopening(on_corruption) => Some(on_corruption),
+            Self::ReadOnly | Self::ReadWrite => None,
+        }
+    }
+}
 
 /// How to open a database.
 #[derive(Clone, Debug)]
@@ -18,12 +46,11 @@ pub struct OpenOptions {
     /// How long a call waits for another process that is writing. A daemon can afford two seconds (the default), a
     /// short process started by a hook 20 ms.
     pub busy_timeout: Duration,
-    /// How long opening waits for another process that brings the schema up to date or replaces a damaged database. On
-    /// a slow or busy disk a migration takes seconds, and whoever comes second has nothing to do but wait: thirty
-    /// seconds (the default), for a short process 20 ms.
+    /// How long opening waits for another process that migrates the schema or replaces a damaged database. A migration
+    /// takes seconds on a slow or busy disk: thirty seconds (the default), for a short process 20 ms.
     pub migration_timeout: Duration,
-    /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own bound. What would
-    /// exceed it fails as on a full disk.
+    /// The largest number of pages (4 KiB each) the database may grow to; `None` for SQLite's own limit. A write that
+    /// exceeds it fails as on a full disk.
     pub max_pages: Option<u32>,
 }
 
@@ -38,16 +65,16 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// For short processes, which must not keep anybody waiting: 20 ms.
+    /// For short processes that somebody waits for: timeouts of 20 ms.
     pub fn brief() -> Self {
-        Self::patient(Duration::from_millis(20))
+        Self::with_timeout(Duration::from_millis(20))
     }
 
-    /// Waits so long for others, whatever they do.
-    pub fn patient(patience: Duration) -> Self {
+    /// With `timeout` for other writers and for migrations.
+    pub fn with_timeout(timeout: Duration) -> Self {
         Self {
-            busy_timeout: patience,
-            migration_timeout: patience,
+            busy_timeout: timeout,
+            migration_timeout: timeout,
             ..Self::default()
         }
     }
@@ -58,10 +85,10 @@ impl OpenOptions {
             .busy_timeout(self.busy_timeout)
             // Survives the death of the process, though not a power cut; no sync per transaction.
             .synchronous(SqliteSynchronous::Normal)
-            // A log that one burst made large does not stay so.
+            // Shrinks a log that one burst made large.
             .pragma("journal_size_limit", "4194304")
             .pragma("temp_store", "MEMORY")
-            // What is deleted is overwritten inside its page; whole pages are given back when something is forgotten.
+            // Overwrites deleted content inside its page; whole pages are rewritten when a memory is forgotten.
             .pragma("secure_delete", "FAST")
             // In KiB: half of SQLite's default, which a batch of records does not fill.
             .pragma("cache_size", "-1024")
@@ -75,33 +102,25 @@ impl OpenOptions {
 }
 
 impl SqliteStore {
-    /// Opens the database for reading and writing, creating it (file 0600, folder 0700) and bringing its schema up
-    /// to date as needed.
+    /// Opens the database for reading and writing, creating it (file 0600, folder 0700) and migrating its schema as
+    /// needed.
     ///
     /// # Errors
     /// [`StoreError::NotWritable`] when the folder or file cannot be created or written, [`StoreError::Busy`] when
     /// another process holds it, [`StoreError::Corrupt`] when it is no database (see [`crate::set_aside`]),
     /// [`StoreError::NewerSchema`] when a newer Grov wrote it.
     pub async fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
-        let not_writable = |error| StoreError::NotWritable(format!("{}: {error}", path.display()));
-        files::create_folder_of(path).map_err(not_writable)?;
-        adopt_copy(path, options.migration_timeout).await?;
-        let opening = opening(path, options).await?;
-        // SQLite gives its side files the permissions of the database.
-        files::create_private(path).map_err(not_writable)?;
-        let connect = options.connect(path);
-        let mut connection = connected(&connect, path).await?;
-        let identity = Identity::of(path);
-        let version = checked_version(&mut connection, path).await?;
-        // A migration takes the lock for itself.
-        drop(opening);
-        if version < schema::KNOWN {
-            schema::migrate(path, &mut connection, options.migration_timeout).await?;
-        }
-        Ok(Self::over(path, connect, options, identity, connection))
+        let store = Self::new(path, options, Mode::ReadWrite);
+        store.reopen().await?;
+        Ok(store)
     }
 
-    /// Opens a database that is there, for reading alone; `None` when there is none.
+    /// A store that opens the database with the first call, and again after faults; see [`SqliteStore`].
+    pub fn reopening(path: &Path, options: &OpenOptions, on_corruption: OnCorruption) -> Self {
+        Self::new(path, options, Mode::Reopening(on_corruption))
+    }
+
+    /// Opens an existing database, for reading alone; `None` when there is none.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -113,86 +132,111 @@ impl SqliteStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(StoreError::Other(format!("{}: {error}", path.display()))),
         }
-        let opening = opening(path, options).await?;
-        let connect = options.connect(path).read_only(true);
-        let mut connection = connected(&connect, path).await?;
-        let identity = Identity::of(path);
-        let version = checked_version(&mut connection, path).await?;
-        drop(opening);
+        let (store, version) = Self::open_as_is(path, options).await?;
         match version {
             0 => Ok(None),
-            schema::KNOWN => Ok(Some(Self::over(path, connect, options, identity, connection))),
-            // Written by an older version: what is asked for may not be in it yet.
+            schema::KNOWN => Ok(Some(store)),
+            // Written by an older version: tables may be missing.
             _ => Self::open(path, options).await.map(Some),
         }
     }
 
-    /// Whether a database that is there is known to hold nothing that is [to be cleaned](Self::clean). Nothing is changed
-    /// in it: one of an older version is not known to be.
+    /// Whether an existing database is known to need no [cleaning](Self::clean). Changes nothing in it; `false` for a
+    /// database of an older version.
     ///
     /// # Errors
     /// As [`SqliteStore::open_existing`].
     pub async fn is_clean(path: &Path, options: &OpenOptions) -> Result<bool, StoreError> {
-        let opening = opening(path, options).await?;
-        let connect = options.connect(path).read_only(true);
-        let mut connection = connected(&connect, path).await?;
+        let (store, version) = Self::open_as_is(path, options).await?;
+        Ok(version == schema::KNOWN && !store.needs_cleaning().await?)
+    }
+
+    /// Opens an existing database for reading, whatever its version, which is returned too.
+    async fn open_as_is(path: &Path, options: &OpenOptions) -> Result<(Self, i64), StoreError> {
+        let store = Self::new(path, options, Mode::ReadOnly);
+        let (connection, identity, version) = store.connect().await?;
+        store.set_open_files(Some(OpenFiles::of(path, identity)));
+        *store.slot.lock().await = Slot::Open(connection);
+        Ok((store, version))
+    }
+
+    /// Connects to the database. Returns which file it is and its schema version.
+    async fn connect(&self) -> Result<(SqliteConnection, Option<Identity>, i64), StoreError> {
+        let path = &self.path;
+        let is_read_only = self.mode == Mode::ReadOnly;
+        let _lock = self.lock_for_opening().await?;
+        if !is_read_only {
+            // SQLite gives its side files the permissions of the database.
+            files::create_private(path).map_err(|error| self.not_writable(&error))?;
+        }
+        let options = self.options.connect(path).read_only(is_read_only);
+        let connected = options.connect().await;
+        let mut connection = connected.map_err(|error| self.error(error))?;
         let identity = Identity::of(path);
-        let version = checked_version(&mut connection, path).await?;
-        drop(opening);
-        if version != schema::KNOWN {
-            return Ok(false);
+        let version = schema::version(&mut connection).await;
+        let found = version.map_err(|error| self.error(error))?;
+        if found > schema::KNOWN {
+            return Err(StoreError::NewerSchema {
+                found,
+                known: schema::KNOWN,
+            });
         }
-        let store = Self::over(path, connect, options, identity, connection);
-        Ok(!store.needs_cleaning().await?)
+        Ok((connection, identity, found))
     }
 
-    fn over(
-        path: &Path,
-        connect: SqliteConnectOptions,
-        options: &OpenOptions,
-        identity: Option<Identity>,
-        connection: SqliteConnection,
-    ) -> Self {
-        Self {
-            path: path.to_owned(),
-            connect,
-            patience: options.busy_timeout,
-            identity,
-            log: std::sync::Mutex::new(Some(Log::of(path))),
-            connection: Mutex::new(Some(connection)),
+    /// Locks the database in its place while it is being opened.
+    async fn lock_for_opening(&self) -> Result<Option<File>, StoreError> {
+        let path = &self.path;
+        let lock = files::lock_for_opening(path, self.options.migration_timeout)
+            .await
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
+                _ => StoreError::Other(format!("{}: {error}", path.display())),
+            })?;
+        // No process makes a copy under this lock: one beside a database is old, and must never take the place of a newer
+        // database.
+        let copy = files::beside(path, COPY);
+        if lock.is_some() && copy.is_file() && path.is_file() {
+            remove_copy(&copy);
+        }
+        Ok(lock)
+    }
+
+    pub(super) fn not_writable(&self, error: &std::io::Error) -> StoreError {
+        StoreError::NotWritable(format!("{}: {error}", self.path.display()))
+    }
+}
+
+impl Connection<'_> {
+    /// Opens the database. One that is damaged is set aside first, where the store does that.
+    pub(super) async fn open(&mut self) -> Result<(), StoreError> {
+        let store = self.store();
+        let found = Identity::of(&store.path);
+        match self.open_once().await {
+            Err(StoreError::Corrupt(damage)) if store.mode.reopens().is_some() => {
+                store.set_aside(damage, found).await?;
+                self.open_once().await
+            }
+            opened => opened,
         }
     }
-}
 
-/// Keeps the database in its place while it is being opened.
-async fn opening(path: &Path, options: &OpenOptions) -> Result<Option<File>, StoreError> {
-    let lock = files::lock_for_opening(path, options.migration_timeout)
-        .await
-        .map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => StoreError::Busy(format!("{}: {error}", path.display())),
-            _ => StoreError::Other(format!("{}: {error}", path.display())),
-        })?;
-    // Nobody makes a copy under this lock: one beside a database is old, and must never take the place of a newer one.
-    let copy = files::beside(path, RESCUED);
-    if lock.is_some() && copy.is_file() && path.is_file() {
-        clean_up(&copy);
+    async fn open_once(&mut self) -> Result<(), StoreError> {
+        let store = self.store();
+        let path = &store.path;
+        if store.mode != Mode::ReadOnly {
+            files::create_folder_of(path).map_err(|error| store.not_writable(&error))?;
+            adopt_copy(path, store.options.migration_timeout).await?;
+        }
+        let (connection, identity, version) = store.connect().await?;
+        *self.slot = Slot::Open(connection);
+        if version < schema::KNOWN && store.mode != Mode::ReadOnly {
+            // The migration takes the lock for itself. Where it fails, the connection is closed.
+            self.in_transaction = true;
+            schema::migrate(self, store.options.migration_timeout).await?;
+            self.in_transaction = false;
+        }
+        store.set_open_files(Some(OpenFiles::of(path, identity)));
+        Ok(())
     }
-    Ok(lock)
-}
-
-async fn connected(options: &SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
-    options.connect().await.map_err(|error| store_error(path, error))
-}
-
-async fn checked_version(connection: &mut SqliteConnection, path: &Path) -> Result<i64, StoreError> {
-    let found = schema::version(connection)
-        .await
-        .map_err(|error| store_error(path, error))?;
-    if found > schema::KNOWN {
-        return Err(StoreError::NewerSchema {
-            found,
-            known: schema::KNOWN,
-        });
-    }
-    Ok(found)
 }

@@ -1,46 +1,42 @@
-//! What a verdict changes in the tasks of a client session.
+//! Transitions: what a judgement changes in the tasks of a client session.
 
+use super::columns::{RowExt, from_row, params};
+use super::connection::Connection;
 use super::ledger::REVISION;
 use super::sessions::upsert_session;
-use super::tasks::save;
-use super::values::{Columns, list_value, millis};
+use super::tasks::save_task;
 use super::{SqliteStore, StoreError};
 use async_trait::async_trait;
 use grov_domain::{
     Applied, ExchangeId, Move, OrchestrationStore, Prompt, Redacted, SessionId, TaskTransition,
 };
-use sqlx::Row;
-use sqlx::sqlite::SqliteConnection;
 use std::collections::{BTreeMap, BTreeSet};
 use time::OffsetDateTime;
 
 #[async_trait]
 impl OrchestrationStore for SqliteStore {
     async fn apply(&self, transition: &Redacted<TaskTransition>) -> Result<Applied, StoreError> {
-        let fault = |error| self.error(error);
-        let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
+        let mut transaction = self.begin().await?;
         if let Some(judged_under) = transition.judged_under {
-            let row = sqlx::query(REVISION).fetch_optional(&mut *connection).await;
-            let revision = row.and_then(|row| row.map(|row| row.try_get::<i64, _>(0)).transpose());
-            if revision.map_err(fault)?.unwrap_or(0) != judged_under {
-                writer.roll_back().await.map_err(fault)?;
+            let revision: Option<i64> = transaction.value(REVISION, params![]).await?;
+            if revision.unwrap_or(0) != judged_under {
+                transaction.roll_back().await?;
                 return Ok(Applied::Outdated);
             }
         }
         let (mut found, mut missing) = (Places::new(), Vec::new());
         if let Some(moves) = &transition.moves {
-            (found, missing) = places(connection, moves).await.map_err(fault)?;
+            (found, missing) = places(&mut transaction, moves).await?;
             if moves.all_or_nothing && !missing.is_empty() {
-                writer.roll_back().await.map_err(fault)?;
+                transaction.roll_back().await?;
                 return Ok(Applied::NotYet { missing });
             }
         }
         for state in &transition.sessions {
-            upsert_session(connection, state).await.map_err(fault)?;
+            upsert_session(&mut transaction, state).await?;
         }
         if let Some(moves) = &transition.moves {
-            if !is_task(connection, moves).await.map_err(fault)? {
+            if !is_task(&mut transaction, moves).await? {
                 return Err(StoreError::Other(format!(
                     "{}: cannot move exchanges to {}, which is no task of {}; nothing was changed",
                     self.path.display(),
@@ -48,28 +44,23 @@ impl OrchestrationStore for SqliteStore {
                     moves.client_session_id
                 )));
             }
-            let mut concerned: BTreeSet<&str> = transition
-                .sessions
-                .iter()
-                .map(|state| state.session_id.as_str())
-                .collect();
-            concerned.insert(moves.to.as_str());
+            let sessions = transition.sessions.iter();
+            let mut changed: BTreeSet<&str> = sessions.map(|state| state.session_id.as_str()).collect();
+            changed.insert(moves.to.as_str());
             for (from, exchanges) in &found {
                 if from != moves.to.as_str() {
-                    move_exchanges(connection, from, moves.to.as_str(), exchanges)
-                        .await
-                        .map_err(fault)?;
-                    concerned.insert(from);
+                    move_exchanges(&mut transaction, from, moves.to.as_str(), exchanges).await?;
+                    changed.insert(from);
                 }
             }
-            for session in concerned {
-                recount(connection, session).await.map_err(fault)?;
+            for session in changed {
+                recount(&mut transaction, session).await?;
             }
         }
         for task in &transition.finished {
-            save(connection, task).await.map_err(fault)?;
+            save_task(&mut transaction, task).await?;
         }
-        writer.commit().await.map_err(fault)?;
+        transaction.commit().await?;
         Ok(Applied::Done { missing })
     }
 
@@ -78,24 +69,12 @@ impl OrchestrationStore for SqliteStore {
         session: &SessionId,
         until: Option<OffsetDateTime>,
     ) -> Result<Vec<Prompt>, StoreError> {
-        let query = sqlx::query(
-            "SELECT text, queued FROM prompts WHERE session_id = ? AND at <= ? ORDER BY at, exchange_id, ordinal",
-        );
-        let until = until.map_or(i64::MAX, millis);
-        let rows = self
-            .reader()
-            .await?
-            .rows(self, query.bind(session.as_str()).bind(until))
-            .await?;
-        rows.iter()
-            .map(|row| {
-                let columns = Columns(row);
-                Ok(Prompt {
-                    text: columns.get("text")?,
-                    queued: columns.flag("queued")?,
-                })
-            })
-            .collect()
+        let sql = "SELECT text, queued FROM prompts WHERE session_id = ?1 AND (?2 IS NULL OR at <= ?2) \
+             ORDER BY at, exchange_id, ordinal";
+        self.read(sql, params![session, until], |row| {
+            Ok(from_row!(row => Prompt { text, queued }))
+        })
+        .await
     }
 }
 
@@ -104,38 +83,35 @@ type Places = BTreeMap<String, Vec<String>>;
 
 /// Where the exchanges are, and which are nowhere.
 async fn places(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     moves: &Move,
-) -> Result<(Places, Vec<ExchangeId>), sqlx::Error> {
+) -> Result<(Places, Vec<ExchangeId>), StoreError> {
     let ids: Vec<&str> = moves.exchanges.iter().map(ExchangeId::as_str).collect();
-    let rows = sqlx::query(
-        "SELECT DISTINCT e.session_id, e.id FROM json_each(?) wanted CROSS JOIN session_states s \
+    let rows = connection
+        .rows(
+            "SELECT DISTINCT e.session_id, e.id FROM json_each(?) wanted CROSS JOIN session_states s \
          CROSS JOIN exchanges e ON e.session_id = s.session_id AND e.id = wanted.value \
          WHERE s.client_session_id = ? AND e.moved_to IS NULL",
-    )
-    .bind(list_value(&ids)?)
-    .bind(moves.client_session_id.as_str())
-    .fetch_all(connection)
-    .await?;
+            params![ids, moves.client_session_id],
+        )
+        .await?;
     let mut places = Places::new();
     let mut missing: BTreeSet<&ExchangeId> = moves.exchanges.iter().collect();
     for row in &rows {
-        let id = ExchangeId::new(row.try_get::<String, _>(1)?);
+        let id: ExchangeId = row.read(1)?;
         missing.remove(&id);
-        places
-            .entry(row.try_get(0)?)
-            .or_default()
-            .push(id.as_str().to_owned());
+        places.entry(row.read(0)?).or_default().push(id.to_string());
     }
     Ok((places, missing.into_iter().cloned().collect()))
 }
 
 /// Whether exchanges can be moved there.
-async fn is_task(connection: &mut SqliteConnection, moves: &Move) -> Result<bool, sqlx::Error> {
-    let row = sqlx::query("SELECT 1 FROM session_states WHERE session_id = ? AND client_session_id = ?")
-        .bind(moves.to.as_str())
-        .bind(moves.client_session_id.as_str())
-        .fetch_optional(connection)
+async fn is_task(connection: &mut Connection<'_>, moves: &Move) -> Result<bool, StoreError> {
+    let row = connection
+        .row(
+            "SELECT 1 FROM session_states WHERE session_id = ? AND client_session_id = ?",
+            params![moves.to, moves.client_session_id],
+        )
         .await?;
     Ok(row.is_some())
 }
@@ -155,11 +131,11 @@ macro_rules! lookups {
 
 /// Moves exchanges with all that hangs on them. An action that both tasks know stays where it is.
 async fn move_exchanges(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     from: &str,
     to: &str,
     exchanges: &[String],
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     const STATEMENTS: [&str; 9] = [
         concat!("DELETE FROM step_files WHERE ", lookups!("IN")),
         concat!("UPDATE step_files SET session_id = ?2 WHERE ", lookups!("NOT IN")),
@@ -187,13 +163,9 @@ async fn move_exchanges(
         "UPDATE exchanges SET moved_to = ?2 \
          WHERE session_id = ?1 AND id IN (SELECT value FROM json_each(?3))",
     ];
-    let ids = list_value(exchanges)?;
     for statement in STATEMENTS {
-        sqlx::query(statement)
-            .bind(from)
-            .bind(to)
-            .bind(ids.as_deref())
-            .execute(&mut *connection)
+        connection
+            .execute(statement, params![from, to, exchanges])
             .await?;
     }
     Ok(())
@@ -201,10 +173,9 @@ async fn move_exchanges(
 
 /// Counts a task anew. One without exchanges keeps its times; its context is zero, as of the beginning of time, so that
 /// any exchange is newer.
-async fn recount(connection: &mut SqliteConnection, session: &str) -> Result<(), sqlx::Error> {
+async fn recount(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
     recount_steps(connection, session).await?;
-    sqlx::query(
-        "UPDATE session_states SET \
+    connection.execute("UPDATE session_states SET \
          prompt_count = (SELECT count(*) FROM prompts WHERE session_id = ?1), \
          (exchange_count, start_time, last_update, tokens_input, tokens_cache_read, tokens_cache_creation, \
           tokens_cache_creation_5m, tokens_cache_creation_1h, tokens_output) = \
@@ -212,38 +183,28 @@ async fn recount(connection: &mut SqliteConnection, session: &str) -> Result<(),
            coalesce(sum(input), 0), coalesce(sum(cache_read), 0), coalesce(sum(cache_creation), 0), \
            coalesce(sum(cache_creation_5m), 0), coalesce(sum(cache_creation_1h), 0), coalesce(sum(output), 0) \
            FROM exchanges WHERE session_id = ?1 AND moved_to IS NULL) \
-         WHERE session_id = ?1",
-    )
-    .bind(session)
-    .execute(&mut *connection)
+         WHERE session_id = ?1", params![session])
     .await?;
-    sqlx::query(
-        "WITH newest AS (SELECT ended_at, input + cache_read + cache_creation + output AS tokens FROM exchanges \
+    connection.execute("WITH newest AS (SELECT ended_at, input + cache_read + cache_creation + output AS tokens FROM exchanges \
           WHERE session_id = ?1 AND moved_to IS NULL AND kind = 'main' \
           AND input + cache_read + cache_creation + output > 0 ORDER BY ended_at DESC, id DESC LIMIT 1) \
          UPDATE session_states SET token_count = coalesce((SELECT tokens FROM newest), 0), \
          token_count_at = coalesce((SELECT ended_at FROM newest), 0) \
-         WHERE session_id = ?1 AND (token_count_at IS NOT NULL OR exchange_count > 0)",
-    )
-    .bind(session)
-    .execute(connection)
+         WHERE session_id = ?1 AND (token_count_at IS NOT NULL OR exchange_count > 0)", params![session])
     .await?;
     Ok(())
 }
 
 /// Counts the steps of a task anew, and finds its newest.
-pub(super) async fn recount_steps(
-    connection: &mut SqliteConnection,
-    session: &str,
-) -> Result<(), sqlx::Error> {
-    sqlx::query(
-        "UPDATE session_states SET step_count = (SELECT count(*) FROM steps WHERE session_id = ?1), \
+pub(super) async fn recount_steps(connection: &mut Connection<'_>, session: &str) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "UPDATE session_states SET step_count = (SELECT count(*) FROM steps WHERE session_id = ?1), \
          (last_step_id, last_step_at) = (SELECT id, timestamp FROM steps WHERE session_id = ?1 \
           ORDER BY timestamp DESC, id DESC LIMIT 1) \
          WHERE session_id = ?1",
-    )
-    .bind(session)
-    .execute(connection)
-    .await?;
+            params![session],
+        )
+        .await?;
     Ok(())
 }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use grov_domain::Store;
 use grov_store::contract::Backend;
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteStore};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -28,9 +28,9 @@ struct Reopening(TempDir);
 impl Backend for Reopening {
     async fn fresh(&self) -> Arc<dyn Store> {
         let path = self.0.path().join("grov.db");
-        Arc::new(ReopeningStore::new(
-            path,
-            OpenOptions::default(),
+        Arc::new(SqliteStore::reopening(
+            &path,
+            &OpenOptions::default(),
             OnCorruption::Fail,
         ))
     }

@@ -2,16 +2,14 @@
 
 use crate::support::{Home, abandon, exchanges, files_with, step_ids};
 use grov_domain::{
-    ExchangeStore, MaintenanceStore, OrchestrationStore, Redacted, SessionFilter, SessionId, SessionStore,
-    StoreError, TaskTransition,
+    ExchangeStore, MaintenanceStore, Redacted, SessionFilter, SessionId, SessionStore, StoreError,
 };
-use grov_store::{OnCorruption, OpenOptions, ReopeningStore, SqliteStore, set_aside};
+use grov_store::{OnCorruption, OpenOptions, SqliteStore, set_aside};
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, Executor, Row, SqliteConnection};
+use sqlx::{ConnectOptions, Executor, Row, SqliteConnection};
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 async fn raw(path: &Path) -> SqliteConnection {
@@ -171,14 +169,14 @@ async fn damaged_pages_are_set_aside_and_recording_goes_on() {
     let home = Home::new();
     large(&home).await;
     overwrite(&home.database(), 4096, 90 * 4096);
-    let strict = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    let strict = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
     let error = strict
         .append(&Redacted::each(&exchanges("a", 600)))
         .await
         .unwrap_err();
     assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
 
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
     assert_eq!(
         store.append(&Redacted::each(&exchanges("a", 600))).await.unwrap(),
         600,
@@ -198,61 +196,19 @@ async fn whichever_call_finds_the_damage_the_next_one_works() {
     large(&home).await;
     // Not where opening looks.
     overwrite(&home.database(), 80 * 4096, 40 * 4096);
-    let ask = async |store: &ReopeningStore| store.steps(&SessionId::new("a")).await;
-    let strict = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
-    strict.store().await.unwrap();
+    let ask = async |store: &SqliteStore| store.steps(&SessionId::new("a")).await;
+    let strict = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
+    strict.reopen().await.unwrap();
     for _ in 0..2 {
         let error = ask(&strict).await.unwrap_err();
         assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
     }
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
-    store.store().await.unwrap();
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
+    store.reopen().await.unwrap();
     let error = ask(&store).await.unwrap_err();
     assert!(matches!(error, StoreError::Corrupt(_)), "{error}");
     assert_eq!(ask(&store).await.unwrap(), [], "a new database has begun");
     assert!(is_sound(&home.database()).await);
-}
-
-#[tokio::test]
-async fn store_is_opened_anew_after_a_fault_but_not_after_a_wait() {
-    let home = Home::new();
-    let store = ReopeningStore::new(home.database(), OpenOptions::brief(), OnCorruption::Fail);
-    store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
-    let first = store.store().await.unwrap();
-    let mut other = raw(&home.database()).await;
-    other.execute("BEGIN IMMEDIATE").await.unwrap();
-    let error = store
-        .apply(&Redacted::of(&TaskTransition::default()))
-        .await
-        .unwrap_err();
-    assert!(error.is_transient(), "{error}");
-    other.execute("ROLLBACK").await.unwrap();
-    assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
-
-    let version = other.fetch_one("PRAGMA user_version").await.unwrap();
-    let version: i64 = version.get(0);
-    other.execute("PRAGMA user_version = 99").await.unwrap();
-    let error = store
-        .apply(&Redacted::of(&TaskTransition::default()))
-        .await
-        .unwrap_err();
-    assert!(matches!(error, StoreError::NewerSchema { .. }), "{error}");
-    other
-        .execute(AssertSqlSafe(format!("PRAGMA user_version = {version}")))
-        .await
-        .unwrap();
-    store
-        .apply(&Redacted::of(&TaskTransition::default()))
-        .await
-        .unwrap();
-    assert!(!Arc::ptr_eq(&first, &store.store().await.unwrap()));
-
-    store.close().await.unwrap();
-    assert_eq!(
-        store.sessions(&SessionFilter::default()).await.unwrap().len(),
-        1,
-        "it opens again after the end"
-    );
 }
 
 #[tokio::test]
@@ -263,7 +219,8 @@ async fn many_finding_the_same_damage_set_it_aside_once() {
         large(&home).await;
         overwrite(&home.database(), 0, 4096);
         let append = async |number: usize| {
-            let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+            let store =
+                SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
             store
                 .append(&Redacted::each(&exchanges(&format!("s{number}"), 1)))
                 .await
@@ -336,14 +293,13 @@ async fn full_disk_is_named_and_survived() {
 #[tokio::test]
 async fn deleted_database_is_noticed() {
     let home = Home::new();
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
     store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
-    let first = store.store().await.unwrap();
-    assert!(first.is_current());
+    assert!(store.is_current());
     for suffix in ["", "-wal", "-shm"] {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
     }
-    assert!(!first.is_current());
+    assert!(!store.is_current());
     store.append(&Redacted::each(&exchanges("b", 1))).await.unwrap();
     assert_eq!(
         step_ids(&home.open().await, &["b"]).await.len(),
@@ -372,8 +328,8 @@ async fn write_to_a_database_that_was_replaced_is_no_success() {
 }
 
 /// A store whose session "a" is in the database file and whose session "b" is in the log alone.
-async fn with_log(home: &Home) -> ReopeningStore {
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+async fn with_log(home: &Home) -> SqliteStore {
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
     store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     store.close().await.unwrap();
     store.append(&Redacted::each(&exchanges("b", 1))).await.unwrap();
@@ -417,7 +373,7 @@ async fn log_deleted_while_it_is_in_use_loses_no_record() {
         let home = Home::new();
         let store = with_log(&home).await;
         // Another store of the same process, as the daemon has them.
-        let other = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+        let other = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
         other
             .append(&Redacted::each(&exchanges("other", 1)))
             .await
@@ -441,7 +397,7 @@ async fn log_deleted_while_it_is_in_use_loses_no_record() {
 async fn deleted_log_is_saved_by_whatever_call_comes_next() {
     use grov_domain::SwitchStore;
     let home = Home::new();
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::Fail);
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::Fail);
     store.append(&Redacted::each(&exchanges("a", 1))).await.unwrap();
     for suffix in ["-wal", "-shm"] {
         fs::remove_file(home.path().join(format!("grov.db{suffix}"))).unwrap();
@@ -502,7 +458,7 @@ async fn log_deleted_while_another_process_has_it_costs_what_was_in_it_and_nothi
         error.to_string().contains("a running grov-proxyd repairs it"),
         "{error}"
     );
-    let store = ReopeningStore::new(home.database(), OpenOptions::default(), OnCorruption::SetAside);
+    let store = SqliteStore::reopening(&home.database(), &OpenOptions::default(), OnCorruption::SetAside);
     store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
     assert_eq!(found_after_a_kill(&home, &["a", "c"]).await, 4);
     assert_eq!(set_asides(&home), 1);
@@ -587,28 +543,13 @@ async fn log_with_a_spoilt_header_loses_no_record() {
 }
 
 #[tokio::test]
-async fn log_that_is_emptied_or_begun_anew_in_order_is_no_fault() {
-    let home = Home::new();
-    let store = with_log(&home).await;
-    let first = store.store().await.unwrap();
-    let mut other = raw(&home.database()).await;
-    other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await.unwrap();
-    assert!(store.is_current(), "emptied");
-    store.append(&Redacted::each(&exchanges("c", 1))).await.unwrap();
-    other.execute("PRAGMA wal_checkpoint(RESTART)").await.unwrap();
-    store.append(&Redacted::each(&exchanges("d", 1))).await.unwrap();
-    assert!(store.is_current(), "begun anew");
-    assert!(Arc::ptr_eq(&first, &store.store().await.unwrap()));
-}
-
-#[tokio::test]
 async fn missing_folder_appears_later() {
     let home = Home::new();
     let blocker = home.path().join("later");
     fs::write(&blocker, "").unwrap();
-    let store = ReopeningStore::new(
-        blocker.join("grov.db"),
-        OpenOptions::default(),
+    let store = SqliteStore::reopening(
+        &blocker.join("grov.db"),
+        &OpenOptions::default(),
         OnCorruption::SetAside,
     );
     let error = store

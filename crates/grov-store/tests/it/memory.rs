@@ -274,10 +274,7 @@ async fn what_is_forgotten_while_another_process_reads_is_reported_as_not_yet_go
     let mut reader = crate::open::raw(&home.database()).await;
     reader.execute("BEGIN; SELECT count(*) FROM tasks").await.unwrap();
     let error = store.forget(&[TaskId::new("t")]).await.unwrap_err();
-    assert!(
-        error.to_string().contains("what was forgotten is deleted"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("the memories are deleted"), "{error}");
     assert_eq!(store.task(&TaskId::new("t")).await.unwrap(), None);
     reader.execute("COMMIT").await.unwrap();
     store.forget(&[TaskId::new("t")]).await.unwrap();

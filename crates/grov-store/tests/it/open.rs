@@ -481,7 +481,7 @@ async fn place_that_cannot_hold_a_database_is_named() {
 async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
     let home = Home::new();
     let store = home.open().await;
-    let empty = store.examine().await.unwrap();
+    let empty = store.check_integrity().await.unwrap();
     assert_eq!(
         (empty.faults, empty.newest, empty.edits_disabled),
         (Vec::new(), None, 0)
@@ -489,7 +489,7 @@ async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
     assert_eq!(empty.schema_version, newest_schema().await);
     let records = exchanges("a", 3);
     store.append(&Redacted::each(&records)).await.unwrap();
-    let found = store.examine().await.unwrap();
+    let found = store.check_integrity().await.unwrap();
     assert_eq!(found.faults, Vec::<String>::new());
     assert!(found.newest.is_some());
     store.close().await.unwrap();
@@ -499,7 +499,12 @@ async fn a_look_at_the_whole_tells_what_is_broken_and_how_new_it_is() {
          (SELECT rootpage FROM sqlite_schema WHERE name = 'task_files') WHERE name = 'tasks_by_project'";
     connection.execute(damage).await.unwrap();
     connection.close().await.unwrap();
-    let faults = home.open().await.examine().await.map(|found| found.faults);
+    let faults = home
+        .open()
+        .await
+        .check_integrity()
+        .await
+        .map(|found| found.faults);
     assert!(
         faults.as_ref().is_err() || !faults.as_ref().unwrap().is_empty(),
         "{faults:?}"

@@ -5,9 +5,7 @@
 use crate::support::{Home, PATIENCE, exchanges, ids, step_ids};
 use grov_domain::{ExchangeStore, RecordSink, Redacted};
 use grov_store::contract::sample_exchange;
-use grov_store::{
-    BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, SqliteStore, WriterOptions, drain_spool,
-};
+use grov_store::{BatchWriter, OnCorruption, OpenOptions, Spool, SqliteStore, WriterOptions, drain_spool};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Executor, Row};
 use std::collections::BTreeSet;
@@ -85,7 +83,7 @@ fn other_process() {
 
 /// Submits records one after the other and says each one's number once it is kept.
 async fn write_for_ever(database: &Path) {
-    let store = ReopeningStore::new(database, OpenOptions::default(), OnCorruption::Fail);
+    let store = SqliteStore::reopening(database, &OpenOptions::default(), OnCorruption::Fail);
     let writer = BatchWriter::start(Arc::new(store), WriterOptions::new(Spool::beside(database))).unwrap();
     for number in 0.. {
         writer.submit(Redacted::of(&sample_exchange("killed", number)));

@@ -7,7 +7,7 @@ use grov_domain::{
     ExchangeStore, OrchestrationStore, RecordSink, Redacted, SessionId, SessionStore, SinkHealth,
 };
 use grov_store::contract::sample_exchange;
-use grov_store::{BatchWriter, OnCorruption, OpenOptions, ReopeningStore, Spool, WriterOptions};
+use grov_store::{BatchWriter, OnCorruption, OpenOptions, Spool, SqliteStore, WriterOptions};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, Executor};
 use std::fs;
@@ -413,7 +413,7 @@ fn start_on(home: &Home) -> BatchWriter {
         busy_timeout: Duration::from_millis(200),
         ..OpenOptions::default()
     };
-    let store = ReopeningStore::new(home.database(), options, OnCorruption::SetAside);
+    let store = SqliteStore::reopening(&home.database(), &options, OnCorruption::SetAside);
     BatchWriter::start(Arc::new(store), quick(home.spool())).unwrap()
 }
 

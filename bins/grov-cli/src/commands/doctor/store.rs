@@ -1,7 +1,7 @@
 //! The database.
 
 use super::{Check, Remedy};
-use crate::assembly::{self, Examination, set_aside_databases};
+use crate::assembly::{self, IntegrityReport, set_aside_databases};
 use crate::context::Context;
 use crate::failure::Failure;
 use grov_domain::{Clock, StoreError, SystemClock};
@@ -53,7 +53,7 @@ pub(super) fn checks(context: &Context) -> Vec<Check> {
     }
 }
 
-fn database(found: &Examination, path: &str) -> Check {
+fn database(found: &IntegrityReport, path: &str) -> Check {
     if found.faults.is_empty() {
         let evidence = format!("{path} is sound, schema version {}", found.schema_version);
         return Check::well(DATABASE, evidence);
@@ -66,7 +66,7 @@ fn database(found: &Examination, path: &str) -> Check {
     )
 }
 
-fn clock(found: &Examination, now: OffsetDateTime) -> Check {
+fn clock(found: &IntegrityReport, now: OffsetDateTime) -> Check {
     match found.newest {
         Some(newest) if newest > now + TOLERATED => Check::ill(
             CLOCK,
@@ -94,7 +94,7 @@ fn spool(waiting: u64) -> Option<Check> {
 }
 
 /// Rows that an older version wrote.
-fn uncleaned(found: &Examination, database: PathBuf) -> Option<Check> {
+fn uncleaned(found: &IntegrityReport, database: PathBuf) -> Option<Check> {
     let check = || {
         let evidence = format!(
             "{} holds rows of an older version that were not cleaned",
@@ -166,7 +166,7 @@ fn with_runtime<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<
 }
 
 /// Histories in which the API did not take what was added.
-fn refused(found: &Examination) -> Option<Check> {
+fn refused(found: &IntegrityReport) -> Option<Check> {
     let what = match found.edits_disabled {
         0 => return None,
         1 => "1 conversation".to_owned(),
@@ -187,8 +187,8 @@ mod tests {
 
     const NOW: OffsetDateTime = datetime!(2026-05-01 12:00 UTC);
 
-    fn found(newest: Option<OffsetDateTime>) -> Examination {
-        Examination {
+    fn found(newest: Option<OffsetDateTime>) -> IntegrityReport {
+        IntegrityReport {
             schema_version: 8,
             faults: Vec::new(),
             newest,
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn what_is_broken_is_told() {
         assert!(database(&found(None), "/db").ok);
-        let damaged = Examination {
+        let damaged = IntegrityReport {
             faults: vec!["row 1 missing from index i".to_owned()],
             ..found(None)
         };

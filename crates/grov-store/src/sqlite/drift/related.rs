@@ -1,9 +1,9 @@
 //! Steps that bear on the actions to be judged.
 
-use crate::door;
-use crate::sqlite::sessions::step_columns;
-use crate::sqlite::values::list;
+use crate::sqlite::columns::params;
+use crate::sqlite::sessions::{step, step_columns};
 use crate::sqlite::{SqliteStore, StoreError};
+use crate::stored_form::as_stored_each;
 use grov_domain::{MAX_RELATED_CANDIDATES, RelatedSteps, StepRow};
 
 /// One of the four questions: the newest `?5` steps of which a column of `candidates` holds.
@@ -47,17 +47,19 @@ const SQL: &str = concat!(
      ORDER BY answers.question, st.timestamp DESC, st.id DESC LIMIT ?6"
 );
 
-impl SqliteStore {
-    pub(super) async fn steps_related_to(&self, related: &RelatedSteps) -> Result<Vec<StepRow>, StoreError> {
-        let half = (related.limit / 2).max(1);
-        let query = sqlx::query(SQL)
-            .bind(related.client_session_id.as_str())
-            .bind(list(&door::list(&related.files))?)
-            .bind(list(&door::list(&related.folders))?)
-            .bind(list(&door::list(&related.keywords))?)
-            .bind(half)
-            .bind(related.limit)
-            .bind(MAX_RELATED_CANDIDATES);
-        self.step_rows(query).await
-    }
+/// Steps related to the actions to be judged.
+pub(super) async fn related_steps(
+    store: &SqliteStore,
+    related: &RelatedSteps,
+) -> Result<Vec<StepRow>, StoreError> {
+    let values = params![
+        related.client_session_id,
+        as_stored_each(&related.files),
+        as_stored_each(&related.folders),
+        as_stored_each(&related.keywords),
+        (related.limit / 2).max(1),
+        related.limit,
+        MAX_RELATED_CANDIDATES,
+    ];
+    store.read(SQL, values, step).await
 }

@@ -1,16 +1,15 @@
-//! Lineages: what is kept of one, which one a new one continues, where they stand.
+//! Lineages: their decisions, which one a new one continues, and their tips.
 
-use super::{agent, key, keys};
-use crate::sqlite::values::{Columns, millis};
-use crate::sqlite::{SqliteStore, StoreError, begin};
-use grov_domain::{
-    AgentId, ClientSessionId, HistoryKey, LedgerEntry, LedgerLineage, Lineage, LineageTip, NewLineage, TaskId,
-};
+use super::{agent, keys};
+use crate::sqlite::columns::{RowExt, from_row, params};
+use crate::sqlite::connection::begin;
+use crate::sqlite::{SqliteStore, StoreError};
+use grov_domain::{AgentId, HistoryKey, LedgerEntry, LedgerLineage, Lineage, NewLineage};
 use sqlx::sqlite::SqliteRow;
 use std::collections::HashMap;
 
 /// The lineage of session `?1` and agent `?2` with its decisions; one row without a decision when it has none.
-macro_rules! kept {
+macro_rules! stored {
     () => {
         "SELECT l.barred, l.tip, e.anchor, e.block, e.decided_at, \
          (SELECT json_group_array(m.task_id) FROM ledger_memories m \
@@ -46,12 +45,12 @@ const ADOPT: &str = concat!(
      SELECT l.id, m.anchor, m.task_id FROM ledger_lineages l, ledger_entries e, ledger_memories m \
      WHERE changes() > 0 AND l.client_session_id = ?1 AND l.agent_id = ?2 \
      AND e.lineage = l.id AND m.lineage = ?5 AND m.anchor = e.anchor; ",
-    kept!()
+    stored!()
 );
 
 /// Notes that lineage `?1`, `?2` stood at `?6`, and that nothing is added at the places `?7`. What was decided stays:
 /// that nothing is added is the weaker word.
-const NOTE_TIP: &str = "\
+pub(super) const NOTE_TIP: &str = "\
      INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, tip, created_at, seen_at) \
      VALUES (?1, ?2, ?3, ?4, ?6, ?5, ?5) ON CONFLICT (client_session_id, agent_id) DO UPDATE SET \
      tip = excluded.tip, \
@@ -63,141 +62,94 @@ const NOTE_TIP: &str = "\
      SELECT l.id, unhex(a.value), NULL, ?5 FROM ledger_lineages l, json_each(?7) a \
      WHERE l.client_session_id = ?1 AND l.agent_id = ?2 ON CONFLICT DO NOTHING";
 
-/// So many of the newest keys are looked up first: a session that goes on where another stood is found there, and a cached
-/// prefix that ends before them is out of the API's sight.
+/// The number of newest keys that are looked up first: a session that continues another is found there, and the API does
+/// not look for a cached prefix that ends before them.
 const NEWEST: usize = 64;
 
-impl SqliteStore {
-    pub(super) async fn ledger_lineage(
-        &self,
-        lineage: &Lineage,
-    ) -> Result<Option<LedgerLineage>, StoreError> {
-        let query = sqlx::query(kept!())
-            .bind(lineage.session.as_str())
-            .bind(agent(lineage));
-        let rows = self.reader().await?.rows(self, query).await?;
-        kept(&rows)
-    }
-
-    pub(super) async fn adopt_lineage(&self, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
-        // Looked for before the lock is taken: others wait for it.
-        let continued = self.continued_by(new).await?;
-        let adopt = sqlx::query(ADOPT)
-            .bind(new.lineage.session.as_str())
-            .bind(agent(&new.lineage))
-            .bind(new.project_path.as_str())
-            .bind(new.model.as_str())
-            .bind(continued.as_ref().map(|found| found.id))
-            .bind(millis(new.at))
-            .bind(continued.as_ref().map(|found| keys(&found.places)))
-            .bind(continued.as_ref().map(|found| found.tip.as_slice()));
-        let (writer, rows) = self.writer_running(adopt).await?;
-        writer.commit().await.map_err(|error| self.error(error))?;
-        Ok(kept(&rows)?.unwrap_or_default())
-    }
-
-    /// The lineage that a new one continues.
-    async fn continued_by(&self, new: &NewLineage) -> Result<Option<Continued>, StoreError> {
-        if new.project_path.is_empty() {
-            return Ok(None);
-        }
-        let (older, newest) = new.history.split_at(new.history.len().saturating_sub(NEWEST));
-        for part in [newest, older] {
-            if part.is_empty() {
-                continue;
-            }
-            let query = sqlx::query(CONTINUED)
-                .bind(keys(part))
-                .bind(new.project_path.as_str())
-                .bind(new.model.as_str())
-                .bind(new.lineage.session.as_str())
-                .bind(agent(&new.lineage));
-            let rows = self.reader().await?.rows(self, query).await?;
-            if !rows.is_empty() {
-                return latest_decided(&rows, &new.history);
-            }
-        }
-        Ok(None)
-    }
-
-    pub(super) async fn keep_tips(&self, tips: &[LineageTip]) -> Result<(), StoreError> {
-        if tips.is_empty() {
-            return Ok(());
-        }
-        let fault = |error| self.error(error);
-        let mut writer = self.writer().await?;
-        for tip in tips {
-            sqlx::query(NOTE_TIP)
-                .bind(tip.lineage.session.as_str())
-                .bind(agent(&tip.lineage))
-                .bind(tip.project_path.as_str())
-                .bind(tip.model.as_str())
-                .bind(millis(tip.at))
-                .bind(tip.tip.map(key))
-                .bind(keys(&tip.nothing_at))
-                .execute(writer.connection()?)
-                .await
-                .map_err(fault)?;
-        }
-        writer.commit().await.map_err(fault)
-    }
-
-    /// A lineage that is not known yet becomes known: what was learnt must hold.
-    pub(super) async fn bar_lineage(&self, lineage: &Lineage) -> Result<(), StoreError> {
-        let fault = |error| self.error(error);
-        let mut writer = self.writer().await?;
-        sqlx::query(
-            "INSERT INTO ledger_lineages (client_session_id, agent_id, project_path, model, barred, created_at, seen_at) \
-             SELECT ?1, ?2, '', '', 1, now, now FROM (SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER) AS now) \
-             WHERE true ON CONFLICT (client_session_id, agent_id) DO UPDATE SET barred = 1",
-        )
-        .bind(lineage.session.as_str())
-        .bind(agent(lineage))
-        .execute(writer.connection()?)
-        .await
-        .map_err(fault)?;
-        writer.commit().await.map_err(fault)
-    }
-
-    pub(super) async fn barred_lineages(&self) -> Result<Vec<Lineage>, StoreError> {
-        let query = sqlx::query(
-            "SELECT client_session_id, agent_id FROM ledger_lineages WHERE barred = 1 \
-             ORDER BY seen_at DESC, id DESC",
-        );
-        let rows = self.reader().await?.rows(self, query).await?;
-        rows.iter().map(|row| lineage(&Columns(row))).collect()
-    }
+/// What is stored of a lineage.
+pub(super) async fn load(
+    store: &SqliteStore,
+    lineage: &Lineage,
+) -> Result<Option<LedgerLineage>, StoreError> {
+    from_rows(
+        &store
+            .rows(stored!(), params![lineage.session, agent(lineage)])
+            .await?,
+    )
 }
 
-/// A lineage that goes on in another.
+/// Stores a new lineage with the decisions of the one that it continues.
+pub(super) async fn adopt(store: &SqliteStore, new: &NewLineage) -> Result<LedgerLineage, StoreError> {
+    // Looked up before the write lock is taken: other processes wait for it.
+    let continued = continued_by(store, new).await?;
+    let values = params![
+        new.lineage.session,
+        agent(&new.lineage),
+        new.project_path,
+        new.model,
+        continued.as_ref().map(|found| found.id),
+        new.at,
+        continued.as_ref().map(|found| keys(&found.places)),
+        continued.as_ref().map(|found| found.tip),
+    ];
+    let (transaction, rows) = store.begin_with(ADOPT, values).await?;
+    transaction.commit().await?;
+    Ok(from_rows(&rows)?.unwrap_or_default())
+}
+
+/// The lineage that a new one continues.
+async fn continued_by(store: &SqliteStore, new: &NewLineage) -> Result<Option<Continued>, StoreError> {
+    if new.project_path.is_empty() {
+        return Ok(None);
+    }
+    let (older, newest) = new.history.split_at(new.history.len().saturating_sub(NEWEST));
+    for part in [newest, older] {
+        if part.is_empty() {
+            continue;
+        }
+        let Lineage { session, .. } = &new.lineage;
+        let values = params![
+            keys(part),
+            new.project_path,
+            new.model,
+            session,
+            agent(&new.lineage)
+        ];
+        let rows = store.rows(CONTINUED, values).await?;
+        if !rows.is_empty() {
+            return latest_decided(&rows, &new.history);
+        }
+    }
+    Ok(None)
+}
+
+/// A lineage that a new one continues.
 struct Continued {
     id: i64,
-    /// Where it stood, by which it was found.
-    tip: Vec<u8>,
-    /// What was decided in it for the history of the other.
+    /// The tip by which it was found.
+    tip: HistoryKey,
+    /// Its decisions for the history of the new one.
     places: Vec<HistoryKey>,
-    /// The last of them in that history.
+    /// The position of the last of them in that history.
     latest: Option<usize>,
 }
 
-/// Of lineages that stand at the same place, the one that decided something latest in the history: a fork that went
-/// another way stands there as well. Of equals the first.
+/// Of lineages with the same tip, the one with the latest decision in the history: a fork that went another way has the
+/// same tip. Of equals the first.
 fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<Continued>, StoreError> {
     let positions: HashMap<HistoryKey, usize> = history.iter().copied().zip(0..).collect();
     let mut found: Vec<Continued> = Vec::new();
     for row in rows {
-        let columns = Columns(row);
-        let id = columns.get("id")?;
+        let id = row.read("id")?;
         if found.last().is_none_or(|last| last.id != id) {
             found.push(Continued {
                 id,
-                tip: columns.get("tip")?,
+                tip: row.read("tip")?,
                 places: Vec::new(),
                 latest: None,
             });
         }
-        let place = columns.get::<Option<&[u8]>>("anchor")?.map(history_key);
-        if let (Some(place), Some(last)) = (place.transpose()?, found.last_mut())
+        if let (Some(place), Some(last)) = (row.read::<Option<HistoryKey>>("anchor")?, found.last_mut())
             && let Some(position) = positions.get(&place)
         {
             last.places.push(place);
@@ -209,51 +161,29 @@ fn latest_decided(rows: &[SqliteRow], history: &[HistoryKey]) -> Result<Option<C
 }
 
 /// The lineage that a row names.
-pub(super) fn lineage(columns: &Columns<'_>) -> Result<Lineage, StoreError> {
-    let agent: String = columns.get("agent_id")?;
+pub(super) fn lineage(row: &SqliteRow) -> Result<Lineage, StoreError> {
+    let agent: String = row.read("agent_id")?;
     Ok(Lineage {
-        session: ClientSessionId::new(columns.get::<String>("client_session_id")?),
+        session: row.read("client_session_id")?,
         agent: (!agent.is_empty()).then(|| AgentId::new(agent)),
     })
 }
 
-fn history_key(bytes: &[u8]) -> Result<HistoryKey, StoreError> {
-    let key: [u8; 16] = bytes.try_into().map_err(|_| {
-        StoreError::Other(format!(
-            "the ledger holds what no version of Grov writes: a key of {} bytes",
-            bytes.len()
-        ))
-    })?;
-    Ok(HistoryKey(u128::from_be_bytes(key)))
-}
-
-fn kept(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
+fn from_rows(rows: &[SqliteRow]) -> Result<Option<LedgerLineage>, StoreError> {
     let Some(first) = rows.first() else {
         return Ok(None);
     };
-    let mut kept = LedgerLineage {
+    let mut lineage = LedgerLineage {
         entries: Vec::with_capacity(rows.len()),
-        edits_disabled: Columns(first).flag("barred")?,
-        tip: Columns(first)
-            .get::<Option<&[u8]>>("tip")?
-            .map(history_key)
-            .transpose()?,
+        edits_disabled: first.read("barred")?,
+        tip: first.read("tip")?,
     };
     for row in rows {
-        let columns = Columns(row);
-        let Some(anchor) = columns.get::<Option<&[u8]>>("anchor")? else {
-            continue;
-        };
-        kept.entries.push(LedgerEntry {
-            anchor: history_key(anchor)?,
-            block: columns.get("block")?,
-            memories: columns
-                .list::<String>("memories")?
-                .into_iter()
-                .map(TaskId::new)
-                .collect(),
-            decided_at: columns.time("decided_at")?,
-        });
+        if let Some(anchor) = row.read("anchor")? {
+            lineage
+                .entries
+                .push(from_row!(row => LedgerEntry { anchor: anchor, block, memories, decided_at }));
+        }
     }
-    Ok(Some(kept))
+    Ok(Some(lineage))
 }

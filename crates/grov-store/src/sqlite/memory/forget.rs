@@ -1,23 +1,21 @@
-//! Forgetting for good.
+//! Deleting memories for good.
 
 use super::index::take_out;
-use crate::Spool;
-use crate::drain_spool;
+use crate::sqlite::columns::{RowExt, params};
+use crate::sqlite::connection::Connection;
 use crate::sqlite::ledger::BUMP_REVISION;
-use crate::sqlite::values::list;
 use crate::sqlite::{SqliteStore, StoreError};
+use crate::{Spool, drain_spool};
 use grov_domain::TaskId;
-use sqlx::Row;
-use sqlx::sqlite::SqliteConnection;
 
-/// What was forgotten: `?1` holds the ids as a JSON list.
+/// The forgotten tasks: `?1` holds their ids as a JSON list.
 macro_rules! forgotten {
     () => {
         "(SELECT value FROM json_each(?1))"
     };
 }
 
-/// The sessions that became what was forgotten.
+/// The sessions that became these tasks.
 macro_rules! sessions {
     () => {
         concat!(
@@ -28,7 +26,7 @@ macro_rules! sessions {
     };
 }
 
-/// The places in the ledger whose text quotes it.
+/// The places in the ledger whose text quotes these tasks.
 macro_rules! quoted {
     () => {
         concat!(
@@ -39,7 +37,7 @@ macro_rules! quoted {
     };
 }
 
-/// Takes the text out of the ledger: from now on nothing is added there.
+/// Removes the text from the ledger: from now on nothing is added there.
 const BLANK_BLOCKS: &str = concat!(
     "UPDATE ledger_entries SET block = NULL WHERE block IS NOT NULL AND (lineage, anchor) IN ",
     quoted!()
@@ -74,15 +72,14 @@ const DROP_EDITS: &str = concat!(
       WHERE s.client_session_id = t.client_session_id AND s.status = 'active')))"
 );
 
-/// Keeps in mind what was forgotten, by the ids alone: text that quotes it and was being made meanwhile is refused.
-const KEEP_IN_MIND: &str = "INSERT INTO forgotten (task_id, at) \
-     SELECT value, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM json_each(?1) WHERE true \
-     ON CONFLICT (task_id) DO UPDATE SET at = excluded.at";
-
 /// What else was derived from it, and what it was made of. Rows that only count stay, without a word: a session still
 /// in work goes on, what it spent stays spent, and an exchange that is recorded once more is still known. Links to what
 /// goes stay behind as they are, since an id alone says nothing.
 const ERASE: &[&str] = &[
+    // Remembers the ids alone: text that quotes the tasks and was being made meanwhile is refused.
+    "INSERT INTO forgotten (task_id, at) \
+     SELECT value, CAST(unixepoch('subsec') * 1000 AS INTEGER) FROM json_each(?1) WHERE true \
+     ON CONFLICT (task_id) DO UPDATE SET at = excluded.at",
     concat!(
         "DELETE FROM ledger_memories WHERE (lineage, anchor) IN ",
         quoted!()
@@ -166,41 +163,38 @@ const ERASE: &[&str] = &[
     ),
 ];
 
-impl SqliteStore {
-    pub(super) async fn forget_tasks(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
-        let fault = |error| self.error(error);
-        let ids: Vec<&str> = tasks.iter().map(TaskId::as_str).collect();
-        let Some(listed) = list(&ids)? else {
-            return Ok(Vec::new());
-        };
-        // What waits in the spool would bring words back later.
-        drain_spool(self, &Spool::beside(&self.path)).await?;
-        let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        take_out(connection, &ids).await.map_err(fault)?;
-        let gone = erase(connection, &listed).await.map_err(fault)?;
-        writer.commit().await.map_err(fault)?;
-        self.scrub("what was forgotten is deleted", "forget it again")
-            .await?;
-        Ok(gone)
+/// Deletes tasks for good, with everything that was derived from them. Returns those that there were.
+pub(super) async fn forget(store: &SqliteStore, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+    if tasks.is_empty() {
+        return Ok(Vec::new());
     }
+    // Records in the spool would bring texts back later.
+    drain_spool(store, &Spool::beside(store.path())).await?;
+    let mut transaction = store.begin().await?;
+    take_out(&mut transaction, tasks).await?;
+    let gone = erase(&mut transaction, tasks).await?;
+    transaction.commit().await?;
+    store
+        .scrub("the memories are deleted", "forget them again")
+        .await?;
+    Ok(gone)
+}
 
-    /// Leaves nothing of what was deleted in the files. SQLite clears a row's place, but not the copies that stay
-    /// behind in pages when rows move between them: only writing the database anew is sure to leave none. `done` and
-    /// `again` tell a person what is done all the same, and how to try again.
+impl SqliteStore {
+    /// Rewrites the database, so that no copy of deleted content is left in the files. SQLite clears a row's place, but
+    /// not the copies that stay in pages when rows move between them. `done` and `again` tell a person what was achieved
+    /// all the same, and how to try again.
     pub(in crate::sqlite) async fn scrub(&self, done: &str, again: &str) -> Result<(), StoreError> {
-        let mut reader = self.reader().await?;
+        let mut connection = self.connection().await?;
         // The copy is as large as the database: not in memory.
-        let written = sqlx::query("PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY")
-            .execute(reader.connection()?)
+        let vacuum = "PRAGMA temp_store = FILE; VACUUM; PRAGMA temp_store = MEMORY";
+        let rewritten = connection.execute(vacuum, params![]).await;
+        rewritten.map_err(|error| traces_left(done, again, error))?;
+        let busy = connection
+            .value("PRAGMA wal_checkpoint(TRUNCATE)", params![])
             .await;
-        written.map_err(|error| self.traces_left(done, again, error))?;
-        let row = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
-            .fetch_one(reader.connection()?)
-            .await
-            .map_err(|error| self.traces_left(done, again, error))?;
-        let busy: i64 = row.try_get(0).map_err(|error| self.error(error))?;
-        if busy != 0 {
+        let busy: Option<i64> = busy.map_err(|error| traces_left(done, again, error))?;
+        if busy != Some(0) {
             return Err(StoreError::Busy(format!(
                 "{}: {done}, but another process still reads the old state, so a copy stays in \
                  the write-ahead log until it ends; {again} then to be sure",
@@ -209,48 +203,31 @@ impl SqliteStore {
         }
         Ok(())
     }
+}
 
-    /// Deleting succeeded, clearing the files did not.
-    fn traces_left(&self, done: &str, again: &str, error: sqlx::Error) -> StoreError {
-        let traces =
-            |reason: String| format!("{done}, but traces may be left in the file, {again}: {reason}");
-        match self.error(error) {
-            StoreError::Busy(reason) => StoreError::Busy(traces(reason)),
-            StoreError::NotWritable(reason) => StoreError::NotWritable(traces(reason)),
-            other => other,
-        }
+/// The error when deleting succeeded and clearing the files did not.
+fn traces_left(done: &str, again: &str, error: StoreError) -> StoreError {
+    let traces = |reason: String| format!("{done}, but traces may be left in the file, {again}: {reason}");
+    match error {
+        StoreError::Busy(reason) => StoreError::Busy(traces(reason)),
+        StoreError::NotWritable(reason) => StoreError::NotWritable(traces(reason)),
+        other => other,
     }
 }
 
-async fn erase(connection: &mut SqliteConnection, ids: &str) -> Result<Vec<TaskId>, sqlx::Error> {
-    let mut held_elsewhere = 0;
+async fn erase(connection: &mut Connection<'_>, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+    let mut in_use = 0;
     for statement in [BLANK_BLOCKS, BLANK_CORRECTIONS, DROP_EDITS] {
-        let done = sqlx::query(statement).bind(ids).execute(&mut *connection);
-        held_elsewhere += done.await?.rows_affected();
+        in_use += connection.execute(statement, params![tasks]).await?;
     }
-    sqlx::query(KEEP_IN_MIND)
-        .bind(ids)
-        .execute(&mut *connection)
-        .await?;
     for statement in ERASE {
-        sqlx::query(*statement)
-            .bind(ids)
-            .execute(&mut *connection)
-            .await?;
+        connection.execute(*statement, params![tasks]).await?;
     }
-    let gone = sqlx::query(concat!(
-        "DELETE FROM tasks WHERE id IN ",
-        forgotten!(),
-        " RETURNING id"
-    ))
-    .bind(ids)
-    .fetch_all(&mut *connection)
-    .await?;
-    // Running programs hold these texts as well: in what they say again, and in the work that they follow.
-    if held_elsewhere > 0 || !gone.is_empty() {
-        sqlx::query(BUMP_REVISION).execute(&mut *connection).await?;
+    let delete = concat!("DELETE FROM tasks WHERE id IN ", forgotten!(), " RETURNING id");
+    let gone = connection.read(delete, params![tasks], |row| row.read(0)).await?;
+    // Running programs hold these texts in memory too.
+    if in_use > 0 || !gone.is_empty() {
+        connection.execute(BUMP_REVISION, params![]).await?;
     }
-    gone.iter()
-        .map(|row| row.try_get::<String, _>(0).map(TaskId::new))
-        .collect()
+    Ok(gone)
 }

@@ -3,13 +3,13 @@
 //! Going to the connection's thread and back costs more than writing a row, so rows are written in few statements; and
 //! while they are written, the next tasks are redacted and taken apart.
 
-use super::index::{Entry, Indexing, tasks_of};
+use super::index::{Entry, Indexing, load_tasks};
 use super::terms::Terms;
-use crate::sqlite::tasks::{insert_tasks, replace_task, task_of};
-use crate::sqlite::values::millis;
+use crate::sqlite::columns::millis;
+use crate::sqlite::connection::Connection;
+use crate::sqlite::tasks::{insert_tasks, replace_task, task_of_session};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{ClientSessionId, ImportReport, Redacted, RefusedImport, SessionId, Task};
-use sqlx::sqlite::SqliteConnection;
 use std::collections::HashMap;
 
 /// Tasks prepared and written at once.
@@ -17,37 +17,39 @@ const AT_ONCE: usize = 256;
 /// So many are prepared before the writing of others is looked after.
 const BETWEEN: usize = 8;
 
-impl SqliteStore {
-    pub(super) async fn import_tasks(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError> {
-        let mut report = ImportReport::default();
-        // Of several with the same id the last one stays.
-        let mut last: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
-        for (place, task) in tasks.iter().enumerate() {
-            report.replaced += u64::from(last.insert(task.id.as_str(), place).is_some());
-        }
-        let tasks: Vec<&Task> = tasks
-            .iter()
-            .enumerate()
-            .filter(|(place, task)| last.get(task.id.as_str()) == Some(place))
-            .map(|(_, task)| &**task)
-            .collect();
-        let mut portions = tasks.chunks(AT_ONCE);
-        // Before the lock is taken: other processes wait for it.
-        let mut ready = prepared(portions.next().unwrap_or_default()).await;
-        let mut writer = self.writer().await?;
-        let connection = writer.connection()?;
-        let mut indexing = Indexing::default();
-        while !ready.is_empty() {
-            let next = prepared(portions.next().unwrap_or_default());
-            let (written, next) = tokio::join!(write(connection, ready, &mut indexing, &mut report), next);
-            written.map_err(|error| self.error(error))?;
-            ready = next;
-        }
-        let finished = indexing.finish(connection).await;
-        finished.map_err(|error| self.error(error))?;
-        writer.commit().await.map_err(|error| self.error(error))?;
-        Ok(report)
+/// Saves tasks that may be known already.
+pub(super) async fn import(
+    store: &SqliteStore,
+    tasks: &[Redacted<Task>],
+) -> Result<ImportReport, StoreError> {
+    let mut report = ImportReport::default();
+    // Of several with the same id the last one stays.
+    let mut last: HashMap<&str, usize> = HashMap::with_capacity(tasks.len());
+    for (place, task) in tasks.iter().enumerate() {
+        report.replaced += u64::from(last.insert(task.id.as_str(), place).is_some());
     }
+    let tasks: Vec<&Task> = tasks
+        .iter()
+        .enumerate()
+        .filter(|(place, task)| last.get(task.id.as_str()) == Some(place))
+        .map(|(_, task)| &**task)
+        .collect();
+    let mut portions = tasks.chunks(AT_ONCE);
+    // Before the lock is taken: other processes wait for it.
+    let mut ready = prepared(portions.next().unwrap_or_default()).await;
+    let mut transaction = store.begin().await?;
+    let connection = &mut *transaction;
+    let mut indexing = Indexing::default();
+    while !ready.is_empty() {
+        let next = prepared(portions.next().unwrap_or_default());
+        let (written, next) = tokio::join!(write(connection, ready, &mut indexing, &mut report), next);
+        written?;
+        ready = next;
+    }
+    let finished = indexing.finish(connection).await;
+    finished?;
+    transaction.commit().await?;
+    Ok(report)
 }
 
 /// A task with the terms under which it is found.
@@ -75,13 +77,13 @@ async fn prepared<'a>(tasks: &[&'a Task]) -> Vec<Prepared<'a>> {
 
 /// Writes what is new or has changed in its project.
 async fn write(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     prepared: Vec<Prepared<'_>>,
     indexing: &mut Indexing,
     report: &mut ImportReport,
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     let ids: Vec<&str> = prepared.iter().map(|new| new.task.id.as_str()).collect();
-    let known = tasks_of(connection, &ids).await?;
+    let known = load_tasks(connection, &ids).await?;
     let known: HashMap<&str, &Task> = known.iter().map(|task| (task.id.as_str(), task)).collect();
     let (mut together, mut alone) = (Vec::new(), Vec::new());
     for new in prepared {
@@ -123,10 +125,10 @@ async fn write(
 
 /// The other project that has a task which this one would replace: by its id or by its session.
 async fn elsewhere(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     new: &Task,
     known: Option<&&Task>,
-) -> Result<Option<String>, sqlx::Error> {
+) -> Result<Option<String>, StoreError> {
     if let Some(known) = known
         && known.project_path != new.project_path
     {
@@ -134,10 +136,10 @@ async fn elsewhere(
     }
     let client_session = new.client_session_id.as_ref().map(ClientSessionId::as_str);
     let session = new.session_id.as_ref().map(SessionId::as_str);
-    let Some(same_work) = task_of(connection, client_session, session).await? else {
+    let Some(same_work) = task_of_session(connection, client_session, session).await? else {
         return Ok(None);
     };
-    let project = tasks_of(connection, &[&same_work]).await?.pop();
+    let project = load_tasks(connection, &[&same_work]).await?.pop();
     Ok(project
         .map(|task| task.project_path)
         .filter(|path| *path != new.project_path))

@@ -1,13 +1,13 @@
-//! Keeping the index in step with the tasks, in the transaction that changes them.
+//! Updates of the index, in the transaction that changes the tasks.
 
-use super::super::rows::{Insert, portions};
-use super::super::tasks::task_of_row;
-use super::super::values::{list_value, millis};
-use super::terms::{Standing, Terms};
+use super::terms::{TermPostings, Terms};
 use super::{LENGTHS, parts};
-use grov_domain::{Task, TaskId};
-use sqlx::Row;
-use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use crate::sqlite::StoreError;
+use crate::sqlite::columns::{Record, RowExt, params};
+use crate::sqlite::connection::Connection;
+use crate::sqlite::insert::Insert;
+use grov_domain::Task;
+use sqlx::sqlite::SqliteRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 const INSERT_DOCUMENTS: Insert = Insert {
@@ -38,14 +38,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// A change of the index. What stands where is collected and written at its end: each term once for all tasks.
+/// A change of the index. Postings are collected and written at its end: each term once for all tasks.
 #[derive(Default)]
 pub(in crate::sqlite) struct Indexing {
     scopes: HashMap<(String, String), i64>,
     /// The number of the newest document, once it is known.
     newest: Option<i64>,
-    standing: BTreeMap<i64, Standing>,
-    /// The tasks in `standing`.
+    postings: BTreeMap<i64, TermPostings>,
+    /// The tasks in `postings`.
     pending: HashSet<String>,
 }
 
@@ -53,9 +53,9 @@ impl Indexing {
     /// Adds their rows. None of them may be in the index.
     pub(in crate::sqlite) async fn add(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection<'_>,
         entries: Vec<Entry<'_>>,
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<(), StoreError> {
         let mut newest = match self.newest {
             Some(newest) => newest,
             None => newest_document(connection).await?,
@@ -67,53 +67,62 @@ impl Indexing {
             rows.push(DocumentRow {
                 document: newest,
                 scope,
-                files: list_value(&entry.task.files_touched)?,
                 entry,
             });
         }
         self.newest = Some(newest);
-        for portion in portions(&rows) {
-            let query = INSERT_DOCUMENTS.query(portion, |values, row| {
+        connection
+            .insert(&INSERT_DOCUMENTS, &rows, |values, row| {
                 let task = row.entry.task;
-                values.integer(row.document);
-                values.text(row.entry.id);
-                values.integer(row.scope);
-                values.integer(millis(task.created_at));
-                values.text(task.status.as_str());
+                values.add(&row.document);
+                values.add(row.entry.id);
+                values.add(&row.scope);
+                values.add(&task.created_at);
+                values.add(&task.status);
                 for length in row.entry.terms.lengths() {
-                    values.integer(length);
+                    values.add(&length);
                 }
-                values.optional(task.superseded_by.as_ref().map(TaskId::as_str));
-                values.optional(row.files.as_deref());
-            })?;
-            query.execute(&mut *connection).await?;
-        }
+                values.add(&task.superseded_by);
+                values.add(&task.files_touched);
+            })
+            .await?;
         for row in rows {
             self.pending.insert(row.entry.id.to_owned());
-            let standing = self.standing.entry(row.scope).or_default();
-            standing.add(row.document, row.entry.terms);
+            let postings = self.postings.entry(row.scope).or_default();
+            postings.add(row.document, row.entry.terms);
         }
         Ok(())
     }
 
-    /// Writes what stands where.
+    /// Writes the postings.
     pub(in crate::sqlite) async fn finish(
         &mut self,
-        connection: &mut SqliteConnection,
-    ) -> Result<(), sqlx::Error> {
+        connection: &mut Connection<'_>,
+    ) -> Result<(), StoreError> {
         self.pending.clear();
-        for (scope, standing) in std::mem::take(&mut self.standing) {
-            parts::add(connection, scope, &standing.in_order()).await?;
+        for (scope, postings) in std::mem::take(&mut self.postings) {
+            parts::add(connection, scope, &postings.in_order()).await?;
         }
         Ok(())
+    }
+
+    /// Adds stored tasks.
+    async fn add_stored(
+        &mut self,
+        connection: &mut Connection<'_>,
+        ids: &[String],
+    ) -> Result<(), StoreError> {
+        let tasks = load_tasks(connection, ids).await?;
+        let entries = tasks.iter().map(Entry::of);
+        self.add(connection, entries.collect()).await
     }
 
     /// Takes tasks out, as far as they are in the index: before their words or files change.
     pub(in crate::sqlite) async fn take_out(
         &mut self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection<'_>,
         ids: &[&str],
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<(), StoreError> {
         if ids.iter().any(|id| self.pending.contains(*id)) {
             self.finish(connection).await?;
         }
@@ -121,7 +130,7 @@ impl Indexing {
     }
 
     /// The number of a scope, which is made when it is new.
-    async fn scope_of(&mut self, connection: &mut SqliteConnection, task: &Task) -> Result<i64, sqlx::Error> {
+    async fn scope_of(&mut self, connection: &mut Connection<'_>, task: &Task) -> Result<i64, StoreError> {
         let key = (
             task.project_path.clone(),
             task.project_remote.clone().unwrap_or_default(),
@@ -129,24 +138,12 @@ impl Indexing {
         if let Some(scope) = self.scopes.get(&key) {
             return Ok(*scope);
         }
-        let known = sqlx::query("SELECT id FROM memory_scopes WHERE project_path = ? AND project_remote = ?")
-            .bind(&key.0)
-            .bind(&key.1)
-            .fetch_optional(&mut *connection)
-            .await?;
-        let row = match known {
-            Some(row) => row,
-            None => {
-                sqlx::query(
-                    "INSERT INTO memory_scopes (project_path, project_remote) VALUES (?, ?) RETURNING id",
-                )
-                .bind(&key.0)
-                .bind(&key.1)
-                .fetch_one(connection)
-                .await?
-            }
-        };
-        let scope = row.try_get(0)?;
+        // Setting a column to itself makes the row that is there come back.
+        let sql = "INSERT INTO memory_scopes (project_path, project_remote) VALUES (?, ?) \
+             ON CONFLICT (project_path, project_remote) DO UPDATE SET project_path = excluded.project_path \
+             RETURNING id";
+        let scope: Option<i64> = connection.value(sql, params![key.0, key.1]).await?;
+        let scope = scope.unwrap_or_default();
         self.scopes.insert(key, scope);
         Ok(scope)
     }
@@ -156,80 +153,65 @@ impl Indexing {
 struct DocumentRow<'a> {
     document: i64,
     scope: i64,
-    files: Option<String>,
     entry: Entry<'a>,
 }
 
 /// The largest number that a document ever had.
-async fn newest_document(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
-    sqlx::query("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'memory_documents'), 0)")
-        .fetch_one(connection)
-        .await?
-        .try_get(0)
+async fn newest_document(connection: &mut Connection<'_>) -> Result<i64, StoreError> {
+    let sql = "SELECT seq FROM sqlite_sequence WHERE name = 'memory_documents'";
+    Ok(connection.value(sql, params![]).await?.unwrap_or(0))
 }
 
-/// Takes tasks out of the index, as far as they are in it: before they go.
+/// Removes tasks from the index, as far as they are in it: before they are deleted.
 pub(in crate::sqlite) async fn take_out(
-    connection: &mut SqliteConnection,
-    ids: &[&str],
-) -> Result<(), sqlx::Error> {
+    connection: &mut Connection<'_>,
+    ids: &[impl serde::Serialize],
+) -> Result<(), StoreError> {
+    let sql = "SELECT d.id AS document, d.scope, d.text_terms, d.trace_terms, d.path_terms, d.file_terms, t.* \
+         FROM json_each(coalesce(?, '[]')) asked CROSS JOIN memory_documents d ON d.task_id = asked.value \
+         JOIN tasks t ON t.id = d.task_id ORDER BY d.id";
     for ids in ids.chunks(AT_ONCE) {
-        let rows = sqlx::query(
-            "SELECT d.id AS document, d.scope, d.text_terms, d.trace_terms, d.path_terms, d.file_terms, t.* \
-             FROM json_each(?) asked CROSS JOIN memory_documents d ON d.task_id = asked.value \
-             JOIN tasks t ON t.id = d.task_id ORDER BY d.id",
-        )
-        .bind(list_value(ids)?.unwrap_or_default())
-        .fetch_all(&mut *connection)
-        .await?;
+        let rows = connection.rows(sql, params![ids]).await?;
         take_out_rows(connection, &rows).await?;
     }
     Ok(())
 }
 
-async fn take_out_rows(connection: &mut SqliteConnection, rows: &[SqliteRow]) -> Result<(), sqlx::Error> {
-    let mut standing: BTreeMap<i64, Standing> = BTreeMap::new();
+async fn take_out_rows(connection: &mut Connection<'_>, rows: &[SqliteRow]) -> Result<(), StoreError> {
+    let mut postings: BTreeMap<i64, TermPostings> = BTreeMap::new();
     let mut documents: Vec<i64> = Vec::with_capacity(rows.len());
     // Those whose terms are not what they were when they were added, as after a change by hand.
     let mut altered: BTreeMap<i64, Vec<i64>> = BTreeMap::new();
     for row in rows {
-        let task = task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into()))?;
-        let (document, scope) = (row.try_get("document")?, row.try_get("scope")?);
-        let terms = Terms::of(&task);
+        let (document, scope) = (row.read("document")?, row.read("scope")?);
+        let terms = Terms::of(&Task::from_row(row)?);
         documents.push(document);
         for (length, column) in terms.lengths().into_iter().zip(LENGTHS) {
-            if row.try_get::<i64, _>(column)? != length {
+            if row.read::<i64>(column)? != length {
                 altered.entry(scope).or_default().push(document);
             }
         }
-        standing.entry(scope).or_default().add(document, terms);
+        postings.entry(scope).or_default().add(document, terms);
     }
-    for (scope, standing) in standing {
-        let missed = parts::remove(connection, scope, &standing.in_order()).await?;
+    for (scope, postings) in postings {
+        let missed = parts::remove(connection, scope, &postings.in_order()).await?;
         altered.entry(scope).or_default().extend(missed);
     }
     for (scope, documents) in altered {
         parts::remove_everywhere(connection, scope, &documents).await?;
     }
-    sqlx::query("DELETE FROM memory_documents WHERE id IN (SELECT value FROM json_each(?))")
-        .bind(list_value(&documents)?)
-        .execute(connection)
-        .await?;
-    Ok(())
+    let sql = "DELETE FROM memory_documents WHERE id IN (SELECT value FROM json_each(?))";
+    connection.execute(sql, params![documents]).await.map(drop)
 }
 
 /// Indexes every task, for a database that is older than the index. The oldest come first, as they were saved.
-pub(in crate::sqlite) async fn fill(connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
-    let ids = sqlx::query("SELECT id FROM tasks ORDER BY created_at, id")
-        .fetch_all(&mut *connection)
-        .await?;
+pub(in crate::sqlite) async fn fill(connection: &mut Connection<'_>) -> Result<(), StoreError> {
+    let sql = "SELECT id FROM tasks ORDER BY created_at, id";
+    let ids: Vec<String> = connection.read(sql, params![], |row| row.read(0)).await?;
     for ids in ids.chunks(AT_ONCE * 4) {
         let mut indexing = Indexing::default();
         for ids in ids.chunks(AT_ONCE) {
-            let ids: Vec<&str> = ids.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-            let tasks = tasks_of(connection, &ids).await?;
-            let entries = tasks.iter().map(Entry::of);
-            indexing.add(connection, entries.collect()).await?;
+            indexing.add_stored(connection, ids).await?;
         }
         indexing.finish(connection).await?;
     }
@@ -237,40 +219,29 @@ pub(in crate::sqlite) async fn fill(connection: &mut SqliteConnection) -> Result
 }
 
 /// Tasks in the order asked for.
-pub(in crate::sqlite) async fn tasks_of(
-    connection: &mut SqliteConnection,
-    ids: &[&str],
-) -> Result<Vec<Task>, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT t.* FROM json_each(coalesce(?, '[]')) asked CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key",
-    )
-    .bind(list_value(ids)?)
-    .fetch_all(connection)
-    .await?;
-    rows.iter()
-        .map(|row| task_of_row(row).map_err(|error| sqlx::Error::Decode(error.into())))
-        .collect()
+pub(in crate::sqlite) async fn load_tasks(
+    connection: &mut Connection<'_>,
+    ids: &[impl serde::Serialize],
+) -> Result<Vec<Task>, StoreError> {
+    let sql = "SELECT t.* FROM json_each(coalesce(?, '[]')) asked \
+         CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key";
+    connection.read(sql, params![ids], Task::from_row).await
 }
 
 /// Indexes the tasks of a client session again whose project has become known.
 pub(in crate::sqlite) async fn reindex_client_session(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     client_session: &str,
-) -> Result<(), sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT t.id FROM tasks t JOIN memory_documents d ON d.task_id = t.id \
+) -> Result<(), StoreError> {
+    let sql = "SELECT t.id FROM tasks t JOIN memory_documents d ON d.task_id = t.id \
          JOIN memory_scopes s ON s.id = d.scope \
-         WHERE t.client_session_id = ? AND t.project_path <> s.project_path",
-    )
-    .bind(client_session)
-    .fetch_all(&mut *connection)
-    .await?;
-    let ids: Vec<&str> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+         WHERE t.client_session_id = ? AND t.project_path <> s.project_path";
+    let ids: Vec<String> = connection
+        .read(sql, params![client_session], |row| row.read(0))
+        .await?;
     // The terms depend on neither project nor remote, so they are still those that were added.
     take_out(connection, &ids).await?;
-    let tasks = tasks_of(connection, &ids).await?;
     let mut indexing = Indexing::default();
-    let entries = tasks.iter().map(Entry::of);
-    indexing.add(connection, entries.collect()).await?;
+    indexing.add_stored(connection, &ids).await?;
     indexing.finish(connection).await
 }

@@ -1,19 +1,18 @@
-//! Where terms stand.
+//! Lookup of terms in the index.
 
 use super::LENGTHS;
 use super::candidates::TermMatches;
 use super::postings::{Posting, unpack};
-use crate::sqlite::values::{Columns, damaged, list, millis, time};
+use crate::sqlite::columns::{RowExt, damaged, millis, params, time};
 use crate::sqlite::{SqliteStore, StoreError};
 use grov_domain::{
     MemoryDocument, MemoryScope, MemoryStatistics, PerField, TaskId, TaskStatus, TermStatistics,
 };
 use serde::Deserialize;
 use sqlx::sqlite::SqliteRow;
-use std::collections::BTreeSet;
 use time::OffsetDateTime;
 
-/// A question of so many terms that stand anywhere is a short one.
+/// A question of at most this many terms that occur anywhere is a short one.
 const FEW_TERMS: usize = 3;
 /// Postings that a full part holds, about.
 const POSTINGS_OF_A_PART: u64 = 400;
@@ -23,206 +22,189 @@ pub(super) fn remote_of(scope: &MemoryScope) -> &str {
     scope.project_remote.as_deref().unwrap_or("")
 }
 
-impl SqliteStore {
-    pub(super) async fn look_up(
-        &self,
-        scope: &MemoryScope,
-        terms: &[String],
-        budget: u64,
-    ) -> Result<TermMatches, StoreError> {
-        let newest_parts = self.newest_parts(scope, terms).await?;
-        let mut found = MemoryStatistics {
-            terms: vec![TermStatistics::default(); terms.len()],
-            ..MemoryStatistics::default()
-        };
-        let mut scopes = Vec::with_capacity(newest_parts.len());
-        let mut newest: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        // How many there are in a scope, and how many of these its newest part holds.
-        let mut held: Vec<(usize, u64, usize)> = Vec::new();
-        for row in &newest_parts {
-            let columns = Columns(row);
-            scopes.push(columns.get::<i64>("id")?);
-            found.documents += columns.count("documents")?;
-            for (sum, column) in found.lengths.iter_mut().zip(LENGTHS) {
-                *sum += columns.count(column)?;
+/// A term of the question, while it is looked up.
+#[derive(Default)]
+struct Lookup {
+    /// How many memories hold the term.
+    frequency: u64,
+    /// How many postings are wanted, the newest.
+    wanted: u64,
+    /// The fewest postings in the newest part of a scope that has older ones too.
+    least_held: Option<u64>,
+    /// From full parts; of several scopes one after the other.
+    older: Vec<Posting>,
+    /// From the newest parts.
+    newest: Vec<Posting>,
+}
+
+impl Lookup {
+    /// The postings that are wanted.
+    fn into_postings(mut self) -> Vec<Posting> {
+        if self.wanted == 0 {
+            return Vec::new();
+        }
+        let most = usize::try_from(self.wanted).unwrap_or(usize::MAX);
+        self.older.append(&mut self.newest);
+        if self.older.len() > most {
+            self.older.sort_unstable_by_key(|posting| posting.document);
+            self.older.drain(..self.older.len() - most);
+        }
+        self.older
+    }
+}
+
+/// Looks up terms; at most `budget` postings are read.
+pub(super) async fn look_up(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    terms: &[String],
+    budget: u64,
+) -> Result<TermMatches, StoreError> {
+    let mut statistics = MemoryStatistics::default();
+    let mut scopes = Vec::new();
+    let mut lookups: Vec<Lookup> = terms.iter().map(|_| Lookup::default()).collect();
+    for row in newest_parts(store, scope, terms).await? {
+        scopes.push(row.read::<i64>("id")?);
+        statistics.documents += row.read::<u64>("documents")?;
+        for (sum, column) in statistics.lengths.iter_mut().zip(LENGTHS) {
+            *sum += row.read::<u64>(column)?;
+        }
+        for Part(place, documents, bytes) in parts(&row)? {
+            if let Some(lookup) = lookups.get_mut(place) {
+                let mut postings = unpack_hex(bytes)?;
+                lookup.frequency = lookup.frequency.saturating_add(documents);
+                let held = postings.len() as u64;
+                if held < documents {
+                    lookup.least_held = Some(lookup.least_held.map_or(held, |least| least.min(held)));
+                }
+                lookup.newest.append(&mut postings);
             }
-            for Part(place, documents, part) in parts(row)? {
-                if let (Some(term), Some(postings)) = (found.terms.get_mut(place), newest.get_mut(place)) {
-                    let before = postings.len();
-                    unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
-                    term.frequency = term.frequency.saturating_add(documents);
-                    held.push((place, documents, postings.len() - before));
+        }
+    }
+    let frequencies: Vec<u64> = lookups.iter().map(|lookup| lookup.frequency).collect();
+    for (lookup, wanted) in lookups.iter_mut().zip(allotted(&frequencies, budget)) {
+        lookup.wanted = wanted;
+    }
+    // Of most terms all postings are wanted, of one only the newest.
+    let (mut whole, mut in_part) = (Vec::new(), Vec::new());
+    for (place, lookup) in lookups.iter().enumerate() {
+        if lookup.least_held.is_some_and(|held| held < lookup.wanted) {
+            let places = if lookup.wanted < lookup.frequency {
+                &mut in_part
+            } else {
+                &mut whole
+            };
+            places.push(place);
+        }
+    }
+    let most = in_part.first().map(|place| lookups[*place].wanted);
+    for (places, most) in [(whole, None), (in_part, most)] {
+        let words: Vec<&String> = places.iter().map(|place| &terms[*place]).collect();
+        for row in full_parts(store, &scopes, &words, most).await? {
+            for Part(place, _, bytes) in parts(&row)? {
+                if let Some(place) = places.get(place) {
+                    lookups[*place].older.append(&mut unpack_hex(bytes)?);
                 }
             }
         }
-        let Some(scopes) = list(&scopes)? else {
-            for term in &mut found.terms {
-                term.is_read = true;
-            }
-            return Ok(TermMatches {
-                statistics: found,
-                postings: newest,
-            });
-        };
-        let frequencies: Vec<u64> = found.terms.iter().map(|term| term.frequency).collect();
-        let allotted = allotted(&frequencies, budget);
-        let most = |place: usize| allotted.get(place).copied().unwrap_or(0);
-        // Those of which more is wanted than what grows: all of most, the newest of one.
-        let (mut whole, mut in_part) = (BTreeSet::new(), None);
-        for (place, documents, held) in held {
-            if (held as u64) < most(place).min(documents) {
-                if frequencies
-                    .get(place)
-                    .is_some_and(|frequency| most(place) < *frequency)
-                {
-                    in_part = Some(place);
-                } else {
-                    whole.insert(place);
-                }
-            }
-        }
-        let mut older: Vec<Vec<Posting>> = vec![Vec::new(); terms.len()];
-        let whole: Vec<usize> = whole.into_iter().collect();
-        let in_part: Vec<usize> = in_part.into_iter().collect();
-        for (wanted, newest) in [
-            (whole, None),
-            (in_part.clone(), in_part.first().map(|place| most(*place))),
-        ] {
-            let words = wanted.iter().filter_map(|place| terms.get(*place));
-            let words: Vec<&str> = words.map(String::as_str).collect();
-            for row in &self.full_parts(&scopes, &words, newest).await? {
-                for Part(place, _, part) in parts(row)? {
-                    let postings = wanted.get(place).and_then(|place| older.get_mut(*place));
-                    if let Some(postings) = postings {
-                        unpack(&bytes_of(part)?, postings).map_err(|error| damaged("postings", &error))?;
-                    }
-                }
-            }
-        }
-        let mut postings = Vec::with_capacity(terms.len());
-        let read = found.terms.iter_mut().zip(&allotted);
-        for (((term, most), mut older), mut newest) in read.zip(older).zip(newest) {
-            term.is_read = term.frequency == 0 || *most > 0;
-            if !term.is_read {
-                postings.push(Vec::new());
-                continue;
-            }
-            older.append(&mut newest);
-            let most = usize::try_from(*most).unwrap_or(usize::MAX);
-            if older.len() > most {
-                // Those of several scopes stand one behind the other.
-                older.sort_unstable_by_key(|posting| posting.document);
-                older.drain(..older.len() - most);
-            }
-            postings.push(older);
-        }
-        Ok(TermMatches {
-            statistics: found,
-            postings,
+    }
+    statistics.terms = lookups
+        .iter()
+        .map(|lookup| TermStatistics {
+            frequency: lookup.frequency,
+            is_read: lookup.frequency == 0 || lookup.wanted > 0,
         })
-    }
+        .collect();
+    Ok(TermMatches {
+        statistics,
+        postings: lookups.into_iter().map(Lookup::into_postings).collect(),
+    })
+}
 
-    /// The scopes, each with its sums, and as `found` the parts that grow, with how many memories hold the term in all: one
-    /// question for both.
-    async fn newest_parts(
-        &self,
-        scope: &MemoryScope,
-        terms: &[String],
-    ) -> Result<Vec<SqliteRow>, StoreError> {
-        // The order of the join is ours: the table is asked for each term, and never read from end to end.
-        let query = sqlx::query(
-            "SELECT s.*, (SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) \
-             FROM json_each(?3) asked CROSS JOIN memory_postings p \
-             ON p.scope = s.id AND p.term = asked.value AND p.part = 0) AS found FROM memory_scopes s \
-             WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2) ORDER BY s.id",
-        )
-        .bind(&scope.project_path)
-        .bind(remote_of(scope))
-        .bind(list(terms)?.unwrap_or_else(|| "[]".to_owned()));
-        self.reader().await?.rows(self, query).await
-    }
+/// The scopes, each with its sums, and as `found` the parts that grow, with how many memories hold the term in all: one
+/// statement for both.
+async fn newest_parts(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    terms: &[String],
+) -> Result<Vec<SqliteRow>, StoreError> {
+    // The order of the join is fixed: the table is asked for each term, and never read from end to end.
+    let sql = "SELECT s.*, (SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) \
+         FROM json_each(coalesce(?3, '[]')) asked CROSS JOIN memory_postings p \
+         ON p.scope = s.id AND p.term = asked.value AND p.part = 0) AS found FROM memory_scopes s \
+         WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2) ORDER BY s.id";
+    store
+        .rows(sql, params![scope.project_path, remote_of(scope), terms])
+        .await
+}
 
-    /// Full parts: all, or from the newest on as many as hold so many postings of each term.
-    async fn full_parts(
-        &self,
-        scopes: &str,
-        terms: &[&str],
-        newest: Option<u64>,
-    ) -> Result<Vec<SqliteRow>, StoreError> {
-        let Some(terms) = list(terms)? else {
-            return Ok(Vec::new());
-        };
-        let query = sqlx::query(
-            "SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) AS found \
-             FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
-             CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part >= \
-             coalesce((SELECT q.part FROM memory_postings q WHERE q.scope = scope.value AND q.term = asked.value \
-             AND q.part > 0 ORDER BY q.part DESC LIMIT 1 OFFSET ?3), 1)",
-        )
-        .bind(scopes)
-        .bind(terms)
-        .bind(newest.map_or(i64::MAX, |most| {
-            i64::try_from(most / POSTINGS_OF_A_PART).unwrap_or(i64::MAX)
-        }));
-        self.reader().await?.rows(self, query).await
+/// Full parts: all, or from the newest on as many as hold `newest` postings of each term.
+async fn full_parts(
+    store: &SqliteStore,
+    scopes: &[i64],
+    terms: &[&String],
+    newest: Option<u64>,
+) -> Result<Vec<SqliteRow>, StoreError> {
+    if terms.is_empty() {
+        return Ok(Vec::new());
     }
+    let sql = "SELECT json_group_array(json_array(asked.key, p.documents, hex(p.postings))) AS found \
+         FROM json_each(?1) scope CROSS JOIN json_each(?2) asked \
+         CROSS JOIN memory_postings p ON p.scope = scope.value AND p.term = asked.value AND p.part >= \
+         coalesce((SELECT q.part FROM memory_postings q WHERE q.scope = scope.value AND q.term = asked.value \
+         AND q.part > 0 ORDER BY q.part DESC LIMIT 1 OFFSET ?3), 1)";
+    let skipped = newest.map_or(u64::MAX, |newest| newest / POSTINGS_OF_A_PART);
+    store.rows(sql, params![scopes, terms, skipped]).await
+}
 
-    pub(super) async fn memory_documents(
-        &self,
-        documents: &[i64],
-        before: Option<OffsetDateTime>,
-    ) -> Result<Vec<MemoryDocument>, StoreError> {
-        // In the order of the table: neighbours are on one page.
-        let mut documents = documents.to_vec();
-        documents.sort_unstable();
-        let Some(documents) = list(&documents)? else {
-            return Ok(Vec::new());
-        };
-        // One row with all of them: handing over a row for each would cost more than finding them.
-        let query = sqlx::query(
-            "SELECT json_group_array(json_array(d.id, d.task_id, d.created_at, d.status, \
-             json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
-             d.superseded_by)) AS found \
-             FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
-             WHERE ?2 IS NULL OR d.created_at < ?2",
-        )
-        .bind(documents)
-        .bind(before.map(millis));
-        let mut found = Vec::new();
-        for row in &self.reader().await?.rows(self, query).await? {
-            for document in Columns(row).list::<Document>("found")? {
-                found.push(document.read()?);
-            }
+/// Loads memories by their numbers, without those that were made at `before` or later.
+pub(super) async fn load_documents(
+    store: &SqliteStore,
+    documents: &[i64],
+    before: Option<OffsetDateTime>,
+) -> Result<Vec<MemoryDocument>, StoreError> {
+    // In the order of the table: neighbours are on one page.
+    let mut documents = documents.to_vec();
+    documents.sort_unstable();
+    // One row with all of them: handing over a row for each would cost more than finding them.
+    let sql = "SELECT json_group_array(json_array(d.id, d.task_id, d.created_at, d.status, \
+         json_array(d.text_terms, d.trace_terms, d.path_terms, d.file_terms), json(coalesce(d.files, '[]')), \
+         d.superseded_by)) AS found \
+         FROM json_each(?1) asked CROSS JOIN memory_documents d ON d.id = asked.value \
+         WHERE ?2 IS NULL OR d.created_at < ?2";
+    let mut found = Vec::new();
+    for row in store.rows(sql, params![documents, before]).await? {
+        for document in row.read::<Vec<Document>>("found")? {
+            found.push(document.into_memory()?);
         }
-        Ok(found)
     }
+    Ok(found)
+}
 
-    pub(super) async fn newest_documents(
-        &self,
-        scope: &MemoryScope,
-        before: Option<OffsetDateTime>,
-        limit: u32,
-    ) -> Result<Vec<i64>, StoreError> {
-        // Each scope is read from its end; all of them together would have to be sorted. One row for each: handing over one
-        // for each memory would cost more than finding them.
-        let query = sqlx::query(
-            "SELECT (SELECT json_group_array(json_array(created_at, id)) FROM \
-             (SELECT created_at, id FROM memory_documents WHERE scope = s.id AND created_at < ?3 \
-             ORDER BY created_at DESC, id DESC LIMIT ?4)) AS found FROM memory_scopes s \
-             WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2)",
-        )
-        .bind(&scope.project_path)
-        .bind(remote_of(scope))
-        .bind(before.map_or(i64::MAX, millis))
-        .bind(limit);
-        let mut newest: Vec<(i64, i64)> = Vec::new();
-        for row in &self.reader().await?.rows(self, query).await? {
-            newest.append(&mut Columns(row).list("found")?);
-        }
-        newest.sort_unstable_by(|one, other| other.cmp(one));
-        newest.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-        Ok(newest.into_iter().map(|(_, id)| id).collect())
+/// The numbers of the newest memories of a scope, newest first.
+pub(super) async fn newest_documents(
+    store: &SqliteStore,
+    scope: &MemoryScope,
+    before: Option<OffsetDateTime>,
+    limit: u32,
+) -> Result<Vec<i64>, StoreError> {
+    // Each scope is read from its end; all of them together would have to be sorted. One row for each: handing over one
+    // for each memory would cost more than finding them.
+    let sql = "SELECT (SELECT json_group_array(json_array(created_at, id)) FROM \
+         (SELECT created_at, id FROM memory_documents WHERE scope = s.id AND created_at < ?3 \
+         ORDER BY created_at DESC, id DESC LIMIT ?4)) AS found FROM memory_scopes s \
+         WHERE s.project_path = ?1 OR (?2 <> '' AND s.project_remote = ?2)";
+    let before = before.map_or(i64::MAX, millis);
+    let mut newest: Vec<(i64, i64)> = Vec::new();
+    for row in store
+        .rows(sql, params![scope.project_path, remote_of(scope), before, limit])
+        .await?
+    {
+        newest.append(&mut row.read("found")?);
     }
+    newest.sort_unstable_by(|one, other| other.cmp(one));
+    newest.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(newest.into_iter().map(|(_, id)| id).collect())
 }
 
 /// How many postings of each term are read so that all of them together are not more than `budget`: all of the rarest terms,
@@ -261,39 +243,20 @@ struct Part<'a>(usize, u64, &'a str);
 
 /// The parts of a row. They come as a list: handing over a row for each would cost more than finding them.
 fn parts(row: &SqliteRow) -> Result<Vec<Part<'_>>, StoreError> {
-    let text: Option<&str> = Columns(row).get("found")?;
-    let parts = text.map(serde_json::from_str).transpose();
+    let parts = row.text("found")?.map(serde_json::from_str).transpose();
     Ok(parts
-        .map_err(|error| damaged("found", &error))?
+        .map_err(|error| damaged(&"found", &error))?
         .unwrap_or_default())
 }
 
-/// What each byte is worth as a hexadecimal digit; [`NO_DIGIT`] for those that are none.
-const WORTH: [u8; 256] = {
-    let mut worth = [NO_DIGIT; 256];
-    let (digits, mut value) = (b"0123456789ABCDEF", 0);
-    while value < digits.len() {
-        worth[digits[value] as usize] = value as u8;
-        value += 1;
-    }
-    worth
-};
-const NO_DIGIT: u8 = 0xff;
-
-/// What pairs of hexadecimal digits say.
-fn bytes_of(digits: &str) -> Result<Vec<u8>, StoreError> {
-    let mut are_digits = true;
-    let byte = |pair: &[u8; 2]| {
-        let [high, low] = pair.map(|digit| WORTH[usize::from(digit)]);
-        are_digits &= (high | low) != NO_DIGIT;
-        high << 4 | low
+fn unpack_hex(digits: &str) -> Result<Vec<Posting>, StoreError> {
+    let byte = |[high, low]: &[u8; 2]| {
+        let digit = |digit: u8| char::from(digit).to_digit(16);
+        u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()
     };
-    let bytes = digits.as_bytes().as_chunks::<2>().0.iter().map(byte).collect();
-    if are_digits {
-        Ok(bytes)
-    } else {
-        Err(damaged("postings", &"not in hexadecimal digits"))
-    }
+    let bytes: Option<Vec<u8>> = digits.as_bytes().as_chunks().0.iter().map(byte).collect();
+    let bytes = bytes.ok_or_else(|| damaged(&"postings", &"not in hexadecimal digits"))?;
+    unpack(&bytes).map_err(|error| damaged(&"postings", &error))
 }
 
 /// A row of `memory_documents` as a list: number, task, time, status, lengths, files, replacement.
@@ -309,14 +272,14 @@ struct Document(
 );
 
 impl Document {
-    fn read(self) -> Result<MemoryDocument, StoreError> {
+    fn into_memory(self) -> Result<MemoryDocument, StoreError> {
         let Self(document, task_id, created_at, status, lengths, files, superseded_by) = self;
         Ok(MemoryDocument {
             document,
             task_id: TaskId::new(task_id),
-            created_at: time("created_at", created_at)?,
+            created_at: time(created_at).map_err(|error| damaged(&"created_at", &error))?,
             status: TaskStatus::from_name(&status)
-                .ok_or_else(|| damaged("status", &format_args!("unknown name {status:?}")))?,
+                .ok_or_else(|| damaged(&"status", &format_args!("unknown name {status:?}")))?,
             lengths,
             files,
             superseded_by: superseded_by.map(TaskId::new),
@@ -326,7 +289,7 @@ impl Document {
 
 #[cfg(test)]
 mod tests {
-    use super::{allotted, bytes_of};
+    use super::allotted;
 
     #[test]
     fn rare_terms_are_read_whole_and_those_that_do_not_fit_are_left_out() {
@@ -343,12 +306,5 @@ mod tests {
         assert_eq!(allotted(&[3, 900, 100], 2), [2, 0, 0]);
         assert_eq!(allotted(&[5, 5], 0), [0, 0]);
         assert_eq!(allotted(&[], 0), [0; 0]);
-    }
-
-    #[test]
-    fn digits_say_bytes() {
-        assert_eq!(bytes_of("00FF7A").unwrap(), [0, 255, 122]);
-        assert_eq!(bytes_of("").unwrap(), [0; 0]);
-        assert!(bytes_of("0g").is_err());
     }
 }

@@ -1,13 +1,14 @@
 //! The table of postings: each term of a scope has one row that grows, and rows before it that are full.
 
-use super::super::rows::{Insert, portions};
-use super::super::values::list_value;
 use super::postings::{Packer, Posting, packed, unpack};
-use sqlx::Row;
-use sqlx::sqlite::SqliteConnection;
+use crate::sqlite::StoreError;
+use crate::sqlite::columns::{Blob, RowExt, damaged, params};
+use crate::sqlite::connection::Connection;
+use crate::sqlite::insert::Insert;
+use sqlx::sqlite::SqliteRow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Over what is there: the row is written anew anyway.
+/// Replaces a row that is there.
 const WRITE_PARTS: Insert = Insert {
     head: "INSERT OR REPLACE INTO memory_postings (scope, term, part, documents, postings)",
     columns: 5,
@@ -17,7 +18,7 @@ const WRITE_PARTS: Insert = Insert {
 /// Terms that are read and written at once.
 const AT_ONCE: usize = 1024;
 
-/// A row of the table, but for its scope.
+/// A row to be written, without its scope.
 struct PartRow<'a> {
     term: &'a str,
     part: i64,
@@ -25,24 +26,24 @@ struct PartRow<'a> {
     postings: Vec<u8>,
 }
 
-fn malformed(error: super::postings::Malformed) -> sqlx::Error {
-    sqlx::Error::Decode(error.into())
+fn malformed(error: super::postings::Malformed) -> StoreError {
+    damaged(&"postings", &error)
 }
 
 /// Adds postings of documents that are newer than any in the table.
 pub(super) async fn add(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     scope: i64,
-    standing: &[(String, Vec<Posting>)],
-) -> Result<(), sqlx::Error> {
-    for standing in standing.chunks(AT_ONCE) {
-        let terms: Vec<&str> = standing.iter().map(|(term, _)| term.as_str()).collect();
+    postings: &[(String, Vec<Posting>)],
+) -> Result<(), StoreError> {
+    for portion in postings.chunks(AT_ONCE) {
+        let terms: Vec<&str> = portion.iter().map(|(term, _)| term.as_str()).collect();
         let mut known = newest_parts(connection, scope, &terms)
             .await?
             .into_iter()
             .peekable();
-        let mut rows = Vec::with_capacity(standing.len());
-        for (place, (term, postings)) in standing.iter().enumerate() {
+        let mut rows = Vec::with_capacity(portion.len());
+        for (place, (term, postings)) in portion.iter().enumerate() {
             let (mut packer, before) = match known.next_if(|known| known.place == place) {
                 Some(known) => (
                     Packer::resume(known.postings).map_err(malformed)?,
@@ -69,21 +70,16 @@ pub(super) async fn add(
     Ok(())
 }
 
-async fn write(
-    connection: &mut SqliteConnection,
-    scope: i64,
-    rows: &[PartRow<'_>],
-) -> Result<(), sqlx::Error> {
-    for portion in portions(rows) {
-        let query = WRITE_PARTS.query(portion, |values, row| {
-            values.integer(scope);
-            values.text(row.term);
-            values.integer(row.part);
-            values.integer(row.documents);
-            values.bytes(&row.postings);
-        })?;
-        query.execute(&mut *connection).await?;
-    }
+async fn write(connection: &mut Connection<'_>, scope: i64, rows: &[PartRow<'_>]) -> Result<(), StoreError> {
+    connection
+        .insert(&WRITE_PARTS, rows, |values, row| {
+            values.add(&scope);
+            values.add(row.term);
+            values.add(&row.part);
+            values.add(&row.documents);
+            values.add(&Blob(row.postings.clone()));
+        })
+        .await?;
     Ok(())
 }
 
@@ -96,66 +92,55 @@ struct Known {
 }
 
 impl Known {
-    fn of(row: &sqlx::sqlite::SqliteRow) -> Result<Self, sqlx::Error> {
+    fn of(row: &SqliteRow) -> Result<Self, StoreError> {
         Ok(Self {
-            place: usize::try_from(row.try_get::<i64, _>(0)?).unwrap_or(usize::MAX),
-            part: row.try_get(1)?,
-            documents: row.try_get(2)?,
-            postings: row.try_get(3)?,
+            place: row.read(0)?,
+            part: row.read(1)?,
+            documents: row.read(2)?,
+            postings: row.read(3).map(|Blob(bytes)| bytes)?,
         })
     }
 }
 
 /// The newest part of each term that there is, in the order of the terms.
 async fn newest_parts(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     scope: i64,
     terms: &[&str],
-) -> Result<Vec<Known>, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
-         CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value AND p.part = 0",
-    )
-    .bind(scope)
-    .bind(list_value(terms)?)
-    .fetch_all(connection)
-    .await?;
-    rows.iter().map(Known::of).collect()
+) -> Result<Vec<Known>, StoreError> {
+    let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
+         CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value AND p.part = 0";
+    connection.read(sql, params![scope, terms], Known::of).await
 }
 
 /// The full part of a term that a document would be in: terms and documents as two lists.
 async fn parts_with(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     scope: i64,
     terms: &[&str],
     documents: &[i64],
-) -> Result<Vec<Known>, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
+) -> Result<Vec<Known>, StoreError> {
+    let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
          JOIN json_each(?3) wanted ON wanted.key = asked.key \
          CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value AND p.part = \
          (SELECT q.part FROM memory_postings q WHERE q.scope = ?1 AND q.term = asked.value \
-          AND q.part > 0 AND q.part <= wanted.value ORDER BY q.part DESC LIMIT 1)",
-    )
-    .bind(scope)
-    .bind(list_value(terms)?)
-    .bind(list_value(documents)?)
-    .fetch_all(connection)
-    .await?;
-    rows.iter().map(Known::of).collect()
+          AND q.part > 0 AND q.part <= wanted.value ORDER BY q.part DESC LIMIT 1)";
+    connection
+        .read(sql, params![scope, terms, documents], Known::of)
+        .await
 }
 
-/// Takes postings out. Returns the documents of which one was not found as it was to be expected.
+/// Removes postings. Returns the documents of which a posting was not found as expected.
 pub(super) async fn remove(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     scope: i64,
-    standing: &[(String, Vec<Posting>)],
-) -> Result<Vec<i64>, sqlx::Error> {
+    postings: &[(String, Vec<Posting>)],
+) -> Result<Vec<i64>, StoreError> {
     let mut missed = HashSet::new();
-    for standing in standing.chunks(AT_ONCE) {
-        let terms: Vec<&str> = standing.iter().map(|(term, _)| term.as_str()).collect();
-        // What is still to be found.
-        let mut left: Vec<HashMap<i64, Posting>> = standing
+    for portion in postings.chunks(AT_ONCE) {
+        let terms: Vec<&str> = portion.iter().map(|(term, _)| term.as_str()).collect();
+        // The postings that are still to be found.
+        let mut left: Vec<HashMap<i64, Posting>> = portion
             .iter()
             .map(|(_, postings)| {
                 postings
@@ -190,7 +175,7 @@ pub(super) async fn remove(
     Ok(missed.into_iter().collect())
 }
 
-/// What parts look like without some of their postings.
+/// The parts without some of their postings.
 #[derive(Default)]
 struct Removal {
     /// By place of the term and number of the part; several documents of a term may be in one.
@@ -199,15 +184,14 @@ struct Removal {
 }
 
 impl Removal {
-    fn cut(&mut self, known: &Known, left: &mut [HashMap<i64, Posting>]) -> Result<(), sqlx::Error> {
+    fn cut(&mut self, known: &Known, left: &mut [HashMap<i64, Posting>]) -> Result<(), StoreError> {
         let Some(left) = left.get_mut(known.place) else {
             return Ok(());
         };
         if self.parts.contains_key(&(known.place, known.part)) {
             return Ok(());
         }
-        let mut postings = Vec::new();
-        unpack(&known.postings, &mut postings).map_err(malformed)?;
+        let mut postings = unpack(&known.postings).map_err(malformed)?;
         let before = postings.len();
         postings.retain(|posting| match left.get(&posting.document) {
             Some(wanted) if wanted == posting => {
@@ -226,11 +210,11 @@ impl Removal {
 
     async fn write(
         &self,
-        connection: &mut SqliteConnection,
+        connection: &mut Connection<'_>,
         scope: i64,
         terms: &[&str],
         newest: &[Known],
-    ) -> Result<(), sqlx::Error> {
+    ) -> Result<(), StoreError> {
         let (mut rows, mut gone) = (Vec::new(), Vec::new());
         for known in newest {
             let (Some(removed), Some(term)) = (self.removed.get(&known.place), terms.get(known.place)) else {
@@ -270,78 +254,54 @@ impl Removal {
     }
 }
 
-async fn delete(
-    connection: &mut SqliteConnection,
-    scope: i64,
-    gone: &[(&str, i64)],
-) -> Result<(), sqlx::Error> {
-    if gone.is_empty() {
-        return Ok(());
-    }
+async fn delete(connection: &mut Connection<'_>, scope: i64, gone: &[(&str, i64)]) -> Result<(), StoreError> {
     let (terms, parts): (Vec<&str>, Vec<i64>) = gone.iter().copied().unzip();
-    sqlx::query(
-        "DELETE FROM memory_postings WHERE (scope, term, part) IN \
-         (SELECT ?1, term.value, part.value FROM json_each(?2) term JOIN json_each(?3) part ON part.key = term.key)",
-    )
-    .bind(scope)
-    .bind(list_value(&terms)?)
-    .bind(list_value(&parts)?)
-    .execute(connection)
-    .await?;
-    Ok(())
+    let sql = "DELETE FROM memory_postings WHERE (scope, term, part) IN \
+         (SELECT ?1, term.value, part.value FROM json_each(?2) term JOIN json_each(?3) part ON part.key = term.key)";
+    connection
+        .execute(sql, params![scope, terms, parts])
+        .await
+        .map(drop)
 }
 
-/// Takes out every posting of these documents, whatever the terms, by reading all of the scope.
+/// Removes every posting of these documents, whatever the terms, by reading the whole scope.
 pub(super) async fn remove_everywhere(
-    connection: &mut SqliteConnection,
+    connection: &mut Connection<'_>,
     scope: i64,
     documents: &[i64],
-) -> Result<(), sqlx::Error> {
+) -> Result<(), StoreError> {
     if documents.is_empty() {
         return Ok(());
     }
     let mut after = String::new();
     loop {
-        let rows = sqlx::query(
-            "SELECT term FROM memory_postings WHERE scope = ?1 AND part = 0 AND term > ?2 ORDER BY term LIMIT ?3",
-        )
-        .bind(scope)
-        .bind(&after)
-        .bind(i64::try_from(AT_ONCE).unwrap_or(i64::MAX))
-        .fetch_all(&mut *connection)
-        .await?;
-        let Some(last) = rows.last() else { return Ok(()) };
-        after = last.try_get(0)?;
-        let terms: Vec<&str> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-        let standing = standing_of(connection, scope, &terms, documents).await?;
-        remove(connection, scope, &standing).await?;
+        let sql = "SELECT term FROM memory_postings WHERE scope = ?1 AND part = 0 AND term > ?2 ORDER BY term LIMIT ?3";
+        let terms: Vec<String> = connection
+            .read(sql, params![scope, after, AT_ONCE], |row| row.read(0))
+            .await?;
+        let Some(last) = terms.last() else { return Ok(()) };
+        after.clone_from(last);
+        let postings = postings_of(connection, scope, &terms, documents).await?;
+        remove(connection, scope, &postings).await?;
     }
 }
 
 /// The postings that these documents have under these terms.
-async fn standing_of(
-    connection: &mut SqliteConnection,
+async fn postings_of(
+    connection: &mut Connection<'_>,
     scope: i64,
-    terms: &[&str],
+    terms: &[String],
     documents: &[i64],
-) -> Result<Vec<(String, Vec<Posting>)>, sqlx::Error> {
-    let rows = sqlx::query(
-        "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
-         CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value",
-    )
-    .bind(scope)
-    .bind(list_value(terms)?)
-    .fetch_all(connection)
-    .await?;
-    let mut standing: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
-    for row in &rows {
-        let known = Known::of(row)?;
-        let mut postings = Vec::new();
-        unpack(&known.postings, &mut postings).map_err(malformed)?;
+) -> Result<Vec<(String, Vec<Posting>)>, StoreError> {
+    let sql = "SELECT asked.key, p.part, p.documents, p.postings FROM json_each(?2) asked \
+         CROSS JOIN memory_postings p ON p.scope = ?1 AND p.term = asked.value";
+    let mut found: BTreeMap<String, Vec<Posting>> = BTreeMap::new();
+    for known in connection.read(sql, params![scope, terms], Known::of).await? {
+        let mut postings = unpack(&known.postings).map_err(malformed)?;
         postings.retain(|posting| documents.contains(&posting.document));
         if let (Some(term), false) = (terms.get(known.place), postings.is_empty()) {
-            standing.entry((*term).to_owned()).or_default().extend(postings);
+            found.entry(term.clone()).or_default().extend(postings);
         }
     }
-    Ok(standing.into_iter().collect())
+    Ok(found.into_iter().collect())
 }

@@ -30,11 +30,11 @@ const MORE: u16 = 3;
 #[error("a list of postings ends in the middle of one")]
 pub(super) struct Malformed;
 
-/// Adds what stands in `bytes` to `postings`, in ascending order.
-pub(super) fn unpack(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Malformed> {
+/// The postings in `bytes`, in ascending order.
+pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
     let mut rest = bytes;
     let mut document = 0_i64;
-    postings.reserve(bytes.len() / 2);
+    let mut postings = Vec::with_capacity(bytes.len() / 2);
     while !rest.is_empty() {
         document = document.wrapping_add_unsigned(number(&mut rest)?);
         let (marks, behind) = rest.split_first().ok_or(Malformed)?;
@@ -43,14 +43,14 @@ pub(super) fn unpack(bytes: &[u8], postings: &mut Vec<Posting>) -> Result<(), Ma
         for (field, count) in counts.iter_mut().enumerate() {
             *count = u16::from(marks >> (2 * field)) & MORE;
             if *count == MORE {
-                // What was written with more than fits is as good as the most.
+                // A number that does not fit is as good as the largest.
                 let more = u16::try_from(number(&mut rest)?).unwrap_or(u16::MAX);
                 *count = MORE.saturating_add(more);
             }
         }
         postings.push(Posting { document, counts });
     }
-    Ok(())
+    Ok(postings)
 }
 
 fn number(rest: &mut &[u8]) -> Result<u64, Malformed> {
@@ -90,8 +90,7 @@ pub(super) struct Packer {
 impl Packer {
     /// Goes on where an earlier one stopped.
     pub(super) fn resume(bytes: Vec<u8>) -> Result<Self, Malformed> {
-        let mut postings = Vec::new();
-        unpack(&bytes, &mut postings)?;
+        let postings = unpack(&bytes)?;
         Ok(Self {
             full: Vec::new(),
             first: postings.first().map_or(0, |posting| posting.document),
@@ -150,12 +149,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn unpacked(bytes: &[u8]) -> Result<Vec<Posting>, Malformed> {
-        let mut postings = Vec::new();
-        unpack(bytes, &mut postings)?;
-        Ok(postings)
-    }
-
     fn ascending() -> impl Strategy<Value = Vec<Posting>> {
         let distance = prop_oneof![1..4_i64, 1..300_i64, 1..(1_i64 << 40)];
         let count = prop_oneof![0..4_u16, any::<u16>()];
@@ -182,19 +175,19 @@ mod tests {
             let mut found = Vec::new();
             for part in &full {
                 let before = found.len();
-                unpack(&part.bytes, &mut found).unwrap();
+                found.append(&mut unpack(&part.bytes).unwrap());
                 prop_assert_eq!(found[before].document, part.first);
                 prop_assert_eq!((found.len() - before) as i64, part.documents);
                 prop_assert!(part.bytes.len() <= PART_BYTES);
             }
-            unpack(&packer.bytes, &mut found).unwrap();
+            found.append(&mut unpack(&packer.bytes).unwrap());
             prop_assert!(packer.bytes.len() <= PART_BYTES);
             prop_assert_eq!(found, postings);
         }
 
         #[test]
         fn any_bytes_are_read_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            let _ = unpacked(&bytes);
+            let _ = unpack(&bytes);
         }
     }
 
@@ -207,7 +200,7 @@ mod tests {
             })
             .collect();
         assert_eq!(packed(&postings).len(), 201);
-        assert_eq!(unpacked(&packed(&postings)), Ok(postings));
+        assert_eq!(unpack(&packed(&postings)), Ok(postings));
     }
 
     #[test]
@@ -217,7 +210,7 @@ mod tests {
             counts: [7, 0, 0, 0],
         }]);
         for cut in 1..bytes.len() {
-            assert_eq!(unpacked(&bytes[..cut]), Err(Malformed));
+            assert_eq!(unpack(&bytes[..cut]), Err(Malformed));
         }
     }
 }

@@ -59,11 +59,11 @@ fn words_of<'a>(texts: impl Iterator<Item = &'a String>) -> Vec<String> {
     found
 }
 
-/// What stands under each term, ascending by document.
+/// The postings of each term, ascending by document.
 #[derive(Debug, Default)]
-pub(super) struct Standing(HashMap<String, Vec<Posting>>);
+pub(super) struct TermPostings(HashMap<String, Vec<Posting>>);
 
-impl Standing {
+impl TermPostings {
     /// Adds a document that is newer than those before.
     pub(super) fn add(&mut self, document: i64, terms: Terms) {
         for (field, terms) in terms.0.into_iter().enumerate() {
@@ -92,8 +92,8 @@ impl Standing {
 
     /// All of it in the order of the table, so that each of its pages is visited once.
     pub(super) fn in_order(self) -> Vec<(String, Vec<Posting>)> {
-        let mut standing: Vec<(String, Vec<Posting>)> = self.0.into_iter().collect();
-        standing.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        standing
+        let mut postings: Vec<(String, Vec<Posting>)> = self.0.into_iter().collect();
+        postings.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        postings
     }
 }

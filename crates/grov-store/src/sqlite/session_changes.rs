@@ -1,10 +1,9 @@
-//! What a batch of exchanges changes in its sessions' rows.
+//! The changes that a batch of exchanges makes to the rows of its sessions.
 
 use super::append::NewExchange;
-use super::values::millis;
+use super::columns::millis;
 use grov_domain::{ExchangeKind, TokenUsage};
 use std::collections::HashMap;
-use std::sync::Arc;
 
 /// How much of the first prompt becomes a session's goal until something better is known, in characters.
 const GOAL_CHARACTERS: usize = 200;
@@ -19,9 +18,9 @@ pub(super) struct SessionChanges<'a> {
     changes: Vec<SessionChange<'a>>,
 }
 
-/// What a batch adds to one session.
+/// The change of one session.
 pub(super) struct SessionChange<'a> {
-    pub(super) session: Arc<str>,
+    pub(super) session: &'a str,
     pub(super) client_session: &'a str,
     pub(super) user: Option<&'a str>,
     /// `""` while unknown.
@@ -55,7 +54,7 @@ impl<'a> SessionChanges<'a> {
         let (start, end) = (millis(record.started_at), millis(record.ended_at));
         let position = *self.index.entry(record.session_id.as_str()).or_insert_with(|| {
             self.changes.push(SessionChange {
-                session: Arc::clone(&new.session),
+                session: record.session_id.as_str(),
                 client_session: record.client_session_id.as_str(),
                 user: None,
                 project: "",
@@ -83,10 +82,11 @@ impl<'a> SessionChanges<'a> {
             change.remote = record.project.remote.as_deref();
         }
         if change.goal.is_none() {
-            change.goal = new.prompts.first().map(|prompt| goal(prompt));
+            change.goal = record.prompts.first().map(|prompt| goal(&prompt.text));
         }
         let newest = new
-            .steps()
+            .steps
+            .iter()
             .map(|step| (millis(step.timestamp), step.id.as_str()))
             .max();
         change.last_step = change.last_step.max(newest);

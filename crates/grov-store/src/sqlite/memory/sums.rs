@@ -1,10 +1,9 @@
-//! What is known by the store's numbers of memories: a question asks for that many thousand times.
+//! Maps and sums by the store's numbers of memories: a search looks them up many thousand times.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map whose keys are numbers that the store gave, one after the other: nobody chooses them to collide.
+/// A map whose keys are numbers that the store assigned in sequence: no attacker chooses them to collide.
 pub(crate) type NumberMap<V> = HashMap<i64, V, BuildHasherDefault<NumberHasher>>;
 
 /// Spreads numbers over all bits by multiplication (Fibonacci hashing).
@@ -32,7 +31,7 @@ impl Hasher for NumberHasher {
     }
 }
 
-/// So many numbers beside one another are worth a place each where one of them is used.
+/// A range of numbers has a place for each where at least one of this many is used.
 const SPARSE: usize = 16;
 
 /// Sums by number. Numbers of one project mostly lie close together: then each has a place of its own, and nothing is
@@ -80,17 +79,24 @@ impl NumberSums {
     /// Takes the numbers with the largest sums above zero, the larger number of equals, in no order; their sums are zero
     /// from now on.
     pub(crate) fn take_largest(&mut self, most: usize) -> Vec<i64> {
-        let mut largest = Largest::new(most);
-        match self {
+        let mut largest: Vec<(f64, i64)> = match self {
             Self::Dense { first, sums } => {
-                for (place, sum) in sums.iter().enumerate() {
-                    largest.offer(*sum, first.wrapping_add_unsigned(place as u64));
-                }
+                let number = |place| first.wrapping_add_unsigned(place as u64);
+                let sums = sums.iter().enumerate().filter(|(_, sum)| **sum > 0.0);
+                sums.map(|(place, sum)| (*sum, number(place))).collect()
             }
-            Self::Sparse(sums) => sums.iter().for_each(|(number, sum)| largest.offer(*sum, *number)),
+            Self::Sparse(sums) => {
+                let sums = sums.iter().filter(|(_, sum)| **sum > 0.0);
+                sums.map(|(number, sum)| (*sum, *number)).collect()
+            }
+        };
+        if largest.len() > most {
+            largest.select_nth_unstable_by(most, |one, other| {
+                other.0.total_cmp(&one.0).then(other.1.cmp(&one.1))
+            });
+            largest.truncate(most);
         }
-        let taken = largest.numbers();
-        for number in &taken {
+        for (_, number) in &largest {
             match self {
                 Self::Dense { first, sums } => {
                     let place = usize::try_from(number.wrapping_sub(*first)).ok();
@@ -101,58 +107,7 @@ impl NumberSums {
                 Self::Sparse(sums) => drop(sums.remove(number)),
             }
         }
-        taken
-    }
-}
-
-/// The largest of many: thousands are offered that nobody asks for, so they are not kept.
-struct Largest {
-    most: usize,
-    heap: BinaryHeap<Reverse<(Sum, i64)>>,
-}
-
-impl Largest {
-    fn new(most: usize) -> Self {
-        Self {
-            most,
-            heap: BinaryHeap::new(),
-        }
-    }
-
-    fn offer(&mut self, sum: f64, number: i64) {
-        let one = Reverse((Sum(sum), number));
-        if sum <= 0.0 || self.most == 0 {
-            return;
-        }
-        if self.heap.len() < self.most {
-            self.heap.push(one);
-        } else if let Some(mut least) = self.heap.peek_mut()
-            && one < *least
-        {
-            *least = one;
-        }
-    }
-
-    fn numbers(self) -> Vec<i64> {
-        self.heap.into_iter().map(|Reverse((_, number))| number).collect()
-    }
-}
-
-/// A sum, in the order of its value.
-#[derive(Clone, Copy, PartialEq)]
-struct Sum(f64);
-
-impl Eq for Sum {}
-
-impl PartialOrd for Sum {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Sum {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.0.total_cmp(&other.0)
+        largest.into_iter().map(|(_, number)| number).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Whether the write-ahead log on disk is still the one that a connection writes to.
+//! Whether the files that a connection opened are still the ones on disk.
 
 use crate::files::{Identity, beside};
 use std::fs::File;
@@ -7,38 +7,51 @@ use std::path::Path;
 
 /// Bytes of the log's header, see <https://sqlite.org/fileformat2.html#the_write_ahead_log>.
 const HEADER: usize = 32;
-/// The header begins with this number; its lowest bit tells the byte order of the checksums.
+/// The header begins with this number; its lowest bit is the byte order of the checksums.
 const MAGIC: u32 = 0x377f_0682;
 
-/// The log and its shared index, as a connection opened them.
+/// The database, its write-ahead log and the log's shared index, as a connection opened them.
 ///
-/// SQLite keeps both open and never looks at their names again: after `rm grov.db-wal` it goes on writing to a file that
+/// SQLite keeps them open and never looks at their names again: after `rm grov.db-wal` it goes on writing to a file that
 /// disappears with the last process that holds it, and other processes begin a log of their own.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Log {
+pub(super) struct OpenFiles {
+    database: Option<Identity>,
     log: Option<Identity>,
     index: Option<Identity>,
 }
 
-impl Log {
-    /// The log of a database that a connection has just read. Where the file system allows no log there is none.
-    pub(super) fn of(database: &Path) -> Self {
+impl OpenFiles {
+    /// The files of a database that a connection has just read. Where the file system allows no log there is none.
+    pub(super) fn of(path: &Path, database: Option<Identity>) -> Self {
         Self {
-            log: Identity::of(&beside(database, "-wal")),
-            index: Identity::of(&beside(database, "-shm")),
+            database,
+            log: Identity::of(&beside(path, "-wal")),
+            index: Identity::of(&beside(path, "-shm")),
         }
     }
 
-    /// Whether both files are still in place and the log begins as SQLite writes it. Only the last process that closes a
-    /// database deletes them.
-    pub(super) fn is_in_place(self, database: &Path) -> bool {
-        let log = beside(database, "-wal");
+    /// Which database file was opened.
+    pub(super) fn identity(self) -> Option<Identity> {
+        self.database
+    }
+
+    /// Whether the database file that was opened is still the one under its path.
+    pub(super) fn has_database(self, path: &Path) -> bool {
+        self.database.is_some() && self.database == Identity::of(path)
+    }
+
+    /// Whether all files are still in place and the log begins as SQLite writes it. Only the last process that closes a
+    /// database deletes them. A few system calls, no SQLite.
+    pub(super) fn are_in_place(self, path: &Path) -> bool {
+        let log = beside(path, "-wal");
         let is_same = |opened: Option<Identity>, path: &Path| {
             opened.is_none_or(|opened| Identity::of(path) == Some(opened))
         };
         // Another process may be writing the header right now, so a bad one is read twice.
-        is_same(self.log, &log)
-            && is_same(self.index, &beside(database, "-shm"))
+        self.has_database(path)
+            && is_same(self.log, &log)
+            && is_same(self.index, &beside(path, "-shm"))
             && (self.log.is_none() || begins_well(&log) || begins_well(&log))
     }
 }

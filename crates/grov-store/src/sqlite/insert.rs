@@ -1,10 +1,7 @@
 //! Inserting many rows with few statements.
 
-use sqlx::error::BoxDynError;
-use sqlx::query::Query;
-use sqlx::sqlite::{Sqlite, SqliteArguments};
-use sqlx::{Arguments, AssertSqlSafe};
-use std::sync::Arc;
+use super::columns::Values;
+use sqlx::AssertSqlSafe;
 
 /// Rows per statement. Powers of two only, so that a handful of prepared statements serves every batch.
 const ROW_COUNTS: [usize; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
@@ -30,28 +27,18 @@ pub(super) struct Insert {
 }
 
 impl Insert {
-    /// The statement for these rows; `bind` adds one row's values in the order of the columns.
-    pub(super) fn query<T>(
+    /// The statement for these rows, and their values; `bind` adds one row's values in the order of the columns.
+    pub(super) fn statement<T>(
         &self,
         rows: &[T],
-        bind: impl Fn(&mut Values, &T),
-    ) -> Result<Query<'static, Sqlite, SqliteArguments>, sqlx::Error> {
-        let mut values = Values {
-            arguments: SqliteArguments::default(),
-            fault: None,
-        };
-        values.arguments.reserve(rows.len() * self.columns, 0);
+        bind: &impl Fn(&mut Values, &T),
+    ) -> (AssertSqlSafe<String>, Values) {
+        let mut values = Values::with_capacity(rows.len() * self.columns);
         for row in rows {
             bind(&mut values, row);
         }
-        match values.fault {
-            Some(fault) => Err(sqlx::Error::Encode(fault)),
-            // Only constants went into the text.
-            None => Ok(sqlx::query_with(
-                AssertSqlSafe(self.text(rows.len())),
-                values.arguments,
-            )),
-        }
+        // Only constants go into the text.
+        (AssertSqlSafe(self.text(rows.len())), values)
     }
 
     fn text(&self, rows: usize) -> String {
@@ -70,56 +57,6 @@ impl Insert {
         text.push(' ');
         text.push_str(self.tail);
         text
-    }
-}
-
-/// The values of a statement. Text is shared where several rows hold the same: each value crosses to the connection's
-/// thread, and copying is a good part of what a record costs.
-pub(super) struct Values {
-    arguments: SqliteArguments,
-    fault: Option<BoxDynError>,
-}
-
-impl Values {
-    pub(super) fn text(&mut self, text: &str) {
-        self.shared(&Arc::from(text));
-    }
-
-    pub(super) fn shared(&mut self, text: &Arc<str>) {
-        let added = self.arguments.add(Arc::clone(text));
-        self.keep(added);
-    }
-
-    pub(super) fn optional(&mut self, text: Option<&str>) {
-        match text {
-            Some(text) => self.text(text),
-            None => {
-                let added = self.arguments.add(None::<i64>);
-                self.keep(added);
-            }
-        }
-    }
-
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        let added = self.arguments.add(bytes.to_vec());
-        self.keep(added);
-    }
-
-    pub(super) fn integer(&mut self, value: i64) {
-        let added = self.arguments.add(value);
-        self.keep(added);
-    }
-
-    pub(super) fn optional_integer(&mut self, value: Option<i64>) {
-        let added = self.arguments.add(value);
-        self.keep(added);
-    }
-
-    /// Adding to SQLite's arguments does not fail; if it ever does, the statement is not sent.
-    fn keep(&mut self, added: Result<(), BoxDynError>) {
-        if let Err(fault) = added {
-            self.fault = Some(fault);
-        }
     }
 }
 

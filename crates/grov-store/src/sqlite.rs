@@ -1,0 +1,156 @@
+//! The SQLite backend.
+
+mod append;
+mod clean;
+mod columns;
+mod connection;
+mod drift;
+mod error;
+mod file_reasoning;
+mod hooks;
+mod insert;
+mod integrity;
+mod ledger;
+mod maintenance;
+mod memory;
+mod open;
+mod open_files;
+mod recovery;
+mod schema;
+mod select;
+mod session_changes;
+mod sessions;
+mod spending;
+mod tasks;
+mod transitions;
+
+pub use integrity::IntegrityReport;
+pub use open::{OnCorruption, OpenOptions};
+
+use async_trait::async_trait;
+use columns::params;
+use connection::Slot;
+use error::store_error;
+use grov_domain::{StoreConnection, StoreError};
+use open::Mode;
+use open_files::OpenFiles;
+use sqlx::Connection as _;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use tokio::sync::Mutex;
+
+/// A store in one SQLite file, shared with other processes.
+///
+/// It holds a single connection, so calls wait for each other: a reader that must not wait for a writer opens a
+/// store of its own on the same file. A call that is dropped half-way leaves nothing behind.
+///
+/// A store of a short process is opened once ([`SqliteStore::open`], [`SqliteStore::open_existing`]). That of a
+/// long-running process ([`SqliteStore::reopening`]) stands a database that is missing, locked, damaged or replaced at any
+/// time: it is opened on demand, and again after a call failed or the files on disk have become others. Each call tries
+/// once, so the caller sets the pace; [`crate::BatchWriter`] does that with a back-off.
+pub struct SqliteStore {
+    path: PathBuf,
+    options: OpenOptions,
+    mode: Mode,
+    slot: Mutex<Slot>,
+    /// The files of the open connection; `None` without one.
+    open_files: std::sync::Mutex<Option<OpenFiles>>,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    fn new(path: &Path, options: &OpenOptions, mode: Mode) -> Self {
+        Self {
+            path: path.to_owned(),
+            options: options.clone(),
+            mode,
+            slot: Mutex::default(),
+            open_files: std::sync::Mutex::default(),
+        }
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether what is written now reaches the files on disk: `false` from when the database or its write-ahead log was
+    /// deleted, replaced or overwritten until it is opened again. Writes to a file that was moved away or deleted succeed
+    /// and are lost. Cheap, and never waits.
+    pub fn is_current(&self) -> bool {
+        self.open_files()
+            .is_none_or(|files| files.are_in_place(&self.path))
+    }
+
+    /// Whether the database file that was opened is still the one under its path.
+    fn is_same_file(&self) -> bool {
+        self.open_files()
+            .is_none_or(|files| files.has_database(&self.path))
+    }
+
+    /// Copied, so that nobody waits for the file system under the lock.
+    fn open_files(&self) -> Option<OpenFiles> {
+        *self.open_files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set_open_files(&self, files: Option<OpenFiles>) {
+        *self.open_files.lock().unwrap_or_else(PoisonError::into_inner) = files;
+    }
+
+    /// Opens the database if it is not open, or if its files have become others.
+    ///
+    /// # Errors
+    /// See [`SqliteStore::open`].
+    pub async fn reopen(&self) -> Result<(), StoreError> {
+        self.connection().await.map(drop)
+    }
+
+    /// Closes the connection, which also checkpoints the write-ahead log when no other process has the database open.
+    /// Optional: a store that is merely dropped loses nothing. The next call opens the database again.
+    ///
+    /// # Errors
+    /// When SQLite cannot close the file.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let mut slot = self.slot.lock().await;
+        self.set_open_files(None);
+        match std::mem::take(&mut *slot) {
+            Slot::Open(connection) => connection.close().await.map_err(|error| self.error(error)),
+            Slot::Closed | Slot::Damaged(..) => Ok(()),
+        }
+    }
+
+    fn error(&self, error: sqlx::Error) -> StoreError {
+        store_error(&self.path, error)
+    }
+}
+
+#[async_trait]
+impl StoreConnection for SqliteStore {
+    // Nothing that others write in between makes a page be read again.
+    async fn begin_reading(&self) -> Result<(), StoreError> {
+        self.connection()
+            .await?
+            .execute("BEGIN", params![])
+            .await
+            .map(drop)
+    }
+
+    async fn end_reading(&self) -> Result<(), StoreError> {
+        self.connection()
+            .await?
+            .execute("COMMIT", params![])
+            .await
+            .map(drop)
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        SqliteStore::close(self).await
+    }
+}

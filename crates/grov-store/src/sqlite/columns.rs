@@ -1,0 +1,493 @@
+//! Conversion between Rust values and columns.
+
+use grov_domain::{
+    ActionType, AgentId, CallOutcome, ClientSessionId, CorrectionId, CorrectionLevel, CorrectionOutcome,
+    DriftEventId, ExchangeId, ExchangeKind, GoalEditId, GoalEditKind, GuardVerdict, HistoryKey, JudgedBy,
+    LlmCallId, MicroUsd, Outcome, Purpose, SessionId, SessionMode, SessionStatus, StepId, StoreError, TaskId,
+    TaskStatus, TaskType, TokenUsage, TriggerReason,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sqlx::error::BoxDynError;
+use sqlx::query::Query;
+use sqlx::sqlite::{Sqlite, SqliteArguments, SqliteRow, SqliteValueRef};
+use sqlx::{Arguments, ColumnIndex, Decode, Encode, Row, SqlSafeStr, Type, ValueRef};
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::sync::Arc;
+use time::OffsetDateTime;
+
+/// The values of a statement.
+#[derive(Default)]
+pub(super) struct Values {
+    arguments: SqliteArguments,
+    fault: Option<BoxDynError>,
+}
+
+impl Values {
+    pub(super) fn with_capacity(values: usize) -> Self {
+        let mut new = Self::default();
+        new.arguments.reserve(values, 0);
+        new
+    }
+
+    pub(super) fn add<T: ToColumn + ?Sized>(&mut self, value: &T) {
+        value.add_to(self);
+    }
+
+    /// Adds token counts, in the order of the columns `input`, `cache_read`, `cache_creation`, `cache_creation_5m`,
+    /// `cache_creation_1h` and `output`.
+    pub(super) fn add_usage(&mut self, usage: &TokenUsage) {
+        for tokens in [
+            usage.input,
+            usage.cache_read,
+            usage.cache_creation,
+            usage.cache_creation_5m,
+            usage.cache_creation_1h,
+            usage.output,
+        ] {
+            self.add(&tokens);
+        }
+    }
+
+    fn push<'t, T: Encode<'t, Sqlite> + Type<Sqlite>>(&mut self, value: T) {
+        // This does not fail; if it ever does, the statement is not sent.
+        if let Err(fault) = self.arguments.add(value) {
+            self.fault = Some(fault);
+        }
+    }
+
+    fn push_null(&mut self) {
+        self.push(None::<i64>);
+    }
+
+    /// The statement with these values.
+    pub(super) fn query<'q>(
+        self,
+        sql: impl SqlSafeStr,
+    ) -> Result<Query<'q, Sqlite, SqliteArguments>, StoreError> {
+        match self.fault {
+            Some(fault) => Err(StoreError::Other(format!("cannot write a value: {fault}"))),
+            None => Ok(sqlx::query_with(sql, self.arguments)),
+        }
+    }
+}
+
+/// The values of a statement, in the order of its parameters.
+macro_rules! params {
+    ($($value:expr),* $(,)?) => {{
+        #[allow(unused_mut, reason = "there may be no values")]
+        let mut values = $crate::sqlite::columns::Values::default();
+        $(values.add(&$value);)*
+        values
+    }};
+}
+pub(super) use params;
+
+/// A value that can be written to a column.
+pub(super) trait ToColumn {
+    fn add_to(&self, values: &mut Values);
+}
+
+/// A value that can be read from a column.
+pub(super) trait FromColumn: Sized {
+    /// Reads a value that is not NULL.
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError>;
+
+    /// The value that NULL stands for; an error where there is none.
+    fn from_null() -> Result<Self, BoxDynError> {
+        Err("it is NULL".into())
+    }
+
+    /// What an optional column holds whose value this version does not know.
+    fn from_unknown(error: BoxDynError) -> Result<Option<Self>, BoxDynError> {
+        Err(error)
+    }
+}
+
+/// Reading columns. What does not decode is damage, since only this crate writes them.
+pub(super) trait RowExt {
+    /// The value of a column, by its name or number.
+    fn read<T: FromColumn>(&self, column: impl ColumnIndex<SqliteRow> + Display) -> Result<T, StoreError>;
+
+    /// The text of a column, not copied; `None` for NULL.
+    fn text(&self, column: &'static str) -> Result<Option<&str>, StoreError>;
+
+    /// Token counts, in columns of these names.
+    fn usage(&self, columns: [&'static str; 6]) -> Result<TokenUsage, StoreError>;
+}
+
+impl RowExt for SqliteRow {
+    fn read<T: FromColumn>(&self, column: impl ColumnIndex<SqliteRow> + Display) -> Result<T, StoreError> {
+        let value = self
+            .try_get_raw(&column)
+            .map_err(|error| damaged(&column, &error))?;
+        let read = if value.is_null() {
+            T::from_null()
+        } else {
+            T::from_value(value)
+        };
+        read.map_err(|error| damaged(&column, &error))
+    }
+
+    fn text(&self, column: &'static str) -> Result<Option<&str>, StoreError> {
+        self.try_get(column).map_err(|error| damaged(&column, &error))
+    }
+
+    fn usage(&self, columns: [&'static str; 6]) -> Result<TokenUsage, StoreError> {
+        let [
+            input,
+            cache_read,
+            cache_creation,
+            cache_creation_5m,
+            cache_creation_1h,
+            output,
+        ] = columns;
+        Ok(TokenUsage {
+            input: self.read(input)?,
+            cache_read: self.read(cache_read)?,
+            cache_creation: self.read(cache_creation)?,
+            cache_creation_5m: self.read(cache_creation_5m)?,
+            cache_creation_1h: self.read(cache_creation_1h)?,
+            output: self.read(output)?,
+        })
+    }
+}
+
+pub(super) fn damaged(column: &dyn Display, error: &dyn Display) -> StoreError {
+    StoreError::Other(format!(
+        "column {column} holds a value that no version of Grov writes: {error}"
+    ))
+}
+
+/// Builds a struct whose fields have the names of their columns; others are given as `field: value`.
+macro_rules! from_row {
+    ($row:ident => $type:ident { $($field:ident $(: $value:expr)?),* $(,)? }) => {
+        $type { $($field: $crate::sqlite::columns::from_row!(@ $row $field $($value)?)),* }
+    };
+    (@ $row:ident $field:ident) => { $row.read(stringify!($field))? };
+    (@ $row:ident $field:ident $value:expr) => { $value };
+}
+pub(super) use from_row;
+
+impl<T: ToColumn + ?Sized> ToColumn for &T {
+    fn add_to(&self, values: &mut Values) {
+        (**self).add_to(values);
+    }
+}
+
+impl<T: ToColumn> ToColumn for Option<T> {
+    fn add_to(&self, values: &mut Values) {
+        match self {
+            Some(value) => value.add_to(values),
+            None => values.push_null(),
+        }
+    }
+}
+
+impl<T: FromColumn> FromColumn for Option<T> {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        T::from_value(value).map(Some).or_else(T::from_unknown)
+    }
+
+    fn from_null() -> Result<Self, BoxDynError> {
+        Ok(None)
+    }
+}
+
+impl ToColumn for str {
+    fn add_to(&self, values: &mut Values) {
+        values.push(Arc::<str>::from(self));
+    }
+}
+
+impl ToColumn for String {
+    fn add_to(&self, values: &mut Values) {
+        self.as_str().add_to(values);
+    }
+}
+
+impl ToColumn for Cow<'_, str> {
+    fn add_to(&self, values: &mut Values) {
+        (**self).add_to(values);
+    }
+}
+
+/// Text that several rows share: each value crosses to the connection's thread, and copying is a good part of what a record
+/// costs.
+impl ToColumn for Arc<str> {
+    fn add_to(&self, values: &mut Values) {
+        values.push(Arc::clone(self));
+    }
+}
+
+impl FromColumn for String {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        <&str>::decode(value).map(ToOwned::to_owned)
+    }
+}
+
+/// Plain values: `stored`, and how it becomes and is made of the type in Rust.
+macro_rules! column {
+    ($($type:ty as $stored:ty: |$value:ident| $to:expr, |$read:ident| $from:expr;)*) => {
+        $(
+            impl ToColumn for $type {
+                fn add_to(&self, values: &mut Values) {
+                    let $value = *self;
+                    values.push::<$stored>($to);
+                }
+            }
+
+            impl FromColumn for $type {
+                fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+                    let $read = <$stored>::decode(value)?;
+                    $from
+                }
+            }
+        )*
+    };
+}
+
+column! {
+    i64 as i64: |value| value, |stored| Ok(stored);
+    bool as i64: |value| i64::from(value), |stored| Ok(stored != 0);
+    u8 as i64: |value| i64::from(value), |stored| Ok(u8::try_from(stored)?);
+    u32 as i64: |value| i64::from(value), |stored| Ok(u32::try_from(stored)?);
+    u64 as i64: |value| integer(value), |stored| Ok(u64::try_from(stored).unwrap_or(0));
+    usize as i64: |value| integer(value as u64), |stored| Ok(usize::try_from(stored)?);
+    MicroUsd as i64: |value| integer(value.0), |stored| Ok(MicroUsd(u64::try_from(stored).unwrap_or(0)));
+    OffsetDateTime as i64: |value| millis(value), |stored| time(stored);
+}
+
+/// Identifiers, stored as text.
+macro_rules! ids {
+    ($($type:ident),* $(,)?) => {
+        $(
+            impl ToColumn for $type {
+                fn add_to(&self, values: &mut Values) {
+                    self.as_str().add_to(values);
+                }
+            }
+
+            impl FromColumn for $type {
+                fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+                    String::from_value(value).map(Self::new)
+                }
+            }
+        )*
+    };
+}
+
+ids! {
+    AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId, StepId, TaskId,
+}
+
+/// Values stored under a name. In an optional column, a name that this version does not know is read as nothing.
+macro_rules! names {
+    ($($type:ident: $name:expr, $parse:expr;)*) => {
+        $(
+            impl ToColumn for $type {
+                fn add_to(&self, values: &mut Values) {
+                    values.push::<&'static str>($name(*self));
+                }
+            }
+
+            impl FromColumn for $type {
+                fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+                    let name = <&str>::decode(value)?;
+                    $parse(name).ok_or_else(|| format!("unknown name {name:?}").into())
+                }
+
+                fn from_unknown(_: BoxDynError) -> Result<Option<Self>, BoxDynError> {
+                    Ok(None)
+                }
+            }
+        )*
+    };
+}
+
+names! {
+    ActionType: Self::as_str, |name| Some(Self::from_name(name));
+    CallOutcome: Self::as_str, Self::from_name;
+    CorrectionLevel: Self::as_str, Self::from_name;
+    CorrectionOutcome: Self::as_str, Self::from_name;
+    GoalEditKind: Self::as_str, Self::from_name;
+    GuardVerdict: Self::as_str, Self::from_name;
+    JudgedBy: judge_name, judge_of_name;
+    Purpose: Self::as_str, Self::from_name;
+    SessionMode: Self::as_str, Self::from_name;
+    SessionStatus: Self::as_str, Self::from_name;
+    TaskStatus: Self::as_str, Self::from_name;
+    TaskType: Self::as_str, Self::from_name;
+    TriggerReason: Self::as_str, Self::from_name;
+}
+
+fn judge_name(judge: JudgedBy) -> &'static str {
+    match judge {
+        JudgedBy::Model => "model",
+        JudgedBy::Rules => "rules",
+    }
+}
+
+fn judge_of_name(name: &str) -> Option<JudgedBy> {
+    match name {
+        "model" => Some(JudgedBy::Model),
+        "rules" => Some(JudgedBy::Rules),
+        _ => None,
+    }
+}
+
+impl ToColumn for ExchangeKind {
+    fn add_to(&self, values: &mut Values) {
+        self.as_str().add_to(values);
+    }
+}
+
+impl ToColumn for Outcome {
+    fn add_to(&self, values: &mut Values) {
+        self.as_str().add_to(values);
+    }
+}
+
+impl ToColumn for HistoryKey {
+    fn add_to(&self, values: &mut Values) {
+        values.push(self.0.to_be_bytes().to_vec());
+    }
+}
+
+impl FromColumn for HistoryKey {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(Self(u128::from_be_bytes(<&[u8]>::decode(value)?.try_into()?)))
+    }
+}
+
+/// Bytes.
+pub(super) struct Blob(pub(super) Vec<u8>);
+
+impl ToColumn for Blob {
+    fn add_to(&self, values: &mut Values) {
+        values.push(self.0.clone());
+    }
+}
+
+impl FromColumn for Blob {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Vec::decode(value).map(Self)
+    }
+}
+
+/// A value stored as JSON.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: Serialize> ToColumn for Json<&T> {
+    fn add_to(&self, values: &mut Values) {
+        match serde_json::to_string(self.0) {
+            Ok(json) => values.push(json),
+            Err(error) => values.fault = Some(error.into()),
+        }
+    }
+}
+
+impl<T: DeserializeOwned> FromColumn for Json<T> {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Ok(Self(serde_json::from_str(<&str>::decode(value)?)?))
+    }
+}
+
+/// Lists are stored as JSON, an empty one as NULL.
+impl<T: Serialize> ToColumn for [T] {
+    fn add_to(&self, values: &mut Values) {
+        if self.is_empty() {
+            values.push_null();
+        } else {
+            Json(&self).add_to(values);
+        }
+    }
+}
+
+impl<T: Serialize> ToColumn for Vec<T> {
+    fn add_to(&self, values: &mut Values) {
+        self.as_slice().add_to(values);
+    }
+}
+
+impl<T: DeserializeOwned> FromColumn for Vec<T> {
+    fn from_value(value: SqliteValueRef<'_>) -> Result<Self, BoxDynError> {
+        Json::from_value(value).map(|Json(list)| list)
+    }
+
+    fn from_null() -> Result<Self, BoxDynError> {
+        Ok(Self::new())
+    }
+}
+
+/// A time as stored: Unix milliseconds, rounded down.
+pub(super) fn millis(time: OffsetDateTime) -> i64 {
+    let millis = time.unix_timestamp_nanos().div_euclid(1_000_000);
+    i64::try_from(millis).unwrap_or(if millis < 0 { i64::MIN } else { i64::MAX })
+}
+
+/// A duration in milliseconds.
+pub(super) fn duration_millis(duration: std::time::Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// A count as stored.
+pub(super) fn integer(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+pub(super) fn time(millis: i64) -> Result<OffsetDateTime, BoxDynError> {
+    Ok(OffsetDateTime::from_unix_timestamp_nanos(
+        i128::from(millis) * 1_000_000,
+    )?)
+}
+
+/// Writes and reads a struct whose fields have the names of their columns. When a row of the same key is there, its columns
+/// are replaced, or set to the expression given with them.
+macro_rules! record {
+    (
+        $type:ident in $table:literal, key ($first_key:ident $(, $key:ident)*);
+        $first:ident $(= $first_set:literal)? $(, $column:ident $(= $set:literal)?)* $(,)?
+    ) => {
+        impl $crate::sqlite::columns::Record for $type {
+            const UPSERT: $crate::sqlite::insert::Insert = $crate::sqlite::insert::Insert {
+                head: concat!(
+                    "INSERT INTO ", $table, " (", stringify!($first_key) $(, ", ", stringify!($key))*, ", ",
+                    stringify!($first) $(, ", ", stringify!($column))*, ")"
+                ),
+                columns: [stringify!($first_key) $(, stringify!($key))*, stringify!($first) $(, stringify!($column))*].len(),
+                tail: concat!(
+                    "ON CONFLICT (", stringify!($first_key) $(, ", ", stringify!($key))*, ") DO UPDATE SET ",
+                    $crate::sqlite::columns::record!(@set $first $($first_set)?) $(, ", ", record!(@set $column $($set)?))*
+                ),
+            };
+
+            fn bind(&self, values: &mut $crate::sqlite::columns::Values) {
+                values.add(&self.$first_key);
+                $(values.add(&self.$key);)*
+                values.add(&self.$first);
+                $(values.add(&self.$column);)*
+            }
+
+            fn from_row(row: &sqlx::sqlite::SqliteRow) -> Result<Self, grov_domain::StoreError> {
+                use $crate::sqlite::columns::RowExt;
+                Ok($crate::sqlite::columns::from_row!(row => $type {
+                    $first_key $(, $key)*, $first $(, $column)*
+                }))
+            }
+        }
+    };
+    (@set $column:ident) => { concat!(stringify!($column), " = excluded.", stringify!($column)) };
+    (@set $column:ident $set:literal) => { concat!(stringify!($column), " = ", $set) };
+}
+pub(super) use record;
+
+/// A struct that is one row of a table; see [`record!`].
+pub(super) trait Record: Sized {
+    const UPSERT: super::insert::Insert;
+
+    fn bind(&self, values: &mut Values);
+
+    fn from_row(row: &SqliteRow) -> Result<Self, StoreError>;
+}

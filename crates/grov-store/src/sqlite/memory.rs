@@ -1,0 +1,155 @@
+//! Team memory: searched by terms, filled, listed and forgotten.
+
+mod candidates;
+mod embeddings;
+mod forget;
+mod import;
+mod index;
+mod lookup;
+mod parts;
+mod postings;
+mod sums;
+mod terms;
+
+pub(super) use index::{Entry, Indexing, fill, load_tasks, reindex_client_session};
+pub(super) use terms::Terms;
+
+use super::columns::{Record, RowExt, from_row, params};
+use super::select::Select;
+use super::{SqliteStore, StoreError};
+use async_trait::async_trait;
+use futures_util::TryStreamExt;
+use grov_domain::{
+    ImportReport, MemoryCandidates, MemoryQuestion, MemoryScope, MemorySearch, MemoryStats, MemoryStore,
+    PerField, Redacted, Task, TaskId,
+};
+use lookup::remote_of;
+use std::ops::ControlFlow;
+use time::OffsetDateTime;
+
+/// The columns that hold the number of terms in a field.
+const LENGTHS: PerField<&str> = ["text_terms", "trace_terms", "path_terms", "file_terms"];
+
+#[async_trait]
+impl MemorySearch for SqliteStore {
+    async fn candidates(&self, question: &MemoryQuestion<'_>) -> Result<MemoryCandidates, StoreError> {
+        candidates::find(self, question).await
+    }
+
+    async fn newest(
+        &self,
+        scope: &MemoryScope,
+        before: Option<OffsetDateTime>,
+        limit: u32,
+    ) -> Result<Vec<i64>, StoreError> {
+        lookup::newest_documents(self, scope, before, limit).await
+    }
+
+    async fn memories(&self, tasks: &[TaskId]) -> Result<Vec<Task>, StoreError> {
+        let sql = "SELECT t.* FROM json_each(coalesce(?, '[]')) asked \
+             CROSS JOIN tasks t ON t.id = asked.value ORDER BY asked.key";
+        self.tasks(sql, params![tasks]).await
+    }
+}
+
+#[async_trait]
+impl MemoryStore for SqliteStore {
+    async fn import(&self, tasks: &[Redacted<Task>]) -> Result<ImportReport, StoreError> {
+        import::import(self, tasks).await
+    }
+
+    async fn export(
+        &self,
+        scope: Option<&MemoryScope>,
+        after: Option<(OffsetDateTime, TaskId)>,
+        limit: u32,
+    ) -> Result<Vec<Task>, StoreError> {
+        let mut select = Select::new("SELECT * FROM tasks");
+        select.and_scope(scope);
+        if let Some((time, id)) = &after {
+            select.and_all("(created_at, id) > (?, ?)", &[time, id]);
+        }
+        select.end("ORDER BY created_at, id", Some(limit));
+        select.read(self, Task::from_row).await
+    }
+
+    async fn ids_like(&self, part: &str, limit: u32) -> Result<Vec<TaskId>, StoreError> {
+        // Reads the index of ids and no row; substr compares without wildcards.
+        let sql = "SELECT id FROM tasks WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1 \
+             ORDER BY id LIMIT ?2";
+        self.read(sql, params![part, limit], |row| row.read(0)).await
+    }
+
+    async fn replaced_by(&self, task: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+        let sql = "SELECT id FROM tasks WHERE superseded_by = ? ORDER BY created_at, id";
+        self.read(sql, params![task], |row| row.read(0)).await
+    }
+
+    async fn supersede(&self, old: &TaskId, by: Option<&TaskId>) -> Result<bool, StoreError> {
+        // The chain from the new one must not lead back: it would have no end.
+        let sql = "WITH RECURSIVE behind (id) AS (SELECT ?2 UNION \
+             SELECT t.superseded_by FROM behind JOIN tasks t ON t.id = behind.id WHERE t.superseded_by IS NOT NULL) \
+             UPDATE tasks SET superseded_by = ?2 WHERE id = ?1 AND (?2 IS NULL OR \
+             (EXISTS (SELECT 1 FROM tasks WHERE id = ?2) AND NOT EXISTS (SELECT 1 FROM behind WHERE id = ?1)))";
+        Ok(self.execute(sql, params![old, by]).await? > 0)
+    }
+
+    async fn forget(&self, tasks: &[TaskId]) -> Result<Vec<TaskId>, StoreError> {
+        forget::forget(self, tasks).await
+    }
+
+    async fn memory_stats(&self, scope: Option<&MemoryScope>) -> Result<MemoryStats, StoreError> {
+        let mut select = Select::new("WITH mine AS (SELECT id, status, created_at FROM tasks");
+        select.and_scope(scope);
+        select.end(
+            ") SELECT count(*) AS memories, coalesce(sum(status = 'complete'), 0) AS complete, \
+             coalesce(sum(status = 'partial'), 0) AS partial, \
+             coalesce(sum(status = 'abandoned'), 0) AS abandoned, \
+             min(created_at) AS oldest, max(created_at) AS newest, \
+             (SELECT count(DISTINCT path) FROM task_files WHERE task_id IN (SELECT id FROM mine)) AS files \
+             FROM mine",
+            None,
+        );
+        let stats = select.read(self, |row| {
+            Ok(from_row!(row => MemoryStats {
+                memories, files, oldest, newest,
+                by_status: [row.read("complete")?, row.read("partial")?, row.read("abandoned")?],
+            }))
+        });
+        Ok(stats.await?.pop().unwrap_or_default())
+    }
+
+    /// The database is read as long as that takes, so that its log grows if others write.
+    async fn each_memory(
+        &self,
+        scope: &MemoryScope,
+        visit: &mut (dyn FnMut(Task) -> ControlFlow<()> + Send),
+    ) -> Result<(), StoreError> {
+        let mut select = Select::new("SELECT * FROM tasks");
+        select.and_scope(Some(scope));
+        select.end("ORDER BY created_at, id", None);
+        let (sql, values) = select.into_parts();
+        let mut connection = self.connection().await?;
+        let mut rows = values.query(sql)?.fetch(connection.raw()?);
+        let error = loop {
+            match rows.try_next().await {
+                Ok(Some(row)) if visit(Task::from_row(&row)?).is_continue() => {}
+                Ok(_) => return Ok(()),
+                Err(error) => break error,
+            }
+        };
+        drop(rows);
+        Err(connection.failed(error))
+    }
+}
+
+impl Select {
+    /// Adds the condition that a task belongs to a scope.
+    fn and_scope(&mut self, scope: Option<&MemoryScope>) {
+        if let Some(scope) = scope {
+            let condition = "(project_path = ? OR (? <> '' AND project_remote = ?))";
+            let remote = remote_of(scope);
+            self.and_all(condition, &[&scope.project_path, &remote, &remote]);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Statements whose conditions depend on a filter.
+
+use super::columns::{ToColumn, Values};
+use super::{SqliteStore, StoreError};
+use sqlx::AssertSqlSafe;
+use sqlx::sqlite::SqliteRow;
+
+/// A statement that selects rows. Only constants go into its text.
+pub(super) struct Select {
+    text: String,
+    values: Values,
+}
+
+impl Select {
+    /// Starts with everything before `WHERE`.
+    pub(super) fn new(from: &'static str) -> Self {
+        Self {
+            text: format!("{from} WHERE true"),
+            values: Values::default(),
+        }
+    }
+
+    /// Adds a condition, `column =` for example, if there is a value for it.
+    pub(super) fn and<T: ToColumn>(&mut self, condition: &'static str, value: Option<T>) {
+        if let Some(value) = value {
+            self.and_raw(&[condition, " ?"]);
+            self.values.add(&value);
+        }
+    }
+
+    /// Adds a condition with values of its own.
+    pub(super) fn and_all(&mut self, condition: &'static str, values: &[&dyn ToColumn]) {
+        self.and_raw(&[condition]);
+        for value in values {
+            self.values.add(*value);
+        }
+    }
+
+    fn and_raw(&mut self, condition: &[&'static str]) {
+        self.text.push_str(" AND ");
+        self.text.extend(condition.iter().copied());
+    }
+
+    /// Adds what comes after the conditions, and a limit.
+    pub(super) fn end(&mut self, rest: &'static str, limit: Option<u32>) {
+        self.text.extend([" ", rest]);
+        if let Some(limit) = limit {
+            self.text.push_str(" LIMIT ?");
+            self.values.add(&limit);
+        }
+    }
+
+    /// The text and the values.
+    pub(super) fn into_parts(self) -> (AssertSqlSafe<String>, Values) {
+        (AssertSqlSafe(self.text), self.values)
+    }
+
+    /// Runs the statement; each row is converted by `read`.
+    pub(super) async fn read<T>(
+        self,
+        store: &SqliteStore,
+        read: impl Fn(&SqliteRow) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let (text, values) = self.into_parts();
+        store.read(text, values, read).await
+    }
+}
