@@ -1,28 +1,21 @@
 //! Opens the store and builds the judge: the one place that knows which.
 
-use async_trait::async_trait;
-use grov_domain::{
-    Clock, IntentExtractor, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreConnection,
-    StoreError, SummaryQuestion, SystemClock,
-};
-use grov_drift::IntentReader;
-use grov_drift::{HookBackend, Services};
+use grov_domain::{Clock, MicroUsd, SettlingJudge, SpendingStore, StoreConnection, StoreError, SystemClock};
+use grov_drift::{IntentReader, Services};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
-use grov_query::ReadStore;
-use grov_rules::{IntentMemo, extract_intent, session_summary};
+use grov_rules::extract_intent;
 use grov_runtime::{LlmProvider, Settings};
-use grov_store::{OnCorruption, OpenOptions, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 pub(crate) use grov_store::{IntegrityReport, set_aside_databases};
 
 /// What a command reads and writes.
-pub(crate) trait CommandStore: Store + ReadStore + StoreConnection {}
+pub(crate) trait CommandStore: StoreConnection {}
 
-impl<T: Store + ReadStore + StoreConnection> CommandStore for T {}
+impl<T: StoreConnection> CommandStore for T {}
 
 /// The store, opened for writing and created if there is none.
 pub(crate) async fn open(database: &Path) -> Result<impl CommandStore + 'static, StoreError> {
@@ -107,56 +100,19 @@ pub(crate) fn intent_reader() -> IntentReader {
     Arc::new(extract_intent)
 }
 
-/// What hooks are answered from.
-pub(crate) struct HookServices {
-    database: PathBuf,
-}
-
-impl HookServices {
-    /// Those of one database.
-    pub(crate) fn of(database: PathBuf) -> Arc<dyn Services> {
-        Arc::new(Self { database })
-    }
-}
-
-fn options(patience: Option<Duration>) -> OpenOptions {
-    patience.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
-}
-
-#[async_trait]
-impl Services for HookServices {
-    async fn store(&self, patience: Option<Duration>) -> Result<Box<dyn HookBackend>, StoreError> {
-        let store = SqliteStore::open(&self.database, &options(patience)).await?;
-        Ok(Box::new(store))
-    }
-
-    async fn existing_store(
-        &self,
-        patience: Option<Duration>,
-    ) -> Result<Option<Box<dyn HookBackend>>, StoreError> {
-        let store = SqliteStore::open_existing(&self.database, &options(patience)).await?;
-        Ok(store.map(|store| Box::new(store) as Box<dyn HookBackend>))
-    }
-
-    fn judge(&self, settings: &Settings) -> Result<Box<dyn SettlingJudge>, StoreError> {
-        if let Some(judge) = judge(settings, &self.database, |_| ()) {
-            return Ok(Box::new(judge));
-        }
-        let rules = ModelJudge::new(
-            JudgeSettings::default(),
-            ledger(&self.database),
-            Arc::new(SystemClock),
-        );
-        Ok(Box::new(
-            rules.map_err(|error| StoreError::Other(error.to_string()))?,
-        ))
-    }
-
-    fn intents(&self) -> Arc<dyn IntentExtractor> {
-        Arc::new(IntentMemo::default())
-    }
-
-    fn summary(&self, question: &SummaryQuestion) -> SessionDigest {
-        session_summary(question)
-    }
+/// What answers hooks, with the database at this path.
+pub(crate) fn hook_services(database: PathBuf) -> Arc<Services> {
+    let stores = Box::new(SqliteOpener::new(&database));
+    let judge = move |settings: &Settings| {
+        let judge = match judge(settings, &database, |_| ()) {
+            Some(judge) => judge,
+            None => ModelJudge::new(JudgeSettings::default(), ledger(&database), Arc::new(SystemClock))
+                .map_err(|error| StoreError::Other(error.to_string()))?,
+        };
+        Ok(Box::new(judge) as Box<dyn SettlingJudge>)
+    };
+    Arc::new(Services {
+        stores,
+        judge: Box::new(judge),
+    })
 }

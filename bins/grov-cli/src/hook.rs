@@ -8,7 +8,7 @@
 mod processor;
 mod programs;
 
-use crate::assembly::HookServices;
+use crate::assembly::hook_services;
 use grov_drift::{Hook, LONGEST_INPUT, Reply, Work, answer, answer_nowhere, note};
 use grov_hooks::event;
 use grov_hooks::settings::DAEMON_PORT_FLAG;
@@ -130,7 +130,7 @@ pub(crate) fn run(asked: &Asked) -> ExitCode {
             home,
             environment: &environment,
             daemon_port: asked.daemon_port,
-            services: &HookServices::of(home.database()),
+            services: &hook_services(home.database()),
             programs: &Own {
                 named_home: asked.home.as_deref(),
                 home,
@@ -175,8 +175,8 @@ fn work(home: &Home, environment: &Environment) -> Result<(), String> {
         .map_err(|error| format!("nothing was handed over: {error}"))?;
     let work: Work =
         serde_json::from_slice(&text).map_err(|error| format!("what was handed over: {error}"))?;
-    let services = HookServices::of(home.database());
-    work.done(home, environment, &*services)
+    let services = hook_services(home.database());
+    work.done(home, environment, &services)
         .map_err(|fault| fault.to_string())
 }
 

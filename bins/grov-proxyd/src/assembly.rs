@@ -1,21 +1,17 @@
 //! Opens the store and builds the judge: the one place that knows which.
 
 use async_trait::async_trait;
-use grov_domain::{
-    IntentExtractor, MicroUsd, SessionDigest, SettlingJudge, SpendingStore, Store, StoreError,
-    SummaryQuestion, SystemClock,
-};
-use grov_drift::{HookBackend, Services};
+use grov_domain::{MicroUsd, SettlingJudge, SpendingStore, Store, StoreError, SystemClock};
+use grov_drift::Services;
 use grov_drift_proxy::DriftBackend;
 use grov_live::{LedgerBackend, MemoryBackend, TaskLedger};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
-use grov_rules::{IntentMemo, extract_intent, session_summary};
+use grov_rules::extract_intent;
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
-use grov_store::{OnCorruption, OpenOptions, SqliteStore};
+use grov_store::{OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// The file under a store, which may be deleted or replaced at any time.
@@ -107,55 +103,21 @@ pub(crate) fn judge_settings(settings: &LlmSettings, listener: SocketAddr) -> Ju
     }
 }
 
-/// What hooks are answered from.
-pub(crate) struct HookServices {
-    database: PathBuf,
-}
-
-impl HookServices {
-    /// Those of a home.
-    pub(crate) fn of(home: &Home) -> Arc<dyn Services> {
-        let database = home.database();
-        Arc::new(Self { database })
-    }
-}
-
-fn options(patience: Option<Duration>) -> OpenOptions {
-    patience.map_or_else(OpenOptions::default, OpenOptions::with_timeout)
-}
-
-#[async_trait]
-impl Services for HookServices {
-    async fn store(&self, patience: Option<Duration>) -> Result<Box<dyn HookBackend>, StoreError> {
-        let store = SqliteStore::open(&self.database, &options(patience)).await?;
-        Ok(Box::new(store))
-    }
-
-    async fn existing_store(
-        &self,
-        patience: Option<Duration>,
-    ) -> Result<Option<Box<dyn HookBackend>>, StoreError> {
-        let store = SqliteStore::open_existing(&self.database, &options(patience)).await?;
-        Ok(store.map(|store| Box::new(store) as Box<dyn HookBackend>))
-    }
-
-    fn judge(&self, settings: &Settings) -> Result<Box<dyn SettlingJudge>, StoreError> {
+/// What answers hooks, with the store of a home.
+pub(crate) fn hook_services(home: &Home) -> Arc<Services> {
+    let database = home.database();
+    let stores = Box::new(SqliteOpener::new(&database));
+    let judge = move |settings: &Settings| {
         let proxy = settings.proxy();
-        let wanted = judge_settings(settings.llm(), SocketAddr::new(proxy.host, proxy.port));
-        let ledger: Arc<dyn SpendingStore> = store(&self.database, OnCorruption::Fail);
-        let clock = Arc::new(SystemClock);
-        let judge = ModelJudge::new(wanted, Arc::clone(&ledger), Arc::clone(&clock) as Arc<_>)
-            .or_else(|_| ModelJudge::new(JudgeSettings::default(), ledger, clock));
-        Ok(Box::new(
-            judge.map_err(|error| StoreError::Other(error.to_string()))?,
-        ))
-    }
-
-    fn intents(&self) -> Arc<dyn IntentExtractor> {
-        Arc::new(IntentMemo::default())
-    }
-
-    fn summary(&self, question: &SummaryQuestion) -> SessionDigest {
-        session_summary(question)
-    }
+        let configured = judge_settings(settings.llm(), SocketAddr::new(proxy.host, proxy.port));
+        let ledger: Arc<dyn SpendingStore> = store(&database, OnCorruption::Fail);
+        let judge = ModelJudge::new(configured, Arc::clone(&ledger), Arc::new(SystemClock))
+            .or_else(|_| ModelJudge::new(JudgeSettings::default(), ledger, Arc::new(SystemClock)))
+            .map_err(|error| StoreError::Other(error.to_string()))?;
+        Ok(Box::new(judge) as Box<dyn SettlingJudge>)
+    };
+    Arc::new(Services {
+        stores,
+        judge: Box::new(judge),
+    })
 }

@@ -212,7 +212,7 @@ async fn serve(
         home,
         environment,
         settings,
-        assembly::HookServices::of(home),
+        assembly::hook_services(home),
         &tasks,
     ));
     let upstream = Upstream::parse(proxy_settings.upstream.as_str());

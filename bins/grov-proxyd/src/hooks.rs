@@ -48,7 +48,7 @@ struct Shared {
     home: Home,
     /// The daemon's own, without anything that a client set for its session.
     environment: Environment,
-    services: Arc<dyn Services>,
+    services: Arc<Services>,
     tasks: Tasks,
     working: Arc<Semaphore>,
     /// One place for each lane of work, taken before one of `working`.
@@ -73,7 +73,7 @@ impl HookPage {
         home: &Home,
         environment: &Environment,
         settings: &Settings,
-        services: Arc<dyn Services>,
+        services: Arc<Services>,
         tasks: &Tasks,
     ) -> Self {
         Self::answering(
@@ -88,7 +88,7 @@ impl HookPage {
     fn answering(
         home: &Home,
         environment: Environment,
-        services: Arc<dyn Services>,
+        services: Arc<Services>,
         tasks: &Tasks,
         answering: Answering,
     ) -> Self {
@@ -260,7 +260,7 @@ impl Shared {
             let shared = Arc::clone(self);
             let worked = tokio::task::spawn_blocking(move || {
                 let _place = place;
-                work.done_unless_others_work(&shared.home, &shared.environment, &*shared.services)
+                work.done_unless_others_work(&shared.home, &shared.environment, &shared.services)
             });
             work = match worked.await {
                 Ok(Ok(Some(work))) => work,
@@ -363,7 +363,7 @@ mod tests {
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
         let tasks = Tasks::new(tokio::runtime::Handle::current());
-        let services = crate::assembly::HookServices::of(&home);
+        let services = crate::assembly::hook_services(&home);
         let page = HookPage::answering(&home, Environment::default(), services, &tasks, answering);
         Scene {
             folder,

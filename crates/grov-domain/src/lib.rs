@@ -54,7 +54,7 @@ pub use ids::{
     AgentId, ClientSessionId, CorrectionId, DriftEventId, ExchangeId, GoalEditId, LlmCallId, SessionId,
     StepId, TaskId,
 };
-pub use intents::{IntentExtractor, IntentFn};
+pub use intents::IntentFn;
 pub use judge::{
     ActionSketch, DriftQuestion, DriftType, DriftVerdict, ForcedRecovery, ForcedRecoveryQuestion, Intent,
     IntentQuestion, Judge, Judged, JudgedBy, Reasoning, ReasoningQuestion, RecoveryStep, SessionDigest,
@@ -78,7 +78,7 @@ pub use spending::{CallFilter, CallOutcome, LlmCall, MicroUsd, Purpose, Reservat
 pub use store::{
     DriftLogStore, ExchangeStore, FileReasoningStore, MaintenanceStore, ProjectStatus, PruneReport,
     RecordSink, Retention, SessionFilter, SessionStore, SinkHealth, Store, StoreConnection, StoreError,
-    StoreStats, TableStats, TaskStore,
+    StoreOpener, StoreStats, TableStats, TaskStore,
 };
 pub use transition::{Applied, Move, OrchestrationStore, TaskTransition};
 pub use words::{file_name, identifiers, is_identifier, path_words, words};

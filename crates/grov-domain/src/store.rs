@@ -268,9 +268,9 @@ pub trait MaintenanceStore: Send + Sync {
     async fn clean(&self, read: IntentFn<'_>) -> Result<(), StoreError>;
 }
 
-/// The connection under a store that one holder opened for itself.
+/// A store on a connection of its own.
 #[async_trait]
-pub trait StoreConnection: Send + Sync {
+pub trait StoreConnection: Store {
     /// What is read from now on is read of one moment, until [`StoreConnection::end_reading`]. Nothing may be written until
     /// then.
     async fn begin_reading(&self) -> Result<(), StoreError>;
@@ -278,6 +278,18 @@ pub trait StoreConnection: Send + Sync {
     async fn end_reading(&self) -> Result<(), StoreError>;
     /// Ends the connection in order. Optional: a store that is merely dropped loses nothing.
     async fn close(&self) -> Result<(), StoreError>;
+}
+
+/// Opens stores. Waits at most `timeout` for other processes that hold the store, or the store's default with `None`.
+#[async_trait]
+pub trait StoreOpener: Send + Sync {
+    /// Opens the store for writing; creates it if there is none.
+    async fn open(&self, timeout: Option<Duration>) -> Result<Box<dyn StoreConnection>, StoreError>;
+    /// Opens the store for reading; `None` if there is none.
+    async fn open_existing(
+        &self,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Box<dyn StoreConnection>>, StoreError>;
 }
 
 /// Everything a complete backend offers.

@@ -3,7 +3,7 @@
 
 use crate::follower::Following;
 use crate::hook::Call;
-use crate::resume::{Whose, begun, inherit, reader};
+use crate::resume::{Whose, begun, inherit, intent_reader};
 use crate::transcript_file::portion;
 use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, Clock, StoreError, SystemClock};
@@ -45,7 +45,7 @@ async fn registered(
     fork: &Whose,
     patience: Duration,
 ) -> Result<(), StoreError> {
-    let store = call.services.store(Some(patience)).await?;
+    let store = call.services.stores.open(Some(patience)).await?;
     let id = fork.id();
     if store.hook_session(&id).await?.is_some() {
         return Ok(());
@@ -57,7 +57,7 @@ async fn registered(
         begun(fork),
         &contract.unwrap_or_default(),
         &edits,
-        reader(&call.services.intents()),
+        intent_reader(),
     );
     // Another hook was faster: it is registered.
     let progress = following.into_progress(SystemClock.now());

@@ -15,7 +15,7 @@ use crate::dispatch::Reply;
 use crate::error_log::{Fault, note, tellable};
 use crate::hook::Call;
 use crate::runtime;
-use crate::services::{BRIEF, Services};
+use crate::services::{STORE_TIMEOUT, Services};
 use check::{Inquiry, Looked};
 use decision::is_never_stopped;
 use grov_domain::{ClientSessionId, StoreError};
@@ -156,18 +156,18 @@ pub(crate) fn after(call: &Call<'_>) -> Result<Option<String>, String> {
     else {
         return Ok(None);
     };
-    let noted = runtime()?.block_on(note_ran(&**call.services, &whose.id(), tool_use_id));
+    let noted = runtime()?.block_on(note_ran(call.services, &whose.id(), tool_use_id));
     noted.map_err(|error| error.to_string())?;
     Ok(None)
 }
 
 /// Nearly every call was never asked about: only for those that were the database is opened to be written.
 async fn note_ran(
-    services: &dyn Services,
+    services: &Services,
     session: &ClientSessionId,
     tool_use_id: &str,
 ) -> Result<(), StoreError> {
-    let Some(store) = services.existing_store(Some(BRIEF)).await? else {
+    let Some(store) = services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(());
     };
     let log = store.guard_log(session).await?;
@@ -175,7 +175,7 @@ async fn note_ran(
         .iter()
         .any(|guarded| guarded.tool_use_id == tool_use_id && !guarded.ran)
     {
-        let store = services.store(Some(BRIEF)).await?;
+        let store = services.stores.open(Some(STORE_TIMEOUT)).await?;
         store.mark_guarded_run(session, tool_use_id).await?;
     }
     Ok(())
@@ -242,7 +242,7 @@ impl Noting {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Opened;
+    use crate::testing::services;
 
     #[test]
     fn what_cannot_be_noted_is_not_waited_for() {
@@ -289,8 +289,8 @@ mod tests {
         let home = Home::locate(Some(folder.path()), &environment).unwrap();
         std::fs::write(home.config_file(), configuration).unwrap();
         let database = home.database();
-        let services: Arc<dyn Services> = Arc::new(Opened::at(database.clone()));
-        runtime().unwrap().block_on(services.store(None)).unwrap();
+        let services = services(database.clone());
+        runtime().unwrap().block_on(services.stores.open(None)).unwrap();
         let lock = std::fs::File::open(database.with_extension("db.lock")).unwrap();
         lock.lock().unwrap();
         let input = serde_json::json!({

@@ -3,9 +3,9 @@
 use crate::Work;
 use crate::delivery_log::ToldList;
 use crate::resume::Whose;
-use crate::services::{HookBackend, Services};
+use crate::services::Services;
 use crate::transcript_file::first_directory;
-use grov_domain::ClientSessionId;
+use grov_domain::{ClientSessionId, StoreConnection};
 use grov_hooks::event::Input;
 use grov_runtime::{Environment, Home, Inputs, Settings};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub struct Hook<'a> {
     /// What is done elsewhere.
     pub programs: &'a dyn Programs,
     /// Where answers come from.
-    pub services: &'a Arc<dyn Services>,
+    pub services: &'a Arc<Services>,
     /// When the client began to wait, as far as that is known.
     pub since: Instant,
 }
@@ -59,7 +59,7 @@ pub(crate) struct Call<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) daemon_port: Option<u16>,
     pub(crate) programs: &'a dyn Programs,
-    pub(crate) services: &'a Arc<dyn Services>,
+    pub(crate) services: &'a Arc<Services>,
     pub(crate) since: Instant,
 }
 
@@ -101,7 +101,7 @@ impl Call<'_> {
 
     /// Puts away a store that was written to. A process that ends with the answer leaves the connection to its end, which
     /// loses nothing: closing the last one carries the write-ahead log over into the database and waits for the disk.
-    pub(crate) fn put_away(&self, store: Box<dyn HookBackend>) {
+    pub(crate) fn put_away(&self, store: Box<dyn StoreConnection>) {
         if self.programs.ends() {
             std::mem::forget(store);
         }

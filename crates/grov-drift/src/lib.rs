@@ -45,7 +45,7 @@ pub use grov_hooks::settings::{BASE_URL_HEADER, HTTP_HOOK_PATH, PROJECT_HEADER, 
 pub use grov_session::IntentReader;
 pub use guard::Noting;
 pub use hook::{Hook, Programs};
-pub use services::{HookBackend, Services};
+pub use services::{BuildJudge, Services};
 pub use worker::Work;
 
 /// A runtime for one answer, on the current thread.

@@ -6,16 +6,17 @@ use crate::follower::pending::{announce, is_quiet, may_wait};
 use crate::hook::Call;
 use crate::resume::{Whose, begin, reader, take_up};
 use crate::room::Room;
-use crate::services::{BRIEF, HookBackend};
+use crate::services::STORE_TIMEOUT;
 use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_asking, remembered};
 use crate::transcript_file::{catch_up, length, portion};
 use crate::{Work, daemon, runtime};
 use grov_actions::transcript::typed;
-use grov_domain::{ClientSessionId, Clock, HookSession, IntentExtractor, StoreError, SystemClock, TaskId};
+use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::Place;
 use grov_redact::Redactor;
+use grov_rules::IntentMemo;
 use grov_runtime::{DriftSettings, MemorySettings, Settings};
 use grov_session::sanitize_prompt;
 use std::borrow::Cow;
@@ -69,7 +70,7 @@ pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
         settings: &settings,
         drift: settings.drift(),
         memory: settings.memory(),
-        intents: call.services.intents(),
+        intents: Arc::<IntentMemo>::default(),
     };
     let event = call.input.prompt_id.as_deref().map(|id| {
         let prompt = BuildHasherDefault::<DefaultHasher>::default().hash_one((id, &*prompt));
@@ -120,13 +121,13 @@ struct Arrival<'a> {
     drift: DriftSettings,
     memory: MemorySettings,
     /// What prompts ask for: each is read once, while the database has the word where that can be.
-    intents: Arc<dyn IntentExtractor>,
+    intents: Arc<IntentMemo>,
 }
 
 impl Arrival<'_> {
     /// What the agent is told.
     async fn answer(&self) -> Result<Option<String>, StoreError> {
-        let open = self.call.services.store(Some(BRIEF));
+        let open = self.call.services.stores.open(Some(STORE_TIMEOUT));
         let read = async {
             if self.prompt.len() <= READ_AHEAD {
                 self.intents.prefetch_alone(&sanitize_prompt(self.prompt));
@@ -156,7 +157,7 @@ impl Arrival<'_> {
     }
 
     /// Takes the prompt in, and keeps what is to be told with it. `false`: somebody else wrote meanwhile.
-    async fn take_in(&self, store: &dyn HookBackend, told: &mut ToTell) -> Result<bool, StoreError> {
+    async fn take_in(&self, store: &dyn StoreConnection, told: &mut ToTell) -> Result<bool, StoreError> {
         let standing = store.hook_session_summary(&self.whose.id()).await?;
         let unread = self.unread(standing.as_ref());
         match unread {
@@ -203,7 +204,7 @@ impl Arrival<'_> {
     /// Notes the prompt, for whoever follows the session next, and keeps what is to be told with it.
     async fn note(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         session: Option<HookSession>,
         length: u64,
         told: &mut ToTell,
@@ -251,14 +252,14 @@ impl Arrival<'_> {
         }
     }
 
-    async fn is_off(&self, store: &dyn HookBackend) -> Result<bool, StoreError> {
+    async fn is_off(&self, store: &dyn StoreConnection) -> Result<bool, StoreError> {
         let project = Place::locate(&self.whose.directory).project();
         is_off(store, project.key(), Some(&self.whose.id())).await
     }
 
     /// Follows the session up to this prompt.
-    async fn follow(&self, store: &dyn HookBackend, told: &mut ToTell) -> Result<bool, StoreError> {
-        let mut following = take_up(store, self.call.home, self.whose, &self.intents).await?;
+    async fn follow(&self, store: &dyn StoreConnection, told: &mut ToTell) -> Result<bool, StoreError> {
+        let mut following = take_up(store, self.call.home, self.whose, reader(&self.intents)).await?;
         // After that: a fork is off where what it goes on with is.
         let is_off = self.is_off(store).await?;
         let until = Instant::now() + TIME_TO_FOLLOW;
@@ -287,7 +288,12 @@ impl Arrival<'_> {
     }
 
     /// Asks memory about the prompt, once.
-    async fn ask(&self, store: &dyn HookBackend, is_off: bool, told: &mut ToTell) -> Result<(), StoreError> {
+    async fn ask(
+        &self,
+        store: &dyn StoreConnection,
+        is_off: bool,
+        told: &mut ToTell,
+    ) -> Result<(), StoreError> {
         if told.memory.is_none() {
             let is_asked = self.memory.enabled && !is_off && is_worth_asking(self.prompt);
             let correction = told.correction.as_deref().map_or(0, |text| text.chars().count());
@@ -313,7 +319,7 @@ impl Arrival<'_> {
     /// What memory knows about the prompt, in so many characters.
     async fn remembered(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         room: usize,
     ) -> Result<Option<RenderedMemories>, StoreError> {
         let told: HashSet<TaskId> = self.call.told_list().map(|list| list.read()).unwrap_or_default();

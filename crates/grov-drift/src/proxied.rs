@@ -1,14 +1,15 @@
 //! Sessions that go through the proxy: what it recorded of them.
 
 use crate::hook::Call;
-use crate::resume::{Whose, reader};
-use crate::services::BRIEF;
+use crate::resume::{Whose, intent_reader};
+use crate::services::STORE_TIMEOUT;
 use crate::task_rows;
 use crate::team_memory::is_off;
 use crate::transcript_file::last;
 use grov_domain::{GoalContract, SessionDigest, StoreError, active_task};
 use grov_project::{GrovIgnore, Place};
 use grov_query::ActiveConstraints;
+use grov_rules::session_summary;
 use grov_session::capture::PerformedAction;
 
 /// What the session is held to and where it stands; `None` where Grov is to be silent or knows nothing.
@@ -16,7 +17,7 @@ pub(crate) async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let Some(store) = call.services.existing_store(Some(BRIEF)).await? else {
+    let Some(store) = call.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);
     };
     let place = Place::locate(&whose.directory);
@@ -28,7 +29,7 @@ pub(crate) async fn standing(
     let Some(task) = active_task(tasks.iter().map(|task| &task.state)) else {
         return Ok(None);
     };
-    let contract = ActiveConstraints::load(&*store, reader(&call.services.intents()), task, None)
+    let contract = ActiveConstraints::load(&*store, intent_reader(), task, None)
         .await?
         .contract;
     let steps = store.steps(&task.session_id).await?;
@@ -38,5 +39,5 @@ pub(crate) async fn standing(
     let material = task_rows::material(&contract, done, root, &ignore);
     let answer = last(whose.transcript.as_deref()).answer;
     let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
-    Ok(Some((contract, call.services.summary(&question))))
+    Ok(Some((contract, session_summary(&question))))
 }

@@ -2,14 +2,14 @@
 
 use crate::delivery_log::ToldList;
 use crate::follower::Following;
-use crate::services::HookBackend;
 use crate::transcript_file::{BEGINNING, portion};
 use grov_domain::{
-    ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, IntentExtractor, StoreError, SwitchScope,
+    ClientSessionId, Clock, GoalEdit, GuardRecord, HookSession, StoreConnection, StoreError, SwitchScope,
     SystemClock,
 };
 use grov_project::Place;
 use grov_redact::Redactor;
+use grov_rules::IntentMemo;
 use grov_runtime::Home;
 use grov_session::IntentReader;
 use serde::{Deserialize, Serialize};
@@ -36,21 +36,21 @@ impl Whose {
 
 /// The session as it is stored, or as it begins.
 pub(crate) async fn take_up(
-    store: &dyn HookBackend,
+    store: &dyn StoreConnection,
     home: &Home,
     whose: &Whose,
-    intents: &Arc<dyn IntentExtractor>,
+    read: IntentReader,
 ) -> Result<Following, StoreError> {
-    take_up_since(store, home, whose, None, intents).await
+    take_up_since(store, home, whose, None, read).await
 }
 
 /// The same; of a session that no hook could register so far, what was done since then is its own.
 pub(crate) async fn take_up_since(
-    store: &dyn HookBackend,
+    store: &dyn StoreConnection,
     home: &Home,
     whose: &Whose,
     since: Option<OffsetDateTime>,
-    intents: &Arc<dyn IntentExtractor>,
+    read: IntentReader,
 ) -> Result<Following, StoreError> {
     let id = whose.id();
     let session = match store.hook_session(&id).await? {
@@ -62,7 +62,7 @@ pub(crate) async fn take_up_since(
         }
     };
     let edits = store.goal_edits(&id).await?;
-    let mut following = Following::resume(session, &edits, reader(intents));
+    let mut following = Following::resume(session, &edits, read);
     following.guarded(&store.guard_log(&id).await?);
     let session = following.session_mut();
     if let Some(transcript) = &whose.transcript {
@@ -72,14 +72,19 @@ pub(crate) async fn take_up_since(
 }
 
 /// Tells what prompts ask for, and reads each once.
-pub(crate) fn reader(intents: &Arc<dyn IntentExtractor>) -> IntentReader {
+pub(crate) fn reader(intents: &Arc<IntentMemo>) -> IntentReader {
     let intents = Arc::clone(intents);
     Arc::new(move |question| intents.extract_intent(question))
 }
 
+/// Reads what prompts ask for, each prompt once.
+pub(crate) fn intent_reader() -> IntentReader {
+    reader(&Arc::default())
+}
+
 /// A session that no hook saw before, with what it inherits.
 pub(crate) async fn begin(
-    store: &dyn HookBackend,
+    store: &dyn StoreConnection,
     home: &Home,
     whose: &Whose,
 ) -> Result<HookSession, StoreError> {
@@ -117,7 +122,7 @@ pub(crate) fn continued(whose: &Whose) -> Option<ClientSessionId> {
 /// What was said to another session stands in this one's history, and what a person changed of its goal, allowed in it or
 /// turned off holds here. Done twice, it comes to the same.
 pub(crate) async fn inherit(
-    store: &dyn HookBackend,
+    store: &dyn StoreConnection,
     home: &Home,
     from: &ClientSessionId,
     to: &ClientSessionId,
@@ -159,8 +164,7 @@ pub(crate) async fn inherit(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::services::Services;
-    use crate::testing::Opened;
+    use crate::testing::services;
     use grov_domain::{GoalEditId, GoalEditKind, GuardVerdict};
     use grov_runtime::Environment;
     use std::fs;
@@ -194,7 +198,7 @@ mod tests {
         };
         let runtime = crate::runtime().unwrap();
         runtime.block_on(async {
-            let store = Opened::at(home.database()).store(None).await.unwrap();
+            let store = services(home.database()).stores.open(None).await.unwrap();
             let store = &*store;
             let edit = GoalEdit {
                 id: GoalEditId::fresh(),

@@ -5,7 +5,7 @@ use crate::delivery_log::ToldList;
 use crate::error_log::{note, tellable};
 use crate::hook::Call;
 use crate::prompt::once;
-use crate::resume::{Whose, take_up};
+use crate::resume::{Whose, intent_reader, take_up};
 use crate::team_memory::{Prompt, RenderedMemories, is_off, newest};
 use crate::transcript_file::{catch_up, last};
 use crate::{daemon, fork, proxied, runtime, task_rows};
@@ -14,6 +14,7 @@ use grov_hooks::event;
 use grov_memory::Budget;
 use grov_project::{GrovIgnore, Place};
 use grov_redact::Redactor;
+use grov_rules::session_summary;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Time for looking whether files are as memories left them.
@@ -102,7 +103,7 @@ async fn registered(
     whose: &Whose,
     tokens: usize,
 ) -> Result<Option<RenderedMemories>, StoreError> {
-    let store = call.services.store(Some(BUSY_PATIENCE)).await?;
+    let store = call.services.stores.open(Some(BUSY_PATIENCE)).await?;
     let told_before = call.told_list().map(|list| list.read()).unwrap_or_default();
     let id = whose.id();
     let beginning = Prompt {
@@ -114,7 +115,7 @@ async fn registered(
         time_for_files: TIME_FOR_FILES,
     };
     let told = newest(&*store, &beginning).await?;
-    let mut following = take_up(&*store, call.home, whose, &call.services.intents()).await?;
+    let mut following = take_up(&*store, call.home, whose, intent_reader()).await?;
     following.session_mut().memories_told += told.as_ref().map_or(0, |told| told.memories.len() as u64);
     let progress = following.into_progress(SystemClock.now());
     // Another hook was faster: it is registered.
@@ -146,14 +147,14 @@ async fn standing(
     call: &Call<'_>,
     whose: &Whose,
 ) -> Result<Option<(GoalContract, SessionDigest)>, StoreError> {
-    let store = call.services.store(Some(BUSY_PATIENCE)).await?;
+    let store = call.services.stores.open(Some(BUSY_PATIENCE)).await?;
     let place = Place::locate(&whose.directory);
     let id = whose.id();
     if is_off(&*store, place.project().key(), Some(&id)).await? {
         return Ok(None);
     }
     for _ in 0..TRIES {
-        let mut following = take_up(&*store, call.home, whose, &call.services.intents()).await?;
+        let mut following = take_up(&*store, call.home, whose, intent_reader()).await?;
         if let Err(error) = catch_up(&mut following, Instant::now() + TIME_TO_FOLLOW) {
             note(Some(call.home), &format!("the transcript: {error}"));
         }
@@ -168,7 +169,7 @@ async fn standing(
         let ignore = GrovIgnore::at(&place);
         let material = task_rows::material(&contract, task_rows::done(&steps), root, &ignore);
         let question = material.summary_question(&contract.goal, &contract.constraints, &answer);
-        let digest = call.services.summary(&question);
+        let digest = session_summary(&question);
         return Ok(Some((contract, digest)));
     }
     Ok(None)

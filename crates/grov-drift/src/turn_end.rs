@@ -2,7 +2,7 @@
 
 use crate::hook::Call;
 use crate::resume::Whose;
-use crate::services::BRIEF;
+use crate::services::STORE_TIMEOUT;
 use crate::worker::Work;
 use crate::{daemon, runtime};
 use grov_domain::{ClientSessionId, StoreError};
@@ -64,7 +64,7 @@ fn whose(call: &Call<'_>) -> Result<Option<Whose>, String> {
 
 /// A directory of the session that is still there, as hooks before this one knew it: where it began, else its project.
 async fn stored(call: &Call<'_>, session: &str) -> Result<Option<PathBuf>, StoreError> {
-    let Some(store) = call.services.existing_store(Some(BRIEF)).await? else {
+    let Some(store) = call.services.stores.open_existing(Some(STORE_TIMEOUT)).await? else {
         return Ok(None);
     };
     let session = store.hook_session_summary(&ClientSessionId::new(session)).await?;

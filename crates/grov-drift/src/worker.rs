@@ -5,12 +5,13 @@ mod save;
 use crate::error_log::{Fault, note};
 use crate::follower::Following;
 use crate::hook::settings;
-use crate::resume::{Whose, reader, take_up_since};
-use crate::services::{HookBackend, Services};
+use crate::resume::{Whose, intent_reader, take_up_since};
+use crate::services::Services;
 use crate::transcript_file::{catch_up, catch_up_subagents, last, last_said_by, length, subagent_transcript};
-use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreError, SystemClock};
+use grov_domain::{AgentId, Clock, HookCheck, HookSession, StoreConnection, StoreError, SystemClock};
 use grov_hooks::event;
 use grov_redact::Redactor;
+use grov_rules::extract_intent;
 use grov_runtime::{Environment, Home, Settings};
 use serde::{Deserialize, Serialize};
 use std::fs::{DirBuilder, File, OpenOptions as FileOptions, TryLockError};
@@ -81,7 +82,7 @@ impl Work {
     ///
     /// # Errors
     /// What hindered it. What was done is followed by the next hook of the session then.
-    pub fn done(self, home: &Home, environment: &Environment, services: &dyn Services) -> Result<(), Fault> {
+    pub fn done(self, home: &Home, environment: &Environment, services: &Services) -> Result<(), Fault> {
         let patience = self.patience();
         match self.done_within(home, environment, services, patience)? {
             Some(work) => work.left(),
@@ -97,7 +98,7 @@ impl Work {
         self,
         home: &Home,
         environment: &Environment,
-        services: &dyn Services,
+        services: &Services,
     ) -> Result<Option<Self>, Fault> {
         self.done_within(home, environment, services, Duration::ZERO)
     }
@@ -106,7 +107,7 @@ impl Work {
         self,
         home: &Home,
         environment: &Environment,
-        services: &dyn Services,
+        services: &Services,
         patience: Duration,
     ) -> Result<Option<Self>, Fault> {
         // One at a time works on a session, and finds what came meanwhile.
@@ -211,18 +212,17 @@ fn lock(home: &Home, session: &str, patience: Duration) -> io::Result<Option<Fil
 struct AfterTurn<'a> {
     home: &'a Home,
     environment: &'a Environment,
-    services: &'a dyn Services,
+    services: &'a Services,
     settings: Settings,
     work: Work,
 }
 
 impl AfterTurn<'_> {
     async fn done(&self) -> Result<(), StoreError> {
-        let store = self.services.store(None).await?;
+        let store = self.services.stores.open(None).await?;
         let done = self.done_with(&*store).await;
         // What an older version wrote: here no hook waits for it. The next worker tries again.
-        let intents = self.services.intents();
-        if let Err(error) = store.clean(&|question| intents.extract_intent(question)).await {
+        if let Err(error) = store.clean(&extract_intent).await {
             note(Some(self.home), &format!("cleaning old rows: {error}"));
         }
         // In order, also after a fault, so that no hook finds much to be read in front of the database.
@@ -230,7 +230,7 @@ impl AfterTurn<'_> {
         done.and(closed)
     }
 
-    async fn done_with(&self, store: &dyn HookBackend) -> Result<(), StoreError> {
+    async fn done_with(&self, store: &dyn StoreConnection) -> Result<(), StoreError> {
         let news = self.follow(store).await?;
         let is_turn = matches!(
             self.work.event.as_str(),
@@ -247,13 +247,14 @@ impl AfterTurn<'_> {
     }
 
     /// Follows the session and its subagents. Since when there is something new; `None`: nothing was.
-    async fn follow(&self, store: &dyn HookBackend) -> Result<News, StoreError> {
+    async fn follow(&self, store: &dyn StoreConnection) -> Result<News, StoreError> {
         let home = self.home;
         let is_end = self.work.event == event::SESSION_END;
-        let intents = self.services.intents();
+        let intents = intent_reader();
         let turn_began = last(self.work.whose.transcript.as_deref()).prompted_at;
         for _ in 0..TRIES {
-            let mut following = take_up_since(store, home, &self.work.whose, turn_began, &intents).await?;
+            let mut following =
+                take_up_since(store, home, &self.work.whose, turn_began, intents.clone()).await?;
             let before = following.session().updated_at;
             let known = (following.session().prompts, following.session().actions);
             let is_at_end =
@@ -294,12 +295,12 @@ impl AfterTurn<'_> {
     /// looked at anew, and this is replaced.
     async fn unspoken(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         session: &HookSession,
         now: OffsetDateTime,
     ) -> Result<Option<HookCheck>, StoreError> {
         let edits = store.goal_edits(&session.client_session_id).await?;
-        let mut following = Following::resume(session.clone(), &edits, reader(&self.services.intents()));
+        let mut following = Following::resume(session.clone(), &edits, intent_reader());
         following.set_corrects(false);
         Ok(following.check(now))
     }
@@ -356,7 +357,7 @@ mod tests {
         let environment = Environment::default();
         let home = Home::locate(Some(&folder.path().join("home")), &environment).unwrap();
         home.create().unwrap();
-        let services = crate::testing::Opened::at(home.database());
+        let services = crate::testing::services(home.database());
         for event in [event::STOP, event::SESSION_END] {
             let work = Work {
                 whose: Whose {
@@ -372,7 +373,7 @@ mod tests {
         }
         let runtime = crate::runtime().unwrap();
         runtime.block_on(async {
-            let store = services.store(None).await.unwrap();
+            let store = services.stores.open(None).await.unwrap();
             let id = grov_domain::ClientSessionId::new(name);
             assert!(
                 store

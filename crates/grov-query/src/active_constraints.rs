@@ -1,16 +1,10 @@
 //! What an agent is held to: what the task knows, and what a person changed of it.
 
 use grov_domain::{
-    ClientSessionId, GoalContract, GoalEdit, GoalEditKind, GoalStore, HookStore, OrchestrationStore,
-    SessionState, StoreError, without_own_text,
+    ClientSessionId, GoalContract, GoalEdit, GoalEditKind, SessionState, Store, StoreError, without_own_text,
 };
 use grov_session::{GoalContractBuilder, IntentReader, TaskGoal, instructions};
 use time::OffsetDateTime;
-
-/// Where it is read from.
-pub trait ConstraintStore: GoalStore + OrchestrationStore + HookStore {}
-
-impl<T: GoalStore + OrchestrationStore + HookStore + ?Sized> ConstraintStore for T {}
 
 /// What the agent is held to in a task.
 pub struct ActiveConstraints {
@@ -25,8 +19,8 @@ impl ActiveConstraints {
     ///
     /// # Errors
     /// Those of the store.
-    pub async fn load<S: ConstraintStore + ?Sized>(
-        store: &S,
+    pub async fn load(
+        store: &dyn Store,
         reader: IntentReader,
         task: &SessionState,
         until: Option<OffsetDateTime>,
@@ -71,8 +65,8 @@ impl ActiveConstraints {
     }
 }
 
-async fn edits<S: GoalStore + ?Sized>(
-    store: &S,
+async fn edits(
+    store: &dyn Store,
     session: &ClientSessionId,
     until: Option<OffsetDateTime>,
 ) -> Result<Vec<GoalEdit>, StoreError> {

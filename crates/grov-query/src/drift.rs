@@ -1,10 +1,10 @@
 //! How sessions keep to their goals: the log, where they stand, and what they were told.
 
-use crate::{ActiveConstraints, Lookup, ReadStore, SelectedSession, find_session, hook_sessions};
+use crate::{ActiveConstraints, Lookup, SelectedSession, find_session, hook_sessions};
 use grov_domain::{
     ClientSessionId, Correction, CorrectionOutcome, DriftEvent, DriftEventId, DriftFilter, DriftState,
     Finding, JudgedBy, OFF_GOAL_BELOW, RecoveryStep, SessionFilter, SessionId, SessionMode, SessionState,
-    SessionStatus, StoreError,
+    SessionStatus, Store, StoreError,
 };
 use grov_session::IntentReader;
 use serde::Serialize;
@@ -200,7 +200,7 @@ pub enum LogScope {
 /// # Errors
 /// Those of the store.
 pub async fn drift_log(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     of: &LogScope,
     limit: Option<u32>,
 ) -> Result<Vec<DriftEvent>, StoreError> {
@@ -233,7 +233,7 @@ pub async fn drift_log(
 }
 
 /// What hooks found off goal in sessions.
-async fn found(store: &dyn ReadStore, sessions: &[ClientSessionId]) -> Result<Vec<DriftEvent>, StoreError> {
+async fn found(store: &dyn Store, sessions: &[ClientSessionId]) -> Result<Vec<DriftEvent>, StoreError> {
     let mut events = Vec::new();
     for session in sessions {
         let checks = store.hook_checks(session).await?;
@@ -251,10 +251,7 @@ async fn found(store: &dyn ReadStore, sessions: &[ClientSessionId]) -> Result<Ve
 ///
 /// # Errors
 /// Those of the store.
-pub async fn active_sessions(
-    store: &dyn ReadStore,
-    project: &str,
-) -> Result<Vec<SelectedSession>, StoreError> {
+pub async fn active_sessions(store: &dyn Store, project: &str) -> Result<Vec<SelectedSession>, StoreError> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
         status: Some(SessionStatus::Active),
@@ -284,7 +281,7 @@ pub async fn active_sessions(
 /// # Errors
 /// Those of the store.
 pub async fn drift_status(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     reader: IntentReader,
     task: &SessionState,
 ) -> Result<DriftStatusView, StoreError> {
@@ -367,7 +364,7 @@ fn counts(scores: &[Option<u8>], corrections: &[Correction]) -> Counts {
 ///
 /// # Errors
 /// Returns the store's error.
-pub async fn find_event(store: &dyn ReadStore, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
+pub async fn find_event(store: &dyn Store, id: &str) -> Result<Lookup<DriftEvent>, StoreError> {
     if let Some(event) = store.drift_event(&DriftEventId::new(id)).await? {
         return Ok(Lookup::Found(event));
     }
@@ -387,10 +384,7 @@ pub async fn find_event(store: &dyn ReadStore, id: &str) -> Result<Lookup<DriftE
 ///
 /// # Errors
 /// Those of the store.
-pub async fn correction_of(
-    store: &dyn ReadStore,
-    event: &DriftEvent,
-) -> Result<Option<Correction>, StoreError> {
+pub async fn correction_of(store: &dyn Store, event: &DriftEvent) -> Result<Option<Correction>, StoreError> {
     let (Some(session), Some(step)) = (&event.client_session_id, &event.step_id) else {
         return Ok(None);
     };

@@ -1,10 +1,9 @@
 //! Sessions that hooks alone know, in the shape of those that the proxy recorded: one task each.
 
-use crate::ReadStore;
 use grov_domain::{
     ClientSessionId, Correction, CorrectionId, CorrectionLevel, CorrectionOutcome, DriftEvent, DriftEventId,
     Effect, ExchangeId, HookCheck, HookSession, HookStep, JudgedBy, OFF_GOAL_BELOW, ProjectStatus,
-    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, StoreError, TokenTotals,
+    SessionMode, SessionState, SessionStatus, SessionSummary, StepRow, Store, StoreError, TokenTotals,
 };
 
 /// Sessions of a project that are looked at, the newest.
@@ -12,7 +11,7 @@ const MOST: u32 = 1_000;
 
 /// The session of this id, or with an id that begins like this if only one of the project does.
 pub(crate) async fn find(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     wanted: &str,
     project: &str,
 ) -> Result<Option<HookSession>, StoreError> {
@@ -33,7 +32,7 @@ pub(crate) async fn find(
 ///
 /// # Errors
 /// Those of the store.
-pub async fn project_status(store: &dyn ReadStore, project: &str) -> Result<ProjectStatus, StoreError> {
+pub async fn project_status(store: &dyn Store, project: &str) -> Result<ProjectStatus, StoreError> {
     let mut status = store.project_status(project).await?;
     let sessions = store.hook_sessions(project, MOST).await?;
     status.sessions += sessions.len() as u64;

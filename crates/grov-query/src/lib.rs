@@ -21,7 +21,7 @@ mod sessions;
 mod steps;
 mod views;
 
-pub use active_constraints::{ActiveConstraints, ConstraintStore};
+pub use active_constraints::ActiveConstraints;
 pub use drift::{
     CorrectionView, Counts, DriftStatusView, EventView, LogScope, active_sessions, correction_of, drift_log,
     drift_status, find_event, recovery_step_text,
@@ -36,39 +36,3 @@ pub use session_stats::{SessionStats, session_stats};
 pub use sessions::{NewestSession, SelectedSession, find_session, newest_active_session, newest_session};
 pub use steps::{SessionSteps, find_steps};
 pub use views::{SessionView, StepView, TaskView, TokensView};
-
-use grov_domain::{
-    DriftStore, GoalStore, HookStore, LedgerStore, MemorySearch, MemoryStore, OrchestrationStore,
-    SessionStore, SpendingStore, SwitchStore, TaskStore,
-};
-
-/// The store ports that read models use.
-pub trait ReadStore:
-    SessionStore
-    + HookStore
-    + OrchestrationStore
-    + TaskStore
-    + DriftStore
-    + GoalStore
-    + LedgerStore
-    + MemorySearch
-    + MemoryStore
-    + SpendingStore
-    + SwitchStore
-{
-}
-
-impl<T> ReadStore for T where
-    T: SessionStore
-        + HookStore
-        + OrchestrationStore
-        + TaskStore
-        + DriftStore
-        + GoalStore
-        + LedgerStore
-        + MemorySearch
-        + MemoryStore
-        + SpendingStore
-        + SwitchStore
-{
-}

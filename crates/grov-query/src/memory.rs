@@ -1,7 +1,7 @@
 //! Memories as people and agents ask for them.
 
-use crate::{Lookup, ReadStore};
-use grov_domain::{StoreError, Task, TaskId};
+use crate::Lookup;
+use grov_domain::{Store, StoreError, Task, TaskId};
 use grov_memory::Found;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashSet};
@@ -77,7 +77,7 @@ fn rounded(score: f64) -> f64 {
 ///
 /// # Errors
 /// Returns the store's error.
-pub async fn find_memory(store: &dyn ReadStore, id: &str) -> Result<Lookup<Task>, StoreError> {
+pub async fn find_memory(store: &dyn Store, id: &str) -> Result<Lookup<Task>, StoreError> {
     if let Some(task) = store.task(&TaskId::new(id)).await? {
         return Ok(Lookup::Found(task));
     }
@@ -97,7 +97,7 @@ pub fn title(task: &Task) -> &str {
 ///
 /// # Errors
 /// Those of the store.
-pub async fn memory_refs(store: &dyn ReadStore, ids: &[TaskId]) -> Result<Vec<MemoryRefView>, StoreError> {
+pub async fn memory_refs(store: &dyn Store, ids: &[TaskId]) -> Result<Vec<MemoryRefView>, StoreError> {
     let tasks = store.memories(ids).await?;
     Ok(tasks
         .iter()
@@ -112,7 +112,7 @@ pub async fn memory_refs(store: &dyn ReadStore, ids: &[TaskId]) -> Result<Vec<Me
 ///
 /// # Errors
 /// Those of the store.
-pub async fn replacements(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+pub async fn replacements(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut chain = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut next = store.task(id).await?.and_then(|task| task.superseded_by);
@@ -127,7 +127,7 @@ pub async fn replacements(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<Task
 ///
 /// # Errors
 /// Those of the store.
-pub async fn replaced_memories(store: &dyn ReadStore, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
+pub async fn replaced_memories(store: &dyn Store, id: &TaskId) -> Result<Vec<TaskId>, StoreError> {
     let mut found: Vec<TaskId> = Vec::new();
     let mut seen = HashSet::from([id.clone()]);
     let mut looked_at = 0;

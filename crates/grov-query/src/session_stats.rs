@@ -1,7 +1,6 @@
 //! A session at a glance: tokens, drift and memories.
 
-use crate::ReadStore;
-use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, TokenUsage};
+use grov_domain::{ClientSessionId, Lineage, OFF_GOAL_BELOW, SessionMode, Store, TokenUsage};
 use std::collections::HashSet;
 
 /// What is known of a session at a glance.
@@ -19,14 +18,14 @@ pub struct SessionStats {
 
 /// What the proxy recorded of a session, or what hooks found where it did not go through the proxy. `None` where neither
 /// knows it, and where the store fails.
-pub async fn session_stats(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
+pub async fn session_stats(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
     match proxied(store, session).await {
         Some(session_stats) => Some(session_stats),
         None => hook_sessions(store, session).await,
     }
 }
 
-async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
+async fn proxied(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
     let tasks = store.client_session(session).await.ok()?;
     let newest = tasks.iter().max_by_key(|task| task.state.last_update)?;
     let mut usage = TokenUsage::default();
@@ -54,7 +53,7 @@ async fn proxied(store: &dyn ReadStore, session: &ClientSessionId) -> Option<Ses
     })
 }
 
-async fn hook_sessions(store: &dyn ReadStore, session: &ClientSessionId) -> Option<SessionStats> {
+async fn hook_sessions(store: &dyn Store, session: &ClientSessionId) -> Option<SessionStats> {
     let session = store.hook_session_summary(session).await.ok().flatten()?;
     Some(SessionStats {
         usage: None,

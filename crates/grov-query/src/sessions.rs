@@ -1,10 +1,10 @@
 //! Selects the session that a person means.
 
+use crate::hook_sessions;
 use crate::lookup::Lookup;
-use crate::{ReadStore, hook_sessions};
 use grov_domain::{
     ClientSessionId, HookSession, SessionFilter, SessionId, SessionState, SessionStatus, SessionSummary,
-    StoreError, active_task,
+    Store, StoreError, active_task,
 };
 use std::collections::BTreeSet;
 use time::OffsetDateTime;
@@ -52,7 +52,7 @@ impl SelectedSession {
 /// # Errors
 /// Returns the store's error.
 pub async fn find_session(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     wanted: &str,
     project: &str,
 ) -> Result<Lookup<SelectedSession, BTreeSet<String>>, StoreError> {
@@ -84,7 +84,7 @@ pub async fn find_session(
 /// # Errors
 /// Returns the store's error.
 pub async fn newest_active_session(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     project: &str,
 ) -> Result<Option<NewestSession>, StoreError> {
     let recorded = newest_recorded(store, project).await?;
@@ -114,7 +114,7 @@ pub async fn newest_active_session(
 /// # Errors
 /// Returns the store's error.
 pub async fn newest_session(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     project: &str,
 ) -> Result<Option<(OffsetDateTime, ClientSessionId)>, StoreError> {
     let hooks = store.hook_sessions(project, 1).await?;
@@ -126,7 +126,7 @@ pub async fn newest_session(
     Ok(recorded.into_iter().chain(hooks).max())
 }
 
-async fn newest_recorded(store: &dyn ReadStore, project: &str) -> Result<Option<SessionSummary>, StoreError> {
+async fn newest_recorded(store: &dyn Store, project: &str) -> Result<Option<SessionSummary>, StoreError> {
     let filter = SessionFilter {
         project_path: Some(project.to_owned()),
         status: Some(SessionStatus::Active),
@@ -137,7 +137,7 @@ async fn newest_recorded(store: &dyn ReadStore, project: &str) -> Result<Option<
 }
 
 /// Returns the ids of client sessions with this prefix, or else those of tasks.
-async fn ids_with_prefix(store: &dyn ReadStore, prefix: &str) -> Result<BTreeSet<String>, StoreError> {
+async fn ids_with_prefix(store: &dyn Store, prefix: &str) -> Result<BTreeSet<String>, StoreError> {
     let sessions = store.sessions(&SessionFilter::default()).await?;
     let matching = |id: fn(&SessionState) -> &str| -> BTreeSet<String> {
         let ids = sessions.iter().map(|session| id(&session.state));
@@ -153,7 +153,7 @@ async fn ids_with_prefix(store: &dyn ReadStore, prefix: &str) -> Result<BTreeSet
 }
 
 /// The id of a client session selects the session; the id of one of its other tasks selects that task.
-async fn by_id(store: &dyn ReadStore, id: &str) -> Result<Option<SelectedSession>, StoreError> {
+async fn by_id(store: &dyn Store, id: &str) -> Result<Option<SelectedSession>, StoreError> {
     let client = ClientSessionId::new(id);
     let tasks = store.client_session(&client).await?;
     if !tasks.is_empty() {

@@ -1,9 +1,9 @@
 //! The steps of a session, from both paths.
 
+use crate::hook_sessions;
 use crate::lookup::Lookup;
 use crate::sessions::{SelectedSession, find_session};
-use crate::{ReadStore, hook_sessions};
-use grov_domain::{HookStep, SessionState, StepRow, StoreError};
+use grov_domain::{HookStep, SessionState, StepRow, Store, StoreError};
 use std::collections::BTreeSet;
 
 /// The steps of a session or of one of its tasks.
@@ -23,7 +23,7 @@ pub struct SessionSteps {
 /// # Errors
 /// Returns the store's error.
 pub async fn find_steps(
-    store: &dyn ReadStore,
+    store: &dyn Store,
     wanted: &str,
     project: &str,
 ) -> Result<Lookup<SessionSteps, BTreeSet<String>>, StoreError> {

@@ -2,7 +2,7 @@
 
 use super::intent::{newest, put_together};
 use super::reading::Reading;
-use grov_domain::{Intent, IntentExtractor, IntentQuestion};
+use grov_domain::{Intent, IntentQuestion};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,24 +18,25 @@ pub struct IntentMemo {
     readings: Mutex<HashMap<String, Arc<Reading>>>,
 }
 
-impl IntentExtractor for IntentMemo {
-    fn extract_intent(&self, question: &IntentQuestion) -> Intent {
+impl IntentMemo {
+    /// Answers as [`extract_intent`](super::extract_intent) does.
+    pub fn extract_intent(&self, question: &IntentQuestion) -> Intent {
         let prompts = newest(&question.prompts);
         let readings: Vec<Arc<Reading>> = prompts.iter().map(|prompt| self.reading(prompt)).collect();
         let readings: Vec<&Reading> = readings.iter().map(AsRef::as_ref).collect();
         put_together(&readings, &question.first_files)
     }
 
-    fn prefetch(&self, prompt: &str) {
+    /// Caches the reading of a prompt.
+    pub fn prefetch(&self, prompt: &str) {
         self.reading(prompt);
     }
 
-    fn prefetch_alone(&self, prompt: &str) {
+    /// Caches the reading of a prompt that a question asks about alone, or as the newest of several.
+    pub fn prefetch_alone(&self, prompt: &str) {
         put_together(&[&self.reading(prompt)], &[]);
     }
-}
 
-impl IntentMemo {
     fn reading(&self, prompt: &str) -> Arc<Reading> {
         if let Some(known) = self.lock().get(prompt) {
             return Arc::clone(known);

@@ -19,5 +19,5 @@ pub mod contract;
 
 pub use files::{set_aside, set_aside_databases};
 pub use spool::{DrainReport, Spool, SpoolError, drain_spool, spool_append};
-pub use sqlite::{IntegrityReport, OnCorruption, OpenOptions, SqliteStore};
+pub use sqlite::{IntegrityReport, OnCorruption, OpenOptions, SqliteOpener, SqliteStore};
 pub use writer::{BatchWriter, WriterOptions};

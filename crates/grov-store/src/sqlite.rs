@@ -25,7 +25,7 @@ mod tasks;
 mod transitions;
 
 pub use integrity::IntegrityReport;
-pub use open::{OnCorruption, OpenOptions};
+pub use open::{OnCorruption, OpenOptions, SqliteOpener};
 
 use async_trait::async_trait;
 use columns::params;

@@ -861,7 +861,6 @@ fn a_prompt_that_stands_in_the_transcript_before_its_hook_runs_counts_once() {
 
 #[test]
 fn a_prompt_read_ahead_is_noted_as_one_read_when_asked() {
-    use grov_domain::IntentExtractor as _;
     let intents = Arc::new(IntentMemo::default());
     let reader = || -> IntentReader {
         let intents = Arc::clone(&intents);

@@ -4,15 +4,15 @@ use super::decision::{Done, Question, Stop, decide};
 use super::unread_prompts::{newest_prompt, with_prompt, with_unread};
 use crate::follower::Following;
 use crate::hook::Call;
-use crate::resume::{Whose, begun, reader};
-use crate::services::{BRIEF, HookBackend, Services};
+use crate::resume::{Whose, begun, intent_reader};
+use crate::services::{STORE_TIMEOUT, Services};
 use crate::team_memory::is_off;
 use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
 use grov_actions::{ToolCall, content, kept_whole, understand_whole};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardRecord, GuardVerdict, HookSession, Rule,
-    StoreError, SystemClock, active_task,
+    StoreConnection, StoreError, SystemClock, active_task,
 };
 use grov_hooks::event::Input;
 use grov_project::Place;
@@ -40,7 +40,7 @@ pub(super) struct Inquiry {
     whose: Whose,
     /// The folder that the session's paths are meant from.
     pub(super) root: String,
-    services: Arc<dyn Services>,
+    services: Arc<Services>,
     reader: IntentReader,
     tool_use_id: String,
     pub(super) action: ActionSketch,
@@ -98,7 +98,7 @@ impl Inquiry {
         Some(Self {
             root: root.to_str()?.to_owned(),
             services: Arc::clone(call.services),
-            reader: reader(&call.services.intents()),
+            reader: intent_reader(),
             tool_use_id: input.tool_use_id.clone().unwrap_or_default(),
             masked: (safe != action).then_some(safe),
             action,
@@ -138,11 +138,11 @@ impl Inquiry {
     }
 
     async fn look_once(&self) -> Result<Looked, StoreError> {
-        let store = self.services.existing_store(Some(BRIEF)).await?;
+        let store = self.services.stores.open_existing(Some(STORE_TIMEOUT)).await?;
         self.look_with(store.as_deref()).await
     }
 
-    async fn look_with(&self, store: Option<&dyn HookBackend>) -> Result<Looked, StoreError> {
+    async fn look_with(&self, store: Option<&dyn StoreConnection>) -> Result<Looked, StoreError> {
         let id = self.whose.id();
         let project = Place::locate(&self.whose.directory).project();
         if let Some(store) = store
@@ -209,7 +209,7 @@ impl Inquiry {
             at: SystemClock.now(),
         };
         let noted = runtime()?.block_on(async {
-            let store = self.services.store(Some(BRIEF)).await?;
+            let store = self.services.stores.open(Some(STORE_TIMEOUT)).await?;
             store.save_guard_record(&Redactor::shared().clean(guarded)).await
         });
         noted.map_err(|error| error.to_string())
@@ -237,7 +237,7 @@ impl Inquiry {
     /// What the session is held to; `None` where nobody knows.
     async fn known(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         id: &ClientSessionId,
     ) -> Result<Option<Known>, StoreError> {
         if self.is_proxied {
@@ -273,7 +273,7 @@ impl Inquiry {
     /// into the contract.
     async fn past(
         &self,
-        store: Option<&dyn HookBackend>,
+        store: Option<&dyn StoreConnection>,
         known: &mut Known,
         stopped: &HashSet<String>,
         until: Instant,
@@ -361,7 +361,7 @@ fn nowhere(input: &Input) -> Option<Whose> {
 
 /// Subjects that ran though the guard asked about them, and the calls that it stopped.
 async fn guard_log(
-    store: &dyn HookBackend,
+    store: &dyn StoreConnection,
     id: &ClientSessionId,
 ) -> Result<(Vec<String>, HashSet<String>), StoreError> {
     let (ran, stopped): (Vec<GuardRecord>, Vec<GuardRecord>) = store

@@ -2,13 +2,12 @@
 
 use super::{AfterTurn, News};
 use crate::file_reasoning::file_reasoning;
-use crate::services::HookBackend;
 use crate::task_rows::{self, POLICY};
 use crate::transcript_file::{last, length, portion};
 use grov_actions::transcript::edits;
 use grov_domain::{
     Applied, Clock, FileReasoning, GoalContract, HookSession, HookStep, OFF_GOAL_BELOW, SessionState,
-    SessionStatus, SettlingJudge, StoreError, SystemClock, Task, TaskId, TaskTransition,
+    SessionStatus, SettlingJudge, StoreConnection, StoreError, SystemClock, Task, TaskId, TaskTransition,
 };
 use grov_hooks::event;
 use grov_project::{GrovIgnore, Place, hash_user, pins, without_ignored};
@@ -76,12 +75,12 @@ struct Due {
 impl AfterTurn<'_> {
     /// Saves what the session did so far, over what was saved before. `false`: something was forgotten meanwhile, and what
     /// is left is to be looked at anew.
-    pub(super) async fn kept(&self, store: &dyn HookBackend, news: News) -> Result<bool, StoreError> {
+    pub(super) async fn kept(&self, store: &dyn StoreConnection, news: News) -> Result<bool, StoreError> {
         let loaded = self.load(store).await?;
         let Some(loaded) = loaded.filter(|loaded| loaded.has_news(news)) else {
             return Ok(true);
         };
-        let judge = self.services.judge(&self.settings)?;
+        let judge = (self.services.judge)(&self.settings)?;
         let task = self.remembered(store, &loaded, &*judge).await;
         judge.close().await;
         let Some(task) = task? else {
@@ -99,7 +98,7 @@ impl AfterTurn<'_> {
         Ok(true)
     }
 
-    async fn load(&self, store: &dyn HookBackend) -> Result<Option<Loaded>, StoreError> {
+    async fn load(&self, store: &dyn StoreConnection) -> Result<Option<Loaded>, StoreError> {
         let whose = &self.work.whose;
         let id = whose.id();
         // The number first: what is forgotten after it makes what is read here outdated.
@@ -142,7 +141,7 @@ impl AfterTurn<'_> {
     /// The record to be saved; `None`: nothing is.
     async fn remembered(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         loaded: &Loaded,
         judge: &dyn SettlingJudge,
     ) -> Result<Option<Task>, StoreError> {
@@ -215,7 +214,7 @@ impl AfterTurn<'_> {
     }
 
     /// What was kept of the session before, the newest first.
-    async fn saved(&self, store: &dyn HookBackend) -> Result<Vec<Task>, StoreError> {
+    async fn saved(&self, store: &dyn StoreConnection) -> Result<Vec<Task>, StoreError> {
         let id = self.work.whose.id();
         let project = Place::locate(&self.work.whose.directory).project();
         let tasks = store.tasks_for_project(project.key(), LOOKED_AT).await?;
@@ -242,7 +241,7 @@ impl AfterTurn<'_> {
     /// Keeps why files are as they are, as far as it is new.
     async fn keep_reasoning(
         &self,
-        store: &dyn HookBackend,
+        store: &dyn StoreConnection,
         loaded: &Loaded,
         task: &Task,
     ) -> Result<(), StoreError> {

@@ -5,11 +5,12 @@ use super::open_files::OpenFiles;
 use super::recovery::{COPY, adopt_copy, remove_copy};
 use super::{SqliteStore, schema};
 use crate::files::{self, Identity};
-use grov_domain::StoreError;
+use async_trait::async_trait;
+use grov_domain::{StoreConnection, StoreError, StoreOpener};
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteSynchronous};
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What to do with a damaged database.
@@ -98,6 +99,41 @@ impl OpenOptions {
             options = options.pragma("max_page_count", pages.to_string());
         }
         options
+    }
+}
+
+/// Opens the database at one path.
+#[derive(Clone, Debug)]
+pub struct SqliteOpener(PathBuf);
+
+impl SqliteOpener {
+    /// An opener of the database at `path`.
+    pub fn new(path: &Path) -> Self {
+        Self(path.to_owned())
+    }
+}
+
+#[async_trait]
+impl StoreOpener for SqliteOpener {
+    async fn open(&self, timeout: Option<Duration>) -> Result<Box<dyn StoreConnection>, StoreError> {
+        let store = SqliteStore::open(
+            &self.0,
+            &timeout.map_or_else(OpenOptions::default, OpenOptions::with_timeout),
+        )
+        .await?;
+        Ok(Box::new(store))
+    }
+
+    async fn open_existing(
+        &self,
+        timeout: Option<Duration>,
+    ) -> Result<Option<Box<dyn StoreConnection>>, StoreError> {
+        let store = SqliteStore::open_existing(
+            &self.0,
+            &timeout.map_or_else(OpenOptions::default, OpenOptions::with_timeout),
+        )
+        .await?;
+        Ok(store.map(|store| Box::new(store) as Box<dyn StoreConnection>))
     }
 }
 
