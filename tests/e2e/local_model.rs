@@ -1,10 +1,10 @@
 //! A server of the kind that people run models on at home, asked by the judge and the embedder. It is about the protocol:
 //! how well so small a model judges does not matter.
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use grov_domain::{
     ActionSketch, ActionType, CallFilter, CallOutcome, EmbeddingProgress, ForcedRecoveryQuestion, Judge,
-    JudgedBy, LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SettlingJudge, SpendingStore,
+    LlmCall, MemoryScope, MemoryStore, MicroUsd, Purpose, SessionId, SettlingJudge, SpendingStore,
     SystemClock, Task, TaskId, TaskStatus,
 };
 use grov_llm::{EmbedderProvider, EmbedderSettings, HttpEmbedder, JudgeSettings, ModelJudge, Provider};
@@ -71,9 +71,10 @@ async fn a_local_server_answers_by_schema_and_its_tokens_are_counted() -> Result
     judge.close().await;
 
     let calls = store.calls(&CallFilter::default()).await?;
-    ensure!(first.by == JudgedBy::Model, "rules answered: {calls:?}");
-    ensure!(second.by == JudgedBy::Model, "rules answered: {calls:?}");
-    ensure!(!first.answer.recovery_prompt.is_empty() && !first.answer.mandatory_action.action.is_empty());
+    let (Some(first), Some(_)) = (first, second) else {
+        bail!("the model gave no answer: {calls:?}");
+    };
+    ensure!(!first.recovery_prompt.is_empty() && !first.mandatory_action.action.is_empty());
     ensure!(calls.len() == 2, "one call a question: {calls:?}");
     for call in &calls {
         ensure!(

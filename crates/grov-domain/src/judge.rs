@@ -407,19 +407,19 @@ pub trait Judge: Send + Sync {
         question: &Redacted<SummaryQuestion>,
     ) -> Judged<SessionDigest>;
 
-    /// How well actions serve the goal.
+    /// A model's verdict on how well actions serve the goal. `None` without a model: the rules have scored each action already.
     async fn check_drift(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<DriftQuestion>,
-    ) -> Judged<DriftVerdict>;
+    ) -> Option<DriftVerdict>;
 
-    /// The one action that is demanded after corrections failed.
+    /// The one action demanded after corrections failed. `None` without a model.
     async fn generate_forced_recovery(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<ForcedRecoveryQuestion>,
-    ) -> Judged<ForcedRecovery>;
+    ) -> Option<ForcedRecovery>;
 }
 
 /// A judge that settles its spending before its process ends.

@@ -5,8 +5,7 @@ use crate::counters::count;
 use crate::drift::Shared;
 use crate::session::{Session, Slot};
 use grov_domain::{
-    ActionSketch, ClientSessionId, Correction, DriftVerdict, JudgedBy, SessionId, StepId, StepRow,
-    StepVerdict,
+    ActionSketch, ClientSessionId, Correction, DriftVerdict, SessionId, StepId, StepRow, StepVerdict,
 };
 use grov_redact::{Redacted, Redactor};
 use grov_session::{JudgeRequest, RequestKind};
@@ -66,12 +65,8 @@ impl Errand {
     ) -> Option<(DriftVerdict, Option<(Option<usize>, Correction)>)> {
         let question = self.request.drift_question(&self.earlier(shared).await);
         let question = Redactor::shared().clean(question);
-        let judged = shared.judge.check_drift(Some(&self.task), &question).await;
-        if judged.by != JudgedBy::Model {
-            return None;
-        }
+        let verdict = shared.judge.check_drift(Some(&self.task), &question).await?;
         count(&shared.counters.judged);
-        let verdict = judged.answer;
         let mut session = self.slot.session();
         // What was judged by another goal than the one that counts now is recorded, no more.
         if session.task != self.task {
@@ -91,18 +86,18 @@ impl Errand {
             return;
         };
         let question = Redactor::shared().clean(question);
-        let judged = shared
+        let demanded = shared
             .judge
             .generate_forced_recovery(Some(&self.task), &question)
             .await;
-        if judged.by != JudgedBy::Model {
+        let Some(demanded) = demanded else {
             return;
-        }
+        };
         let mut session = self.slot.session();
         let now = shared.clock.now();
         if session
             .engine
-            .apply_forced_recovery(&self.request, &judged.answer, now)
+            .apply_forced_recovery(&self.request, &demanded, now)
         {
             shared.save_state(&session);
         }

@@ -4,7 +4,7 @@
 //! A line is a turn, those of a session in order:
 //! `{"session": "a", "prompt": "…", "answer": "…", "actions": [{"type": "edit", "files": ["src/a.rs"], "command": null,
 //! "text": "what is written, or why", "failed": false, "effects": ["modify"]}]}`. Nothing is sent: every question is rendered for the default
-//! model, its size is noted where money for it would be set aside, and rules answer it. What they answer decides which
+//! model, its size is noted where money for it would be reserved, and rules answer it. What they answer decides which
 //! tasks begin and end, and so which further questions there are. Drift is asked about as the daemon does: at the first
 //! change after every third prompt, and at most twice a prompt where the rules are suspicious.
 #![forbid(unsafe_code)]
@@ -160,9 +160,14 @@ impl Asked {
     }
 
     async fn drift(&self, question: &DriftQuestion) -> Result<(), serde_json::Error> {
-        let answer = self.judge.check_drift(None, &Redacted::of(question)).await.answer;
+        self.judge.check_drift(None, &Redacted::of(question)).await;
+        // Rules give no answer to this question; a model's is about as long as this.
         let shown = serde_json::json!({
-            "score": answer.score, "diagnostic": answer.diagnostic, "recovery_plan": answer.recovery_plan,
+            "score": 4, "diagnostic": "web/site.css has nothing to do with the login bug that the user asked to fix.",
+            "recovery_plan": [
+                {"file": "web/site.css", "action": "Undo the change of web/site.css unless the fix needs it"},
+                {"file": "src/login.rs", "action": "Continue in src/login.rs with the inverted check"},
+            ],
         });
         self.ledger.answered(Purpose::CheckDrift, &shown)
     }

@@ -85,29 +85,43 @@ impl ModelJudge {
         }
     }
 
+    /// The answer of the model, or else that of `rules`.
     async fn judged<Q: Question>(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<Q>,
+        rules: fn(&Q) -> Q::Answer,
     ) -> Judged<Q::Answer> {
+        match self.by_model(session, question).await {
+            Some(answer) => Judged {
+                answer,
+                by: JudgedBy::Model,
+            },
+            None => Judged {
+                answer: rules(question),
+                by: JudgedBy::Rules,
+            },
+        }
+    }
+
+    /// The answer of the model; `None` if it gave none.
+    async fn by_model<Q: Question>(
+        &self,
+        session: Option<&SessionId>,
+        question: &Redacted<Q>,
+    ) -> Option<Q::Answer> {
         match self.ask_model(session, question).await {
             Ok(answer) => {
                 Counters::add(&self.counters.by_model);
-                Judged {
-                    answer,
-                    by: JudgedBy::Model,
-                }
+                Some(answer)
             }
             Err(reason) => {
                 Counters::add(&self.counters.by_rules);
                 if reason == Unanswered::TurnedAway(crate::queue::TurnedAway) {
                     Counters::add(&self.counters.turned_away);
                 }
-                tracing::debug!(%reason, "rules answer a question");
-                Judged {
-                    answer: question.by_rules(),
-                    by: JudgedBy::Rules,
-                }
+                tracing::debug!(%reason, "the model gave no answer");
+                None
             }
         }
     }
@@ -218,7 +232,7 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<IntentQuestion>,
     ) -> Judged<Intent> {
-        self.judged(session, question).await
+        self.judged(session, question, grov_rules::extract_intent).await
     }
 
     async fn analyze_task_context(
@@ -226,7 +240,8 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
-        self.judged(session, question).await
+        self.judged(session, question, grov_rules::analyze_task_context)
+            .await
     }
 
     async fn extract_reasoning(
@@ -234,7 +249,8 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning> {
-        self.judged(session, question).await
+        self.judged(session, question, grov_rules::extract_reasoning)
+            .await
     }
 
     async fn session_summary(
@@ -242,23 +258,23 @@ impl Judge for ModelJudge {
         session: Option<&SessionId>,
         question: &Redacted<SummaryQuestion>,
     ) -> Judged<SessionDigest> {
-        self.judged(session, question).await
+        self.judged(session, question, grov_rules::session_summary).await
     }
 
     async fn check_drift(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<DriftQuestion>,
-    ) -> Judged<DriftVerdict> {
-        self.judged(session, question).await
+    ) -> Option<DriftVerdict> {
+        self.by_model(session, question).await
     }
 
     async fn generate_forced_recovery(
         &self,
         session: Option<&SessionId>,
         question: &Redacted<ForcedRecoveryQuestion>,
-    ) -> Judged<ForcedRecovery> {
-        self.judged(session, question).await
+    ) -> Option<ForcedRecovery> {
+        self.by_model(session, question).await
     }
 }
 

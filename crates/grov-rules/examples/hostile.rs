@@ -4,10 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, reason = "the measures are what it is for")]
 
-use grov_domain::{
-    ActionSketch, ActionType, DriftQuestion, EffectKind, IntentQuestion, ReasoningQuestion,
-    TaskContextQuestion,
-};
+use grov_domain::{IntentQuestion, ReasoningQuestion, TaskContextQuestion};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -51,7 +48,7 @@ fn main() {
         ("fences", repeated("```\n")),
         ("own tags", repeated("<grov-context>")),
     ];
-    println!("milliseconds                       intent   turn  reason  drift");
+    println!("milliseconds                       intent   turn  reason");
     for (name, text) in &texts {
         let intent = IntentQuestion {
             prompts: vec![text.clone()],
@@ -68,29 +65,10 @@ fn main() {
             answer: text.clone(),
             ..ReasoningQuestion::default()
         };
-        let drift = DriftQuestion {
-            newest_instruction: text.clone(),
-            goal: text.clone(),
-            scope: vec!["src/a.rs".to_owned()],
-            constraints: vec![text.clone()],
-            actions: vec![ActionSketch {
-                action_type: ActionType::Edit,
-                files: vec!["src/b.rs".to_owned()],
-                command: None,
-                effects: vec![EffectKind::Modify],
-                reasoning: None,
-                failed: Some(false),
-                output: None,
-                content: None,
-                line: None,
-            }],
-            ..DriftQuestion::default()
-        };
         let times = [
             fastest(|| drop(black_box(grov_rules::extract_intent(&intent)))),
             fastest(|| drop(black_box(grov_rules::analyze_task_context(&turn)))),
             fastest(|| drop(black_box(grov_rules::extract_reasoning(&reasoning)))),
-            fastest(|| drop(black_box(grov_rules::check_drift(&drift)))),
         ];
         let times: Vec<String> = times
             .iter()

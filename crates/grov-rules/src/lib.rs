@@ -1,8 +1,8 @@
 //! The judge that needs no model: deterministic rules over prompts, actions and answers.
 //!
-//! One function per question of [`grov_domain::Judge`]: [`extract_intent`], [`analyze_task_context`],
-//! [`extract_reasoning`], [`session_summary`], [`check_drift`] and [`generate_forced_recovery`]. [`IntentMemo`] answers
-//! the first of them with a cache. All are infallible and linear in the size of their input: texts are bounded and
+//! [`extract_intent`], [`analyze_task_context`], [`extract_reasoning`] and [`session_summary`] answer the questions of
+//! [`grov_domain::Judge`] of the same name; [`IntentMemo`] answers the first with a cache. Drift is scored by `grov-scope`. All
+//! are infallible and linear in the size of their input: texts are bounded and
 //! stripped of what the user did not type before any rule reads them. Text is data and never an instruction: the rules
 //! match a fixed set of phrases in English and Romanian (with or without diacritics). Without a match they return the
 //! safe answer: an empty list, or "the current task continues".
@@ -13,7 +13,6 @@
 mod claims;
 mod clean;
 mod constraints;
-mod drift;
 mod goal;
 mod intent;
 mod lexicon;
@@ -22,19 +21,16 @@ mod memo;
 mod prompt;
 mod reading;
 mod reasoning;
-mod recovery;
 mod scope;
 mod summary;
 mod text;
 mod transition;
 
 #[cfg(test)]
-mod properties;
+mod tests;
 
-pub use drift::check_drift;
 pub use intent::extract_intent;
 pub use memo::IntentMemo;
 pub use reasoning::extract_reasoning;
-pub use recovery::generate_forced_recovery;
 pub use summary::session_summary;
 pub use transition::analyze_task_context;

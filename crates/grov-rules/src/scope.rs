@@ -3,7 +3,7 @@
 use super::lexicon::{STOP_WORDS, WORK_VERBS, WORK_VERBS_RO};
 use super::text::{Word, push_new, words};
 
-pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named, paths};
+pub(crate) use grov_scope::names::{MOST_ENTRIES, is_path, named};
 
 /// At most so many words for search.
 const MOST_KEYWORDS: usize = 12;

@@ -8,7 +8,7 @@ use crate::table::harmless;
 use grov_actions::{ToolCall, understand};
 use grov_domain::{
     ActionSketch, ActionType, Assessment, DriftQuestion, DriftType, DriftVerdict, EffectKind, Finding,
-    GoalContract, IntentQuestion, Judge, JudgedBy, SettlingJudge,
+    GoalContract, IntentQuestion, Judge, SettlingJudge,
 };
 use grov_redact::Redactor;
 use grov_rules::extract_intent;
@@ -130,16 +130,15 @@ fn asked(
             ..action.clone()
         }],
     };
-    let judged = context.wait(async {
-        let judged = judge.check_drift(None, &Redactor::shared().clean(question)).await;
+    let verdict = context.wait(async {
+        let verdict = judge.check_drift(None, &Redactor::shared().clean(question)).await;
         judge.close().await;
-        judged
+        verdict
     })?;
-    if judged.by == JudgedBy::Rules {
+    if verdict.is_none() {
         say("warning: the model gave no answer; rules judged alone");
-        return Ok(None);
     }
-    Ok(Some(judged.answer))
+    Ok(verdict)
 }
 
 /// The rules and the model together, as for a session: the model's score counts, except that what is a matter of fact

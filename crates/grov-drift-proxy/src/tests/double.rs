@@ -438,36 +438,30 @@ impl Judge for Answers {
         &self,
         _: Option<&SessionId>,
         question: &Redacted<DriftQuestion>,
-    ) -> Judged<DriftVerdict> {
+    ) -> Option<DriftVerdict> {
         self.questions.lock().unwrap().push((**question).clone());
         if let Some(permits) = &self.permits {
             permits.acquire().await.unwrap().forget();
         }
-        let (score, diagnostic) = self.model.clone().unwrap_or((1, String::new()));
-        Judged {
-            answer: DriftVerdict {
-                score,
-                drift_type: DriftType::of_score(score),
-                diagnostic,
-                recovery_plan: Vec::new(),
-            },
-            by: self.by(),
-        }
+        let (score, diagnostic) = self.model.clone()?;
+        Some(DriftVerdict {
+            score,
+            drift_type: DriftType::of_score(score),
+            diagnostic,
+            recovery_plan: Vec::new(),
+        })
     }
     async fn generate_forced_recovery(
         &self,
         _: Option<&SessionId>,
         _: &Redacted<ForcedRecoveryQuestion>,
-    ) -> Judged<ForcedRecovery> {
-        Judged {
-            answer: ForcedRecovery {
-                recovery_prompt: "Open the token file and nothing else.".to_owned(),
-                mandatory_action: RecoveryStep {
-                    file: Some("src/auth/token.ts".to_owned()),
-                    action: "Open the token file".to_owned(),
-                },
+    ) -> Option<ForcedRecovery> {
+        self.model.as_ref().map(|_| ForcedRecovery {
+            recovery_prompt: "Open the token file and nothing else.".to_owned(),
+            mandatory_action: RecoveryStep {
+                file: Some("src/auth/token.ts".to_owned()),
+                action: "Open the token file".to_owned(),
             },
-            by: self.by(),
-        }
+        })
     }
 }

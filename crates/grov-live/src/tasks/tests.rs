@@ -112,7 +112,7 @@ impl Judge for Script {
         unreachable!()
     }
 
-    async fn check_drift(&self, _: Option<&SessionId>, _: &Redacted<DriftQuestion>) -> Judged<DriftVerdict> {
+    async fn check_drift(&self, _: Option<&SessionId>, _: &Redacted<DriftQuestion>) -> Option<DriftVerdict> {
         unreachable!()
     }
 
@@ -120,7 +120,7 @@ impl Judge for Script {
         &self,
         _: Option<&SessionId>,
         _: &Redacted<ForcedRecoveryQuestion>,
-    ) -> Judged<ForcedRecovery> {
+    ) -> Option<ForcedRecovery> {
         unreachable!()
     }
 }

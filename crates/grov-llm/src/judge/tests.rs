@@ -482,7 +482,7 @@ async fn a_question_under_way_when_the_judge_is_closed_is_answered_by_rules_at_o
 }
 
 #[tokio::test]
-async fn every_question_has_an_answer_without_a_model() {
+async fn without_a_model_rules_answer_what_they_can() {
     let judge = ModelJudge::new(
         JudgeSettings::default(),
         Arc::new(Book::default()),
@@ -511,11 +511,11 @@ async fn every_question_has_an_answer_without_a_model() {
     let drift = judge
         .check_drift(None, &Redacted::of(&DriftQuestion::default()))
         .await;
-    assert!((1..=10).contains(&drift.answer.score));
+    assert_eq!(drift, None);
     let demanded = judge
         .generate_forced_recovery(None, &Redacted::of(&ForcedRecoveryQuestion::default()))
         .await;
-    assert_eq!(demanded.by, JudgedBy::Rules);
+    assert_eq!(demanded, None);
     assert_eq!(judge.status().answering, Answering::Rules(WhyRules::Offline));
     assert_eq!(judge.status().counters.by_rules, 6);
 }

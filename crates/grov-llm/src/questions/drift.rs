@@ -57,8 +57,4 @@ impl Question for DriftQuestion {
             recovery_plan,
         })
     }
-
-    fn by_rules(&self) -> DriftVerdict {
-        grov_rules::check_drift(self)
-    }
 }

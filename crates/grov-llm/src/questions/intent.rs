@@ -40,8 +40,4 @@ impl Question for IntentQuestion {
             keywords: keywords.into_iter().map(|word| word.to_lowercase()).collect(),
         })
     }
-
-    fn by_rules(&self) -> Intent {
-        grov_rules::extract_intent(self)
-    }
 }

@@ -11,7 +11,7 @@ mod task;
 use crate::answer::{AnswerError, Fields};
 use crate::request::ModelRequest;
 
-/// A question that a model or rules can answer.
+/// A question that a model can answer.
 pub(crate) trait Question: Sync {
     /// The typed answer.
     type Answer: Send;
@@ -24,8 +24,6 @@ pub(crate) trait Question: Sync {
     fn known(&self) -> Self::Known;
     /// The answer, if it can be used.
     fn read(fields: &Fields, known: &Self::Known) -> Result<Self::Answer, AnswerError>;
-    /// The answer without a model.
-    fn by_rules(&self) -> Self::Answer;
 }
 
 #[cfg(test)]

@@ -53,8 +53,4 @@ impl Question for ReasoningQuestion {
                 .collect(),
         })
     }
-
-    fn by_rules(&self) -> Reasoning {
-        grov_rules::extract_reasoning(self)
-    }
 }

@@ -36,8 +36,4 @@ impl Question for ForcedRecoveryQuestion {
             mandatory_action: fields.step("mandatory_action")?,
         })
     }
-
-    fn by_rules(&self) -> ForcedRecovery {
-        grov_rules::generate_forced_recovery(self)
-    }
 }

@@ -59,8 +59,4 @@ impl Question for SummaryQuestion {
             next_action: fields.text("next_action", 300)?,
         })
     }
-
-    fn by_rules(&self) -> SessionDigest {
-        grov_rules::session_summary(self)
-    }
 }

@@ -128,10 +128,6 @@ impl Question for TaskContextQuestion {
             reasoning: fields.text("reasoning", 300)?,
         })
     }
-
-    fn by_rules(&self) -> TaskAnalysis {
-        grov_rules::analyze_task_context(self)
-    }
 }
 
 impl KnownTasks {

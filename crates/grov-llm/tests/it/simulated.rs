@@ -80,11 +80,14 @@ async fn ask_everything(judge: &ModelJudge) -> Vec<JudgedBy> {
             .by,
         judge.extract_reasoning(None, &Redacted::of(&reasoning)).await.by,
         judge.session_summary(None, &Redacted::of(&summary)).await.by,
-        judge.check_drift(None, &Redacted::of(&drift)).await.by,
+        judge
+            .check_drift(None, &Redacted::of(&drift))
+            .await
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
         judge
             .generate_forced_recovery(None, &Redacted::of(&recovery))
             .await
-            .by,
+            .map_or(JudgedBy::Rules, |_| JudgedBy::Model),
     ]
 }
 
