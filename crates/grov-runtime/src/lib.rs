@@ -23,10 +23,10 @@ pub use environment::Environment;
 pub use home::{Home, HomeError, write_private};
 pub use printable::printable;
 pub use settings::{
-    Candidate, DriftSettings, EXIT_USAGE, EmbeddingProvider, EmbeddingSettings, Explanation, GuardMode,
-    GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind, LlmProvider, LlmSettings, LogSettings,
-    MemorySettings, Origin, ProxySettings, Settings, SettingsError, Standing, StoreSettings, TaskSettings,
-    UserMode, Value, Warning,
+    Candidate, CandidateStatus, ContextSettings, DriftSettings, EXIT_USAGE, EmbeddingProvider,
+    EmbeddingSettings, Explanation, GuardMode, GuardSettings, HeaderPolicy, Inputs, KEYS, Key, Kind,
+    LlmProvider, LlmSettings, LogSettings, MemorySettings, Origin, ProxySettings, Settings, SettingsError,
+    StoreSettings, TaskSettings, UserMode, Value, Warning,
 };
 pub use tasks::{Shutdown, Tasks};
 pub use url::{Url, UrlError};

@@ -7,22 +7,22 @@ mod file;
 mod keys;
 mod llm;
 mod origin;
+mod table;
 mod value;
-mod views;
 
 #[cfg(test)]
 mod tests;
 
 pub use embedder::{EmbeddingProvider, EmbeddingSettings};
 pub use error::{EXIT_USAGE, SettingsError};
-pub use keys::{KEYS, Key};
+pub use keys::Key;
 pub use llm::{LlmProvider, LlmSettings};
-pub use origin::{Candidate, Explanation, Origin, Standing, Warning};
-pub use value::{Kind, Value};
-pub use views::{
-    DriftSettings, GuardMode, GuardSettings, HeaderPolicy, LogSettings, MemorySettings, ProxySettings,
-    StoreSettings, TaskSettings, UserMode,
+pub use origin::{Candidate, CandidateStatus, Explanation, Origin, Warning};
+pub use table::{
+    ContextSettings, DriftSettings, GuardMode, GuardSettings, HeaderPolicy, KEYS, LogSettings,
+    MemorySettings, ProxySettings, StoreSettings, TaskSettings, UserMode,
 };
+pub use value::{Kind, Value};
 
 use crate::dotenv::{self, Assignment};
 use crate::{Environment, Home};
@@ -30,6 +30,7 @@ use file::{Found, Owner};
 use grov_redact::Secret;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use table::Sections;
 
 /// What configuration is made from.
 #[derive(Clone, Copy, Debug)]
@@ -51,16 +52,9 @@ pub struct Settings {
     /// In the order of [`KEYS`].
     resolved: Vec<Resolved>,
     warnings: Vec<Warning>,
-    proxy: ProxySettings,
-    log: LogSettings,
-    store: StoreSettings,
-    memory: MemorySettings,
-    drift: DriftSettings,
-    guard: GuardSettings,
-    tasks: TaskSettings,
+    sections: Sections,
     llm: LlmSettings,
     embedder: EmbeddingSettings,
-    user: UserMode,
 }
 
 #[derive(Clone, Debug)]
@@ -100,61 +94,61 @@ impl Settings {
             .iter()
             .map(|key| resolve(key, sources.offers(key, &project, &user)))
             .collect::<Result<Vec<_>, _>>()?;
-        let views = views::Views::of(&resolved, inputs.home, sources.anthropic_key())?;
+        let sections = Sections::of(&resolved, inputs.home)?;
+        let llm = LlmSettings::of(&sections.llm, sources.anthropic_key())?;
+        let embedder = EmbeddingSettings::of(&sections.embedder, &sections.llm, inputs.home)?;
         Ok(Self {
             resolved,
             warnings,
-            proxy: views.proxy,
-            log: views.log,
-            store: views.store,
-            memory: views.memory,
-            drift: views.drift,
-            guard: views.guard,
-            tasks: views.tasks,
-            llm: views.llm,
-            embedder: views.embedder,
-            user: views.user,
+            sections,
+            llm,
+            embedder,
         })
     }
 
-    /// What was ignored in the files. To be told on standard error once.
+    /// What was ignored in the files, to be printed to standard error once.
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }
 
+    /// Thresholds of a session's context, without effect in this version.
+    pub fn context(&self) -> ContextSettings {
+        self.sections.context
+    }
+
     /// Settings of the proxy.
     pub fn proxy(&self) -> &ProxySettings {
-        &self.proxy
+        &self.sections.proxy
     }
 
     /// Settings of the log.
     pub fn log(&self) -> &LogSettings {
-        &self.log
+        &self.sections.log
     }
 
     /// Settings of the store.
     pub fn store(&self) -> &StoreSettings {
-        &self.store
+        &self.sections.store
     }
 
     /// Settings of team memory.
     pub fn memory(&self) -> MemorySettings {
-        self.memory
+        self.sections.memory
     }
 
-    /// Settings of the watch over the agent's goal.
+    /// Settings of drift detection.
     pub fn drift(&self) -> DriftSettings {
-        self.drift
+        self.sections.drift
     }
 
-    /// Settings of the guard in front of the agent's actions.
+    /// Settings of the guard before the agent's actions.
     pub fn guard(&self) -> GuardSettings {
-        self.guard
+        self.sections.guard
     }
 
     /// Settings of tasks.
     pub fn tasks(&self) -> &TaskSettings {
-        &self.tasks
+        &self.sections.tasks
     }
 
     /// Settings of Grov's own model calls.
@@ -169,10 +163,10 @@ impl Settings {
 
     /// How the user is recorded.
     pub fn user(&self) -> UserMode {
-        self.user
+        self.sections.user.mode
     }
 
-    /// Whether anybody has set it, be it to its default value.
+    /// Whether a setting is set anywhere, be it to its default value.
     pub fn is_set(&self, name: &str) -> bool {
         self.resolved
             .iter()
@@ -203,38 +197,37 @@ impl Settings {
     /// relies on it), addresses that other machines can reach, and loops: an upstream, a model's server, or an `HTTPS_PROXY`, that is
     /// the proxy itself.
     pub fn ensure_startable(&self, environment: &Environment) -> Result<(), SettingsError> {
-        for resolved in &self.resolved {
-            let what = match resolved.key.name {
-                "proxy.enable_auth" => "authentication",
-                "proxy.enable_rate_limit" => "a rate limit",
-                "proxy.enable_tls" => "TLS on the listener",
-                _ => continue,
-            };
-            if resolved.value == Value::Boolean(true) {
+        let proxy = &self.sections.proxy;
+        for (name, is_wanted, what) in [
+            ("proxy.enable_auth", proxy.enable_auth, "authentication"),
+            ("proxy.enable_rate_limit", proxy.enable_rate_limit, "a rate limit"),
+            ("proxy.enable_tls", proxy.enable_tls, "TLS on the listener"),
+        ] {
+            if is_wanted {
                 return Err(SettingsError::Refused {
-                    origin: resolved.origin.clone(),
-                    reason: format!(
-                        "asks for {what}, which this version does not have ({})",
-                        resolved.key.name
-                    ),
+                    origin: self.origin(name),
+                    reason: format!("asks for {what}, which this version does not have ({name})"),
                     hint: "unset it, or set it to false, and let the proxy listen on loopback only",
                 });
             }
         }
-        if !self.proxy.host.to_canonical().is_loopback() {
+        if !self.sections.proxy.host.to_canonical().is_loopback() {
             return Err(SettingsError::Refused {
                 origin: self.origin("proxy.host"),
                 reason: format!(
                     "{} is no loopback address: other machines could reach the proxy, without any authentication",
-                    self.proxy.host
+                    self.sections.proxy.host
                 ),
                 hint: "use 127.0.0.1",
             });
         }
-        if self.is_own_listener(&self.proxy.upstream) {
+        if self.is_own_listener(&self.sections.proxy.upstream) {
             return Err(SettingsError::Refused {
                 origin: self.origin("proxy.upstream"),
-                reason: format!("the upstream {} is the proxy itself", self.proxy.upstream),
+                reason: format!(
+                    "the upstream {} is the proxy itself",
+                    self.sections.proxy.upstream
+                ),
                 hint: "set proxy.upstream to the address that requests shall end at, or choose another port",
             });
         }
@@ -284,7 +277,7 @@ impl Settings {
     }
 
     fn is_own_listener(&self, url: &crate::Url) -> bool {
-        self.proxy.port != 0 && url.port() == self.proxy.port && url.is_loopback()
+        self.sections.proxy.port != 0 && url.port() == self.sections.proxy.port && url.is_loopback()
     }
 }
 
@@ -309,8 +302,8 @@ fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Re
     let mut chosen = None;
     let mut candidates = Vec::with_capacity(offers.len());
     for (origin, offer, mut shown) in offers {
-        let standing = match offer {
-            Offer::Refused => Standing::Refused("a project's file may not set it"),
+        let status = match offer {
+            Offer::Refused => CandidateStatus::Refused("a project's file may not set it"),
             Offer::Text(text) => {
                 let parsed = parse(key, &text);
                 shown = match &parsed {
@@ -319,7 +312,7 @@ fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Re
                 };
                 if chosen.is_some() {
                     // A value that is not used is not judged either: several of these names are common ones.
-                    Standing::Overridden
+                    CandidateStatus::Overridden
                 } else {
                     let value = parsed.map_err(|found| SettingsError::Invalid {
                         key: key.name,
@@ -328,19 +321,19 @@ fn resolve(key: &'static Key, offers: Vec<(Origin, Offer, String)>) -> Result<Re
                         found,
                     })?;
                     chosen = Some((value, origin.clone()));
-                    Standing::Used
+                    CandidateStatus::Used
                 }
             }
-            Offer::Value(_) if chosen.is_some() => Standing::Overridden,
+            Offer::Value(_) if chosen.is_some() => CandidateStatus::Overridden,
             Offer::Value(value) => {
                 chosen = Some((value, origin.clone()));
-                Standing::Used
+                CandidateStatus::Used
             }
         };
         candidates.push(Candidate {
             origin,
             shown,
-            standing,
+            status,
         });
     }
     let (value, origin) = chosen.unwrap_or_else(|| (key.kind.unset(), Origin::Default));

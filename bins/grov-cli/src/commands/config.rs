@@ -4,7 +4,7 @@ use crate::arguments::Common;
 use crate::context::Context;
 use crate::output::{Outcome, Style, Terminal, Verdict};
 use crate::table::{Table, harmless};
-use grov_runtime::{Explanation, Origin, Standing};
+use grov_runtime::{CandidateStatus, Explanation, Origin};
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
@@ -23,7 +23,8 @@ struct OriginView {
 struct CandidateView {
     value: String,
     origin: OriginView,
-    standing: &'static str,
+    #[serde(rename = "standing")]
+    status: &'static str,
     reason: Option<&'static str>,
     #[serde(skip)]
     place: String,
@@ -85,10 +86,10 @@ impl Explained {
         let candidates = explanation.candidates.iter().map(|candidate| CandidateView {
             value: candidate.shown.clone(),
             origin: OriginView::of(&candidate.origin),
-            standing: candidate.standing.as_str(),
-            reason: match candidate.standing {
-                Standing::Refused(reason) => Some(reason),
-                Standing::Used | Standing::Overridden => None,
+            status: candidate.status.as_str(),
+            reason: match candidate.status {
+                CandidateStatus::Refused(reason) => Some(reason),
+                CandidateStatus::Used | CandidateStatus::Overridden => None,
             },
             place: candidate.origin.to_string(),
         });
@@ -141,14 +142,14 @@ fn explained_text(answer: &Explained, style: Style) -> String {
     for candidate in answer
         .candidates
         .iter()
-        .filter(|candidate| candidate.standing != "used")
+        .filter(|candidate| candidate.status != "used")
     {
         let reason = candidate
             .reason
             .map(|reason| format!(" ({reason})"))
             .unwrap_or_default();
         let (value, place) = (harmless(&candidate.value), harmless(&candidate.place));
-        let _ = writeln!(text, "  {:<9} {value} from {place}{reason}", candidate.standing);
+        let _ = writeln!(text, "  {:<9} {value} from {place}{reason}", candidate.status);
     }
     let _ = writeln!(text, "  {}", answer.doc);
     let _ = writeln!(text, "  must be   {}", answer.expected);

@@ -1,16 +1,15 @@
-//! Settings of the model that says what texts mean, as numbers. Off unless somebody names one.
+//! Settings of the embedding model. Off by default.
 
 use super::error::SettingsError;
-use super::value::Value;
-use super::views::Values;
+use super::table::{EmbedderValues, LlmValues};
 use crate::{Home, Url};
 use grov_redact::Secret;
 use std::path::PathBuf;
 
-/// Who embeds texts.
+/// The provider of embeddings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EmbeddingProvider {
-    /// Nobody.
+    /// None.
     Off,
     /// Any server with OpenAI's `/v1/embeddings`.
     OpenAi,
@@ -36,37 +35,20 @@ pub struct EmbeddingSettings {
 }
 
 impl EmbeddingSettings {
-    pub(super) fn of(values: &Values<'_>, home: &Home) -> Result<Self, SettingsError> {
-        let url = |name| {
-            values.get(name, |value| match value {
-                Value::Url(url) => Some(Some(url.clone())),
-                Value::Text(text) if text.is_empty() => Some(None),
-                _ => None,
-            })
+    pub(super) fn of(values: &EmbedderValues, llm: &LlmValues, home: &Home) -> Result<Self, SettingsError> {
+        let EmbedderValues { model, base_url, .. } = values.clone();
+        let asked = match values.provider.as_str() {
+            "off" => EmbeddingProvider::Off,
+            "openai" => EmbeddingProvider::OpenAi,
+            "ollama" => EmbeddingProvider::Ollama,
+            "static" => EmbeddingProvider::Static(home.root().join(&model)),
+            _ => return Err(SettingsError::Mistyped("embedder.provider")),
         };
-        let key = |name| {
-            values.get(name, |value| match value {
-                Value::Secret(secret) => Some((!secret.is_empty()).then(|| secret.clone())),
-                _ => None,
-            })
-        };
-        let base_url = url("embedder.base_url")?;
-        let model = values.choice("embedder.model", |text| Some(text.to_owned()))?;
-        let asked = values.choice("embedder.provider", |word| match word {
-            "off" => Some(EmbeddingProvider::Off),
-            "openai" => Some(EmbeddingProvider::OpenAi),
-            "ollama" => Some(EmbeddingProvider::Ollama),
-            "static" => Some(EmbeddingProvider::Static(home.root().join(&model))),
-            _ => None,
-        })?;
-        let judged_there =
-            values.choice("llm.provider", |word| Some(word == "openai"))? && url("llm.base_url")? == base_url;
-        let api_key = match key("embedder.api_key")? {
-            Some(own) => Some(own),
-            // The judge's key goes to the judge's server and to no other.
-            None if asked == EmbeddingProvider::OpenAi && judged_there => key("llm.api_key")?,
-            None => None,
-        };
+        // The judge's key goes to the judge's server and to no other.
+        let is_judges_server =
+            asked == EmbeddingProvider::OpenAi && llm.provider == "openai" && llm.base_url == base_url;
+        let judges_key = llm.api_key.clone().filter(|_| is_judges_server);
+        let api_key = values.api_key.clone().or(judges_key);
         let missing = match asked {
             EmbeddingProvider::Off => None,
             EmbeddingProvider::Static(_) if model.is_empty() => Some(

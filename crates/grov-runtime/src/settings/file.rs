@@ -1,8 +1,9 @@
 //! Configuration files: finding them, reading them with line numbers.
 
 use super::error::SettingsError;
-use super::keys::{KEYS, Key, find, nearest};
+use super::keys::{Key, find, nearest};
 use super::origin::{Origin, Warning};
+use super::table::KEYS;
 use super::value::{Kind, Value, quote};
 use std::fs::File;
 use std::io::{ErrorKind, Read};

@@ -1,8 +1,7 @@
 //! Settings of Grov's own model calls: who judges the work, with whose key and for how much money.
 
 use super::error::SettingsError;
-use super::value::Value;
-use super::views::Values;
+use super::table::LlmValues;
 use crate::Url;
 use grov_redact::Secret;
 use std::time::Duration;
@@ -55,56 +54,34 @@ pub struct LlmSettings {
 }
 
 impl LlmSettings {
-    pub(super) fn of(values: &Values<'_>, anthropic_key: Option<Secret>) -> Result<Self, SettingsError> {
-        let url = |name| {
-            values.get(name, |value| match value {
-                Value::Url(url) => Some(Some(url.clone())),
-                Value::Text(text) if text.is_empty() => Some(None),
-                _ => None,
-            })
-        };
-        let use_anthropic_key = values.get("llm.use_anthropic_key", |value| match value {
-            Value::Boolean(boolean) => Some(*boolean),
-            _ => None,
-        })?;
-        let own_key = values.get("llm.api_key", |value| match value {
-            Value::Secret(secret) => Some((!secret.is_empty()).then(|| secret.clone())),
-            _ => None,
-        })?;
-        let base_url = url("llm.base_url")?;
-        let model = values.choice("llm.model", |text| {
-            Some((!text.is_empty()).then(|| text.to_owned()))
-        })?;
-        let asked = values.choice("llm.provider", |word| Some(word.to_owned()))?;
+    /// `anthropic_key` is the `ANTHROPIC_API_KEY` of Grov's own environment, used only where a setting allows it.
+    pub(super) fn of(values: &LlmValues, anthropic_key: Option<Secret>) -> Result<Self, SettingsError> {
+        let values = values.clone();
+        let use_anthropic_key = values.use_anthropic_key;
         // Anthropic's key is no business of any other provider.
-        let api_key = match asked.as_str() {
-            "openai" => own_key,
-            _ => own_key.or(anthropic_key.filter(|_| use_anthropic_key)),
+        let api_key = match values.provider.as_str() {
+            "openai" => values.api_key,
+            _ => values.api_key.or(anthropic_key.filter(|_| use_anthropic_key)),
         };
         let given = Given {
             key: api_key.is_some(),
             anthropic_key_allowed: use_anthropic_key,
-            base_url: base_url.is_some(),
-            model: model.is_some(),
+            base_url: values.base_url.is_some(),
+            model: values.model.is_some(),
         };
-        let (provider, missing) = choose(&asked, &given).ok_or(SettingsError::Mistyped("llm.provider"))?;
+        let (provider, missing) =
+            choose(&values.provider, &given).ok_or(SettingsError::Mistyped("llm.provider"))?;
         Ok(Self {
             provider,
             missing,
-            model,
-            base_url,
+            model: values.model,
+            base_url: values.base_url,
             api_key,
             use_anthropic_key,
-            daily_budget_micro_usd: values.get("llm.daily_budget_usd", |value| match value {
-                Value::MicroDollars(amount) => Some(*amount),
-                _ => None,
-            })?,
-            timeout: values.duration("llm.timeout")?,
-            concurrency: values.get("llm.concurrency", |value| match value {
-                Value::Integer(number) => usize::try_from(*number).ok(),
-                _ => None,
-            })?,
-            proxy: url("llm.proxy")?,
+            daily_budget_micro_usd: values.daily_budget_micro_usd,
+            timeout: values.timeout,
+            concurrency: values.concurrency,
+            proxy: values.proxy,
         })
     }
 }

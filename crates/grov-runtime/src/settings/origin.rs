@@ -69,7 +69,7 @@ impl fmt::Display for Origin {
 
 /// What became of a candidate.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum CandidateStatus {
     /// This is the value.
     Used,
     /// A candidate of higher rank is the value.
@@ -78,7 +78,7 @@ pub enum Standing {
     Refused(&'static str),
 }
 
-impl Standing {
+impl CandidateStatus {
     /// `used`, `overridden` or `refused`.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -97,7 +97,7 @@ pub struct Candidate {
     /// The value as shown, without credentials.
     pub shown: String,
     /// What became of it.
-    pub standing: Standing,
+    pub status: CandidateStatus,
 }
 
 /// A setting's value, where it came from and what it was chosen over.

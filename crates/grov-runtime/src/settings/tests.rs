@@ -102,7 +102,7 @@ fn explained(settings: &Settings, name: &str) -> (String, String, Vec<String>) {
             "{}={} {}",
             candidate.origin.rank(),
             candidate.shown,
-            candidate.standing.as_str()
+            candidate.status.as_str()
         )
     });
     (

@@ -20,6 +20,9 @@ fn defaults_are_those_of_the_documentation() {
             response_timeout: seconds(900),
             idle_timeout: seconds(300),
             shutdown_grace: seconds(30),
+            enable_auth: false,
+            enable_rate_limit: false,
+            enable_tls: false,
             allowed_hosts: Vec::new(),
         }
     );

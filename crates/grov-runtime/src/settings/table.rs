@@ -1,0 +1,369 @@
+//! Every setting, declared once: field and type, name, kind, default, names in the environment, flag, meaning, and whether
+//! the file of a project may set it.
+
+use super::error::SettingsError;
+use super::keys::Key;
+use super::value::{Kind, Value};
+use super::{Home, Resolved};
+use crate::Url;
+use grov_redact::Secret;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A type that a setting has in the program.
+pub(super) trait FromValue: Sized {
+    /// The value as this type; `None` for a value of another type, which is a fault of this program that the tests of the
+    /// defaults show.
+    fn from_value(value: &Value, home: &Home) -> Option<Self>;
+}
+
+/// Implements [`FromValue`] for a type by the values that it is made of.
+macro_rules! from_value {
+    ($($type:ty { $($pattern:pat $(if $guard:expr)? => $value:expr),+ $(,)? })+) => {
+        $(
+            impl FromValue for $type {
+                fn from_value(value: &Value, _: &Home) -> Option<Self> {
+                    match value {
+                        $($pattern $(if $guard)? => $value,)+
+                        _ => None,
+                    }
+                }
+            }
+        )+
+    };
+}
+
+from_value! {
+    bool {
+        Value::Boolean(boolean) => Some(*boolean),
+        Value::Text(word) => match word.as_str() {
+            "on" | "closed" => Some(true),
+            "off" | "open" => Some(false),
+            _ => None,
+        },
+    }
+    u16 { Value::Integer(number) => u16::try_from(*number).ok() }
+    u64 { Value::Integer(number) | Value::Size(number) | Value::MicroDollars(number) => Some(*number) }
+    usize { Value::Integer(number) => usize::try_from(*number).ok() }
+    Duration { Value::Duration(duration) => Some(*duration) }
+    IpAddr { Value::Address(address) => Some(*address) }
+    Url { Value::Url(url) => Some(url.clone()) }
+    Option<Url> {
+        Value::Url(url) => Some(Some(url.clone())),
+        Value::Text(text) if text.is_empty() => Some(None),
+    }
+    Option<Secret> { Value::Secret(secret) => Some((!secret.is_empty()).then(|| secret.clone())) }
+    String { Value::Text(text) => Some(text.clone()) }
+    Option<String> { Value::Text(text) => Some((!text.is_empty()).then(|| text.clone())) }
+    Vec<String> { Value::List(items) => Some(items.clone()) }
+}
+
+impl FromValue for Option<PathBuf> {
+    fn from_value(value: &Value, home: &Home) -> Option<Self> {
+        let path: Option<String> = FromValue::from_value(value, home)?;
+        Some(path.map(|path| home.root().join(path)))
+    }
+}
+
+/// Declares an enum whose values are words of a setting.
+macro_rules! choices {
+    ($(
+        $(#[$meta:meta])*
+        $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal),+ $(,)? }
+    )+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub enum $name {
+                $($(#[$variant_meta])* $variant,)+
+            }
+
+            impl $name {
+                const WORDS: &[&str] = &[$($word),+];
+            }
+
+            impl FromValue for $name {
+                fn from_value(value: &Value, _: &Home) -> Option<Self> {
+                    match value {
+                        $(Value::Text(word) if word == $word => Some(Self::$variant),)+
+                        _ => None,
+                    }
+                }
+            }
+        )+
+    };
+}
+
+choices! {
+    /// Which request headers are forwarded.
+    HeaderPolicy {
+        /// All end-to-end ones.
+        Open = "open",
+        /// A short list.
+        Strict = "strict",
+    }
+    /// What the guard does about an action that it objects to.
+    GuardMode {
+        /// The user is asked.
+        Ask = "ask",
+        /// It does not run.
+        Deny = "deny",
+        /// Nothing: actions are not checked.
+        Off = "off",
+    }
+    /// How the project's git user is recorded.
+    UserMode {
+        /// Name and e-mail.
+        Plain = "plain",
+        /// A hash of them.
+        Hash = "hash",
+        /// Not at all.
+        Off = "off",
+    }
+}
+
+macro_rules! optional {
+    () => {
+        None
+    };
+    ($value:literal) => {
+        Some($value)
+    };
+}
+
+/// Declares the sections, sorted by name. Makes a struct of each, [`Sections`] with all of them, and [`KEYS`].
+macro_rules! settings {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $struct:ident $section:ident {
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident: $type:ty = $name:literal, $kind:expr, $default:literal, [$($environment:literal),+]
+                    $(, flag $flag:literal)? $(, per $project:ident)?;
+            )+
+        }
+    )+) => {
+        $(
+            $(#[$meta])*
+            $vis struct $struct {
+                $($(#[doc = $doc])+ pub $field: $type,)+
+            }
+        )+
+
+        /// The settings as the parts of the program want them.
+        #[derive(Clone, Debug)]
+        pub(super) struct Sections {
+            $(pub(super) $section: $struct,)+
+        }
+
+        impl Sections {
+            pub(super) fn of(resolved: &[Resolved], home: &Home) -> Result<Self, SettingsError> {
+                Ok(Self {
+                    $($section: $struct { $($field: read(resolved, $name, home)?,)+ },)+
+                })
+            }
+        }
+
+        /// All settings, sorted by name.
+        pub static KEYS: &[Key] = &[
+            $($(
+                Key {
+                    name: $name,
+                    environment: &[$($environment),+],
+                    flag: optional!($($flag)?),
+                    kind: $kind,
+                    default: $default,
+                    doc: concat!($($doc),+).trim_ascii_start(),
+                    project: !concat!($(stringify!($project))?).is_empty(),
+                },
+            )+)+
+        ];
+    };
+}
+
+fn read<T: FromValue>(resolved: &[Resolved], name: &'static str, home: &Home) -> Result<T, SettingsError> {
+    let found = resolved.iter().find(|resolved| resolved.key.name == name);
+    found
+        .and_then(|resolved| T::from_value(&resolved.value, home))
+        .ok_or(SettingsError::Mistyped(name))
+}
+
+const MEBIBYTE: u64 = 1024 * 1024;
+/// A ledger pruned within the day that it counts would forget what was spent in it.
+const SECONDS_OF_TWO_DAYS: u64 = 2 * 24 * 3600;
+
+settings! {
+    /// Thresholds of a session's context. Accepted, without effect in this version.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct ContextSettings context {
+        /// Context size in tokens at which a session's context would be cleared. Accepted; this version never clears
+        clear_threshold: u64 = "context.clear_threshold", Kind::Integer { least: 1, most: 1_000_000_000 }, "180000",
+            ["GROV_CONTEXT_CLEAR_THRESHOLD", "GROV_TOKEN_CLEAR_THRESHOLD", "TOKEN_CLEAR_THRESHOLD"], per project;
+        /// Context size in tokens at which a session would be warned about. Accepted; this version never warns
+        warning_threshold: u64 = "context.warning_threshold", Kind::Integer { least: 1, most: 1_000_000_000 },
+            "160000", ["GROV_CONTEXT_WARNING_THRESHOLD", "GROV_TOKEN_WARNING_THRESHOLD", "TOKEN_WARNING_THRESHOLD"],
+            per project;
+    }
+
+    /// Settings of drift detection.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DriftSettings drift {
+        /// Prompts between two checks of a session by a model; rules check every action and ask it when in doubt
+        check_interval: u64 = "drift.check_interval", Kind::Integer { least: 1, most: 1_000_000 }, "3",
+            ["GROV_DRIFT_CHECK_INTERVAL", "DRIFT_CHECK_INTERVAL"], per project;
+        /// Whether corrections are sent to an agent that leaves its goal: on, or off = only record
+        corrections: bool = "drift.corrections", Kind::Choice(&["on", "off"]), "on", ["GROV_DRIFT_CORRECTIONS"];
+        /// Whether the agent's actions are compared with its goal
+        enabled: bool = "drift.enabled", Kind::Boolean, "true", ["GROV_DRIFT_ENABLED"];
+    }
+
+    /// Settings of embeddings, as configured.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(super) struct EmbedderValues embedder {
+        /// Grov's own key for the embedding model; if not set, llm.api_key where that belongs to the same server
+        api_key: Option<Secret> = "embedder.api_key", Kind::Secret, "", ["GROV_EMBEDDER_API_KEY"];
+        /// Base address of the embedding model's server; the provider's own if not set (ollama: this machine)
+        base_url: Option<Url> = "embedder.base_url", Kind::Url, "", ["GROV_EMBEDDER_BASE_URL"];
+        /// Embedding model by name; with static the folder of its files, relative to the home. A change makes Grov
+        /// embed all memories again in the background
+        model: String = "embedder.model", Kind::Path, "", ["GROV_EMBEDDER_MODEL"];
+        /// Provider of embeddings for `grov memory search`: off, openai = any compatible server, ollama = Ollama,
+        /// static = Grov itself, with a static model's tokenizer.json and model.safetensors
+        provider: String = "embedder.provider", Kind::Choice(&["off", "openai", "ollama", "static"]), "off",
+            ["GROV_EMBEDDER_PROVIDER"];
+    }
+
+    /// Settings of the guard before the agent's actions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct GuardSettings guard {
+        /// What happens to an action that the guard could not check in time: open = it runs, closed = it does not
+        fails_closed: bool = "guard.fail", Kind::Choice(&["open", "closed"]), "open", ["GROV_GUARD_FAIL"];
+        /// What the guard does before a forbidden or destructive action: ask = ask you, deny = block it, off = nothing
+        mode: GuardMode = "guard.mode", Kind::Choice(GuardMode::WORDS), "ask", ["GROV_GUARD_MODE"];
+    }
+
+    /// Settings of Grov's own model calls, as configured.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub(super) struct LlmValues llm {
+        /// Grov's own key for the model that judges the work; a client's key or login is never used
+        api_key: Option<Secret> = "llm.api_key", Kind::Secret, "", ["GROV_LLM_API_KEY"];
+        /// Base address of the model's server; the provider's own if not set
+        base_url: Option<Url> = "llm.base_url", Kind::Url, "", ["GROV_LLM_BASE_URL"];
+        /// How many of Grov's own model calls run at once
+        concurrency: usize = "llm.concurrency", Kind::Integer { least: 1, most: 64 }, "2", ["GROV_LLM_CONCURRENCY"];
+        /// What Grov's own model calls may cost per UTC day in US dollars; 0 = never spend, rules judge alone
+        daily_budget_micro_usd: u64 = "llm.daily_budget_usd", Kind::Dollars { most: 10_000 }, "0.50",
+            ["GROV_LLM_DAILY_BUDGET_USD"];
+        /// Model that judges the work; the provider's default if not set (openai has none)
+        model: Option<String> = "llm.model", Kind::Word, "", ["GROV_LLM_MODEL"];
+        /// Who judges the agent's work: auto = anthropic where there is a key, else offline; openai = any compatible server;
+        /// offline = rules alone
+        provider: String = "llm.provider", Kind::Choice(&["auto", "anthropic", "openai", "offline"]), "auto",
+            ["GROV_LLM_PROVIDER"];
+        /// HTTP proxy for Grov's own model calls; none if not set, whatever HTTPS_PROXY says
+        proxy: Option<Url> = "llm.proxy", Kind::Url, "", ["GROV_LLM_PROXY"];
+        /// How long one of Grov's own model calls may take
+        timeout: Duration = "llm.timeout", Kind::Duration { least_seconds: 1 }, "30s", ["GROV_LLM_TIMEOUT"];
+        /// Whether ANTHROPIC_API_KEY of Grov's environment may be spent where llm.api_key is not set
+        use_anthropic_key: bool = "llm.use_anthropic_key", Kind::Boolean, "false", ["GROV_LLM_USE_ANTHROPIC_KEY"];
+    }
+
+    /// Settings of the log.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct LogSettings log {
+        /// File that grov-proxyd logs to, relative to the home; standard error if not set
+        file: Option<PathBuf> = "log.file", Kind::Path, "", ["GROV_LOG_FILE"];
+        /// What is logged: off, error, warn, info, debug or trace, also as TARGET=LEVEL, separated by commas
+        levels: String = "log.level", Kind::Levels, "info", ["GROV_LOG", "GROV_LOG_LEVEL"], flag "--log-level", per project;
+    }
+
+    /// Settings of team memory.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MemorySettings memory {
+        /// How many tokens of team memory may be added to a prompt
+        // Less has no room for a single memory; more is a document, not a reminder.
+        budget_tokens: usize = "memory.budget_tokens", Kind::Integer { least: 200, most: 8000 }, "800",
+            ["GROV_MEMORY_BUDGET_TOKENS"];
+        /// Whether team memory is added to prompts; text already in a history stays. For one project use `grov off`
+        enabled: bool = "memory.enabled", Kind::Boolean, "true", ["GROV_MEMORY_ENABLED"];
+    }
+
+    /// Settings of the proxy.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ProxySettings proxy {
+        /// Host headers that the proxy accepts besides loopback names
+        allowed_hosts: Vec<String> = "proxy.allowed_hosts", Kind::List, "", ["GROV_PROXY_ALLOWED_HOSTS"];
+        /// Largest request body on /v1/messages paths; other bodies stream through unlimited
+        body_limit: u64 = "proxy.body_limit", Kind::Size { least: 1024, most: 1024 * MEBIBYTE }, "32MiB",
+            ["GROV_PROXY_BODY_LIMIT"];
+        /// Timeout for connecting to the upstream
+        connect_timeout: Duration = "proxy.connect_timeout", Kind::Duration { least_seconds: 1 }, "30s",
+            ["GROV_PROXY_CONNECT_TIMEOUT"];
+        /// Not built yet: the proxy refuses to start rather than run without authentication that was asked for
+        enable_auth: bool = "proxy.enable_auth", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_AUTH", "GROV_ENABLE_AUTH",
+            "ENABLE_AUTH"];
+        /// Not built yet: the proxy refuses to start rather than run without a rate limit that was asked for
+        enable_rate_limit: bool = "proxy.enable_rate_limit", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_RATE_LIMIT",
+            "GROV_ENABLE_RATE_LIMIT", "ENABLE_RATE_LIMIT"];
+        /// Not built yet: the proxy refuses to start rather than listen without TLS that was asked for
+        enable_tls: bool = "proxy.enable_tls", Kind::Boolean, "false", ["GROV_PROXY_ENABLE_TLS", "GROV_ENABLE_TLS",
+            "ENABLE_TLS"];
+        /// Request headers that are forwarded: open = all end-to-end ones, strict = a short list
+        headers: HeaderPolicy = "proxy.headers", Kind::Choice(HeaderPolicy::WORDS), "open", ["GROV_PROXY_HEADERS"];
+        /// Address that the proxy listens on; only loopback addresses are accepted
+        host: IpAddr = "proxy.host", Kind::Address, "127.0.0.1", ["GROV_PROXY_HOST", "PROXY_HOST"], flag "--host";
+        /// Longest pause between two frames of a response
+        idle_timeout: Duration = "proxy.idle_timeout", Kind::Duration { least_seconds: 1 }, "5m",
+            ["GROV_PROXY_IDLE_TIMEOUT"];
+        /// Port that the proxy listens on; 0 = any free one
+        port: u16 = "proxy.port", Kind::Integer { least: 0, most: 65_535 }, "8080", ["GROV_PROXY_PORT", "PROXY_PORT"],
+            flag "--port";
+        /// Timeout for the start of the upstream's response
+        response_timeout: Duration = "proxy.response_timeout", Kind::Duration { least_seconds: 1 }, "15m",
+            ["GROV_PROXY_RESPONSE_TIMEOUT"];
+        /// How long running responses may continue after the proxy was asked to stop
+        shutdown_grace: Duration = "proxy.shutdown_grace", Kind::Duration { least_seconds: 0 }, "30s",
+            ["GROV_PROXY_SHUTDOWN_GRACE"];
+        /// Base address that requests are forwarded to
+        upstream: Url = "proxy.upstream", Kind::Url, "https://api.anthropic.com", ["GROV_PROXY_UPSTREAM",
+            "GROV_ANTHROPIC_TARGET", "ANTHROPIC_TARGET"], flag "--upstream";
+    }
+
+    /// Settings of the store.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct StoreSettings store {
+        /// How long the steps of completed sessions are kept
+        retention_completed: Duration = "store.retention_completed", Kind::Duration { least_seconds: 0 }, "24h",
+            ["GROV_STORE_RETENTION_COMPLETED"];
+        /// How long the drift log is kept
+        retention_drift: Duration = "store.retention_drift", Kind::Duration { least_seconds: 0 }, "30d",
+            ["GROV_STORE_RETENTION_DRIFT"];
+        /// How long a session may be idle until it counts as over
+        retention_idle: Duration = "store.retention_idle", Kind::Duration { least_seconds: 0 }, "30d",
+            ["GROV_STORE_RETENTION_IDLE"];
+        /// How long the text added to a session is kept after the session was last seen; as long as the client keeps
+        /// its sessions
+        // A session that is resumed on the next morning must find what was added to it.
+        retention_ledger: Duration = "store.retention_ledger", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS },
+            "30d", ["GROV_STORE_RETENTION_LEDGER"];
+        /// How long the ledger of Grov's own model calls is kept; not less than the day that the budget counts
+        retention_spending: Duration = "store.retention_spending", Kind::Duration { least_seconds: SECONDS_OF_TWO_DAYS,
+            }, "90d", ["GROV_STORE_RETENTION_SPENDING"];
+    }
+
+    /// Settings of tasks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct TaskSettings tasks {
+        /// How long a task may be idle until it is saved as abandoned
+        abandon_after: Duration = "tasks.abandon_after", Kind::Duration { least_seconds: 1 }, "1h",
+            ["GROV_TASKS_ABANDON_AFTER"];
+    }
+
+    /// How the user is recorded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct UserSettings user {
+        /// How the project's git user is recorded: plain = name and e-mail, hash = a hash of them, off = not at all
+        mode: UserMode = "user", Kind::Choice(UserMode::WORDS), "plain", ["GROV_USER"];
+    }
+}
