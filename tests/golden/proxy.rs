@@ -9,8 +9,8 @@ use grov_domain::{
     ClientSessionId, Clock, DriftEvent, DriftFilter, DriftStore, ExchangeRecord, ExchangeStore, HookStore,
     Lineage, OWN_TEXT_OPENING, Project, RecordSink, Redacted, SessionStore, SinkHealth,
 };
-use grov_drift_proxy::{Drift, DriftSettings};
-use grov_live::{ActionWatch, Answered, ContextSource, Location, Occasion, Recorder, UserNaming};
+use grov_drift_proxy::{DriftMonitor, DriftSettings};
+use grov_live::{ActionChecker, ContextSource, InjectionPoint, Location, Recorder, ToolResult, UserNaming};
 use grov_llm::{JudgeSettings, ModelJudge};
 use grov_proxy_core::{MessagesRequest, ObservedExchange, Outcome, TurnObserver};
 use grov_store::{OpenOptions, SqliteStore};
@@ -63,7 +63,7 @@ impl RecordSink for Kept {
 
 /// A client that asks, and the proxy between it and its model.
 struct Client {
-    drift: Arc<Drift>,
+    drift: Arc<DriftMonitor>,
     recorder: Recorder,
     store: Arc<SqliteStore>,
     kept: Arc<Kept>,
@@ -87,7 +87,7 @@ pub(crate) async fn watch(session: &Session) -> Seen {
         Arc::clone(&store) as _,
         Arc::clone(&clock) as _,
     );
-    let (drift, work) = Drift::new(
+    let (drift, work) = DriftMonitor::new(
         DriftSettings::default(),
         Arc::new(judge.unwrap()),
         Arc::clone(&store) as _,
@@ -99,7 +99,7 @@ pub(crate) async fn watch(session: &Session) -> Seen {
     let kept = Arc::new(Kept::default());
     let recorder = Recorder::new(Arc::clone(&kept) as _, UserNaming::Off, None);
     let mut client = Client {
-        recorder: recorder.with_watch(Arc::clone(&drift) as Arc<dyn ActionWatch>),
+        recorder: recorder.with_action_checker(Arc::clone(&drift) as Arc<dyn ActionChecker>),
         drift,
         store,
         kept,
@@ -206,13 +206,13 @@ impl Client {
         let texts = blocks.iter().filter_map(|block| block["text"].as_str());
         let texts: Vec<Cow<'_, str>> = texts.map(Cow::Borrowed).collect();
         let answered = blocks.iter().filter_map(|block| {
-            Some(Answered {
+            Some(ToolResult {
                 tool_use_id: block["tool_use_id"].as_str()?.to_owned(),
                 failed: block["is_error"] == true,
             })
         });
-        let answered: Vec<Answered> = answered.collect();
-        let occasion = Occasion {
+        let answered: Vec<ToolResult> = answered.collect();
+        let point = InjectionPoint {
             lineage: Lineage {
                 session: ClientSessionId::new(SESSION),
                 agent: None,
@@ -233,12 +233,12 @@ impl Client {
             // What a request waits for on a busy machine is another test's.
             deadline: Instant::now() + Duration::from_secs(3600),
         };
-        if !self.drift.applies(&occasion) {
+        if !self.drift.applies(&point) {
             return;
         }
-        if let Some(words) = self.drift.words(&occasion).await {
+        if let Some(words) = self.drift.context(&point).await {
             assert!(words.text.contains(OWN_TEXT_OPENING.trim()), "{}", words.text);
-            self.drift.said(&occasion);
+            self.drift.delivered(&point);
             self.seen.said.push(json!({
                 "turn": self.turn, "behind": self.newest_call, "level": level_of(&words.text),
             }));

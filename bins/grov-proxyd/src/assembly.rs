@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use grov_domain::{MicroUsd, SettlingJudge, SpendingStore, Store, StoreError, SystemClock};
 use grov_drift::Services;
 use grov_drift_proxy::DriftBackend;
-use grov_live::{LedgerBackend, MemoryBackend, TaskLedger};
+use grov_live::{LedgerBackend, MemoryBackend, TaskBackend};
 use grov_llm::{JudgeSettings, ModelJudge, Provider};
 use grov_rules::extract_intent;
 use grov_runtime::{Home, LlmProvider, LlmSettings, Settings};
@@ -27,11 +27,11 @@ pub(crate) trait DatabaseFile: Send + Sync {
 
 /// What the daemon reads and writes.
 pub(crate) trait DaemonStore:
-    Store + TaskLedger + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile
+    Store + TaskBackend + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile
 {
 }
 
-impl<T: Store + TaskLedger + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile> DaemonStore for T {}
+impl<T: Store + TaskBackend + LedgerBackend + MemoryBackend + DriftBackend + DatabaseFile> DaemonStore for T {}
 
 #[async_trait]
 impl DatabaseFile for SqliteStore {

@@ -3,16 +3,16 @@
 use crate::arguments::Arguments;
 use crate::assembly;
 use crate::cleaning;
+use crate::context_setup;
+use crate::drift_setup;
 use crate::embedding;
-use crate::home_watch::HomeWatch;
-use crate::hooks::{self, HookPage};
+use crate::home_monitor::HomeMonitor;
+use crate::hooks::{self, HookRoute};
+use crate::judge_setup::{self, JudgeSetup};
 use crate::listener;
 use crate::open_files;
 use crate::recording::Recording;
-use crate::remembering;
 use crate::signals::Signals;
-use crate::understanding::{self, Understanding};
-use crate::watching;
 use anyhow::{Context, anyhow};
 use grov_domain::{Clock, SettlingJudge, SystemClock};
 use grov_live::{ContextSource, Recorder, UserNaming};
@@ -111,11 +111,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Stop> {
         .build()
         .context("the system gives no threads")
         .map_err(|error| Stop::fault(error, None))?;
-    let home_watch = Arc::new(HomeWatch::new(&home, lock));
-    let result = runtime.block_on(serve(&settings, &home, &environment, &home_watch));
+    let home_monitor = Arc::new(HomeMonitor::new(&home, lock));
+    let result = runtime.block_on(serve(&settings, &home, &environment, &home_monitor));
     // After the second signal tasks may still be running; they end here.
     runtime.shutdown_background();
-    home_watch.release();
+    home_monitor.release();
     result
 }
 
@@ -153,62 +153,61 @@ async fn serve(
     settings: &Settings,
     home: &Home,
     environment: &Environment,
-    home_watch: &Arc<HomeWatch>,
+    home_monitor: &Arc<HomeMonitor>,
 ) -> Result<ExitCode, Stop> {
     let connections = open_files::room_for_clients(open_files::raise_limit());
     let proxy_settings = settings.proxy();
     let (listener, url) = listener::bind(proxy_settings)?;
     let recording =
-        Recording::start(home, home_watch, settings.store()).map_err(|error| Stop::fault(error, None))?;
+        Recording::start(home, home_monitor, settings.store()).map_err(|error| Stop::fault(error, None))?;
     let tasks = Tasks::new(tokio::runtime::Handle::current());
     tasks.spawn(
         "home",
-        Arc::clone(home_watch).run(recording.store(), tasks.shutdown()),
+        Arc::clone(home_monitor).run(recording.store(), tasks.shutdown()),
     );
     cleaning::clean(home, &tasks).await;
     tasks.spawn("prune", recording.prune_regularly(tasks.shutdown()));
     let user_home = environment.get("HOME").map(PathBuf::from);
     let address = listener.local_addr().map_err(|error| Stop::fault(error, None))?;
-    let understanding = Understanding::new(
+    let judge_setup = JudgeSetup::new(
         settings.llm(),
         address,
         recording.store(),
         settings.tasks().abandon_after,
     )
     .map_err(|error| Stop::usage(error, None))?;
-    let judge = understanding.judge();
+    let judge = judge_setup.judge();
     let mut recorder = Recorder::new(recording.sink(), user_naming(settings.user()), user_home)
-        .with_tasks(understanding.tasks);
+        .with_tasks(judge_setup.tasks);
     let mut stopping = tasks.shutdown();
-    let judging = async move { understanding.work.run(stopping.requested()).await };
+    let judging = async move { judge_setup.work.run(stopping.requested()).await };
     tasks.spawn("task orchestration", judging);
-    let watch = watching::watch(settings.drift(), Arc::clone(&judge) as Arc<_>, recording.store());
+    let watch = drift_setup::watch(settings.drift(), Arc::clone(&judge) as Arc<_>, recording.store());
     let drift = watch.map(|(drift, work)| {
         let mut stopping = tasks.shutdown();
         tasks.spawn("drift", async move { work.run(stopping.requested()).await });
         drift
     });
     if let Some(drift) = &drift {
-        recorder = recorder.with_watch(Arc::clone(drift) as Arc<_>);
+        recorder = recorder.with_action_checker(Arc::clone(drift) as Arc<_>);
     }
     let recalling = drift.clone();
     let drift_counters = drift.as_ref().map(|drift| drift.counters());
     let corrections = drift.map(|drift| drift as Arc<dyn ContextSource>);
     // A connection of its own: a request must not wait behind records that are being written.
     let (injection, keeping) =
-        remembering::injection(assembly::store_apart(home), corrections, settings.memory());
+        context_setup::injection(assembly::store_apart(home), corrections, settings.memory());
     let mut stopping = tasks.shutdown();
     tasks.spawn("injection ledger", async move {
         keeping.run(stopping.requested()).await;
     });
     let counters = injection.counters();
     // And one for what takes longer than a request may wait.
-    let (embedding, embedding_standing) =
-        embedding::embedding(settings, address, assembly::store_apart(home));
+    let (embedding, embedding_status) = embedding::embedding(settings, address, assembly::store_apart(home));
     if let Some(work) = embedding {
         tasks.spawn("embedding", work.run(tasks.shutdown()));
     }
-    let hook_page = Arc::new(HookPage::new(
+    let hook_route = Arc::new(HookRoute::new(
         home,
         environment,
         settings,
@@ -237,16 +236,16 @@ async fn serve(
         .workers(workers())
         .health_section("judge", {
             let judge = Arc::clone(&judge);
-            move || understanding::state(&judge.status())
+            move || judge_setup::state(&judge.status())
         })
-        .health_section("drift", move || watching::state(drift_counters.as_deref()))
-        .health_section("context", move || remembering::state(&counters))
-        .health_section("embedder", move || embedding_standing.read())
+        .health_section("drift", move || drift_setup::state(drift_counters.as_deref()))
+        .health_section("context", move || context_setup::state(&counters))
+        .health_section("embedder", move || embedding_status.read())
         .health_section("hooks", {
-            let page = Arc::clone(&hook_page);
-            move || page.state()
+            let route = Arc::clone(&hook_route);
+            move || route.state()
         })
-        .page(hooks::PREFIX, hook_page)
+        .admin_route(hooks::PREFIX, hook_route)
         .version(VERSION)
         .build()
         .map_err(|error| Stop::usage(error, None))?;
@@ -254,9 +253,9 @@ async fn serve(
     let mut signals = Signals::listen().map_err(|error| Stop::fault(error, None))?;
     if let Some(drift) = recalling {
         // What waited to be said when the last daemon ended is said at the very next request.
-        drift.recall().await;
+        drift.preload().await;
     }
-    announce(&url, home_watch);
+    announce(&url, home_monitor);
 
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let serving = proxy.serve(listener, async move {
@@ -315,7 +314,7 @@ async fn serve(
 }
 
 /// Says that the daemon accepts, to people and to other programs.
-fn announce(url: &str, watch: &HomeWatch) {
+fn announce(url: &str, watch: &HomeMonitor) {
     let record = Record::of_this_process(url, VERSION, SystemClock.now());
     if let Err(error) = watch.publish(record) {
         tracing::error!(%error, "other programs will not find this daemon");

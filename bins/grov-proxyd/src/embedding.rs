@@ -22,17 +22,17 @@ pub(crate) struct Embedding {
 }
 
 /// Reads how the work stands, for the health page.
-pub(crate) struct Standing(Option<State>);
+pub(crate) struct StatusSnapshot(Option<State>);
 
 /// The work and how it stands; `None` where nobody named a model.
 pub(crate) fn embedding(
     settings: &Settings,
     listener: SocketAddr,
     store: Arc<dyn DaemonStore>,
-) -> (Option<Embedding>, Standing) {
+) -> (Option<Embedding>, StatusSnapshot) {
     let embedder = settings.embedder();
     if embedder.provider == EmbeddingProvider::Off && embedder.missing.is_none() {
-        return (None, Standing(None));
+        return (None, StatusSnapshot(None));
     }
     let state = State::default();
     let embedding = Embedding {
@@ -42,7 +42,7 @@ pub(crate) fn embedding(
         store,
         state: Arc::clone(&state),
     };
-    (Some(embedding), Standing(Some(state)))
+    (Some(embedding), StatusSnapshot(Some(state)))
 }
 
 impl Embedding {
@@ -110,7 +110,7 @@ impl Embedding {
     }
 }
 
-impl Standing {
+impl StatusSnapshot {
     /// How it stands, for the health page.
     pub(crate) fn read(&self) -> Value {
         match self.0.as_ref().and_then(|state| state.get()) {

@@ -8,7 +8,7 @@ use grov_drift::{
     BASE_URL_HEADER, Fault, Hook, LONGEST_INPUT, NOTHING, Noting, PRE_TOOL_USE, PROJECT_HEADER, Programs,
     Reply, Services, TOKEN_HEADER, Work, note, token,
 };
-use grov_proxy_core::{Page, PageAnswer, PageRequest};
+use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute};
 use grov_runtime::{Environment, Home, Settings, Shutdown, Tasks, daemon};
 use http::{HeaderMap, Method, StatusCode};
 use std::ffi::OsString;
@@ -21,26 +21,26 @@ use tokio::time::{Instant, sleep, timeout_at};
 /// Below `/_grov/`; the event's name follows.
 pub(crate) const PREFIX: &str = "hook/";
 /// Hooks that are answered at once. The client runs one at a time, or as many as it calls tools in parallel.
-const ANSWERS_AT_ONCE: usize = 8;
+const MAX_CONCURRENT_HOOKS: usize = 8;
 /// Tool calls that are looked at at once.
-const GUARDS_AT_ONCE: usize = 32;
+const MAX_CONCURRENT_GUARDS: usize = 32;
 /// Ends of turns that are worked on at once. Each mostly waits: for the client's last words, for a model. What waits for other
 /// work is none of them.
-const WORK_AT_ONCE: usize = 8;
+const MAX_CONCURRENT_WORK: usize = 8;
 /// More than these wait for nothing: the next hook of a session reads what is left.
-const MOST_WORK: usize = 256;
+const MAX_PENDING_WORK: usize = 256;
 /// After which work is taken up again that other processes are in the way of.
-const TAKE_UP_AGAIN: Duration = Duration::from_millis(100);
+const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What answers a hook: the hook path, or a test.
-type Answering = fn(&Hook<'_>) -> Reply;
+type AnswerFn = fn(&Hook<'_>) -> Reply;
 
 /// The page that hooks over HTTP go to.
-pub(crate) struct HookPage {
+pub(crate) struct HookRoute {
     shared: Arc<Shared>,
-    places: Arc<Semaphore>,
+    answer_permits: Arc<Semaphore>,
     /// The guard may wait for a busy database for a minute; no other hook waits for it.
-    guards: Arc<Semaphore>,
+    guard_permits: Arc<Semaphore>,
 }
 
 /// What every answer needs.
@@ -50,13 +50,13 @@ struct Shared {
     environment: Environment,
     services: Arc<Services>,
     tasks: Tasks,
-    working: Arc<Semaphore>,
-    /// One place for each lane of work, taken before one of `working`.
+    work_permits: Arc<Semaphore>,
+    /// One permit for each lane of work, taken before one of `work_permits`.
     lanes: Vec<Arc<Semaphore>>,
     /// Work that was handed over and is not done.
     open: AtomicUsize,
     counters: Counters,
-    answering: Answering,
+    answer_fn: AnswerFn,
 }
 
 #[derive(Default)]
@@ -67,7 +67,7 @@ struct Counters {
     worked: AtomicU64,
 }
 
-impl HookPage {
+impl HookRoute {
     /// A page for the clients of this user.
     pub(crate) fn new(
         home: &Home,
@@ -76,7 +76,7 @@ impl HookPage {
         services: Arc<Services>,
         tasks: &Tasks,
     ) -> Self {
-        Self::answering(
+        Self::with_answer_fn(
             home,
             daemon::scrubbed(environment, settings),
             services,
@@ -85,28 +85,28 @@ impl HookPage {
         )
     }
 
-    fn answering(
+    fn with_answer_fn(
         home: &Home,
         environment: Environment,
         services: Arc<Services>,
         tasks: &Tasks,
-        answering: Answering,
+        answer_fn: AnswerFn,
     ) -> Self {
         let shared = Shared {
             home: home.clone(),
             environment,
             services,
             tasks: tasks.clone(),
-            working: Arc::new(Semaphore::new(WORK_AT_ONCE)),
+            work_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_WORK)),
             lanes: (0..Work::LANES).map(|_| Arc::new(Semaphore::new(1))).collect(),
             open: AtomicUsize::new(0),
             counters: Counters::default(),
-            answering,
+            answer_fn,
         };
         Self {
             shared: Arc::new(shared),
-            places: Arc::new(Semaphore::new(ANSWERS_AT_ONCE)),
-            guards: Arc::new(Semaphore::new(GUARDS_AT_ONCE)),
+            answer_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_HOOKS)),
+            guard_permits: Arc::new(Semaphore::new(MAX_CONCURRENT_GUARDS)),
         }
     }
 
@@ -125,53 +125,55 @@ impl HookPage {
 }
 
 #[async_trait]
-impl Page for HookPage {
+impl AdminRoute for HookRoute {
     fn body_limit(&self) -> u64 {
         LONGEST_INPUT
     }
 
-    /// Who shows no token takes no place and is not listened to. The file is a line long, so reading it is no waiting.
-    fn admits(&self, headers: &HeaderMap) -> Result<(), PageAnswer> {
-        if self.shared.is_known(headers) {
+    /// Who shows no token takes no permit and is not listened to. The file is a line long, so reading it is no waiting.
+    fn authorize(&self, headers: &HeaderMap) -> Result<(), AdminResponse> {
+        if self.shared.is_authorized(headers) {
             return Ok(());
         }
         Shared::count(&self.shared.counters.refused);
-        Err(mistake(
+        Err(error_response(
             StatusCode::FORBIDDEN,
             "the hook shows no token of this home; register it anew: grov init --http",
         ))
     }
 
-    async fn answer(&self, request: PageRequest) -> PageAnswer {
+    async fn handle(&self, request: AdminRequest) -> AdminResponse {
         if request.method != Method::POST {
-            return mistake(StatusCode::METHOD_NOT_ALLOWED, "hooks are posted");
+            return error_response(StatusCode::METHOD_NOT_ALLOWED, "hooks are posted");
         }
         let is_name =
             !request.rest.is_empty() && request.rest.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if !is_name {
-            return mistake(StatusCode::NOT_FOUND, "an event's name follows /_grov/hook/");
+            return error_response(StatusCode::NOT_FOUND, "an event's name follows /_grov/hook/");
         }
         // Never closed. A client that leaves while it waits for its turn is not answered.
-        let since = Instant::now();
-        let places = match request.rest.as_str() {
-            PRE_TOOL_USE => &self.guards,
-            _ => &self.places,
+        let received_at = Instant::now();
+        let answer_permits = match request.rest.as_str() {
+            PRE_TOOL_USE => &self.guard_permits,
+            _ => &self.answer_permits,
         };
-        let place = Arc::clone(places).acquire_owned().await;
-        let (told, telling) = oneshot::channel();
+        let permit = Arc::clone(answer_permits).acquire_owned().await;
+        let (sender, receiver) = oneshot::channel();
         let shared = Arc::clone(&self.shared);
         // On its own, so that what was begun is ended also where the client has left.
         self.shared.tasks.spawn("hook", async move {
-            let _place = place;
+            let _permit = permit;
             let ended = tokio::task::spawn_blocking({
                 let shared = Arc::clone(&shared);
-                move || shared.tell(&request, since.into_std(), told)
+                move || shared.answer(&request, received_at.into_std(), sender)
             });
             if ended.await.is_err() {
                 Shared::count(&shared.counters.broken);
             }
         });
-        telling.await.unwrap_or_else(|_| said(NOTHING.to_owned()))
+        receiver
+            .await
+            .unwrap_or_else(|_| json_response(NOTHING.to_owned()))
     }
 }
 
@@ -181,22 +183,22 @@ impl Shared {
     }
 
     /// Answers on this thread, and notes what is to be noted after that.
-    fn tell(
+    fn answer(
         self: &Arc<Self>,
-        request: &PageRequest,
-        since: std::time::Instant,
-        told: oneshot::Sender<PageAnswer>,
+        request: &AdminRequest,
+        received_at: std::time::Instant,
+        sender: oneshot::Sender<AdminResponse>,
     ) {
-        let (body, noting) = self.reply(request, since).over_http();
+        let (body, noting) = self.reply(request, received_at).over_http();
         Self::count(&self.counters.answered);
         // Nobody may be left to hear it.
-        let _ = told.send(said(body));
+        let _ = sender.send(json_response(body));
         if let Some(Err(fault)) = noting.map(Noting::finish) {
             note(Some(&self.home), &fault.to_string());
         }
     }
 
-    fn is_known(&self, headers: &HeaderMap) -> bool {
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(shown) = headers.get(TOKEN_HEADER) else {
             return false;
         };
@@ -204,11 +206,11 @@ impl Shared {
         token::read(&self.home).is_some_and(|known| token::is_shown(&known, shown.as_bytes()))
     }
 
-    fn reply(self: &Arc<Self>, request: &PageRequest, since: std::time::Instant) -> Reply {
+    fn reply(self: &Arc<Self>, request: &AdminRequest, received_at: std::time::Instant) -> Reply {
         if request.body.is_none() {
             note(Some(&self.home), "what the client sent is too long");
         }
-        (self.answering)(&Hook {
+        (self.answer_fn)(&Hook {
             event: Some(&request.rest),
             // As if nothing had been sent, where it is too long: a guard that fails closed denies it then.
             input: request.body.as_deref().unwrap_or_default(),
@@ -216,15 +218,15 @@ impl Shared {
             environment: &client(&self.environment, &request.headers),
             // Whoever asks has found the daemon.
             daemon_port: None,
-            programs: &Here(self),
+            programs: &InProcess(self),
             services: &self.services,
-            since,
+            since: received_at,
         })
     }
 
     /// Does the work of a turn on a thread of its own, in its turn; what has not begun when the daemon stops is left.
     fn work(self: &Arc<Self>, work: Work) -> Result<(), String> {
-        if self.open.fetch_add(1, Ordering::AcqRel) >= MOST_WORK {
+        if self.open.fetch_add(1, Ordering::AcqRel) >= MAX_PENDING_WORK {
             self.open.fetch_sub(1, Ordering::AcqRel);
             return Err("too many sessions are worked on; the end of a turn is left".to_owned());
         }
@@ -246,20 +248,20 @@ impl Shared {
         }
     }
 
-    /// Does work when what is before it in its lane is done. It takes a place only while it is worked on. `None`: the daemon
+    /// Does work when what is before it in its lane is done. It takes a permit only while it is worked on. `None`: the daemon
     /// stops before.
     async fn in_lane(self: &Arc<Self>, mut work: Work, stopping: &mut Shutdown) -> Option<Result<(), Fault>> {
         let until = Instant::now() + work.patience();
         // There is one for each that a work can name.
         let lane = Arc::clone(self.lanes.get(work.lane())?);
-        let Ok(_lane) = unless(stopping, timeout_at(until, lane.acquire_owned())).await? else {
+        let Ok(_lane) = until_shutdown(stopping, timeout_at(until, lane.acquire_owned())).await? else {
             return Some(work.left());
         };
         loop {
-            let place = unless(stopping, Arc::clone(&self.working).acquire_owned()).await?;
+            let permit = until_shutdown(stopping, Arc::clone(&self.work_permits).acquire_owned()).await?;
             let shared = Arc::clone(self);
             let worked = tokio::task::spawn_blocking(move || {
-                let _place = place;
+                let _permit = permit;
                 work.done_unless_others_work(&shared.home, &shared.environment, &shared.services)
             });
             work = match worked.await {
@@ -275,24 +277,24 @@ impl Shared {
             if Instant::now() >= until {
                 return Some(work.left());
             }
-            unless(stopping, sleep(TAKE_UP_AGAIN)).await?;
+            until_shutdown(stopping, sleep(RETRY_INTERVAL)).await?;
         }
     }
 }
 
-/// What comes of it, unless the daemon stops before.
-async fn unless<T>(stopping: &mut Shutdown, waiting: impl Future<Output = T>) -> Option<T> {
+/// What comes of it, until_shutdown the daemon stops before.
+async fn until_shutdown<T>(stopping: &mut Shutdown, waiting: impl Future<Output = T>) -> Option<T> {
     tokio::select! {
         biased;
         () = stopping.requested() => None,
-        come = waiting => Some(come),
+        output = waiting => Some(output),
     }
 }
 
 /// What an answer needs of other programs is in this one.
-struct Here<'a>(&'a Arc<Shared>);
+struct InProcess<'a>(&'a Arc<Shared>);
 
-impl Programs for Here<'_> {
+impl Programs for InProcess<'_> {
     /// This is the proxy.
     fn start_proxy(&self, _: u16) -> Result<(), String> {
         Ok(())
@@ -314,32 +316,32 @@ fn client(own: &Environment, headers: &HeaderMap) -> Environment {
         (BASE_URL_HEADER, "ANTHROPIC_BASE_URL"),
         (PROJECT_HEADER, "CLAUDE_PROJECT_DIR"),
     ];
-    let told = passed.into_iter().filter_map(|(header, variable)| {
+    let sender = passed.into_iter().filter_map(|(header, variable)| {
         let value = headers.get(header)?.to_str().ok()?;
         (!value.is_empty()).then(|| (variable.to_owned(), OsString::from(value)))
     });
     let own = own
         .iter()
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
-    own.chain(told).collect()
+    own.chain(sender).collect()
 }
 
-fn said(text: String) -> PageAnswer {
-    PageAnswer {
+fn json_response(text: String) -> AdminResponse {
+    AdminResponse {
         status: StatusCode::OK,
         content_type: "application/json",
         body: text.into(),
     }
 }
 
-fn mistake(status: StatusCode, message: &str) -> PageAnswer {
+fn error_response(status: StatusCode, message: &str) -> AdminResponse {
     let shape = serde_json::json!({
         "type": "error",
         "error": { "type": "hook_error", "message": format!("grov-proxyd: {message}") },
     });
-    PageAnswer {
+    AdminResponse {
         status,
-        ..said(shape.to_string())
+        ..json_response(shape.to_string())
     }
 }
 
@@ -355,28 +357,28 @@ mod tests {
         folder: tempfile::TempDir,
         home: Home,
         tasks: Tasks,
-        page: HookPage,
+        route: HookRoute,
     }
 
-    fn scene(answering: Answering) -> Scene {
+    fn scene(answer_fn: AnswerFn) -> Scene {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::locate(Some(folder.path()), &Environment::default()).unwrap();
         write_private(&home.hook_token(), TOKEN.as_bytes()).unwrap();
         let tasks = Tasks::new(tokio::runtime::Handle::current());
         let services = crate::assembly::hook_services(&home);
-        let page = HookPage::answering(&home, Environment::default(), services, &tasks, answering);
+        let route = HookRoute::with_answer_fn(&home, Environment::default(), services, &tasks, answer_fn);
         Scene {
             folder,
             home,
             tasks,
-            page,
+            route,
         }
     }
 
-    fn asked(method: Method, rest: &str, token: &str, body: Option<&str>) -> PageRequest {
+    fn asked(method: Method, rest: &str, token: &str, body: Option<&str>) -> AdminRequest {
         let mut headers = HeaderMap::new();
         headers.insert(TOKEN_HEADER, token.parse().unwrap());
-        PageRequest {
+        AdminRequest {
             method,
             rest: rest.to_owned(),
             headers,
@@ -389,9 +391,9 @@ mod tests {
             self.ask(asked(Method::POST, event, TOKEN, body)).await
         }
 
-        async fn ask(&self, request: PageRequest) -> (u16, String) {
-            let answer = match self.page.admits(&request.headers) {
-                Ok(()) => self.page.answer(request).await,
+        async fn ask(&self, request: AdminRequest) -> (u16, String) {
+            let answer = match self.route.authorize(&request.headers) {
+                Ok(()) => self.route.handle(request).await,
                 Err(refused) => refused,
             };
             assert_eq!(answer.content_type, "application/json");
@@ -434,7 +436,7 @@ mod tests {
             403,
             "a token that is gone is none"
         );
-        assert_eq!(scene.page.state()["refused"], 6);
+        assert_eq!(scene.route.state()["refused"], 6);
     }
 
     #[tokio::test]
@@ -471,7 +473,7 @@ mod tests {
         let scene = scene(|_| panic!("on purpose"));
         assert_eq!(scene.post("Stop", Some("{}")).await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
-        assert_eq!(scene.page.state()["broken"], 1);
+        assert_eq!(scene.route.state()["broken"], 1);
     }
 
     #[tokio::test]
@@ -509,7 +511,7 @@ mod tests {
     async fn so_many_are_answered_at_once_and_no_more() {
         static AT_ONCE: AtomicUsize = AtomicUsize::new(0);
         static MOST: AtomicUsize = AtomicUsize::new(0);
-        static TOGETHER: Barrier = Barrier::new(ANSWERS_AT_ONCE);
+        static TOGETHER: Barrier = Barrier::new(MAX_CONCURRENT_HOOKS);
         fn together(_: &Hook<'_>) -> Reply {
             MOST.fetch_max(AT_ONCE.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
             TOGETHER.wait();
@@ -518,13 +520,13 @@ mod tests {
         }
         let scene = Arc::new(scene(together));
         let tasks = Tasks::new(tokio::runtime::Handle::current());
-        for _ in 0..3 * ANSWERS_AT_ONCE {
+        for _ in 0..3 * MAX_CONCURRENT_HOOKS {
             let scene = Arc::clone(&scene);
             tasks.spawn("client", async move { scene.post("Stop", Some("{}")).await });
         }
         assert_eq!(tasks.drain(Duration::from_secs(20)).await, 0);
-        assert_eq!(MOST.load(Ordering::SeqCst), ANSWERS_AT_ONCE);
-        assert_eq!(scene.page.state()["answered"], 3 * ANSWERS_AT_ONCE);
+        assert_eq!(MOST.load(Ordering::SeqCst), MAX_CONCURRENT_HOOKS);
+        assert_eq!(scene.route.state()["answered"], 3 * MAX_CONCURRENT_HOOKS);
     }
 
     #[tokio::test]
@@ -535,13 +537,13 @@ mod tests {
         assert_eq!(ends().await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
         assert_eq!(
-            (&scene.page.state()["worked"], scene.noted()),
+            (&scene.route.state()["worked"], scene.noted()),
             (&1.into(), String::new())
         );
         scene.tasks.shut_down();
         assert_eq!(ends().await, (200, "{}".to_owned()));
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
-        let state = scene.page.state();
+        let state = scene.route.state();
         assert_eq!(
             (&state["worked"], &state["working"]),
             (&1.into(), &0.into()),
@@ -559,12 +561,12 @@ mod tests {
         };
         let worked = async |times: u64| {
             let all = async {
-                while scene.page.state()["worked"] != times {
+                while scene.route.state()["worked"] != times {
                     tokio::task::yield_now().await;
                 }
             };
             let all = tokio::time::timeout(Duration::from_secs(20), all).await;
-            assert!(all.is_ok(), "{}", scene.page.state());
+            assert!(all.is_ok(), "{}", scene.route.state());
         };
         ends("a").await;
         worked(1).await;
@@ -572,14 +574,14 @@ mod tests {
         let mut locks = std::fs::read_dir(scene.home.root().join("hooks/working")).unwrap();
         let lock = std::fs::File::open(locks.next().unwrap().unwrap().path()).unwrap();
         lock.lock().unwrap();
-        for _ in 0..2 * WORK_AT_ONCE {
+        for _ in 0..2 * MAX_CONCURRENT_WORK {
             ends("a").await;
         }
         ends("b").await;
         worked(2).await;
-        assert_eq!(scene.page.state()["working"], 2 * WORK_AT_ONCE);
+        assert_eq!(scene.route.state()["working"], 2 * MAX_CONCURRENT_WORK);
         drop(lock);
-        worked(2 + 2 * WORK_AT_ONCE as u64).await;
+        worked(2 + 2 * MAX_CONCURRENT_WORK as u64).await;
         assert_eq!(scene.noted(), "");
     }
 
@@ -597,6 +599,6 @@ mod tests {
         }
         scene.tasks.shut_down();
         assert_eq!(scene.tasks.drain(Duration::from_secs(20)).await, 0);
-        assert_eq!(scene.page.state()["worked"], 1);
+        assert_eq!(scene.route.state()["worked"], 1);
     }
 }

@@ -4,18 +4,18 @@
 mod arguments;
 mod assembly;
 mod cleaning;
+mod context_setup;
 mod daemon;
+mod drift_setup;
 mod embedding;
-mod home_watch;
+mod home_monitor;
 mod hooks;
+mod judge_setup;
 mod listener;
 mod open_files;
 mod port_holder;
 mod recording;
-mod remembering;
 mod signals;
-mod understanding;
-mod watching;
 
 use arguments::Arguments;
 use clap::Parser;

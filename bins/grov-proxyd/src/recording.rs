@@ -1,7 +1,7 @@
 //! Recording beside the relay: the store, its writer, and the removal of what is old.
 
 use crate::assembly::{self, DaemonStore};
-use crate::home_watch::{HomeWatch, WatchedSink};
+use crate::home_monitor::{HomeMonitor, HomeMonitorSink};
 use grov_domain::{Clock, RecordSink, Retention, SinkHealth, SystemClock};
 use grov_runtime::{Home, Shutdown, StoreSettings};
 use grov_store::{BatchWriter, Spool, WriterOptions};
@@ -20,17 +20,17 @@ const FIRST_PRUNE: Duration = Duration::from_secs(60);
 pub(crate) struct Recording {
     store: Arc<dyn DaemonStore>,
     writer: Arc<BatchWriter>,
-    sink: Arc<WatchedSink>,
+    sink: Arc<HomeMonitorSink>,
     retention: Retention,
 }
 
 impl Recording {
     /// Starts the writer. The store is opened with the first record, so nothing that is wrong with it stops the start.
-    pub(crate) fn start(home: &Home, watch: &Arc<HomeWatch>, settings: &StoreSettings) -> io::Result<Self> {
+    pub(crate) fn start(home: &Home, watch: &Arc<HomeMonitor>, settings: &StoreSettings) -> io::Result<Self> {
         let store = assembly::recording_store(home);
         let options = WriterOptions::new(Spool::new(home.spool()));
         let writer = Arc::new(BatchWriter::start(Arc::clone(&store) as Arc<_>, options)?);
-        let sink = WatchedSink {
+        let sink = HomeMonitorSink {
             writer: Arc::clone(&writer),
             store: Arc::clone(&store),
             home: Arc::clone(watch),

@@ -2,7 +2,7 @@
 //! verdict by rules (no model was there to ask) changes nothing.
 
 use crate::counters::count;
-use crate::drift::Shared;
+use crate::monitor::Shared;
 use crate::session::{Session, Slot};
 use grov_domain::{
     ActionSketch, ClientSessionId, Correction, DriftVerdict, SessionId, StepId, StepRow, StepVerdict,
@@ -22,14 +22,14 @@ const RECORDED_WITHIN: [Duration; 3] = [
 ];
 
 /// A question to the judge, and whose it is.
-pub(crate) struct Errand {
+pub(crate) struct JudgeJob {
     slot: Arc<Slot>,
     session: ClientSessionId,
     task: SessionId,
     request: JudgeRequest,
 }
 
-impl Errand {
+impl JudgeJob {
     pub(crate) fn new(slot: &Arc<Slot>, session: &Session, task: SessionId, request: JudgeRequest) -> Self {
         Self {
             slot: Arc::clone(slot),
@@ -159,7 +159,7 @@ impl Drop for Open<'_> {
         let mut session = self.slot.session();
         let next = session.next_request.take();
         let next = next.filter(|(_, request)| request.is_same_prompt(session.engine.position()));
-        let next = next.map(|(task, request)| Errand::new(self.slot, &session, task, *request));
+        let next = next.map(|(task, request)| JudgeJob::new(self.slot, &session, task, *request));
         session.is_judging = next.is_some_and(|next| self.shared.request_judgement(next));
     }
 }

@@ -1,7 +1,7 @@
 //! One client session in memory: the engine that follows it, and what delivering and asking need beside.
 
 use grov_domain::{ClientSessionId, Correction, CorrectionId, SessionId};
-use grov_live::Answered;
+use grov_live::ToolResult;
 use grov_session::{IntentReader, JudgeRequest, Policy, SessionEngine};
 use std::collections::{HashSet, VecDeque};
 use std::sync::atomic::AtomicU64;
@@ -16,7 +16,7 @@ const MOST_CALLS: usize = 256;
 pub(crate) struct Slot {
     session: Mutex<Session>,
     /// Notified when actions were assessed, and when the session is loaded.
-    pub(crate) news: Notify,
+    pub(crate) changed: Notify,
     /// When it was used last, in uses.
     pub(crate) used: AtomicU64,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Session {
     /// What was handed out to be said.
     pub(crate) offered: Option<Correction>,
     /// What was said at the place that was decided last.
-    pub(crate) said_last: Option<CorrectionId>,
+    pub(crate) delivered_last: Option<CorrectionId>,
     /// A judge is being asked.
     pub(crate) is_judging: bool,
     /// What the judge is to be asked next, and the task it is about.
@@ -69,7 +69,7 @@ impl Slot {
             is_followed: false,
             is_task_known: false,
             offered: None,
-            said_last: None,
+            delivered_last: None,
             is_judging: false,
             next_request: None,
             is_refreshing: false,
@@ -78,7 +78,7 @@ impl Slot {
         };
         Self {
             session: Mutex::new(session),
-            news: Notify::new(),
+            changed: Notify::new(),
             used: AtomicU64::default(),
         }
     }
@@ -97,18 +97,18 @@ impl Slot {
     }
 
     /// Whether words of it were handed out that were not said yet, or its lock is taken.
-    pub(crate) fn is_speaking(&self) -> bool {
+    pub(crate) fn has_undelivered(&self) -> bool {
         self.try_session().is_none_or(|session| session.offered.is_some())
     }
 
     /// The session and its task in work.
-    pub(crate) fn whose(&self) -> (ClientSessionId, SessionId) {
+    pub(crate) fn ids(&self) -> (ClientSessionId, SessionId) {
         let session = self.session();
         (session.id.clone(), session.task.clone())
     }
 
     /// The session is in this task, if it is not known better.
-    pub(crate) fn found_in(&self, task: &SessionId) {
+    pub(crate) fn set_task_if_unknown(&self, task: &SessionId) {
         let mut session = self.session();
         if !session.is_task_known && !session.engine.is_history_loaded() {
             session.task = task.clone();
@@ -118,7 +118,7 @@ impl Slot {
 
 impl Session {
     /// Whether what is stored of it is being brought into memory.
-    pub(crate) fn is_on_the_way(&self) -> bool {
+    pub(crate) fn is_state_loading(&self) -> bool {
         self.is_loading && !self.engine.is_history_loaded()
     }
 
@@ -135,9 +135,9 @@ impl Session {
     }
 
     /// Whether all these calls were assessed, and nothing is being loaded that bears on it.
-    pub(crate) fn has_assessed(&self, calls: &[Answered]) -> bool {
-        let is_known = |call: &Answered| self.calls.known.contains(&call.tool_use_id);
-        (self.engine.is_state_loaded() || !self.is_on_the_way())
+    pub(crate) fn has_assessed(&self, calls: &[ToolResult]) -> bool {
+        let is_known = |call: &ToolResult| self.calls.known.contains(&call.tool_use_id);
+        (self.engine.is_state_loaded() || !self.is_state_loading())
             && (!self.is_followed || calls.iter().all(is_known))
     }
 }

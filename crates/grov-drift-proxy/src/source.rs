@@ -1,54 +1,54 @@
 //! What is to be said is said at the next request.
 
 use crate::counters::count;
-use crate::drift::Drift;
+use crate::monitor::DriftMonitor;
 use crate::saving::Save;
 use crate::session::{Session, Slot};
 use async_trait::async_trait;
 use grov_domain::{CorrectionOutcome, Lineage};
-use grov_live::{ContextSource, Occasion, Words};
+use grov_live::{ContextSource, ContextText, InjectionPoint};
 use grov_redact::Redactor;
 use grov_session::correction::framed;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long a request waits for the rules to have looked at what it answers.
-const PATIENCE: Duration = Duration::from_millis(5);
+const RULES_TIMEOUT: Duration = Duration::from_millis(5);
 /// What is left of the deadline for keeping what is said.
-const LEFT_TO_KEEP: Duration = Duration::from_millis(2);
+const RESERVED_TO_COMMIT: Duration = Duration::from_millis(2);
 
 #[async_trait]
-impl ContextSource for Drift {
+impl ContextSource for DriftMonitor {
     fn name(&self) -> &'static str {
         "drift"
     }
 
-    fn applies(&self, occasion: &Occasion) -> bool {
+    fn applies(&self, point: &InjectionPoint) -> bool {
         let settings = &self.shared.settings;
-        if !settings.enabled || !settings.corrections || occasion.lineage.agent.is_some() {
+        if !settings.enabled || !settings.corrections || point.lineage.agent.is_some() {
             return false;
         }
-        let Some(slot) = self.slot(occasion) else {
+        let Some(slot) = self.slot(point) else {
             return false;
         };
         let Some(mut session) = slot.try_session() else {
             // Somebody is at it right now.
             return true;
         };
-        session.said_last = None;
-        session.engine.pending_correction().is_some() || !session.has_assessed(&occasion.answered)
+        session.delivered_last = None;
+        session.engine.pending_correction().is_some() || !session.has_assessed(&point.answered)
     }
 
-    async fn words(&self, occasion: &Occasion) -> Option<Words> {
-        let slot = self.shared.known(&occasion.lineage.session)?;
-        self.wait(&slot, occasion).await;
-        self.look_what_was_asked(&slot, occasion).await?;
-        let prompt = occasion.prompt.trim();
+    async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
+        let slot = self.shared.known(&point.lineage.session)?;
+        self.wait(&slot, point).await;
+        self.check_permissions(&slot, point).await?;
+        let prompt = point.prompt.trim();
         let (correction, doubtful) = {
             let mut session = slot.try_session()?;
-            session.said_last = None;
+            session.delivered_last = None;
             let now = self.shared.clock.now();
-            for one in occasion.answered.iter().filter(|one| one.failed) {
+            for one in point.answered.iter().filter(|one| one.failed) {
                 session.engine.note_call_ended(&one.tool_use_id, true);
             }
             let correction = session
@@ -57,7 +57,7 @@ impl ContextSource for Drift {
                 .clone();
             // What a subagent called is in its own history alone.
             let is_delegated = session.engine.is_pending_delegated();
-            if !is_delegated && !happened_here(session.engine.pending_call(), occasion) {
+            if !is_delegated && !happened_here(session.engine.pending_call(), point) {
                 return None;
             }
             let doubtful = (!prompt.is_empty())
@@ -72,7 +72,7 @@ impl ContextSource for Drift {
                 return None;
             }
         }
-        let in_tool_loop = prompt.is_empty() || !occasion.answered.is_empty();
+        let in_tool_loop = prompt.is_empty() || !point.answered.is_empty();
         let text = Redactor::shared().text(&framed(&correction.text, correction.level, in_tool_loop));
         let mut session = slot.try_session()?;
         // It may have been taken back meanwhile.
@@ -84,14 +84,14 @@ impl ContextSource for Drift {
             return None;
         }
         session.offered = Some(correction);
-        Some(Words {
+        Some(ContextText {
             text,
             memories: Vec::new(),
         })
     }
 
-    fn said(&self, occasion: &Occasion) {
-        let Some(slot) = self.shared.known(&occasion.lineage.session) else {
+    fn delivered(&self, point: &InjectionPoint) {
+        let Some(slot) = self.shared.known(&point.lineage.session) else {
             return;
         };
         let mut session = slot.session();
@@ -100,7 +100,7 @@ impl ContextSource for Drift {
         };
         let now = self.shared.clock.now();
         count(&self.shared.counters.delivered);
-        session.said_last = Some(offered.id.clone());
+        session.delivered_last = Some(offered.id.clone());
         if session.engine.mark_delivered(&offered, now) {
             self.shared.save_state(&session);
         } else {
@@ -111,7 +111,7 @@ impl ContextSource for Drift {
         }
     }
 
-    fn taken_back(&self, lineage: &Lineage) {
+    fn withdrawn(&self, lineage: &Lineage) {
         if lineage.agent.is_some() {
             return;
         }
@@ -119,28 +119,28 @@ impl ContextSource for Drift {
             return;
         };
         let mut session = slot.session();
-        let is_ours = session.said_last.take().is_some();
+        let is_ours = session.delivered_last.take().is_some();
         if is_ours && session.engine.mark_undelivered(self.shared.clock.now()) {
             self.shared.save_state(&session);
         }
     }
 }
 
-impl Drift {
-    /// The session of an occasion. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
+impl DriftMonitor {
+    /// The session of an point. One that goes on and is not in memory is loaded: a correction may wait in it, and what it
     /// does next is judged by its goal.
-    fn slot(&self, occasion: &Occasion) -> Option<Arc<Slot>> {
-        let id = &occasion.lineage.session;
+    fn slot(&self, point: &InjectionPoint) -> Option<Arc<Slot>> {
+        let id = &point.lineage.session;
         let known = self.shared.known(id);
-        if known.is_none() && occasion.begins {
+        if known.is_none() && point.begins {
             return None;
         }
         let slot = known.unwrap_or_else(|| self.shared.slot(id));
         if let Some(mut session) = slot.try_session()
             && !session.is_loading
-            && !occasion.begins
+            && !point.begins
         {
-            let root = || Some(occasion.location.root.to_string_lossy().into_owned());
+            let root = || Some(point.location.root.to_string_lossy().into_owned());
             session.engine.set_root(root);
             self.shared.request_load(&slot, &mut session);
         }
@@ -149,38 +149,38 @@ impl Drift {
 
     /// Where what waits to be said is about a call that ran: whether the user was asked about it and said yes. `None`: nobody
     /// could tell in time, so nothing is said yet.
-    async fn look_what_was_asked(&self, slot: &Arc<Slot>, occasion: &Occasion) -> Option<()> {
+    async fn check_permissions(&self, slot: &Arc<Slot>, point: &InjectionPoint) -> Option<()> {
         {
             let mut session = slot.try_session()?;
             let call = session.engine.pending_call();
             if !call.is_some_and(|call| session.engine.is_permission_open(call)) {
                 return Some(());
             }
-            for one in &occasion.answered {
+            for one in &point.answered {
                 session.engine.note_call_ended(&one.tool_use_id, one.failed);
             }
         }
-        let left = occasion.deadline.saturating_duration_since(Instant::now());
-        let looking = self.shared.look_what_was_asked(slot);
-        let looked = tokio::time::timeout(left.saturating_sub(LEFT_TO_KEEP), looking).await;
+        let left = point.deadline.saturating_duration_since(Instant::now());
+        let looking = self.shared.check_permissions(slot);
+        let looked = tokio::time::timeout(left.saturating_sub(RESERVED_TO_COMMIT), looking).await;
         looked.is_ok_and(|looked| looked.is_ok()).then_some(())
     }
 
     /// Waits until what the request answers was assessed, a little while.
-    async fn wait(&self, slot: &Slot, occasion: &Occasion) {
-        let left = occasion.deadline.saturating_duration_since(Instant::now());
-        let patience = left.saturating_sub(LEFT_TO_KEEP).min(PATIENCE);
-        let until = tokio::time::Instant::now() + patience;
+    async fn wait(&self, slot: &Slot, point: &InjectionPoint) {
+        let left = point.deadline.saturating_duration_since(Instant::now());
+        let timeout = left.saturating_sub(RESERVED_TO_COMMIT).min(RULES_TIMEOUT);
+        let until = tokio::time::Instant::now() + timeout;
         let mut has_waited = false;
         loop {
-            let news = slot.news.notified();
-            tokio::pin!(news);
+            let changed = slot.changed.notified();
+            tokio::pin!(changed);
             // What is told from here on is not missed.
-            news.as_mut().enable();
+            changed.as_mut().enable();
             // Under a prompt it has to be looked at again, for which what was done has to be known.
             let is_ready = |session: &Session| {
-                session.has_assessed(&occasion.answered)
-                    && (occasion.prompt.trim().is_empty() || !session.is_on_the_way())
+                session.has_assessed(&point.answered)
+                    && (point.prompt.trim().is_empty() || !session.is_state_loading())
             };
             if slot.try_session().is_some_and(|session| is_ready(&session)) {
                 return;
@@ -188,7 +188,7 @@ impl Drift {
             if !std::mem::replace(&mut has_waited, true) {
                 count(&self.shared.counters.waited);
             }
-            if tokio::time::timeout_at(until, news).await.is_err() {
+            if tokio::time::timeout_at(until, changed).await.is_err() {
                 return;
             }
         }
@@ -197,13 +197,13 @@ impl Drift {
 
 /// Whether what a correction is about happened in the history of a request. Where its call is not known, as of one that was
 /// kept when calls were not, nothing that stands there may have failed.
-fn happened_here(call: Option<&str>, occasion: &Occasion) -> bool {
+fn happened_here(call: Option<&str>, point: &InjectionPoint) -> bool {
     let has_failed = |call: &str| {
-        let mut answered = occasion.answered.iter();
+        let mut answered = point.answered.iter();
         answered.any(|one| one.failed && one.tool_use_id == call)
     };
     match call {
-        Some(call) => occasion.has_call(call) && !has_failed(call),
-        None => occasion.answered.iter().all(|one| !one.failed),
+        Some(call) => point.has_call(call) && !has_failed(call),
+        None => point.answered.iter().all(|one| !one.failed),
     }
 }

@@ -5,6 +5,6 @@ mod corrections;
 mod double;
 mod judging;
 mod restart;
-mod taken_up;
+mod resumed;
 mod users;
 mod waiting;

@@ -1,7 +1,7 @@
 //! The background: loads sessions, follows what a person changes, asks the judge, saves.
 
-use crate::drift::Shared;
-use crate::judging::{Errand, sketch};
+use crate::judging::{JudgeJob, sketch};
+use crate::monitor::Shared;
 use crate::saving::{Save, rest, saving};
 use crate::session::{Session, Slot};
 use grov_domain::{
@@ -40,17 +40,17 @@ pub(crate) enum Job {
     /// Write verdicts to steps that are recorded, or about to be.
     Verdicts(ClientSessionId, Vec<(StepId, StepVerdict)>),
     /// Ask the judge.
-    Judge(Box<Errand>),
+    Judge(Box<JudgeJob>),
 }
 
-/// The work behind [`Drift`](crate::Drift), to be run beside the proxy.
-pub struct DriftWork {
+/// The work behind [`DriftMonitor`](crate::DriftMonitor), to be run beside the proxy.
+pub struct DriftWorker {
     shared: Arc<Shared>,
     jobs: mpsc::Receiver<Job>,
     saves: mpsc::Receiver<Save>,
 }
 
-impl DriftWork {
+impl DriftWorker {
     pub(crate) fn new(shared: Arc<Shared>, jobs: mpsc::Receiver<Job>, saves: mpsc::Receiver<Save>) -> Self {
         Self { shared, jobs, saves }
     }
@@ -99,8 +99,8 @@ impl DriftWork {
 
 impl Shared {
     /// Looks which of the actions that ran the user was asked about: those break nothing. An error: it cannot be known.
-    pub(crate) async fn look_what_was_asked(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), StoreError> {
-        let (id, _) = slot.whose();
+    pub(crate) async fn check_permissions(self: &Arc<Self>, slot: &Arc<Slot>) -> Result<(), StoreError> {
+        let (id, _) = slot.ids();
         let asked = self.store.asked_calls(&id).await?;
         let verdicts = {
             let mut session = slot.session();
@@ -108,7 +108,7 @@ impl Shared {
             let mut effects = session
                 .engine
                 .apply(SessionEvent::PermissionAsked(&asked), &context);
-            if self.carry_out(slot, &mut session, &mut effects) {
+            if self.apply_effects(slot, &mut session, &mut effects) {
                 self.save_state(&session);
             }
             effects.later_verdicts
@@ -124,7 +124,7 @@ impl Shared {
             Job::Load(slot) => self.load(slot).await,
             Job::Refresh(slot) => self.refresh(slot).await,
             Job::Asked(slot) => {
-                if let Err(error) = self.look_what_was_asked(&slot).await {
+                if let Err(error) = self.check_permissions(&slot).await {
                     tracing::debug!(%error, "what the user was asked cannot be read");
                 }
             }
@@ -137,10 +137,10 @@ impl Shared {
 
     async fn load(self: &Arc<Self>, slot: Arc<Slot>) {
         // Also where this is broken off.
-        let ends = Ends::loading(&slot);
-        let (id, _) = slot.whose();
+        let ends = InProgressGuard::loading(&slot);
+        let (id, _) = slot.ids();
         for _ in 0..MOST_TASKS {
-            let (task, stored) = match self.standing(&slot, &id).await {
+            let (task, stored) = match self.load_stored(&slot, &id).await {
                 Ok(found) => found,
                 Err(error) => {
                     tracing::warn!(session = %id, %error, "what was before in this session cannot be read; trying again with its next action");
@@ -156,7 +156,7 @@ impl Shared {
             // It turned to another task meanwhile: what the last one asks for is no measure for what is done now.
             let Some(found) = found else { continue };
             ends.disarm();
-            slot.news.notify_waiters();
+            slot.changed.notify_waiters();
             let verdicts = self.conclude(&slot, &mut slot.session(), found);
             self.record_later(&id, &verdicts, verdicts.len()).await;
             return;
@@ -165,7 +165,7 @@ impl Shared {
     }
 
     /// Brings into memory where a session stands, and reads what else is stored of it, for the task in work.
-    pub(crate) async fn standing(
+    pub(crate) async fn load_stored(
         self: &Arc<Self>,
         slot: &Slot,
         id: &ClientSessionId,
@@ -174,9 +174,9 @@ impl Shared {
         self.place(slot, id).await?;
         let tasks = self.store.client_session(id).await?;
         if let Some(task) = active_task(tasks.iter().map(|task| &task.state)) {
-            slot.found_in(&task.session_id);
+            slot.set_task_if_unknown(&task.session_id);
         }
-        let (_, task) = slot.whose();
+        let (_, task) = slot.ids();
         let stored = self.stored(id, &task).await?;
         Ok((task, stored))
     }
@@ -193,7 +193,7 @@ impl Shared {
         let mut effects = session.engine.conclude(found, &context);
         // One that is asked already is enough.
         effects.judge_requests.retain(|_| !session.is_judging);
-        if self.carry_out(slot, session, &mut effects) && session.is_followed {
+        if self.apply_effects(slot, session, &mut effects) && session.is_followed {
             self.save_state(session);
         }
         effects.later_verdicts
@@ -206,7 +206,7 @@ impl Shared {
         }
         let state = self.store.drift_state(id).await?;
         let transition = slot.session().engine.load_state(state, self.clock.now());
-        slot.news.notify_waiters();
+        slot.changed.notify_waiters();
         self.follow_up(&transition);
         let session = slot.session();
         if transition.state_changed && session.is_followed {
@@ -216,7 +216,7 @@ impl Shared {
     }
 
     /// Brings into memory where the sessions stood that were at work lately.
-    pub(crate) async fn recall(&self) -> Result<(), StoreError> {
+    pub(crate) async fn preload(&self) -> Result<(), StoreError> {
         let lately = SessionFilter {
             updated_since: Some(self.clock.now() - RECENT),
             limit: Some(MOST_RECALLED),
@@ -235,18 +235,18 @@ impl Shared {
     }
 
     async fn refresh(self: &Arc<Self>, slot: Arc<Slot>) {
-        let ends = Ends::refreshing(&slot);
-        let (id, task) = slot.whose();
-        let terms = self.terms(&id, &task).await;
+        let ends = InProgressGuard::refreshing(&slot);
+        let (id, task) = slot.ids();
+        let contract_inputs = self.contract_inputs(&id, &task).await;
         let correction = slot.session().engine.state().correction.clone();
         let is_forgotten = match &correction {
             Some(correction) => self.is_forgotten(&id, &correction.id).await,
             None => false,
         };
-        let taken = match terms {
-            Ok(terms) => {
+        let taken = match contract_inputs {
+            Ok(contract_inputs) => {
                 let shown = Arc::clone(&slot);
-                tokio::task::spawn_blocking(move || take_over(&shown, terms, &task)).await
+                tokio::task::spawn_blocking(move || refresh_contract(&shown, contract_inputs, &task)).await
             }
             Err(error) => {
                 tracing::debug!(session = %id, %error, "what a session is held to cannot be read again yet");
@@ -295,16 +295,16 @@ impl Shared {
             .filter(|call| call.ran)
             .map(|call| call.tool_use_id)
             .collect();
-        let terms = self.terms(id, task).await?;
+        let contract_inputs = self.contract_inputs(id, task).await?;
         Ok(StoredHistory {
             steps,
             allowed,
-            inputs: terms,
+            inputs: contract_inputs,
         })
     }
 
     /// What a session is held to, as stored.
-    async fn terms(
+    async fn contract_inputs(
         self: &Arc<Self>,
         id: &ClientSessionId,
         task: &SessionId,
@@ -383,12 +383,12 @@ pub(crate) fn load(slot: &Slot, stored: StoredHistory, task: &SessionId) -> Opti
 }
 
 /// Takes over what a session is held to, unless it turned to another task meanwhile: then `false`.
-pub(crate) fn take_over(slot: &Slot, terms: ContractInputs, task: &SessionId) -> bool {
+pub(crate) fn refresh_contract(slot: &Slot, contract_inputs: ContractInputs, task: &SessionId) -> bool {
     let of_task = |session: &Session| session.task == *task;
     let Some(session) = Some(slot.session()).filter(|session| of_task(session)) else {
         return false;
     };
-    let refresh = session.engine.begin_contract_refresh(terms);
+    let refresh = session.engine.begin_contract_refresh(contract_inputs);
     drop(session);
     let refresh = refresh.parse();
     let Some(mut session) = Some(slot.session()).filter(|session| of_task(session)) else {
@@ -399,13 +399,13 @@ pub(crate) fn take_over(slot: &Slot, terms: ContractInputs, task: &SessionId) ->
 }
 
 /// Something is under way with a session; ends also where that is broken off.
-struct Ends<'a> {
+struct InProgressGuard<'a> {
     slot: &'a Slot,
     is_loading: bool,
     is_armed: bool,
 }
 
-impl<'a> Ends<'a> {
+impl<'a> InProgressGuard<'a> {
     fn loading(slot: &'a Slot) -> Self {
         Self {
             slot,
@@ -428,7 +428,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-impl Drop for Ends<'_> {
+impl Drop for InProgressGuard<'_> {
     fn drop(&mut self) {
         if !self.is_armed {
             return;
@@ -440,6 +440,6 @@ impl Drop for Ends<'_> {
             session.is_refreshing = false;
         }
         drop(session);
-        self.slot.news.notify_waiters();
+        self.slot.changed.notify_waiters();
     }
 }

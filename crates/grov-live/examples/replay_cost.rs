@@ -8,7 +8,7 @@ use anyhow::Context;
 use async_trait::async_trait;
 use bytes::Bytes;
 use grov_domain::{OWN_TEXT_CLOSING, OWN_TEXT_OPENING};
-use grov_live::{ContextSource, Injection, Occasion, Words};
+use grov_live::{ContextSource, ContextText, Injection, InjectionPoint};
 use grov_proxy_core::{MessagesRequest, RequestPolicy};
 use grov_redact::Redactor;
 use grov_store::{OpenOptions, SqliteStore};
@@ -35,13 +35,13 @@ impl ContextSource for Talkative {
         "talkative"
     }
 
-    fn applies(&self, _: &Occasion) -> bool {
+    fn applies(&self, _: &InjectionPoint) -> bool {
         true
     }
 
-    async fn words(&self, _: &Occasion) -> Option<Words> {
+    async fn context(&self, _: &InjectionPoint) -> Option<ContextText> {
         let words = "what is known about it ".repeat(128);
-        Some(Words {
+        Some(ContextText {
             text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\n{words}\n{OWN_TEXT_CLOSING}")),
             memories: Vec::new(),
         })

@@ -3,7 +3,7 @@
 //! Built on the extension points of [`grov_proxy_core`]:
 //!
 //! - [`Recorder`] is a [`TurnObserver`](grov_proxy_core::TurnObserver). It turns exchanges into records, has an
-//!   [`ActionWatch`] judge the actions, and hands each exchange to [`TaskOrchestrator`], which divides the work into tasks
+//!   [`ActionChecker`] judge the actions, and hands each exchange to [`TaskOrchestrator`], which divides the work into tasks
 //!   and saves finished tasks.
 //! - [`Injection`] is a [`RequestPolicy`](grov_proxy_core::RequestPolicy). It asks [`ContextSource`]s for text, keeps what was
 //!   added in a ledger, and adds the same text again to every later request of the history. [`MemorySource`] is the source
@@ -14,26 +14,26 @@
 //! It does not know SQL, hooks, configuration files or the terminal.
 #![forbid(unsafe_code)]
 
+mod action_checker;
 mod identity;
-mod ledger;
-mod memory;
-mod places;
+mod injection;
+mod memory_source;
+mod project_locator;
 mod prompts;
 mod recorder;
 mod setup;
 mod tasks;
-mod watch;
 mod working_directory;
 
+pub use action_checker::{ActionChecker, CheckResult, PendingExchange, ToolOutcome, UserQuestion};
 pub use grov_domain::Lineage;
 pub use identity::{IDENTITY_HEADERS, Identity};
-pub use ledger::{
-    Answered, ContextSource, Counters as InjectionCounters, Injection, InjectionWork, LedgerBackend,
-    Occasion, Words,
+pub use injection::{
+    ContextSource, ContextText, Counters as InjectionCounters, Injection, InjectionPoint, InjectionWorker,
+    LedgerBackend, ToolResult,
 };
-pub use memory::{MemoryBackend, MemorySource};
-pub use places::Location;
+pub use memory_source::{MemoryBackend, MemorySource};
+pub use project_locator::Location;
 pub use recorder::{Recorder, UserNaming};
 pub use setup::configure;
-pub use tasks::{TaskLedger, TaskOrchestration, TaskOrchestrator};
-pub use watch::{ActionWatch, Question, ToolOutcome, Watched, WatchedExchange};
+pub use tasks::{TaskBackend, TaskOrchestrator, TaskWorker};

@@ -3,11 +3,11 @@
 mod sessions;
 mod steps;
 
+use crate::action_checker::{ActionChecker, CheckResult, PendingExchange, UserQuestion};
 use crate::identity::Identity;
-use crate::places::Places;
+use crate::project_locator::ProjectLocator;
 use crate::prompts;
 use crate::tasks::{self, RecordedExchange, SketchedAction, TaskOrchestrator};
-use crate::watch::{ActionWatch, Question, Watched, WatchedExchange};
 use grov_domain::{
     ActionSketch, ClientDialect, ExchangeId, ExchangeKind, ExchangeRecord, Prompt, RecordSink, Step,
     TokenUsage, without_own_text,
@@ -17,11 +17,11 @@ use grov_proxy_core::{ObservedExchange, Outcome, TurnObserver};
 use grov_redact::Redactor;
 use grov_wire::RequestIndex;
 use grov_wire::response::{Block, Turn, Usage};
-use sessions::{SessionMemory, Sessions};
+use sessions::{RecordedSession, Sessions};
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use steps::Performed;
+use steps::PerformedAction;
 
 /// Requests of a session in which its directory is looked for.
 const MAX_SEARCHES: u8 = 8;
@@ -48,7 +48,7 @@ pub struct Recorder {
     /// Who divides the work into tasks.
     tasks: Option<TaskOrchestrator>,
     /// Who judges what the agent did.
-    watch: Option<Arc<dyn ActionWatch>>,
+    checker: Option<Arc<dyn ActionChecker>>,
 }
 
 impl Recorder {
@@ -61,7 +61,7 @@ impl Recorder {
             user_naming,
             home,
             tasks: None,
-            watch: None,
+            checker: None,
         }
     }
 
@@ -74,8 +74,8 @@ impl Recorder {
 
     /// The same, with the agent's actions judged before they are recorded.
     #[must_use]
-    pub fn with_watch(mut self, watch: Arc<dyn ActionWatch>) -> Self {
-        self.watch = Some(watch);
+    pub fn with_action_checker(mut self, checker: Arc<dyn ActionChecker>) -> Self {
+        self.checker = Some(checker);
         self
     }
 
@@ -88,7 +88,7 @@ impl Recorder {
         recorded: &RecordedExchange,
         exchange: &ObservedExchange,
     ) {
-        let Some(watch) = &self.watch else {
+        let Some(checker) = &self.checker else {
             return;
         };
         let sketches = record.steps.iter().map(tasks::sketch).zip(contents);
@@ -97,7 +97,7 @@ impl Recorder {
             .collect();
         let earlier_prompts = || exchange.request.index().map(prompts::earlier).unwrap_or_default();
         let questions = questions(&exchange.turn);
-        let watched = WatchedExchange {
+        let checked = PendingExchange {
             record,
             task_is_known,
             actions: &actions,
@@ -109,8 +109,8 @@ impl Recorder {
             questions: &questions,
             earlier_prompts: &earlier_prompts,
         };
-        let watched = std::panic::catch_unwind(AssertUnwindSafe(|| watch.watch(&watched)));
-        let Ok(Watched { verdicts, state }) = watched else {
+        let checked = std::panic::catch_unwind(AssertUnwindSafe(|| checker.check(&checked)));
+        let Ok(CheckResult { verdicts, state }) = checked else {
             tracing::error!(exchange = %record.id, "judging an exchange panicked; it is recorded without verdicts");
             return;
         };
@@ -122,11 +122,11 @@ impl Recorder {
 
     /// Learns the project once per session: the directory the request names, resolved to its repository. A client
     /// that does not name it at first never does.
-    fn locate(&self, session: &mut SessionMemory, exchange: &ObservedExchange) {
+    fn locate(&self, session: &mut RecordedSession, exchange: &ObservedExchange) {
         if session.project.path.is_some() || session.searches >= MAX_SEARCHES {
             return;
         }
-        let Some(directory) = Places::directory(&exchange.request) else {
+        let Some(directory) = ProjectLocator::directory(&exchange.request) else {
             session.searches += 1;
             return;
         };
@@ -208,7 +208,7 @@ impl TurnObserver for Recorder {
 fn recorded(
     record: &ExchangeRecord,
     exchange: &ObservedExchange,
-    session: &SessionMemory,
+    session: &RecordedSession,
 ) -> RecordedExchange {
     let index = exchange.request.index();
     let is_main = record.kind == ExchangeKind::Main;
@@ -265,14 +265,14 @@ const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 const MAX_PLAN: usize = 8000;
 
 /// What this response asks of the user.
-fn questions(turn: &Turn) -> Vec<Question> {
+fn questions(turn: &Turn) -> Vec<UserQuestion> {
     let asked = turn.blocks.iter().filter_map(|block| match block {
         Block::ToolUse {
             id,
             name,
             input,
             complete: true,
-        } if CLIENT.asks_user(name) => Some(Question {
+        } if CLIENT.asks_user(name) => Some(UserQuestion {
             tool_use_id: id.clone(),
             plan: (name == CLIENT.plan_tool).then(|| plan(input)),
         }),
@@ -290,7 +290,7 @@ fn plan(input: &str) -> String {
 }
 
 /// Prompts that no earlier request of the session carried: a repeated body is no new turn.
-fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<Prompt> {
+fn new_prompts(session: &mut RecordedSession, exchange: &ObservedExchange) -> Vec<Prompt> {
     prompts::newest(&exchange.request)
         .into_iter()
         .filter(|found| session.is_new_prompt(found.key))
@@ -303,7 +303,11 @@ fn new_prompts(session: &mut SessionMemory, exchange: &ObservedExchange) -> Vec<
 
 /// The actions that were performed as far as is known now: those of a whole answer at once, those of a broken one
 /// when the next request of the lineage brings their results.
-fn performed(session: &mut SessionMemory, exchange: &ObservedExchange, id: &ExchangeId) -> Vec<Performed> {
+fn performed(
+    session: &mut RecordedSession,
+    exchange: &ObservedExchange,
+    id: &ExchangeId,
+) -> Vec<PerformedAction> {
     let agent = Identity::of(&exchange.request).agent.clone();
     let mut steps = Vec::new();
     if let Some(index) = exchange.request.index() {

@@ -34,9 +34,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What task orchestration needs of a store.
-pub trait TaskLedger: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
+pub trait TaskBackend: SessionStore + OrchestrationStore + DriftStore + SwitchStore {}
 
-impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskLedger for T {}
+impl<T: SessionStore + OrchestrationStore + DriftStore + SwitchStore> TaskBackend for T {}
 
 /// Each task has a row, and abandoned ones are looked for; later verdicts mark what is saved anew.
 const POLICY: TaskPolicy = TaskPolicy {
@@ -74,7 +74,7 @@ pub struct TaskOrchestrator {
 }
 
 /// The work of a [`TaskOrchestrator`], to be run beside the proxy.
-pub struct TaskOrchestration {
+pub struct TaskWorker {
     inbox: mpsc::Receiver<RecordedExchange>,
     context: Arc<Context>,
 }
@@ -82,7 +82,7 @@ pub struct TaskOrchestration {
 /// What every session needs.
 struct Context {
     judge: Arc<dyn Judge>,
-    store: Arc<dyn TaskLedger>,
+    store: Arc<dyn TaskBackend>,
     clock: Arc<dyn Clock>,
     board: Arc<TaskBoard>,
     abandon_after: Duration,
@@ -103,10 +103,10 @@ impl TaskOrchestrator {
     /// abandoned.
     pub fn new(
         judge: Arc<dyn Judge>,
-        store: Arc<dyn TaskLedger>,
+        store: Arc<dyn TaskBackend>,
         clock: Arc<dyn Clock>,
         abandon_after: Duration,
-    ) -> (Self, TaskOrchestration) {
+    ) -> (Self, TaskWorker) {
         let (sender, inbox) = mpsc::channel(INBOX);
         let board = Arc::new(TaskBoard::default());
         let started_at = clock.now();
@@ -119,7 +119,7 @@ impl TaskOrchestrator {
             started_at,
         };
         let handle = Self { inbox: sender, board };
-        let work = TaskOrchestration {
+        let work = TaskWorker {
             inbox,
             context: Arc::new(context),
         };
@@ -140,7 +140,7 @@ impl TaskOrchestrator {
     }
 }
 
-impl TaskOrchestration {
+impl TaskWorker {
     /// Serves until `stop` resolves; verdicts under way then have two seconds.
     pub async fn run(mut self, stop: impl Future<Output = ()> + Send) {
         let mut sessions = Sessions {

@@ -2,7 +2,7 @@
 //!
 //! A page in the user's browser can reach loopback, by name rebinding (foreign `Host`) or directly (foreign `Origin`).
 
-use crate::answer::Refusal;
+use crate::error_response::ErrorKind;
 use crate::headers::is_request_coding_understood;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use std::net::IpAddr;
 pub(crate) enum Access {
     Everything,
     /// One request for a page below `/_grov/`: there are too many connections for more.
-    OwnPages,
+    AdminOnly,
 }
 
 /// The host names that are answered, loopback always included.
@@ -32,32 +32,32 @@ impl Admission {
     }
 
     /// `Err` with the reason when the request is not to be served.
-    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<(), ErrorKind> {
         if method == Method::CONNECT {
-            return Err(Refusal::NotAForwardProxy);
+            return Err(ErrorKind::NotAForwardProxy);
         }
         if let Some(authority) = uri.authority() {
-            self.host(authority.as_str(), Refusal::NotAForwardProxy)?;
+            self.host(authority.as_str(), ErrorKind::NotAForwardProxy)?;
         }
         let mut hosts = headers.get_all(header::HOST).iter();
         if let Some(host) = hosts.next() {
-            let host = host.to_str().map_err(|_| Refusal::ForeignHost)?;
-            self.host(host, Refusal::ForeignHost)?;
+            let host = host.to_str().map_err(|_| ErrorKind::ForeignHost)?;
+            self.host(host, ErrorKind::ForeignHost)?;
             if hosts.next().is_some() {
-                return Err(Refusal::BadFraming);
+                return Err(ErrorKind::BadFraming);
             }
         }
         if let Some(origin) = headers.get(header::ORIGIN) {
-            let origin = origin.to_str().map_err(|_| Refusal::ForeignOrigin)?;
+            let origin = origin.to_str().map_err(|_| ErrorKind::ForeignOrigin)?;
             self.origin(origin)?;
         }
         if !is_request_coding_understood(headers) {
-            return Err(Refusal::UnknownCoding);
+            return Err(ErrorKind::UnknownCoding);
         }
         Ok(())
     }
 
-    fn host(&self, authority: &str, refusal: Refusal) -> Result<(), Refusal> {
+    fn host(&self, authority: &str, kind: ErrorKind) -> Result<(), ErrorKind> {
         let host = host_of(authority);
         if is_loopback(host)
             || self
@@ -67,11 +67,11 @@ impl Admission {
         {
             Ok(())
         } else {
-            Err(refusal)
+            Err(kind)
         }
     }
 
-    fn origin(&self, origin: &str) -> Result<(), Refusal> {
+    fn origin(&self, origin: &str) -> Result<(), ErrorKind> {
         let lower = origin.to_ascii_lowercase();
         let Some(authority) = lower
             .strip_prefix("http://")
@@ -79,7 +79,7 @@ impl Admission {
         else {
             return Ok(()); // Extensions and local files; "null" too: without a key and without an answer it can do little.
         };
-        self.host(authority, Refusal::ForeignOrigin)
+        self.host(authority, ErrorKind::ForeignOrigin)
     }
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use http::HeaderValue;
 
-    fn check(host: &str, origin: Option<&str>) -> Result<(), Refusal> {
+    fn check(host: &str, origin: Option<&str>) -> Result<(), ErrorKind> {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
         if let Some(origin) = origin {
@@ -141,15 +141,15 @@ mod tests {
             "10.0.0.1",
             "",
         ] {
-            assert_eq!(check(host, None), Err(Refusal::ForeignHost), "{host}");
+            assert_eq!(check(host, None), Err(ErrorKind::ForeignHost), "{host}");
         }
     }
 
     #[test]
     fn foreign_pages_are_refused_and_other_origins_pass() {
         let at = |origin| check("127.0.0.1:8080", Some(origin));
-        assert_eq!(at("https://evil.example"), Err(Refusal::ForeignOrigin));
-        assert_eq!(at("http://127.0.0.1@evil.example"), Err(Refusal::ForeignOrigin));
+        assert_eq!(at("https://evil.example"), Err(ErrorKind::ForeignOrigin));
+        assert_eq!(at("http://127.0.0.1@evil.example"), Err(ErrorKind::ForeignOrigin));
         assert_eq!(at("http://localhost:3000"), Ok(()));
         assert_eq!(at("null"), Ok(()));
         assert_eq!(at("vscode-webview://abc"), Ok(()));
@@ -162,14 +162,14 @@ mod tests {
         let uri = Uri::from_static("http://api.example/v1/messages");
         assert_eq!(
             admission.check(&Method::POST, &uri, &headers),
-            Err(Refusal::NotAForwardProxy)
+            Err(ErrorKind::NotAForwardProxy)
         );
         let own = Uri::from_static("http://127.0.0.1:8080/v1/messages");
         assert_eq!(admission.check(&Method::POST, &own, &headers), Ok(()));
         let tunnel = Uri::from_static("api.example:443");
         assert_eq!(
             admission.check(&Method::CONNECT, &tunnel, &headers),
-            Err(Refusal::NotAForwardProxy)
+            Err(ErrorKind::NotAForwardProxy)
         );
     }
 }

@@ -1,8 +1,8 @@
-//! Request bodies on their way to the upstream.
+//! Request bodies on their route to the upstream.
 
-use crate::body_memory::{BodyMemory, BodyShare};
-use crate::pages::{self, PagePool, Pages};
-use crate::progress::{Receiving, ServingGuard};
+use crate::body_budget::{BodyBudget, BodyReservation};
+use crate::buffers::{self, Buffer, BufferPool};
+use crate::connection_state::{BodyProgress, RequestGuard};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
@@ -22,7 +22,7 @@ pub(crate) enum UpstreamBody {
         /// Frames that have been taken from it so far.
         frames: Arc<AtomicU64>,
         /// Dropped with it: the rest of the request is awaited no more.
-        receiving: Receiving,
+        receiving: BodyProgress,
     },
 }
 
@@ -31,7 +31,7 @@ impl UpstreamBody {
         Self::slices([bytes])
     }
 
-    pub(crate) fn stream(body: Incoming, receiving: Receiving) -> Self {
+    pub(crate) fn stream(body: Incoming, receiving: BodyProgress) -> Self {
         Self::Stream {
             body,
             frames: Arc::default(),
@@ -39,7 +39,7 @@ impl UpstreamBody {
         }
     }
 
-    /// Counts the frames of a stream while it is on its way.
+    /// Counts the frames of a stream while it is on its route.
     pub(crate) fn frames(&self) -> Arc<AtomicU64> {
         match self {
             Self::Slices(_) => Arc::default(),
@@ -81,7 +81,7 @@ impl Body for UpstreamBody {
                 receiving,
             } => {
                 let polled = Pin::new(body).poll_frame(cx);
-                receiving.is_starved(polled.is_pending());
+                receiving.set_starved(polled.is_pending());
                 if matches!(polled, Poll::Ready(Some(Ok(_)))) {
                     frames.fetch_add(1, Ordering::Relaxed);
                 }
@@ -124,36 +124,36 @@ const DRAIN_TIME: Duration = Duration::from_secs(10);
 /// Collects bodies, each into one piece of memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Collector {
-    pages: PagePool,
-    memory: BodyMemory,
+    pages: BufferPool,
+    memory: BodyBudget,
 }
 
 /// A body that was collected.
 pub(crate) struct WholeBody {
     pub(crate) bytes: Bytes,
     /// Kept as long as the exchange is in work.
-    pub(crate) share: BodyShare,
+    pub(crate) reservation: BodyReservation,
 }
 
 impl Collector {
-    pub(crate) fn new(memory: BodyMemory) -> Self {
+    pub(crate) fn new(memory: BodyBudget) -> Self {
         Self {
-            pages: PagePool::default(),
+            pages: BufferPool::default(),
             memory,
         }
     }
 
     /// One with the same memory, which leaves some of it to this one.
-    pub(crate) fn sparing(&self) -> Self {
+    pub(crate) fn with_reserve(&self) -> Self {
         Self {
             pages: self.pages.clone(),
-            memory: self.memory.sparing(),
+            memory: self.memory.with_reserve(),
         }
     }
 
     /// Memory that the bodies of requests in work take, in bytes.
-    pub(crate) fn taken(&self) -> u64 {
-        self.memory.taken()
+    pub(crate) fn reserved(&self) -> u64 {
+        self.memory.reserved()
     }
 
     /// Collects a body of at most `limit` bytes.
@@ -161,23 +161,23 @@ impl Collector {
         &self,
         mut body: Incoming,
         limit: u64,
-        serving: &ServingGuard,
+        serving: &RequestGuard,
     ) -> Result<WholeBody, CollectError> {
-        let _receiving = serving.receive();
+        let _receiving = serving.expect_body();
         let announced = body.size_hint().lower();
         if announced > limit {
             drain(body).await;
             return Err(CollectError::TooLarge);
         }
-        if pages::is_tiny(announced) {
+        if buffers::is_tiny(announced) {
             self.pages.tidy(Instant::now);
         }
-        let mut share = self.memory.share();
+        let mut reservation = self.memory.reservation();
         let mut collected = Collected::default();
-        let refusal = loop {
+        let kind = loop {
             let Some(frame) = body.frame().await else {
                 let bytes = collected.whole();
-                return Ok(WholeBody { bytes, share });
+                return Ok(WholeBody { bytes, reservation });
             };
             let Ok(data) = frame.map_err(CollectError::Broken)?.into_data() else {
                 continue;
@@ -186,19 +186,19 @@ impl Collector {
             if collected.len() as u64 > limit {
                 break CollectError::TooLarge;
             }
-            if !share.grow_to(collected.memory()) {
+            if !reservation.grow_to(collected.memory()) {
                 break CollectError::NoMemory;
             }
         };
-        drop((collected, share));
+        drop((collected, reservation));
         drain(body).await;
-        Err(refusal)
+        Err(kind)
     }
 }
 
 /// Reads a body of a request that is refused and throws it away.
-pub(crate) async fn discard(body: Incoming, serving: &ServingGuard) {
-    let _receiving = serving.receive();
+pub(crate) async fn discard(body: Incoming, serving: &RequestGuard) {
+    let _receiving = serving.expect_body();
     drain(body).await;
 }
 
@@ -208,7 +208,7 @@ enum Collected {
     Only(Bytes),
     /// It is tiny, or the system has no pages.
     Joined(BytesMut),
-    Paged(Pages),
+    Buffered(Buffer),
 }
 
 impl Default for Collected {
@@ -220,15 +220,15 @@ impl Default for Collected {
 impl Collected {
     /// The same with the next frame, of a body of at least `announced` bytes. Of a large body room is made when the second
     /// frame comes: a client that announces much and sends nothing takes no memory.
-    fn with(mut self, data: Bytes, announced: u64, pool: &PagePool) -> Self {
-        if let Self::Paged(pages) = &mut self
+    fn with(mut self, data: Bytes, announced: u64, pool: &BufferPool) -> Self {
+        if let Self::Buffered(pages) = &mut self
             && pages.extend(&data)
         {
             return self;
         }
         let there = self.as_ref();
         let total = (there.len() + data.len()) as u64;
-        if there.is_empty() && pages::is_large(announced.max(total)) {
+        if there.is_empty() && buffers::is_large(announced.max(total)) {
             return Self::Only(data);
         }
         // A body in chunks announces nothing.
@@ -241,7 +241,7 @@ impl Collected {
             && pages.extend(there)
             && pages.extend(&data)
         {
-            return Self::Paged(pages);
+            return Self::Buffered(pages);
         }
         let mut joined = match self {
             Self::Joined(joined) => joined,
@@ -260,16 +260,16 @@ impl Collected {
         let bytes = match self {
             Self::Only(only) => only.len(),
             Self::Joined(joined) => joined.capacity(),
-            Self::Paged(pages) => pages.resident(),
+            Self::Buffered(pages) => pages.resident(),
         } as u64;
-        if pages::is_tiny(bytes) { 0 } else { bytes }
+        if buffers::is_tiny(bytes) { 0 } else { bytes }
     }
 
     fn whole(self) -> Bytes {
         match self {
             Self::Only(only) => only,
             Self::Joined(joined) => joined.freeze(),
-            Self::Paged(pages) => pages.freeze(),
+            Self::Buffered(pages) => pages.freeze(),
         }
     }
 }
@@ -279,7 +279,7 @@ impl AsRef<[u8]> for Collected {
         match self {
             Self::Only(only) => only,
             Self::Joined(joined) => joined,
-            Self::Paged(pages) => pages.as_ref(),
+            Self::Buffered(pages) => pages.as_ref(),
         }
     }
 }
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     fn collected(frames: &[&[u8]], announced: usize) -> Collected {
-        let pool = PagePool::default();
+        let pool = BufferPool::default();
         frames.iter().fold(Collected::default(), |collected, frame| {
             collected.with(Bytes::copy_from_slice(frame), announced as u64, &pool)
         })
@@ -333,7 +333,7 @@ mod tests {
         assert!(matches!(first, Collected::Only(_)));
         assert!(matches!(
             collected(&[b"a", b"b"], 1024 * 1024),
-            Collected::Paged(_)
+            Collected::Buffered(_)
         ));
     }
 
@@ -354,6 +354,6 @@ mod tests {
     fn body_in_chunks_gets_pages_as_it_grows() {
         let frames = [&[0_u8; 700][..]; 300];
         assert!(matches!(collected(&frames[..1], 0), Collected::Joined(_)));
-        assert!(matches!(collected(&frames, 0), Collected::Paged(_)));
+        assert!(matches!(collected(&frames, 0), Collected::Buffered(_)));
     }
 }

@@ -63,7 +63,7 @@ pub(crate) enum BodyError {
 }
 
 /// The body of an answer, in the client's dialect. Empty frames say nothing.
-pub(crate) struct AnswerBody {
+pub(crate) struct ResponseBody {
     body: Incoming,
     decoding: Option<Decoding>,
 }
@@ -76,7 +76,7 @@ struct Decoding {
     over: bool,
 }
 
-impl AnswerBody {
+impl ResponseBody {
     pub(crate) fn new(body: Incoming, decoder: Option<Box<dyn Decoder>>) -> Self {
         let decoding = decoder.map(|decoder| Decoding {
             decoder,
@@ -132,7 +132,7 @@ impl Decoding {
 
 type Polled = Option<Result<Frame<Bytes>, BodyError>>;
 
-impl Body for AnswerBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = BodyError;
 

@@ -1,12 +1,12 @@
-//! One connection of a client: served by hyper, ended where the client says nothing for too long, makes room or is to stop.
+//! One client connection: served by hyper, closed on a timeout, for eviction or at shutdown.
 
 use crate::admission::Access;
+use crate::client_io::ClientIo;
+use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
 use crate::limits::Limits;
-use crate::patience::Patience;
-use crate::progress::{Asked, Progress, STAYS, Waits};
-use crate::rescue::Rescue;
-use crate::short_reads::ShortReads;
+use crate::read_limiter::ReadLimiter;
+use crate::timeout::DeadlineTimer;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
@@ -19,57 +19,57 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Instant;
 
-/// Largest head of a request, in bytes, as far as it is read by then.
-const MAX_BUFFER: usize = 32 * 1024;
+/// Largest request head, in bytes.
+const MAX_HEAD: usize = 32 * 1024;
 
-/// Longest silence inside a body after shutdown was asked for. One that goes on coming has the grace period.
-const LAST_BODY: Duration = Duration::from_secs(1);
+/// Longest pause inside a request body after shutdown began. A body that keeps coming has the grace period.
+const SHUTDOWN_BODY_PAUSE: Duration = Duration::from_secs(1);
 
-/// Longest wait for the head, and longest silence inside a body, on a connection beyond those that there should be: these are few.
-const SHORT_WAIT: Duration = Duration::from_secs(2);
+/// Longest wait for a head, and longest pause inside a body, on a connection beyond the limit.
+const ADMIN_ONLY_WAIT: Duration = Duration::from_secs(2);
 
-/// A connection that has said nothing yet is looked at again after this before it makes room or stops: what its client sent as soon as
-/// it was connected may still be on its way.
-const LAST_LOOK: Duration = Duration::from_millis(2);
+/// Before a connection without any request closes, it waits this long: the request that its client sent at once may not have
+/// been read yet.
+const LAST_CHANCE: Duration = Duration::from_millis(2);
 
-/// Why a connection was ended from our side.
+/// Why the proxy closed a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
-    TooSlow(Waits),
+enum CloseReason {
+    TimedOut(Phase),
     MadeRoom,
     Stopped,
 }
 
-/// Serves a connection to its end. `start` is when the server began.
+/// Serves a connection until it ends. `start` is when the server started.
 pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     socket: S,
     service: Arc<Service>,
-    progress: Progress,
+    state: ConnectionState,
     access: Access,
     start: Instant,
 ) {
-    let mut watch = Watch::new(progress.clone(), &service.limits, access, start);
-    let io = TokioIo::new(ShortReads::of_requests(Rescue::new(socket, progress.clone())));
-    let answer = service_fn(move |request| {
+    let mut timeouts = ConnectionTimeouts::new(state.clone(), &service.limits, access, start);
+    let io = TokioIo::new(ReadLimiter::of_requests(ClientIo::new(socket, state.clone())));
+    let respond = service_fn(move |request| {
         let service = Arc::clone(&service);
-        let guard = progress.enter();
+        let guard = state.begin_request();
         async move { Ok::<_, Infallible>(service.serve(request, guard, access).await) }
     });
     let connection = http1::Builder::new()
         .preserve_header_case(true)
         .auto_date_header(false)
-        .max_buf_size(MAX_BUFFER)
+        .max_buf_size(MAX_HEAD)
         .keep_alive(access == Access::Everything)
-        .serve_connection(io, answer);
+        .serve_connection(io, respond);
     let mut connection = pin!(connection);
     let ended = poll_fn(|cx| {
         loop {
             if let Poll::Ready(result) = connection.as_mut().poll(cx) {
                 return Poll::Ready(Ok(result));
             }
-            match watch.poll(cx) {
-                Poll::Ready(Found::LastRequest) => connection.as_mut().graceful_shutdown(),
-                Poll::Ready(Found::End(end)) => return Poll::Ready(Err(end)),
+            match timeouts.poll(cx) {
+                Poll::Ready(Action::FinishRequest) => connection.as_mut().graceful_shutdown(),
+                Poll::Ready(Action::Close(reason)) => return Poll::Ready(Err(reason)),
                 Poll::Pending => return Poll::Pending,
             }
         }
@@ -77,161 +77,163 @@ pub(crate) async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     match ended.await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::debug!(%error, "a client connection ended early"),
-        Err(end) => tracing::debug!(?end, "ended a client connection"),
+        Err(reason) => tracing::debug!(?reason, "closed a client connection"),
     }
 }
 
-/// Has hyper render its date on this thread. It does so with a thread's first connection, used or not, and panics when the
-/// clock is before 1970; a clock that is set back later does no harm.
+/// Makes hyper render its date on this thread. It does so with the first connection of a thread, and panics if the clock is
+/// before 1970; a clock that is set back later does no harm.
 pub(crate) async fn render_date() {
-    let silent = service_fn(|_| async { Ok::<_, Infallible>(http::Response::new(String::new())) });
-    let nobody = TokioIo::new(tokio::io::empty());
-    // It ends at once, without a request.
-    let _ = http1::Builder::new().serve_connection(nobody, silent).await;
+    let service = service_fn(|_| async { Ok::<_, Infallible>(http::Response::new(String::new())) });
+    let no_client = TokioIo::new(tokio::io::empty());
+    // Ends at once, without a request.
+    let _ = http1::Builder::new().serve_connection(no_client, service).await;
 }
 
-/// What has to happen to a connection that waits.
-enum Found {
-    /// The request in work is to be its last.
-    LastRequest,
-    End(End),
+/// What must happen to a connection.
+enum Action {
+    /// The current request must be the last one.
+    FinishRequest,
+    Close(CloseReason),
 }
 
-/// Looks at a connection whenever it waits. Its timer is one for everything, and is set only where something is overdue
-/// some time: while an answer is on its way, none is looked at.
-struct Watch {
-    progress: Progress,
-    /// Longest waits for [`Waits::First`] and [`Waits::Head`], for [`Waits::Next`], and for [`Waits::Body`].
+/// Checks the deadlines and signals of a connection each time it waits. It has one timer, and none while a response is on its
+/// way.
+struct ConnectionTimeouts {
+    state: ConnectionState,
+    /// For [`Phase::FirstRequest`] and [`Phase::Head`].
     head: Duration,
-    next: Duration,
-    silence: Duration,
+    /// For [`Phase::NextRequest`].
+    keep_alive: Duration,
+    /// For [`Phase::Body`].
+    body_pause: Duration,
     start: Instant,
-    /// What it waits for, after how many requests.
-    waits: Option<(Waits, u64)>,
-    /// Until when; `None`: for ever.
+    /// The phase that the deadline is for, and the number of requests before it.
+    phase: Option<(Phase, u64)>,
+    /// `None` for no limit.
     deadline: Option<Instant>,
-    /// [`Progress::reads`] when the deadline was set.
+    /// [`ConnectionState::reads`] when the deadline was set.
     reads: u64,
-    patience: Patience,
+    timer: DeadlineTimer,
     stopping: bool,
-    /// Before it makes room, or stops.
-    last_look: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    last_chance: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
 }
 
-impl Watch {
-    fn new(progress: Progress, limits: &Limits, access: Access, start: Instant) -> Self {
-        let (head, silence) = match access {
-            Access::Everything => (limits.head, limits.body_silence),
-            Access::OwnPages => (limits.head.min(SHORT_WAIT), limits.body_silence.min(SHORT_WAIT)),
+impl ConnectionTimeouts {
+    fn new(state: ConnectionState, limits: &Limits, access: Access, start: Instant) -> Self {
+        let most = match access {
+            Access::Everything => Duration::MAX,
+            Access::AdminOnly => ADMIN_ONLY_WAIT,
         };
         Self {
-            progress,
-            head,
-            next: limits.keep_alive,
-            silence,
+            state,
+            head: limits.head.min(most),
+            keep_alive: limits.keep_alive,
+            body_pause: limits.body_silence.min(most),
             start,
-            waits: None,
+            phase: None,
             deadline: None,
             reads: 0,
-            patience: Patience::default(),
+            timer: DeadlineTimer::default(),
             stopping: false,
-            last_look: None,
+            last_chance: None,
         }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Found> {
-        self.progress.register(cx.waker());
-        match self.progress.asked() {
-            Asked::Nothing => {}
-            Asked::Room if self.progress.is_idle() => {
-                if self.has_looked_again(cx) {
-                    return Poll::Ready(Found::End(End::MadeRoom));
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Action> {
+        self.state.register(cx.waker());
+        match self.state.signal() {
+            Signal::None => {}
+            Signal::MakeRoom if self.state.is_idle() => {
+                if self.poll_last_chance(cx).is_ready() {
+                    return Poll::Ready(Action::Close(CloseReason::MadeRoom));
                 }
             }
-            Asked::Room => {
-                self.last_look = None;
-                self.progress.keep_place();
+            Signal::MakeRoom => {
+                self.last_chance = None;
+                self.state.decline_eviction();
             }
-            // hyper would wait for the rest of a head of which it has a part.
-            Asked::Stop if self.progress.is_idle() => {
-                if self.progress.waits() != Waits::First || self.has_looked_again(cx) {
-                    return Poll::Ready(Found::End(End::Stopped));
+            // hyper would wait for the rest of a partial head.
+            Signal::Stop if self.state.is_idle() => {
+                if self.state.phase() != Phase::FirstRequest || self.poll_last_chance(cx).is_ready() {
+                    return Poll::Ready(Action::Close(CloseReason::Stopped));
                 }
             }
-            Asked::Stop if self.stopping => {}
-            Asked::Stop => {
+            Signal::Stop if self.stopping => {}
+            Signal::Stop => {
                 self.stopping = true;
-                self.waits = None;
-                return Poll::Ready(Found::LastRequest);
+                self.phase = None;
+                return Poll::Ready(Action::FinishRequest);
             }
         }
-        let waits = (self.progress.waits(), self.progress.entered());
-        if self.waits != Some(waits) {
-            self.waits = Some(waits);
-            self.begin(waits.0);
+        let phase = self.state.phase();
+        let current = (phase, self.state.requests());
+        if self.phase != Some(current) {
+            self.phase = Some(current);
+            self.start_phase(phase);
         }
         while let Some(deadline) = self.deadline {
-            if self.patience.poll(cx, deadline).is_pending() {
+            if self.timer.poll(cx, deadline).is_pending() {
                 break;
             }
-            // A slow body goes on.
-            let moves = self.progress.reads() != self.reads;
-            if waits.0 != Waits::Body || !moves {
-                return Poll::Ready(Found::End(End::TooSlow(waits.0)));
+            // A slow body may go on.
+            let has_moved = self.state.reads() != self.reads;
+            if phase != Phase::Body || !has_moved {
+                return Poll::Ready(Action::Close(CloseReason::TimedOut(phase)));
             }
-            self.begin(waits.0);
+            self.start_phase(phase);
         }
         Poll::Pending
     }
 
-    /// Whether an idle connection was looked at once more: a request may be there already that the runtime has not told of, as
-    /// with every new connection. It does so before it comes back here.
-    fn has_looked_again(&mut self, cx: &mut Context<'_>) -> bool {
-        let is_first = self.progress.waits() == Waits::First;
-        let looked = self.last_look.get_or_insert_with(|| match is_first {
-            true => Box::pin(tokio::time::sleep(LAST_LOOK)),
+    /// Lets the runtime read once more before an idle connection closes: a request may have arrived.
+    fn poll_last_chance(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let is_first = self.state.phase() == Phase::FirstRequest;
+        let last_chance = self.last_chance.get_or_insert_with(|| match is_first {
+            true => Box::pin(tokio::time::sleep(LAST_CHANCE)),
             false => Box::pin(tokio::task::yield_now()),
         });
-        looked.as_mut().poll(cx).is_ready()
+        last_chance.as_mut().poll(cx)
     }
 
-    /// Begins to wait.
-    fn begin(&mut self, waits: Waits) {
-        let limit = match waits {
-            Waits::First | Waits::Head => Some(self.head),
-            Waits::Next => Some(self.next),
-            Waits::Body if self.stopping => Some(LAST_BODY),
-            Waits::Body => Some(self.silence),
-            Waits::Answer => None,
+    /// Sets the deadline and the eviction rank of a phase.
+    fn start_phase(&mut self, phase: Phase) {
+        let limit = match phase {
+            Phase::FirstRequest | Phase::Head => Some(self.head),
+            Phase::NextRequest => Some(self.keep_alive),
+            Phase::Body if self.stopping => Some(SHUTDOWN_BODY_PAUSE),
+            Phase::Body => Some(self.body_pause),
+            Phase::Response => None,
         };
         let Some(limit) = limit else {
             self.deadline = None;
-            self.progress.set_rank(STAYS);
+            self.state.set_eviction_rank(NOT_EVICTABLE);
             return;
         };
         let now = Instant::now();
-        // Beyond the end of time: no limit.
+        // An overflow means no limit.
         self.deadline = now.checked_add(limit);
-        self.reads = self.progress.reads();
-        self.progress.set_rank(rank(waits, now - self.start));
+        self.reads = self.state.reads();
+        let rank = eviction_rank(phase, now - self.start);
+        self.state.set_eviction_rank(rank);
     }
 }
 
-/// How soon a connection that began to wait at that time goes for a new client, see [`Progress::rank`]: idle ones first, those
-/// idle longest before others, then those with half a head.
-pub(crate) fn rank(waits: Waits, since: Duration) -> u64 {
+/// Returns the [eviction rank](ConnectionState::eviction_rank) of a connection whose phase began at `since`: idle connections
+/// come first, the longest idle before the others, then those with a partial head.
+pub(crate) fn eviction_rank(phase: Phase, since: Duration) -> u64 {
     let since = u64::try_from(since.as_micros()).unwrap_or(u64::MAX);
-    match waits {
-        Waits::First | Waits::Next => since.min(STAYS / 2),
-        Waits::Head => (STAYS / 2 + since).min(STAYS - 1),
-        Waits::Body | Waits::Answer => STAYS,
+    match phase {
+        Phase::FirstRequest | Phase::NextRequest => since.min(NOT_EVICTABLE / 2),
+        Phase::Head => (NOT_EVICTABLE / 2 + since).min(NOT_EVICTABLE - 1),
+        Phase::Body | Phase::Response => NOT_EVICTABLE,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::progress::ServingGuard;
+    use crate::connection_state::RequestGuard;
 
     const LIMITS: Limits = Limits {
         head: Duration::from_secs(30),
@@ -240,98 +242,111 @@ mod tests {
         ..Limits::DEFAULT
     };
 
-    struct Watched {
-        progress: Progress,
-        watch: Watch,
+    struct Connection {
+        state: ConnectionState,
+        timeouts: ConnectionTimeouts,
     }
 
-    impl Watched {
+    impl Connection {
         fn new() -> Self {
-            let progress = Progress::default();
-            let watch = Watch::new(progress.clone(), &LIMITS, Access::Everything, Instant::now());
-            Self { progress, watch }
+            let state = ConnectionState::default();
+            let timeouts =
+                ConnectionTimeouts::new(state.clone(), &LIMITS, Access::Everything, Instant::now());
+            Self { state, timeouts }
         }
 
-        /// Waits, for so many seconds at most. What was found, and after how many seconds.
-        async fn waits(&mut self, seconds: u64) -> Option<(End, u64)> {
+        /// Phase, for so many seconds at most. What was found, and after how many seconds.
+        async fn waits(&mut self, seconds: u64) -> Option<(CloseReason, u64)> {
             let start = Instant::now();
-            let found = poll_fn(|cx| self.watch.poll(cx));
+            let found = poll_fn(|cx| self.timeouts.poll(cx));
             match tokio::time::timeout(Duration::from_secs(seconds), found).await {
-                Ok(Found::End(end)) => Some((end, start.elapsed().as_secs())),
-                Ok(Found::LastRequest) => panic!("nobody asked to stop"),
+                Ok(Action::Close(end)) => Some((end, start.elapsed().as_secs())),
+                Ok(Action::FinishRequest) => panic!("nobody asked to stop"),
                 Err(_) => None,
             }
         }
 
-        fn request(&self) -> ServingGuard {
-            self.progress.read();
-            self.progress.enter()
+        fn request(&self) -> RequestGuard {
+            self.state.read();
+            self.state.begin_request()
         }
 
-        fn answered(&self, request: ServingGuard) {
+        fn answered(&self, request: RequestGuard) {
             drop(request);
-            self.progress.flushed();
+            self.state.flushed();
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_client_that_sends_nothing_or_half_a_head_is_ended_in_half_a_minute() {
-        let mut silent = Watched::new();
-        assert_eq!(silent.waits(1000).await, Some((End::TooSlow(Waits::First), 30)));
-        let mut half = Watched::new();
+        let mut silent = Connection::new();
+        assert_eq!(
+            silent.waits(1000).await,
+            Some((CloseReason::TimedOut(Phase::FirstRequest), 30))
+        );
+        let mut half = Connection::new();
         assert_eq!(half.waits(20).await, None);
         // Byte by byte does not help.
-        half.progress.read();
+        half.state.read();
         assert_eq!(half.waits(20).await, None);
-        half.progress.read();
-        assert_eq!(half.waits(1000).await, Some((End::TooSlow(Waits::Head), 10)));
+        half.state.read();
+        assert_eq!(
+            half.waits(1000).await,
+            Some((CloseReason::TimedOut(Phase::Head), 10))
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_is_kept_for_minutes_and_its_next_head_is_not() {
-        let mut kept = Watched::new();
+        let mut kept = Connection::new();
         kept.waits(1).await;
         kept.answered(kept.request());
         assert_eq!(kept.waits(500).await, None);
         kept.answered(kept.request());
         assert_eq!(kept.waits(500).await, None, "it begins anew after each request");
-        kept.progress.read();
-        assert_eq!(kept.waits(1000).await, Some((End::TooSlow(Waits::Head), 30)));
-        let mut idle = Watched::new();
+        kept.state.read();
+        assert_eq!(
+            kept.waits(1000).await,
+            Some((CloseReason::TimedOut(Phase::Head), 30))
+        );
+        let mut idle = Connection::new();
         idle.answered(idle.request());
-        assert_eq!(idle.waits(1000).await, Some((End::TooSlow(Waits::Next), 600)));
+        assert_eq!(
+            idle.waits(1000).await,
+            Some((CloseReason::TimedOut(Phase::NextRequest), 600))
+        );
     }
 
     #[tokio::test(start_paused = true)]
     async fn half_a_body_ends_a_connection_and_a_slow_one_does_not() {
-        let mut slow = Watched::new();
+        let mut slow = Connection::new();
         let request = slow.request();
-        let receiving = request.receive();
+        let receiving = request.expect_body();
         for _ in 0..20 {
             assert_eq!(slow.waits(50).await, None);
-            slow.progress.read();
+            slow.state.read();
         }
         let (end, after) = slow.waits(1000).await.unwrap();
-        assert_eq!(end, End::TooSlow(Waits::Body));
+        assert_eq!(end, CloseReason::TimedOut(Phase::Body));
         assert!((60..=120).contains(&after), "{after}");
         drop((receiving, request));
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_waits_for_an_answer_or_an_upstream_may_be_silent() {
-        let mut waiting = Watched::new();
+        let mut waiting = Connection::new();
         let request = waiting.request();
-        let receiving = request.pass_on();
+        let receiving = request.stream_body();
         // The upstream is not connected yet.
         assert_eq!(waiting.waits(1000).await, None);
-        receiving.is_starved(true);
-        waiting.progress.read();
+        receiving.set_starved(true);
+        waiting.state.read();
         // All of it came, and the upstream takes no more.
-        receiving.is_starved(false);
+        receiving.set_starved(false);
         assert_eq!(waiting.waits(1000).await, None);
         // It answers before it wants the rest.
-        receiving.is_starved(true);
-        request.answered();
+        receiving.set_starved(true);
+        request.response_started();
         assert_eq!(waiting.waits(1000).await, None);
         drop(receiving);
         assert_eq!(waiting.waits(10_000).await, None);
@@ -342,47 +357,51 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_upload_that_goes_on_is_not_cut_when_the_server_is_to_stop() {
-        let mut moving = Watched::new();
+        let mut moving = Connection::new();
         let request = moving.request();
-        let receiving = request.receive();
-        moving.progress.ask_to_stop();
-        let found = poll_fn(|cx| moving.watch.poll(cx)).await;
-        assert!(matches!(found, Found::LastRequest));
+        let receiving = request.expect_body();
+        moving.state.signal_stop();
+        let found = poll_fn(|cx| moving.timeouts.poll(cx)).await;
+        assert!(matches!(found, Action::FinishRequest));
         for _ in 0..20 {
             let half = Duration::from_millis(500);
-            let cut = tokio::time::timeout(half, poll_fn(|cx| moving.watch.poll(cx))).await;
+            let cut = tokio::time::timeout(half, poll_fn(|cx| moving.timeouts.poll(cx))).await;
             assert!(cut.is_err());
-            moving.progress.read();
+            moving.state.read();
         }
         let (end, after) = moving.waits(100).await.unwrap();
-        assert_eq!(end, End::TooSlow(Waits::Body));
+        assert_eq!(end, CloseReason::TimedOut(Phase::Body));
         assert!(after <= 2, "{after}");
         drop((receiving, request));
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_connection_makes_room_and_a_busy_one_does_not() {
-        let mut watched = Watched::new();
-        assert_eq!(watched.waits(1).await, None);
-        let rank_of_idle = watched.progress.rank();
-        assert!(rank_of_idle < STAYS / 2);
-        let request = watched.request();
-        watched.progress.ask_for_room();
-        assert_eq!(watched.waits(1).await, None);
-        assert_eq!(watched.progress.rank(), STAYS);
-        watched.answered(request);
-        assert_eq!(watched.waits(1).await, None, "that was asked before");
-        assert!(watched.progress.rank() > rank_of_idle);
-        watched.progress.ask_for_room();
-        assert_eq!(watched.waits(1).await, Some((End::MadeRoom, 0)));
+        let mut connection = Connection::new();
+        assert_eq!(connection.waits(1).await, None);
+        let rank_of_idle = connection.state.eviction_rank();
+        assert!(rank_of_idle < NOT_EVICTABLE / 2);
+        let request = connection.request();
+        connection.state.signal_make_room();
+        assert_eq!(connection.waits(1).await, None);
+        assert_eq!(connection.state.eviction_rank(), NOT_EVICTABLE);
+        connection.answered(request);
+        assert_eq!(connection.waits(1).await, None, "that was asked before");
+        assert!(connection.state.eviction_rank() > rank_of_idle);
+        connection.state.signal_make_room();
+        assert_eq!(connection.waits(1).await, Some((CloseReason::MadeRoom, 0)));
     }
 
     #[test]
     fn the_longest_idle_goes_first_and_half_a_head_last() {
         let seconds = Duration::from_secs;
-        assert!(rank(Waits::Next, seconds(1)) < rank(Waits::First, seconds(2)));
-        assert!(rank(Waits::Next, seconds(1_000_000)) < rank(Waits::Head, seconds(1)));
-        assert!(rank(Waits::Head, seconds(1)) < rank(Waits::Head, seconds(2)));
-        assert_eq!(rank(Waits::Body, seconds(1)), STAYS);
+        assert!(
+            eviction_rank(Phase::NextRequest, seconds(1)) < eviction_rank(Phase::FirstRequest, seconds(2))
+        );
+        assert!(
+            eviction_rank(Phase::NextRequest, seconds(1_000_000)) < eviction_rank(Phase::Head, seconds(1))
+        );
+        assert!(eviction_rank(Phase::Head, seconds(1)) < eviction_rank(Phase::Head, seconds(2)));
+        assert_eq!(eviction_rank(Phase::Body, seconds(1)), NOT_EVICTABLE);
     }
 }

@@ -18,7 +18,7 @@ pub enum BuildError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The upstream, or the proxy on the way to it, is this very listener.
+    /// The upstream, or the proxy on the route to it, is this very listener.
     #[error("{what} is this proxy's own address {address}: requests would go round in circles")]
     Loop {
         /// What points at us.

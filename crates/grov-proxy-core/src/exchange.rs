@@ -1,19 +1,18 @@
-//! One exchange: admit, collect, edit, forward, relay.
+//! One exchange: check the request, collect its body, edit it, forward it, relay the response.
 
+use crate::admin::{self, AdminService};
 use crate::admission::{Access, Admission};
-use crate::answer::{Failure, Refusal, request_id};
 use crate::body::{CollectError, Collector, UpstreamBody, WholeBody, discard};
-use crate::body_memory::BodyShare;
-use crate::forward::{Answer, Forwarder, Way};
+use crate::body_budget::BodyReservation;
+use crate::connection_state::RequestGuard;
+use crate::error_response::{ErrorKind, ExchangeError, request_id};
+use crate::forward::{Answer, Forwarder, ResolvedRoute};
 use crate::headers;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::observe::Observation;
-use crate::own::{self, OwnPages};
-use crate::page;
+use crate::observe::ObserverQueue;
 use crate::policy::Policies;
-use crate::progress::ServingGuard;
-use crate::relay::{Relay, RelayError, Watched};
+use crate::relay::{ObservedResponse, Relay, RelayError};
 use crate::request::MessagesRequest;
 use crate::route::RouteRequest;
 use bytes::Bytes;
@@ -28,56 +27,52 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use time::OffsetDateTime;
 
-/// Everything an exchange needs to know.
+/// Serves the requests of all connections.
 pub(crate) struct Service {
     pub(crate) admission: Admission,
     pub(crate) limits: Limits,
     pub(crate) forwarder: Forwarder,
-    /// For bodies that are relayed.
+    /// Collects the bodies of Messages requests.
     pub(crate) collector: Collector,
-    /// For bodies of pages, to which the other leaves some memory.
-    pub(crate) page_collector: Collector,
     pub(crate) known: Arc<KnownRequests>,
     pub(crate) policies: Policies,
     /// Request headers that policies and observers can read.
     pub(crate) kept_headers: Vec<HeaderName>,
-    /// `None`: nobody observes.
-    pub(crate) observation: Option<Observation>,
+    /// `None` without observers.
+    pub(crate) observation: Option<ObserverQueue>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) own: OwnPages,
-    /// Pages of the embedder.
-    pub(crate) pages: Vec<page::Placed>,
+    pub(crate) admin: AdminService,
 }
 
 /// The body of a response to the client.
 pub(crate) struct ClientBody {
     kind: Kind,
-    _serving: ServingGuard,
+    _serving: RequestGuard,
 }
 
 enum Kind {
-    Own(Option<Bytes>),
+    Full(Option<Bytes>),
     Relay(Box<Relay>),
 }
 
 impl Service {
-    /// Serves one request. Never fails: what goes wrong becomes an answer.
+    /// Serves one request. Errors become responses.
     pub(crate) async fn serve(
         &self,
         request: Request<Incoming>,
-        serving: ServingGuard,
+        serving: RequestGuard,
         access: Access,
     ) -> Response<ClientBody> {
         let response = match self.exchange(request, &serving, access).await {
             Ok(response) => response,
-            Err(failure) => {
+            Err(error) => {
                 let id = request_id();
-                let Failure { refusal, detail, .. } = &failure;
-                tracing::warn!(request_id = id, ?refusal, detail, "answered without the upstream");
-                failure.response(&id).map(|bytes| Kind::Own(Some(bytes)))
+                let ExchangeError { kind, detail, .. } = &error;
+                tracing::warn!(request_id = id, ?kind, detail, "responded without the upstream");
+                error.response(&id).map(|bytes| Kind::Full(Some(bytes)))
             }
         };
-        serving.answered();
+        serving.response_started();
         self.metrics.responded(response.status().as_u16());
         response.map(|kind| ClientBody {
             kind,
@@ -88,32 +83,22 @@ impl Service {
     async fn exchange(
         &self,
         request: Request<Incoming>,
-        serving: &ServingGuard,
+        serving: &RequestGuard,
         access: Access,
-    ) -> Result<Response<Kind>, Failure> {
+    ) -> Result<Response<Kind>, ExchangeError> {
         self.admission
             .check(request.method(), request.uri(), request.headers())
-            .map_err(|refusal| Failure::new(refusal, "not admitted"))?;
+            .map_err(|kind| ExchangeError::new(kind, "request refused"))?;
         let path = request.uri().path();
-        if path.starts_with(own::PREFIX) {
-            if let Some((page, rest)) = page::at(&self.pages, path) {
-                let rest = rest.to_owned();
-                return match page::ask(page.as_ref(), rest, request, &self.page_collector, serving).await {
-                    Ok(answer) => Ok(answer.map(|bytes| Kind::Own(Some(bytes)))),
-                    Err((refusal, detail)) => Err(Failure::new(refusal, detail)),
-                };
-            }
-            let page = self
-                .own
-                .answer(request.method(), path)
-                .map_err(|refusal| Failure::new(refusal, "own page"))?;
-            return Ok(page.map(|bytes| Kind::Own(Some(bytes))));
+        if path.starts_with(admin::PREFIX) {
+            let response = self.admin.serve(request, serving).await?;
+            return Ok(response.map(|bytes| Kind::Full(Some(bytes))));
         }
-        if access == Access::OwnPages {
+        if access == Access::AdminOnly {
             self.metrics.fault("clients_refused");
             discard(request.into_body(), serving).await;
-            return Err(Failure::new(
-                Refusal::Full,
+            return Err(ExchangeError::new(
+                ErrorKind::Full,
                 "too many connections, none of them idle",
             ));
         }
@@ -126,22 +111,22 @@ impl Service {
         }
     }
 
-    /// Any other path: both bodies stream, but where one is to be translated.
+    /// Forwards a request to a path outside the Messages API. Its body streams unless it has to be translated.
     async fn pass(
         &self,
         request: Request<Incoming>,
-        serving: &ServingGuard,
-    ) -> Result<Response<Kind>, Failure> {
+        serving: &RequestGuard,
+    ) -> Result<Response<Kind>, ExchangeError> {
         let (parts, body) = request.into_parts();
-        let way = self.way(&parts, None)?;
-        let (body, share) = if way.is_translated() {
-            let WholeBody { bytes, share } = self.collect(body, serving).await?;
-            (UpstreamBody::whole(bytes), Some(share))
+        let route = self.route(&parts, None)?;
+        let (body, reservation) = if route.is_translated() {
+            let WholeBody { bytes, reservation } = self.collect(body, serving).await?;
+            (UpstreamBody::whole(bytes), Some(reservation))
         } else {
-            (UpstreamBody::stream(body, serving.pass_on()), None)
+            (UpstreamBody::stream(body, serving.stream_body()), None)
         };
-        let answer = self.forwarder.send(&way, parts, body).await?;
-        drop(share);
+        let answer = self.forwarder.send(&route, parts, body).await?;
+        drop(reservation);
         Ok(self.relay(answer, None, None))
     }
 
@@ -157,8 +142,12 @@ impl Service {
         MessagesRequest::new(kept, body, received_at)
     }
 
-    fn way(&self, parts: &request::Parts, message: Option<&MessagesRequest>) -> Result<Way<'_>, Failure> {
-        self.forwarder.way(RouteRequest {
+    fn route(
+        &self,
+        parts: &request::Parts,
+        message: Option<&MessagesRequest>,
+    ) -> Result<ResolvedRoute<'_>, ExchangeError> {
+        self.forwarder.route(RouteRequest {
             method: &parts.method,
             uri: &parts.uri,
             headers: &parts.headers,
@@ -166,35 +155,38 @@ impl Service {
         })
     }
 
-    async fn collect(&self, body: Incoming, serving: &ServingGuard) -> Result<WholeBody, Failure> {
+    async fn collect(&self, body: Incoming, serving: &RequestGuard) -> Result<WholeBody, ExchangeError> {
         let collected = self.collector.collect(body, self.limits.body, serving).await;
         collected.map_err(|error| match error {
-            CollectError::TooLarge => Failure::new(Refusal::TooLarge, "body over the limit"),
+            CollectError::TooLarge => ExchangeError::new(ErrorKind::TooLarge, "body over the limit"),
             CollectError::NoMemory => {
                 self.metrics.fault("bodies_refused");
-                let taken = self.collector.taken();
-                Failure::new(
-                    Refusal::NoMemory,
+                let taken = self.collector.reserved();
+                ExchangeError::new(
+                    ErrorKind::NoMemory,
                     format!("bodies of {taken} bytes are in work already"),
                 )
             }
-            CollectError::Broken(error) => Failure::new(Refusal::BadFraming, error),
+            CollectError::Broken(error) => ExchangeError::new(ErrorKind::BadFraming, error),
         })
     }
 
-    /// `/v1/messages` and what is below: the body is collected, and turns are observed.
+    /// Forwards a request to `/v1/messages` or below. Its body is collected; turns are edited and observed.
     async fn messages(
         &self,
         request: Request<Incoming>,
-        serving: &ServingGuard,
+        serving: &RequestGuard,
         is_turn: bool,
-    ) -> Result<Response<Kind>, Failure> {
+    ) -> Result<Response<Kind>, ExchangeError> {
         let received_at = OffsetDateTime::now_utc();
         if let Some(observation) = &self.observation {
             observation.catch_up().await;
         }
         let (parts, body) = request.into_parts();
-        let WholeBody { bytes: body, share } = self.collect(body, serving).await?;
+        let WholeBody {
+            bytes: body,
+            reservation,
+        } = self.collect(body, serving).await?;
         let bypassed = parts
             .headers
             .get("x-grov-bypass")
@@ -202,31 +194,30 @@ impl Service {
         if !is_turn || bypassed {
             let routed = self.forwarder.is_routed();
             let request = routed.then(|| self.message(&parts.headers, body.clone(), received_at));
-            let way = self.way(&parts, request.as_ref())?;
+            let route = self.route(&parts, request.as_ref())?;
             let answer = self
                 .forwarder
-                .send(&way, parts, UpstreamBody::whole(body))
+                .send(&route, parts, UpstreamBody::whole(body))
                 .await?;
-            // Nobody looks at the body once it is sent.
-            drop(share);
+            drop(reservation);
             return Ok(self.relay(answer, None, None));
         }
         let request = self.message(&parts.headers, body.clone(), received_at);
         let request = Arc::new(request.with_known(Arc::clone(&self.known)));
-        let way = self.way(&parts, Some(&request))?;
+        let route = self.route(&parts, Some(&request))?;
         let edited = self.policies.edit(&request).await;
         let answer = match edited {
             None => {
                 let body = UpstreamBody::whole(body);
-                self.forwarder.send(&way, parts, body).await?
+                self.forwarder.send(&route, parts, body).await?
             }
-            Some(slices) => self.forward_edited(&way, parts, slices, &request).await?,
+            Some(slices) => self.forward_edited(&route, parts, slices, &request).await?,
         };
         let Answer { head, .. } = &answer;
         if head.status.is_success() {
             self.policies.accepted(&request);
         }
-        let watched = self.observation.as_ref().map(|observation| {
+        let observed = self.observation.as_ref().map(|observation| {
             let text = |name| {
                 head.headers
                     .get(name)
@@ -234,50 +225,54 @@ impl Service {
             };
             let status = head.status.as_u16();
             let tap = ResponseTap::new(status, text(header::CONTENT_TYPE), text(header::CONTENT_ENCODING));
-            Watched {
+            ObservedResponse {
                 request: Arc::clone(&request),
                 status,
                 tap,
                 observation: observation.clone(),
             }
         });
-        Ok(self.relay(answer, watched, Some(share)))
+        Ok(self.relay(answer, observed, Some(reservation)))
     }
 
-    /// Sends an edited body. If the upstream calls it invalid or too large, or the route
-    /// cannot translate it, the original is sent once; if that is accepted, the
-    /// fault was ours and this lineage is edited no more.
+    /// Sends an edited body. If the upstream rejects it as invalid or too large, or the codec cannot translate it, the
+    /// original is sent once. If that succeeds, the edit was at fault and the policies are told.
     async fn forward_edited(
         &self,
-        way: &Way<'_>,
+        route: &ResolvedRoute<'_>,
         parts: request::Parts,
         slices: Vec<Bytes>,
         request: &MessagesRequest,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, ExchangeError> {
         let mut edited = parts.clone();
         edited.headers.remove(header::CONTENT_LENGTH);
         let body = UpstreamBody::slices(slices);
-        let sent = self.forwarder.send(way, edited, body).await;
-        let is_refused = match &sent {
-            Ok(answer) => is_refusal(answer.head.status),
-            Err(failure) => failure.is_of_codec(),
+        let sent = self.forwarder.send(route, edited, body).await;
+        let is_rejected = match &sent {
+            Ok(answer) => is_rejection(answer.head.status),
+            Err(error) => error.is_of_codec(),
         };
-        if !is_refused {
+        if !is_rejected {
             return sent;
         }
         drop(sent);
         let body = UpstreamBody::whole(request.body().clone());
-        let answer = self.forwarder.send(way, parts, body).await?;
-        // Anything else says nothing about the edit: the upstream may just have no time.
+        let answer = self.forwarder.send(route, parts, body).await?;
+        // Another error says nothing about the edit: the upstream may be overloaded.
         if answer.head.status.is_success() {
             self.policies.refused(request);
         }
         Ok(answer)
     }
 
-    fn relay(&self, answer: Answer, watched: Option<Watched>, share: Option<BodyShare>) -> Response<Kind> {
+    fn relay(
+        &self,
+        answer: Answer,
+        observed: Option<ObservedResponse>,
+        reservation: Option<BodyReservation>,
+    ) -> Response<Kind> {
         let Answer {
-            link,
+            connection,
             pool,
             mut head,
             body,
@@ -285,22 +280,30 @@ impl Service {
         headers::for_client(&mut head.headers);
         head.version = http::Version::HTTP_11;
         let metrics = Arc::clone(&self.metrics);
-        let relay = Relay::new(link, body, pool, metrics, watched, self.limits.idle, share);
+        let relay = Relay::new(
+            connection,
+            body,
+            pool,
+            metrics,
+            observed,
+            self.limits.idle,
+            reservation,
+        );
         Response::from_parts(head, Kind::Relay(Box::new(relay)))
     }
 }
 
-/// Whether the upstream refuses a body for what is in it.
-fn is_refusal(status: StatusCode) -> bool {
+/// Returns whether the upstream rejected the content of a body.
+fn is_rejection(status: StatusCode) -> bool {
     matches!(status, StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE)
 }
 
-/// What a path is to the proxy.
+/// How the proxy treats a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessagesPath {
-    /// `POST …/v1/messages`: a turn or a side request.
+    /// `POST …/v1/messages`.
     Create,
-    /// Below it (`count_tokens`, batches) or another method.
+    /// A path below it (`count_tokens`, batches), or another method.
     Below,
     /// Anything else.
     Elsewhere,
@@ -328,21 +331,21 @@ impl Body for ClientBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         match &mut self.get_mut().kind {
-            Kind::Own(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Kind::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Kind::Relay(relay) => Pin::new(relay.as_mut()).poll_frame(cx),
         }
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Own(bytes) => bytes.is_none(),
+            Kind::Full(bytes) => bytes.is_none(),
             Kind::Relay(relay) => relay.is_end_stream(),
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Own(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Kind::Full(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Relay(relay) => relay.size_hint(),
         }
     }

@@ -1,12 +1,12 @@
-//! A request on its way to an upstream, until the head of the answer is there.
+//! A request on its route to an upstream, until the head of the answer is there.
 
-use crate::answer::{Failure, Refusal};
 use crate::body::UpstreamBody;
-use crate::codec::{AnswerBody, Codec, Decoder, caught};
+use crate::codec::{Codec, Decoder, ResponseBody, caught};
+use crate::error_response::{ErrorKind, ExchangeError};
 use crate::headers::{self, HeaderPolicy};
 use crate::metrics::Metrics;
 use crate::route::{RouteRequest, Router};
-use crate::upstream::{Link, Pool, Pools, SendError};
+use crate::upstream::{Pool, Pools, SendError, UpstreamConnection};
 use http::header::{self, HeaderValue};
 use http::{Request, Response, request, response};
 use http_body::Body;
@@ -26,21 +26,21 @@ pub(crate) struct Forwarder {
     pub(crate) metrics: Arc<Metrics>,
 }
 
-/// The way of one exchange.
-pub(crate) struct Way<'p> {
+/// The route of one exchange.
+pub(crate) struct ResolvedRoute<'p> {
     pool: &'p Arc<Pool>,
     codec: Option<Arc<dyn Codec>>,
 }
 
 /// An answer whose head is there, in the client's dialect, with the connection that drives its body.
 pub(crate) struct Answer {
-    pub(crate) link: Link,
+    pub(crate) connection: UpstreamConnection,
     pub(crate) pool: Arc<Pool>,
     pub(crate) head: response::Parts,
-    pub(crate) body: AnswerBody,
+    pub(crate) body: ResponseBody,
 }
 
-impl Way<'_> {
+impl ResolvedRoute<'_> {
     /// Whether the whole body is needed before anything can be sent.
     pub(crate) fn is_translated(&self) -> bool {
         self.codec.is_some()
@@ -48,14 +48,14 @@ impl Way<'_> {
 }
 
 impl Forwarder {
-    /// Whether anybody asks for the way of an exchange.
+    /// Whether anybody asks for the route of an exchange.
     pub(crate) fn is_routed(&self) -> bool {
         self.router.is_some()
     }
 
-    /// The way of an exchange.
-    pub(crate) fn way(&self, request: RouteRequest<'_>) -> Result<Way<'_>, Failure> {
-        let main = Way {
+    /// The route of an exchange.
+    pub(crate) fn route(&self, request: RouteRequest<'_>) -> Result<ResolvedRoute<'_>, ExchangeError> {
+        let main = ResolvedRoute {
             pool: self.pools.main(),
             codec: None,
         };
@@ -64,14 +64,14 @@ impl Forwarder {
         };
         let lost = |detail| {
             self.metrics.fault("route_lost");
-            Failure::new(Refusal::NoRoute, detail)
+            ExchangeError::new(ErrorKind::NoRoute, detail)
         };
         let routed = std::panic::catch_unwind(AssertUnwindSafe(|| router.route(&request)));
         let Some(route) = routed.map_err(|_| lost("the router panicked"))? else {
             return Ok(main);
         };
         let pool = self.pools.get(route.upstream);
-        Ok(Way {
+        Ok(ResolvedRoute {
             pool: pool.ok_or_else(|| lost("the router named an upstream of another proxy"))?,
             codec: route.codec,
         })
@@ -80,38 +80,38 @@ impl Forwarder {
     /// Sends a request and waits for the head of its answer, which has no coding that would get lost.
     pub(crate) async fn send(
         &self,
-        way: &Way<'_>,
+        route: &ResolvedRoute<'_>,
         mut parts: request::Parts,
         mut body: UpstreamBody,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, ExchangeError> {
         let mut decoder = None;
         let mut policy = self.header_policy;
-        if let Some(codec) = &way.codec {
+        if let Some(codec) = &route.codec {
             // The client's headers are chosen before the codec adds those of the other dialect.
-            let host = way.pool.connector().upstream().host_header();
+            let host = route.pool.connector().upstream().host_header();
             headers::for_upstream(&mut parts.headers, policy, host);
             policy = HeaderPolicy::Open;
             (body, decoder) = self.encoded(codec.as_ref(), &mut parts, body)?;
         }
-        let (link, response) = self.exchange_heads(way.pool, policy, parts, body).await?;
+        let (connection, response) = self.exchange_heads(route.pool, policy, parts, body).await?;
         if !response.body().is_end_stream() && !headers::is_response_coding_understood(response.headers()) {
             self.metrics.fault("upstream_coding");
             let coding = format!("{:?}", response.headers().get(header::TRANSFER_ENCODING));
-            return Err(Failure::new(Refusal::UnknownAnswerCoding, coding));
+            return Err(ExchangeError::new(ErrorKind::UnknownAnswerCoding, coding));
         }
         let (mut head, body) = response.into_parts();
         if let Some(decoder) = &mut decoder {
             caught(|| decoder.head(&mut head)).map_err(|error| {
                 self.metrics.fault("codec_failed");
-                Failure::saying(Refusal::UntranslatableAnswer, error)
+                ExchangeError::with_public_detail(ErrorKind::UntranslatableAnswer, error)
             })?;
             head.headers.remove(header::CONTENT_LENGTH);
         }
         Ok(Answer {
-            link,
-            pool: Arc::clone(way.pool),
+            connection,
+            pool: Arc::clone(route.pool),
             head,
-            body: AnswerBody::new(body, decoder),
+            body: ResponseBody::new(body, decoder),
         })
     }
 
@@ -120,14 +120,17 @@ impl Forwarder {
         codec: &dyn Codec,
         parts: &mut request::Parts,
         body: UpstreamBody,
-    ) -> Result<(UpstreamBody, Option<Box<dyn Decoder>>), Failure> {
+    ) -> Result<(UpstreamBody, Option<Box<dyn Decoder>>), ExchangeError> {
         parts.headers.remove(header::ACCEPT_ENCODING);
         let encoded = match body.collected() {
             Some(body) => caught(|| codec.encode(parts, body)).map_err(|error| {
                 self.metrics.fault("codec_failed");
-                Failure::saying(Refusal::Untranslatable, error)
+                ExchangeError::with_public_detail(ErrorKind::Untranslatable, error)
             }),
-            None => Err(Failure::new(Refusal::NoRoute, "a stream cannot be translated")),
+            None => Err(ExchangeError::new(
+                ErrorKind::NoRoute,
+                "a stream cannot be translated",
+            )),
         };
         let (body, decoder) = encoded?;
         parts.headers.remove(header::CONTENT_LENGTH);
@@ -140,11 +143,11 @@ impl Forwarder {
         policy: HeaderPolicy,
         mut parts: request::Parts,
         body: UpstreamBody,
-    ) -> Result<(Link, Response<Incoming>), Failure> {
+    ) -> Result<(UpstreamConnection, Response<Incoming>), ExchangeError> {
         let upstream = pool.connector().upstream();
         parts.uri = upstream
             .request_target(&parts.uri)
-            .map_err(|error| Failure::new(Refusal::BadFraming, error))?;
+            .map_err(|error| ExchangeError::new(ErrorKind::BadFraming, error))?;
         parts.version = http::Version::HTTP_11;
         headers::for_upstream(&mut parts.headers, policy, upstream.host_header());
         if body.size_hint().exact().is_none() {
@@ -155,34 +158,34 @@ impl Forwarder {
         }
         let mut request = Request::from_parts(parts, body);
         let limit = self.limit;
-        if let Some(mut link) = pool.take() {
-            match link.send(request, limit).await {
-                Ok(response) => return Ok((link, response)),
+        if let Some(mut connection) = pool.take() {
+            match connection.send(request, limit).await {
+                Ok(response) => return Ok((connection, response)),
                 // The kept connection was closed under us and nothing was written: once more on a new one.
                 Err(SendError::Unsent(unsent, _)) => request = *unsent,
                 Err(error) => return Err(self.unanswered(error)),
             }
         }
-        let mut link = pool.open().await.map_err(|error| {
+        let mut connection = pool.open().await.map_err(|error| {
             self.metrics.fault("upstream_unreachable");
-            Failure::new(Refusal::Unreachable, error)
+            ExchangeError::new(ErrorKind::Unreachable, error)
         })?;
-        match link.send(request, limit).await {
-            Ok(response) => Ok((link, response)),
+        match connection.send(request, limit).await {
+            Ok(response) => Ok((connection, response)),
             Err(error) => Err(self.unanswered(error)),
         }
     }
 
     /// A request that was sent and got no answer.
-    fn unanswered(&self, error: SendError) -> Failure {
+    fn unanswered(&self, error: SendError) -> ExchangeError {
         let failure = match error {
-            SendError::Unsent(_, error) | SendError::Broken(error) => Failure::from(error),
+            SendError::Unsent(_, error) | SendError::Broken(error) => ExchangeError::from(error),
             SendError::TimedOut => {
                 self.metrics.fault("upstream_timeout");
-                Failure::new(Refusal::TimedOut, "no response head within the limit")
+                ExchangeError::new(ErrorKind::TimedOut, "no response head within the limit")
             }
         };
-        if failure.refusal == Refusal::Unreachable {
+        if failure.kind == ErrorKind::Unreachable {
             self.metrics.fault("upstream_unreachable");
         }
         failure

@@ -9,13 +9,17 @@
 //! It knows HTTP and `grov-wire`. It does not know sessions, stores, models, hooks, configuration files or the terminal.
 #![forbid(unsafe_code)]
 
+mod admin;
 mod admission;
-mod answer;
 mod body;
-mod body_memory;
+mod body_budget;
+mod buffers;
+mod client_io;
 mod codec;
 mod connection;
+mod connection_state;
 mod error;
+mod error_response;
 mod exchange;
 mod forward;
 mod headers;
@@ -23,22 +27,19 @@ mod intake;
 mod limits;
 mod metrics;
 mod observe;
-mod own;
-mod page;
-mod pages;
-mod patience;
 mod policy;
-mod progress;
 mod proxy;
+mod read_limiter;
 mod relay;
 mod request;
-mod rescue;
 mod route;
 mod server;
-mod short_reads;
+mod timeout;
 pub mod upstream;
 mod workers;
 
+pub use admin::MetricKind;
+pub use admin::{AdminRequest, AdminResponse, AdminRoute};
 pub use codec::{Codec, CodecError, Decoder};
 pub use error::{BuildError, ServeError};
 pub use headers::HeaderPolicy;
@@ -46,8 +47,6 @@ pub use intake::{Intake, NotServing};
 pub use limits::Limits;
 pub use metrics::Metrics;
 pub use observe::{ObservedExchange, Outcome, TurnObserver};
-pub use own::MetricKind;
-pub use page::{Page, PageAnswer, PageRequest};
 pub use policy::RequestPolicy;
 pub use proxy::{Proxy, ProxyBuilder};
 pub use request::MessagesRequest;

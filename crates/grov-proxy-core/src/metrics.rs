@@ -28,7 +28,7 @@ pub struct Metrics {
     observed: Counter,
     edited: Counter,
     connections: Gauge,
-    clients_sent_away: Counter,
+    evictions: Counter,
     /// The last error for which no client could be accepted.
     accept_error: Mutex<Option<String>>,
 }
@@ -64,8 +64,8 @@ impl Metrics {
     }
 
     /// An idle connection was asked to end for a new client.
-    pub(crate) fn client_sent_away(&self) {
-        self.clients_sent_away.inc();
+    pub(crate) fn evicted(&self) {
+        self.evictions.inc();
     }
 
     pub(crate) fn set_connections(&self, open: usize) {
@@ -86,17 +86,17 @@ impl Metrics {
             .clone()
     }
 
-    /// Clients that are connected right now.
+    /// ConnectionSet that are connected right now.
     pub fn connections(&self) -> u64 {
         u64::try_from(self.connections.get()).unwrap_or(0)
     }
 
     /// Idle connections that were ended for a new client.
-    pub fn clients_sent_away(&self) -> u64 {
-        self.clients_sent_away.get()
+    pub fn evictions(&self) -> u64 {
+        self.evictions.get()
     }
 
-    /// Responses on their way to a client right now.
+    /// Responses on their route to a client right now.
     pub fn streams(&self) -> u64 {
         u64::try_from(self.streams.get()).unwrap_or(0)
     }
@@ -122,22 +122,22 @@ impl Metrics {
         registry.register("faults", "Faults, by kind", self.faults.clone());
         registry.register(
             "streams",
-            "Responses on their way right now",
+            "Responses on their route right now",
             self.streams.clone(),
         );
         registry.register(
             "client_connections",
-            "Clients that are connected right now",
+            "ConnectionSet that are connected right now",
             self.connections.clone(),
         );
         registry.register(
             "clients_sent_away",
             "Idle connections ended for a new client",
-            self.clients_sent_away.clone(),
+            self.evictions.clone(),
         );
         registry.register(
             "clients_gone",
-            "Clients that left before the end",
+            "ConnectionSet that left before the end",
             self.clients_gone.clone(),
         );
         registry.register(

@@ -56,7 +56,7 @@ pub trait TurnObserver: Send + Sync + 'static {
 }
 
 /// What is known of a response when its last byte has passed.
-pub(crate) struct Ended {
+pub(crate) struct FinishedExchange {
     pub(crate) request: Arc<MessagesRequest>,
     pub(crate) status: u16,
     pub(crate) tap: ResponseTap,
@@ -71,7 +71,7 @@ pub(crate) struct Ended {
     pub(crate) ended_at: OffsetDateTime,
 }
 
-impl Ended {
+impl FinishedExchange {
     /// Roughly the memory it holds, in bytes.
     fn weight(&self) -> usize {
         self.request.body().len().next_multiple_of(PAGE) + self.relayed
@@ -96,8 +96,8 @@ const REST: Duration = Duration::from_millis(1);
 
 /// Hands ended exchanges to the observers.
 #[derive(Clone, Debug)]
-pub(crate) struct Observation {
-    queue: mpsc::UnboundedSender<Ended>,
+pub(crate) struct ObserverQueue {
+    queue: mpsc::UnboundedSender<FinishedExchange>,
     /// Weight of what waits in the queue.
     waiting: Arc<AtomicUsize>,
     /// Told when what waits falls to [`CALM`].
@@ -107,14 +107,14 @@ pub(crate) struct Observation {
     metrics: Arc<Metrics>,
 }
 
-impl Observation {
+impl ObserverQueue {
     /// The handle for the relay, and the loop that serves it on a thread of its own; the loop ends when every handle is
     /// gone.
     pub(crate) fn new(
         observers: Vec<Arc<dyn TurnObserver>>,
         metrics: Arc<Metrics>,
     ) -> (Self, impl FnOnce() + Send + 'static) {
-        let (queue, mut ended) = mpsc::unbounded_channel::<Ended>();
+        let (queue, mut ended) = mpsc::unbounded_channel::<FinishedExchange>();
         let handle = Self {
             queue,
             waiting: Arc::default(),
@@ -166,7 +166,7 @@ impl Observation {
         }
     }
 
-    pub(crate) fn submit(&self, ended: Ended) {
+    pub(crate) fn submit(&self, ended: FinishedExchange) {
         let weight = ended.weight();
         let before = self.waiting.fetch_add(weight, Ordering::Relaxed);
         if before > MAX_WAITING {
@@ -187,7 +187,7 @@ impl Observation {
 }
 
 /// The next exchange to observe; `None` when none will follow.
-fn next(queue: &mut mpsc::UnboundedReceiver<Ended>) -> Option<Ended> {
+fn next(queue: &mut mpsc::UnboundedReceiver<FinishedExchange>) -> Option<FinishedExchange> {
     if let Ok(ended) = queue.try_recv() {
         return Some(ended);
     }
@@ -195,7 +195,7 @@ fn next(queue: &mut mpsc::UnboundedReceiver<Ended>) -> Option<Ended> {
     queue.blocking_recv()
 }
 
-fn finish(mut ended: Ended) -> ObservedExchange {
+fn finish(mut ended: FinishedExchange) -> ObservedExchange {
     if let Some(bytes) = ended.unfed.take() {
         ended.tap.feed(&bytes);
     }
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn exchanges_waiting_for_slow_observers_are_bounded() {
         let metrics = Arc::new(Metrics::default());
-        let (observation, observing) = Observation::new(vec![Arc::new(Nothing)], Arc::clone(&metrics));
+        let (observation, observing) = ObserverQueue::new(vec![Arc::new(Nothing)], Arc::clone(&metrics));
         let body = Bytes::from(vec![b' '; MAX_WAITING / 8]);
         let now = OffsetDateTime::UNIX_EPOCH;
         for _ in 0..20 {
-            observation.submit(Ended {
+            observation.submit(FinishedExchange {
                 request: Arc::new(MessagesRequest::new(HeaderMap::new(), body.clone(), now)),
                 status: 200,
                 tap: ResponseTap::new(200, None, None),
@@ -268,7 +268,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_waits_five_milliseconds_at_most_for_observers_that_are_behind() {
         let (observation, _observing) =
-            Observation::new(vec![Arc::new(Nothing)], Arc::new(Metrics::default()));
+            ObserverQueue::new(vec![Arc::new(Nothing)], Arc::new(Metrics::default()));
         let start = tokio::time::Instant::now();
         observation.catch_up().await;
         assert_eq!(start.elapsed(), Duration::ZERO);

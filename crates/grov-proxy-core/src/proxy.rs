@@ -1,8 +1,9 @@
 //! The proxy as a library: built from parts, run on a listener.
 
+use crate::admin::{AdminRoute, AdminService, EmbedderMetric, HealthSection, MetricKind};
 use crate::admission::Admission;
 use crate::body::Collector;
-use crate::body_memory::BodyMemory;
+use crate::body_budget::BodyBudget;
 use crate::error::{BuildError, ServeError};
 use crate::exchange::Service;
 use crate::forward::Forwarder;
@@ -10,9 +11,7 @@ use crate::headers::HeaderPolicy;
 use crate::intake::{BoxedStream, Intake};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::observe::{Observation, TurnObserver};
-use crate::own::{EmbedderMetric, HealthSection, MetricKind, OwnPages};
-use crate::page::{Page, Placed};
+use crate::observe::{ObserverQueue, TurnObserver};
 use crate::policy::{Policies, RequestPolicy};
 use crate::route::Router;
 use crate::server;
@@ -52,7 +51,7 @@ pub struct ProxyBuilder {
     sections: Vec<HealthSection>,
     embedder_metrics: Vec<EmbedderMetric>,
     kept_headers: Vec<HeaderName>,
-    pages: Vec<Placed>,
+    routes: Vec<(&'static str, Arc<dyn AdminRoute>)>,
 }
 
 impl Proxy {
@@ -72,7 +71,7 @@ impl Proxy {
             sections: Vec::new(),
             embedder_metrics: Vec::new(),
             kept_headers: Vec::new(),
-            pages: Vec::new(),
+            routes: Vec::new(),
         }
     }
 
@@ -81,7 +80,7 @@ impl Proxy {
         Arc::clone(&self.service.metrics)
     }
 
-    /// A way in for streams that the proxy does not accept itself; it is open until [`Proxy::serve`] ends.
+    /// A route in for streams that the proxy does not accept itself; it is open until [`Proxy::serve`] ends.
     pub fn intake(&mut self) -> Intake {
         self.intake.get_or_insert_with(Intake::new).0.clone()
     }
@@ -109,7 +108,7 @@ impl Proxy {
         let workers = Workers::start(workers).map_err(ServeError::Threads)?;
         let observer = (!observers.is_empty())
             .then(|| {
-                let (handle, observing) = Observation::new(observers, Arc::clone(&service.metrics));
+                let (handle, observing) = ObserverQueue::new(observers, Arc::clone(&service.metrics));
                 service.observation = Some(handle);
                 let thread = std::thread::Builder::new().name("grov-observer".to_owned());
                 thread.spawn(observing)
@@ -152,7 +151,7 @@ impl ProxyBuilder {
     }
 
     /// Serves connections on so many threads with a runtime of their own each, a connection on one of them from its beginning
-    /// to its end: the fastest way where all of a program's traffic is the proxy's. Policies are asked there, and should hand
+    /// to its end: the fastest route where all of a program's traffic is the proxy's. Policies are asked there, and should hand
     /// over to other threads what takes long. With 0, which is the default, connections are served by the runtime that
     /// [`Proxy::serve`] runs on. At most 64.
     pub fn workers(mut self, threads: usize) -> Self {
@@ -214,10 +213,10 @@ impl ProxyBuilder {
         self
     }
 
-    /// A page of the embedder's own: what is asked below `/_grov/` and this prefix, which ends with a slash. Nobody with an
-    /// `Origin` is served there, whichever it is.
-    pub fn page(mut self, prefix: &'static str, page: Arc<dyn Page>) -> Self {
-        self.pages.push((prefix, page));
+    /// Adds a route for requests below `/_grov/` and `prefix`, which ends with a slash. Requests with an `Origin` header are
+    /// refused.
+    pub fn admin_route(mut self, prefix: &'static str, route: Arc<dyn AdminRoute>) -> Self {
+        self.routes.push((prefix, route));
         self
     }
 
@@ -230,16 +229,17 @@ impl ProxyBuilder {
             self.limits.connect,
             self.workers,
         ));
-        let page_collector = Collector::new(BodyMemory::new(self.limits.bodies));
-        let own = OwnPages {
+        let admin_collector = Collector::new(BodyBudget::new(self.limits.bodies));
+        let admin = AdminService {
             metrics: Arc::clone(&metrics),
             pools: Arc::clone(&pools),
             version: self.version,
             sections: self.sections,
             embedder_metrics: self.embedder_metrics,
             started: Instant::now(),
-            most_connections: self.limits.connections,
-            collector: page_collector.clone(),
+            max_connections: self.limits.connections,
+            collector: admin_collector.clone(),
+            routes: self.routes,
         };
         let service = Service {
             admission: Admission::new(self.allowed_hosts),
@@ -251,15 +251,13 @@ impl ProxyBuilder {
                 metrics: Arc::clone(&metrics),
             },
             limits: self.limits,
-            collector: page_collector.sparing(),
-            page_collector,
+            collector: admin_collector.with_reserve(),
             known: Arc::default(),
             kept_headers: self.kept_headers,
             policies: Policies::new(self.policies, Arc::clone(&metrics)),
             observation: None,
             metrics,
-            own,
-            pages: self.pages,
+            admin,
         };
         Ok(Proxy {
             service,

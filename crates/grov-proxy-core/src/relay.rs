@@ -1,16 +1,16 @@
-//! The response body on its way to the client.
+//! The response body on its route to the client.
 //!
 //! The upstream connection is driven from here, in the exchange's own task. Frames that are already there leave as
 //! one write; a lone frame leaves at once. What was sent is fed to the tap only when the client's write is done.
 
-use crate::body_memory::BodyShare;
-use crate::codec::{AnswerBody, BodyError};
+use crate::body_budget::BodyReservation;
+use crate::codec::{BodyError, ResponseBody};
 use crate::metrics::Metrics;
-use crate::observe::{Ended, Observation};
-use crate::patience::Patience;
+use crate::observe::{FinishedExchange, ObserverQueue};
+use crate::read_limiter::SHORT_ANSWER;
 use crate::request::MessagesRequest;
-use crate::short_reads::SHORT_ANSWER;
-use crate::upstream::{Alarm, Bell, Link, Pool};
+use crate::timeout::DeadlineTimer;
+use crate::upstream::{Pool, UpstreamConnection, WakeFilter, WakeState};
 use bytes::{Bytes, BytesMut};
 use grov_wire::response::ResponseTap;
 use http_body::{Body, Frame, SizeHint};
@@ -29,7 +29,7 @@ const JOIN_LIMIT: usize = SHORT_ANSWER as usize;
 const JOIN_START: usize = 8 * 1024;
 
 /// Up to so many bytes are copied for the observers, who look at them later.
-const FEW: usize = 4 * 1024;
+const COPY_LIMIT: usize = 4 * 1024;
 
 /// Why a response body broke.
 #[derive(Debug, thiserror::Error)]
@@ -43,21 +43,21 @@ pub(crate) enum RelayError {
 }
 
 /// The part of an exchange that is observed.
-pub(crate) struct Watched {
+pub(crate) struct ObservedResponse {
     pub(crate) request: Arc<MessagesRequest>,
     pub(crate) status: u16,
     pub(crate) tap: ResponseTap,
-    pub(crate) observation: Observation,
+    pub(crate) observation: ObserverQueue,
 }
 
 /// A response body, relayed.
 pub(crate) struct Relay {
-    link: Option<Link>,
-    alarm: Option<Alarm>,
-    body: AnswerBody,
+    connection: Option<UpstreamConnection>,
+    wake_filter: Option<WakeFilter>,
+    body: ResponseBody,
     pool: Arc<Pool>,
     metrics: Arc<Metrics>,
-    watched: Option<Watched>,
+    observed: Option<ObservedResponse>,
     /// Bytes of data that were relayed.
     relayed: usize,
     /// Sent to the client and not yet fed to the tap.
@@ -72,10 +72,10 @@ pub(crate) struct Relay {
     joined: bool,
     state: State,
     idle_limit: Duration,
-    patience: Patience,
+    timer: DeadlineTimer,
     last_frame: Instant,
     /// The memory of the request's body, which observers get to see.
-    _share: Option<BodyShare>,
+    _reservation: Option<BodyReservation>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,23 +87,23 @@ enum State {
 
 impl Relay {
     pub(crate) fn new(
-        mut link: Link,
-        body: AnswerBody,
+        mut connection: UpstreamConnection,
+        body: ResponseBody,
         pool: Arc<Pool>,
         metrics: Arc<Metrics>,
-        watched: Option<Watched>,
+        observed: Option<ObservedResponse>,
         idle_limit: Duration,
-        share: Option<BodyShare>,
+        reservation: Option<BodyReservation>,
     ) -> Self {
         metrics.stream_opened();
-        let patience = link.take_patience();
+        let timer = connection.take_timer();
         Self {
-            alarm: Some(link.alarm()),
-            link: Some(link),
+            wake_filter: Some(connection.wake_filter()),
+            connection: Some(connection),
             body,
             pool,
             metrics,
-            watched,
+            observed,
             relayed: 0,
             unfed: None,
             trailers: None,
@@ -112,25 +112,25 @@ impl Relay {
             joined: false,
             state: State::Flowing,
             idle_limit,
-            patience,
+            timer,
             last_frame: Instant::now(),
-            _share: share,
+            _reservation: reservation,
         }
     }
 
     /// Takes what is there, joined. `Pending` with nothing: the upstream is silent.
     fn poll_ready_frames(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
-        let Some(alarm) = self.alarm.take() else {
+        let Some(wake_filter) = self.wake_filter.take() else {
             return Poll::Pending;
         };
-        let polled = alarm.poll(cx, |bell, cx| self.poll_connection(bell, cx));
-        self.alarm = Some(alarm);
+        let polled = wake_filter.poll(cx, |state, cx| self.poll_connection(state, cx));
+        self.wake_filter = Some(wake_filter);
         polled
     }
 
     fn poll_connection(
         &mut self,
-        bell: &Bell,
+        state: &WakeState,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, RelayError>>> {
         let mut first: Option<Bytes> = None;
@@ -138,9 +138,13 @@ impl Relay {
         self.drained = false;
         let mut again = false;
         loop {
-            bell.listen();
-            if self.link.as_mut().is_some_and(|link| link.poll_drive(cx)) {
-                self.link = None;
+            state.clear();
+            if self
+                .connection
+                .as_mut()
+                .is_some_and(|connection| connection.poll_drive(cx))
+            {
+                self.connection = None;
             }
             match Pin::new(&mut self.body).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
@@ -172,7 +176,7 @@ impl Relay {
                 },
                 Poll::Ready(Some(Err(error))) => {
                     self.state = State::Broken;
-                    self.link = None;
+                    self.connection = None;
                     self.metrics.fault(match error {
                         BodyError::Upstream(_) => "upstream_broke",
                         BodyError::Codec(_) => "codec_failed",
@@ -193,7 +197,7 @@ impl Relay {
                     break;
                 }
                 // Once: where tokio wants the task to yield, it rings every time.
-                Poll::Pending if bell.rang() && !again => again = true,
+                Poll::Pending if state.is_woken() && !again => again = true,
                 Poll::Pending => {
                     self.drained = true;
                     break;
@@ -211,25 +215,27 @@ impl Relay {
 
     fn end(&mut self) {
         self.state = State::Ended;
-        if let Some(mut link) = self.link.take() {
-            link.put_patience(std::mem::take(&mut self.patience));
-            self.pool.give_back(link);
+        if let Some(mut connection) = self.connection.take() {
+            connection.put_timer(std::mem::take(&mut self.timer));
+            self.pool.give_back(connection);
         }
     }
 
     fn feed(&mut self, bytes: &Bytes) {
-        let Some(watched) = &mut self.watched else { return };
-        let fed = std::panic::catch_unwind(AssertUnwindSafe(|| watched.tap.feed(bytes)));
+        let Some(observed) = &mut self.observed else {
+            return;
+        };
+        let fed = std::panic::catch_unwind(AssertUnwindSafe(|| observed.tap.feed(bytes)));
         if fed.is_err() {
             self.metrics.fault("response_parser_panic");
             tracing::error!("the response parser panicked; the exchange is not recorded");
-            self.watched = None;
+            self.observed = None;
         }
     }
 
     /// Whether what is not fed yet can wait for the observers: it is in memory of its own, or small enough to be copied.
     fn is_apart(&self) -> bool {
-        self.joined || self.unfed.as_ref().is_none_or(|bytes| bytes.len() <= FEW)
+        self.joined || self.unfed.as_ref().is_none_or(|bytes| bytes.len() <= COPY_LIMIT)
     }
 
     /// Pending once, so that the client's write has its turn. Its task is to be woken only where nothing else will wake it: a task
@@ -247,7 +253,7 @@ impl Relay {
         let Some(deadline) = self.last_frame.checked_add(limit) else {
             return Poll::Pending; // Beyond the end of time: no limit.
         };
-        self.patience.poll(cx, deadline).map(|()| RelayError::Idle(limit))
+        self.timer.poll(cx, deadline).map(|()| RelayError::Idle(limit))
     }
 }
 
@@ -290,7 +296,7 @@ impl Body for Relay {
                 this.last_frame = Instant::now();
                 this.yielded = false;
                 this.relayed += frame.data_ref().map_or(0, Bytes::len);
-                if this.watched.is_some() {
+                if this.observed.is_some() {
                     this.unfed = frame.data_ref().cloned();
                 }
             }
@@ -298,7 +304,7 @@ impl Body for Relay {
             Poll::Pending => {
                 if let Poll::Ready(error) = this.poll_idle(cx) {
                     this.state = State::Broken;
-                    this.link = None;
+                    this.connection = None;
                     this.metrics.fault("upstream_idle");
                     tracing::warn!(%error, "the upstream went silent in the middle of a response");
                     return Poll::Ready(Some(Err(error)));
@@ -320,7 +326,7 @@ impl Body for Relay {
 /// The same bytes, if they are few in memory of their own: else they hold the connection's whole read buffer, which it then
 /// cannot use for the next answer.
 fn apart(bytes: Bytes) -> Bytes {
-    if bytes.len() <= FEW {
+    if bytes.len() <= COPY_LIMIT {
         return Bytes::copy_from_slice(&bytes);
     }
     bytes
@@ -331,8 +337,8 @@ impl Drop for Relay {
         self.metrics.stream_closed();
         if self.state == State::Flowing {
             // With a known length the connection stops polling at the last byte, so the end shows only here.
-            if let Some(link) = self.link.as_mut() {
-                let _ = link.poll_drive(&mut Context::from_waker(Waker::noop()));
+            if let Some(connection) = self.connection.as_mut() {
+                let _ = connection.poll_drive(&mut Context::from_waker(Waker::noop()));
             }
             if self.body.is_end_stream() {
                 self.end();
@@ -342,14 +348,14 @@ impl Drop for Relay {
         if client_gone {
             self.metrics.client_gone();
         }
-        if let Some(watched) = self.watched.take() {
-            let Watched {
+        if let Some(observed) = self.observed.take() {
+            let ObservedResponse {
                 request,
                 status,
                 tap,
                 observation,
-            } = watched;
-            observation.submit(Ended {
+            } = observed;
+            observation.submit(FinishedExchange {
                 request,
                 status,
                 tap,
@@ -369,7 +375,7 @@ mod tests {
 
     #[test]
     fn few_bytes_for_the_observers_do_not_hold_the_read_buffer() {
-        for (length, is_apart) in [(1, true), (FEW, true), (FEW + 1, false)] {
+        for (length, is_apart) in [(1, true), (COPY_LIMIT, true), (COPY_LIMIT + 1, false)] {
             let buffer = Bytes::from(vec![7; 16 * 1024]);
             let kept = apart(buffer.slice(..length));
             assert_eq!(kept, vec![7; length]);

@@ -30,7 +30,7 @@ pub struct Route {
     pub codec: Option<Arc<dyn Codec>>,
 }
 
-/// Names the route of each exchange. It is asked before the policies are, on the request's way: it must not wait for anything. Where
+/// Names the route of each exchange. It is asked before the policies are, on the request's route: it must not wait for anything. Where
 /// it panics, the request is not sent anywhere.
 pub trait Router: Send + Sync + 'static {
     /// The route; `None`: to the proxy's own upstream, untranslated.

@@ -2,11 +2,11 @@
 
 use crate::admission::Access;
 use crate::connection;
+use crate::connection_state::{ConnectionState, NOT_EVICTABLE, Phase, Signal};
 use crate::exchange::Service;
 use crate::intake::BoxedStream;
 use crate::limits::{Limits, ON_CREDIT};
-use crate::progress::{Asked, Progress, STAYS, Waits};
-use crate::workers::{HandOver, Workers};
+use crate::workers::{Transfer, Workers};
 use std::collections::HashMap;
 use std::io;
 use std::pin::pin;
@@ -31,7 +31,7 @@ pub(crate) async fn serve(
     shutdown: impl Future<Output = ()>,
     grace: Duration,
 ) -> usize {
-    let mut clients = Clients::new(service);
+    let mut clients = ConnectionSet::new(service);
     let mut shutdown = pin!(shutdown);
     let mut pause = pin!(tokio::time::sleep(Duration::ZERO));
     let mut pausing = None;
@@ -40,10 +40,10 @@ pub(crate) async fn serve(
             () = &mut shutdown => break,
             Some(ended) = clients.tasks.join_next_with_id() => {
                 clients.ended(ended);
-                pausing = pausing.filter(|why| *why == Pause::Failure || clients.is_crowded());
+                pausing = pausing.filter(|why| *why == Pause::ExchangeError || clients.is_crowded());
             }
             () = &mut pause, if pausing.is_some() => pausing = None,
-            accepted = listener.accept(), if pausing.is_none() && clients.may_come() => {
+            accepted = listener.accept(), if pausing.is_none() && clients.has_capacity() => {
                 pausing = match accepted {
                     Ok((socket, _)) => {
                         let _ = socket.set_nodelay(true);
@@ -55,7 +55,7 @@ pub(crate) async fn serve(
                     pause.as_mut().reset(Instant::now() + why.length());
                 }
             }
-            stream = next(&mut streams), if pausing.is_none() && clients.may_come() => {
+            stream = next(&mut streams), if pausing.is_none() && clients.has_capacity() => {
                 pausing = stream.and_then(|stream| clients.serve(workers, stream));
                 if let Some(why) = pausing {
                     pause.as_mut().reset(Instant::now() + why.length());
@@ -65,8 +65,8 @@ pub(crate) async fn serve(
     }
     drop((listener, streams));
     // Idle connections close at once, busy ones after their running exchange.
-    for progress in clients.open.values() {
-        progress.ask_to_stop();
+    for state in clients.open.values() {
+        state.signal_stop();
     }
     let mut connections = clients.tasks;
     let all_done = async { while connections.join_next().await.is_some() {} };
@@ -94,7 +94,7 @@ async fn next(streams: &mut Option<mpsc::Receiver<BoxedStream>>) -> Option<Boxed
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pause {
     /// One could not be.
-    Failure,
+    ExchangeError,
     /// Idle ones are about to make room.
     Room,
 }
@@ -103,23 +103,23 @@ impl Pause {
     /// How long it takes at most.
     fn length(self) -> Duration {
         match self {
-            Self::Failure => Duration::from_millis(200),
+            Self::ExchangeError => Duration::from_millis(200),
             Self::Room => Duration::from_millis(10),
         }
     }
 }
 
 /// The clients that are connected.
-struct Clients {
+struct ConnectionSet {
     service: Arc<Service>,
     start: Instant,
     tasks: JoinSet<()>,
-    open: HashMap<Id, Progress>,
+    open: HashMap<Id, ConnectionState>,
     /// When it was logged that clients cannot be accepted.
     logged: Option<Instant>,
 }
 
-impl Clients {
+impl ConnectionSet {
     fn new(service: Arc<Service>) -> Self {
         Self {
             service,
@@ -131,7 +131,7 @@ impl Clients {
     }
 
     /// Whether another connection can be taken on at all. If not, one of those beyond the limit ends soon.
-    fn may_come(&self) -> bool {
+    fn has_capacity(&self) -> bool {
         self.open.len() < self.most().saturating_add(Limits::BEYOND)
     }
 
@@ -147,7 +147,7 @@ impl Clients {
     /// Serves a connection. Returns whether to pause before the next.
     fn serve<S>(&mut self, workers: &Workers, socket: S) -> Option<Pause>
     where
-        S: HandOver + AsyncRead + AsyncWrite + Unpin,
+        S: Transfer + AsyncRead + AsyncWrite + Unpin,
     {
         while let Some(ended) = self.tasks.try_join_next_with_id() {
             self.ended(ended);
@@ -156,32 +156,32 @@ impl Clients {
         let access = if has_place && !self.is_crowded() {
             Access::Everything
         } else {
-            Access::OwnPages
+            Access::AdminOnly
         };
         let (service, start) = (Arc::clone(&self.service), self.start);
-        let progress = Progress::default();
+        let state = ConnectionState::default();
         // Until its task runs.
-        progress.set_rank(connection::rank(Waits::First, start.elapsed()));
-        let own = progress.clone();
+        state.set_eviction_rank(connection::eviction_rank(Phase::FirstRequest, start.elapsed()));
+        let own = state.clone();
         let serve = move |socket| connection::serve(socket, service, own, access, start);
         match workers.serve(&mut self.tasks, socket, serve) {
             Ok(task) => {
-                self.open.insert(task, progress);
+                self.open.insert(task, state);
                 self.count();
             }
             Err(error) => tracing::error!(%error, "a client's connection cannot be handed over"),
         }
-        let asked = |progress: &Progress| progress.asked() == Asked::Room;
+        let asked = |state: &ConnectionState| state.signal() == Signal::MakeRoom;
         (self.is_crowded() && self.open.values().any(asked)).then_some(Pause::Room)
     }
 
     /// Asks the connection that can be spared most to end. `false`: all are busy.
     fn make_room(&self) -> bool {
-        let ranked = self.open.values().map(|progress| (progress.rank(), progress));
+        let ranked = self.open.values().map(|state| (state.eviction_rank(), state));
         match ranked.min_by_key(|(rank, _)| *rank) {
-            Some((rank, progress)) if rank != STAYS => {
-                progress.ask_for_room();
-                self.service.metrics.client_sent_away();
+            Some((rank, state)) if rank != NOT_EVICTABLE => {
+                state.signal_make_room();
+                self.service.metrics.evicted();
                 true
             }
             _ => false,
@@ -216,6 +216,6 @@ impl Clients {
             let open = self.open.len();
             tracing::error!(%error, open, "cannot accept clients; idle ones are closed, and it is tried again");
         }
-        Some(Pause::Failure)
+        Some(Pause::ExchangeError)
     }
 }

@@ -38,7 +38,7 @@ struct Worker {
 }
 
 /// A connection that a worker serves, for as long as it does.
-struct Served(Arc<AtomicUsize>);
+struct LoadGuard(Arc<AtomicUsize>);
 
 impl Workers {
     /// Starts so many threads.
@@ -61,7 +61,7 @@ impl Workers {
         serve: impl FnOnce(S) -> F + Send + 'static,
     ) -> io::Result<Id>
     where
-        S: HandOver,
+        S: Transfer,
         F: Future<Output = ()> + Send + 'static,
     {
         let load = |worker: &&Worker| worker.connections.load(Ordering::Relaxed);
@@ -69,7 +69,7 @@ impl Workers {
             return Ok(connections.spawn(serve(socket)).id());
         };
         let socket = socket.leave()?;
-        let served = Served::by(worker);
+        let served = LoadGuard::by(worker);
         let serving = async move {
             let _served = served;
             match S::arrive(socket) {
@@ -82,32 +82,32 @@ impl Workers {
 }
 
 /// A client's stream that one runtime hands to another.
-pub(crate) trait HandOver: Sized + Send + 'static {
-    /// What it is on the way.
-    type OnTheWay: Send + 'static;
+pub(crate) trait Transfer: Sized + Send + 'static {
+    /// What it is on the route.
+    type Detached: Send + 'static;
 
     /// Leaves the runtime that this is called on.
-    fn leave(self) -> io::Result<Self::OnTheWay>;
+    fn leave(self) -> io::Result<Self::Detached>;
 
     /// Arrives at the runtime that this is called on.
-    fn arrive(stream: Self::OnTheWay) -> io::Result<Self>;
+    fn arrive(stream: Self::Detached) -> io::Result<Self>;
 }
 
-impl HandOver for TcpStream {
-    type OnTheWay = std::net::TcpStream;
+impl Transfer for TcpStream {
+    type Detached = std::net::TcpStream;
 
-    fn leave(self) -> io::Result<Self::OnTheWay> {
+    fn leave(self) -> io::Result<Self::Detached> {
         self.into_std()
     }
 
-    fn arrive(stream: Self::OnTheWay) -> io::Result<Self> {
+    fn arrive(stream: Self::Detached) -> io::Result<Self> {
         Self::from_std(stream)
     }
 }
 
 /// What is beneath it stays with the runtime that it was made on.
-impl HandOver for BoxedStream {
-    type OnTheWay = Self;
+impl Transfer for BoxedStream {
+    type Detached = Self;
 
     fn leave(self) -> io::Result<Self> {
         Ok(self)
@@ -149,14 +149,14 @@ impl Worker {
     }
 }
 
-impl Served {
+impl LoadGuard {
     fn by(worker: &Worker) -> Self {
         worker.connections.fetch_add(1, Ordering::Relaxed);
         Self(Arc::clone(&worker.connections))
     }
 }
 
-impl Drop for Served {
+impl Drop for LoadGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

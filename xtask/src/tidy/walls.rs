@@ -36,11 +36,11 @@ const RUN_HOOKS: &[&str] = &[
     "bins/grov-proxyd/src/hooks/",
 ];
 
-/// What such a module may import all the same: the daemon serves hooks as a page.
-const PAGE: (&str, &str, &[&str]) = (
+/// What such a module may import all the same: the daemon serves hooks on an admin route.
+const ADMIN_ROUTE: (&str, &str, &[&str]) = (
     "bins/grov-proxyd/src/hooks",
     "grov_proxy_core",
-    &["Page", "PageAnswer", "PageRequest"],
+    &["AdminRoute", "AdminResponse", "AdminRequest"],
 );
 
 /// Checks what the crates of both paths depend on, directly or not.
@@ -91,7 +91,7 @@ pub(crate) fn imports(file: &Path, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for krate in PROXY_PATH.iter().map(|name| name.replace('-', "_")) {
         for (number, line) in named(text, &krate) {
-            if !is_page(&path, &krate, &statement(text, number)) {
+            if !imports_admin_route(&path, &krate, &statement(text, number)) {
                 findings.push(Finding::new(
                     format!("{path}:{number}"),
                     format!("runs a hook and names `{krate}`: {}", line.trim()),
@@ -127,13 +127,13 @@ fn statement(text: &str, number: usize) -> String {
     statement
 }
 
-/// Whether a statement imports what a page of the daemon is made of, and nothing else.
-fn is_page(path: &str, krate: &str, statement: &str) -> bool {
-    let (module, page, names) = PAGE;
+/// Whether a statement imports the admin route types, and nothing else.
+fn imports_admin_route(path: &str, krate: &str, statement: &str) -> bool {
+    let (module, route, names) = ADMIN_ROUTE;
     let imported = statement
         .strip_prefix("use ")
         .and_then(|rest| rest.strip_prefix(krate)?.strip_prefix("::"));
-    let Some(imported) = imported.filter(|_| path.starts_with(module) && krate == page) else {
+    let Some(imported) = imported.filter(|_| path.starts_with(module) && krate == route) else {
         return false;
     };
     imported
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn the_daemon_may_serve_hooks_as_a_page_and_import_nothing_else() {
+    fn the_daemon_may_import_the_admin_route_types_and_nothing_else() {
         let hooks = Path::new("bins/grov-proxyd/src/hooks.rs");
-        let page = "use grov_proxy_core::{Page, PageAnswer,\n    PageRequest};\n";
-        assert_eq!(imports(hooks, page), []);
+        let route = "use grov_proxy_core::{AdminRoute, AdminResponse,\n    AdminRequest};\n";
+        assert_eq!(imports(hooks, route), []);
         assert_eq!(
-            imports(hooks, "use grov_proxy_core::{Page, Recorder};\n").len(),
+            imports(hooks, "use grov_proxy_core::{AdminRoute, Recorder};\n").len(),
             1
         );
-        assert_eq!(imports(Path::new("bins/grov-cli/src/hook.rs"), page).len(), 1);
+        assert_eq!(imports(Path::new("bins/grov-cli/src/hook.rs"), route).len(), 1);
     }
 }

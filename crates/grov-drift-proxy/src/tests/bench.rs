@@ -1,14 +1,15 @@
-//! A proxy that is watched, with a store and a judge in memory.
+//! A proxy that is checked, with a store and a judge in memory.
 
-use super::double::{Answers, Kept, Ticking};
-use crate::{Drift, DriftSettings};
+use super::double::{Answers, MemoryStore, Ticking};
+use crate::{DriftMonitor, DriftSettings};
 use grov_domain::{
     Action, ActionSketch, AgentId, ClientSessionId, CorrectionLevel, DriftState, ExchangeId, ExchangeKind,
     ExchangeRecord, GoalEdit, GoalEditId, GoalEditKind, GoalStore, Lineage, Outcome, Project, Prompt,
     SessionId, Step, StepId, TokenUsage,
 };
 use grov_live::{
-    ActionWatch, Answered, ContextSource, Location, Occasion, Question, ToolOutcome, Watched, WatchedExchange,
+    ActionChecker, CheckResult, ContextSource, InjectionPoint, Location, PendingExchange, ToolOutcome,
+    ToolResult, UserQuestion,
 };
 use grov_redact::Redactor;
 use grov_session::testing::{edit, read_intent};
@@ -20,10 +21,10 @@ use tokio::task::JoinSet;
 
 pub(super) const ROOT: &str = "/home/me/app";
 
-/// A proxy that is watched, as far as drift sees it.
-pub(super) struct Bench {
-    pub(super) drift: Arc<Drift>,
-    pub(super) store: Arc<Kept>,
+/// A proxy that is checked, as far as drift sees it.
+pub(super) struct TestBed {
+    pub(super) drift: Arc<DriftMonitor>,
+    pub(super) store: Arc<MemoryStore>,
     pub(super) judge: Arc<Answers>,
     pub(super) clock: Arc<Ticking>,
     /// Dropped with the bench, which stops it.
@@ -42,7 +43,7 @@ pub(super) struct Response<'a> {
     pub(super) answered: &'a [String],
     pub(super) failed: &'a [String],
     pub(super) answer: Option<&'a str>,
-    pub(super) questions: Vec<Question>,
+    pub(super) questions: Vec<UserQuestion>,
     pub(super) output: Option<&'a str>,
     pub(super) earlier: &'a [&'a str],
     /// The task in work, if it is known to be another one than the first.
@@ -51,17 +52,17 @@ pub(super) struct Response<'a> {
     pub(super) task_is_unknown: bool,
 }
 
-impl Bench {
+impl TestBed {
     pub(super) fn new() -> Self {
         Self::with(DriftSettings::default(), Arc::default(), Arc::default())
     }
 
-    pub(super) fn with(settings: DriftSettings, store: Arc<Kept>, judge: Arc<Answers>) -> Self {
+    pub(super) fn with(settings: DriftSettings, store: Arc<MemoryStore>, judge: Arc<Answers>) -> Self {
         let clock = Arc::new(Ticking::default());
-        let (drift, work) = Drift::new(
+        let (drift, work) = DriftMonitor::new(
             settings,
             Arc::<Answers>::clone(&judge),
-            Arc::<Kept>::clone(&store),
+            Arc::<MemoryStore>::clone(&store),
             Arc::<Ticking>::clone(&clock),
             Arc::new(read_intent),
         );
@@ -98,7 +99,7 @@ impl Bench {
     }
 
     /// One exchange; the record goes into the store. Its tool calls and what was found.
-    pub(super) fn exchange(&self, response: Response<'_>) -> (Vec<String>, Watched) {
+    pub(super) fn exchange(&self, response: Response<'_>) -> (Vec<String>, CheckResult) {
         let record = self.record(&response);
         let calls: Vec<String> = record
             .steps
@@ -121,7 +122,7 @@ impl Bench {
                 .map(|prompt| (*prompt).to_owned())
                 .collect()
         };
-        let watched = self.drift.watch(&WatchedExchange {
+        let checked = self.drift.check(&PendingExchange {
             record: &record,
             task_is_known: !response.task_is_unknown,
             actions: &response.actions,
@@ -133,8 +134,8 @@ impl Bench {
             questions: &response.questions,
             earlier_prompts: &earlier,
         });
-        self.store.record(record, &watched);
-        (calls, watched)
+        self.store.record(record, &checked);
+        (calls, checked)
     }
 
     pub(super) fn record(&self, response: &Response<'_>) -> ExchangeRecord {
@@ -192,7 +193,7 @@ impl Bench {
     }
 
     /// One change in a tool loop.
-    pub(super) fn change(&self, file: &str, text: &str) -> (Vec<String>, Watched) {
+    pub(super) fn change(&self, file: &str, text: &str) -> (Vec<String>, CheckResult) {
         self.exchange(Response {
             actions: vec![edit(&format!("{ROOT}/{file}"), text)],
             ..Response::default()
@@ -202,18 +203,18 @@ impl Bench {
     /// Two changes that look unrelated: the agent is told nothing of them, and of the next one it is.
     pub(super) fn doubted(&self) {
         for file in ["docs/menu/lunch.md", "assets/icons/moon.svg"] {
-            let (_, watched) = self.change(file, "<soup/>");
-            let is_off_goal = watched
+            let (_, checked) = self.change(file, "<soup/>");
+            let is_off_goal = checked
                 .verdicts
                 .iter()
                 .flatten()
                 .any(grov_domain::StepVerdict::is_off_goal);
-            assert!(is_off_goal && level(&watched).is_none(), "{watched:?}");
+            assert!(is_off_goal && level(&checked).is_none(), "{checked:?}");
         }
     }
 
-    pub(super) fn occasion(&self, prompt: &str, answered: &[String]) -> Occasion {
-        Occasion {
+    pub(super) fn point(&self, prompt: &str, answered: &[String]) -> InjectionPoint {
+        InjectionPoint {
             lineage: lineage(None),
             location: Arc::new(Location {
                 project: Project {
@@ -226,7 +227,7 @@ impl Bench {
             prompt: prompt.to_owned(),
             answered: answered
                 .iter()
-                .map(|call| Answered {
+                .map(|call| ToolResult {
                     tool_use_id: call.clone(),
                     failed: false,
                 })
@@ -247,12 +248,12 @@ impl Bench {
 
     /// What is said at the next request of the main conversation.
     pub(super) async fn next_request(&self, prompt: &str, answered: &[String]) -> Option<String> {
-        let occasion = self.occasion(prompt, answered);
-        if !self.drift.applies(&occasion) {
+        let point = self.point(prompt, answered);
+        if !self.drift.applies(&point) {
             return None;
         }
-        let words = self.drift.words(&occasion).await?;
-        self.drift.said(&occasion);
+        let words = self.drift.context(&point).await?;
+        self.drift.delivered(&point);
         Some(words.text.into_inner())
     }
 
@@ -305,7 +306,7 @@ impl Bench {
     }
 
     pub(super) fn session_is_under_way(&self) -> bool {
-        self.drift.shared.slot(&session()).session().is_on_the_way()
+        self.drift.shared.slot(&session()).session().is_state_loading()
     }
 
     pub(super) fn counted(&self, name: &str) -> u64 {
@@ -337,8 +338,8 @@ pub(super) fn lineage(agent: Option<&str>) -> Lineage {
     }
 }
 
-pub(super) fn level(watched: &Watched) -> Option<CorrectionLevel> {
-    watched
+pub(super) fn level(checked: &CheckResult) -> Option<CorrectionLevel> {
+    checked
         .verdicts
         .iter()
         .flatten()

@@ -1,6 +1,6 @@
 //! What was found is said at the next request, once, and what follows decides.
 
-use super::bench::{Bench, GOAL, ROOT, Response, level, lineage, session, until};
+use super::bench::{GOAL, ROOT, Response, TestBed, level, lineage, session, until};
 use crate::DriftSettings;
 use grov_domain::{CorrectionLevel, CorrectionOutcome, EffectKind, SessionMode, SwitchScope, SwitchStore};
 use grov_live::ContextSource;
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
 async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_request() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
 
     // On track: nobody says anything.
-    let (calls, watched) = bench.change("src/auth/token.ts", "const ttl = 90;");
+    let (calls, checked) = bench.change("src/auth/token.ts", "const ttl = 90;");
     assert!(
-        watched
+        checked
             .verdicts
             .iter()
             .flatten()
@@ -24,9 +24,9 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
     assert_eq!(bench.next_request("", &calls).await, None);
 
     // Off track: the verdict is recorded with the step, and the next request says so, in the tool loop's own form.
-    let (calls, watched) = bench.change("src/styles/theme.css", "a { color: teal; }");
-    assert_eq!(level(&watched), Some(CorrectionLevel::Intervene));
-    assert_eq!(watched.state.as_ref().unwrap().mode, SessionMode::Drifted);
+    let (calls, checked) = bench.change("src/styles/theme.css", "a { color: teal; }");
+    assert_eq!(level(&checked), Some(CorrectionLevel::Intervene));
+    assert_eq!(checked.state.as_ref().unwrap().mode, SessionMode::Drifted);
     let said = bench.next_request("", &calls).await.unwrap();
     assert!(said.starts_with("<system-reminder>\n<grov-context") && said.ends_with("</system-reminder>"));
     assert!(
@@ -52,11 +52,11 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
         EffectKind::VersionControl,
         &["/home/me/app/src/styles/theme.css"],
     );
-    let (_, watched) = bench.exchange(Response {
+    let (_, checked) = bench.exchange(Response {
         actions: vec![undo],
         ..Response::default()
     });
-    assert!(!watched.verdicts[0].as_ref().unwrap().is_off_goal());
+    assert!(!checked.verdicts[0].as_ref().unwrap().is_off_goal());
     assert_eq!(bench.state().mode, SessionMode::Normal);
     until(|| bench.store.outcome(&delivered.id) == Some(CorrectionOutcome::Followed)).await;
     assert_eq!(bench.counted("delivered"), 1);
@@ -65,7 +65,7 @@ async fn what_was_ruled_out_is_caught_at_the_action_and_corrected_at_the_next_re
 
 #[tokio::test(start_paused = true)]
 async fn ignored_corrections_lead_to_a_demand_and_back() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let mut said = Vec::new();
     for number in 0..4 {
@@ -85,27 +85,27 @@ async fn ignored_corrections_lead_to_a_demand_and_back() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_taken_back_is_said_again() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     assert!(bench.next_request("", &calls).await.is_some());
-    bench.drift.taken_back(&lineage(None));
+    bench.drift.withdrawn(&lineage(None));
     assert!(bench.next_request("", &calls).await.is_some());
     // Another source's words were taken back: that is none of ours.
     assert_eq!(bench.next_request("", &calls).await, None);
-    bench.drift.taken_back(&lineage(None));
+    bench.drift.withdrawn(&lineage(None));
     assert!(bench.state().correction.unwrap().delivered_at.is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn of_a_change_that_was_denied_nothing_is_said() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
-    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
-    assert!(level(&watched).is_some());
-    let mut occasion = bench.occasion("", &calls);
-    occasion.answered[0].failed = true;
-    assert!(bench.drift.words(&occasion).await.is_none());
+    let (calls, checked) = bench.change("src/styles/theme.css", "a {}");
+    assert!(level(&checked).is_some());
+    let mut point = bench.point("", &calls);
+    point.answered[0].failed = true;
+    assert!(bench.drift.context(&point).await.is_none());
     bench.exchange(Response {
         answered: &calls,
         failed: &calls,
@@ -121,10 +121,10 @@ const FORBIDS: &str = "Fix the token refresh in src/auth/token.ts and do not tou
 
 #[tokio::test(start_paused = true)]
 async fn a_yes_in_the_guards_dialog_is_consent_and_nothing_is_said() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(FORBIDS).await;
-    let (calls, watched) = bench.change("src/db/pool.ts", "export const size = 50;");
-    assert!(level(&watched).is_some());
+    let (calls, checked) = bench.change("src/db/pool.ts", "export const size = 50;");
+    assert!(level(&checked).is_some());
     bench.store.asks_about(&calls[0]);
     assert_eq!(bench.next_request("", &calls).await, None);
     let state = bench.state();
@@ -141,25 +141,25 @@ async fn a_yes_in_the_guards_dialog_is_consent_and_nothing_is_said() {
             .any(|(_, verdict)| verdict.score == 10)
     })
     .await;
-    let (calls, watched) = bench.change("src/db/pool.ts", "export const size = 60;");
-    assert_eq!(level(&watched), None);
+    let (calls, checked) = bench.change("src/db/pool.ts", "export const size = 60;");
+    assert_eq!(level(&checked), None);
     assert_eq!(bench.next_request("", &calls).await, None);
-    let (calls, watched) = bench.change("src/db/pool.ts", "export const other = 60;");
-    assert_eq!(level(&watched), None);
+    let (calls, checked) = bench.change("src/db/pool.ts", "export const other = 60;");
+    assert_eq!(level(&checked), None);
     assert_eq!(bench.next_request("", &calls).await, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_nobody_was_asked_about_and_a_no_in_the_dialog_are_no_consent() {
     for is_asked in [false, true] {
-        let bench = Bench::new();
+        let bench = TestBed::new();
         bench.begin(FORBIDS).await;
         let (calls, _) = bench.change("src/db/pool.ts", "export const size = 50;");
         if is_asked {
             bench.store.asks_about(&calls[0]);
-            let mut occasion = bench.occasion("", &calls);
-            occasion.answered[0].failed = true;
-            assert!(bench.drift.words(&occasion).await.is_none());
+            let mut point = bench.point("", &calls);
+            point.answered[0].failed = true;
+            assert!(bench.drift.context(&point).await.is_none());
             bench.exchange(Response {
                 answered: &calls,
                 failed: &calls,
@@ -168,32 +168,32 @@ async fn what_nobody_was_asked_about_and_a_no_in_the_dialog_are_no_consent() {
         } else {
             assert!(bench.next_request("", &calls).await.is_some());
         }
-        let (_, watched) = bench.change(
+        let (_, checked) = bench.change(
             "src/db/pool.ts",
             "export const size = 50;\nexport const more = 1;",
         );
-        assert!(level(&watched).is_some());
+        assert!(level(&checked).is_some());
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_another_history_of_the_session_did_is_not_said() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
-    let mut elsewhere = bench.occasion("", &["call-of-another-client".to_owned()]);
+    let mut elsewhere = bench.point("", &["call-of-another-client".to_owned()]);
     elsewhere.body = "\"call-of-another-client\"".into();
-    assert!(bench.drift.words(&elsewhere).await.is_none());
+    assert!(bench.drift.context(&elsewhere).await.is_none());
     assert!(bench.next_request("", &calls).await.is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_gone_when_its_words_were_forgotten() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     bench.doubted();
-    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
-    assert!(level(&watched).is_some());
+    let (calls, checked) = bench.change("src/styles/theme.css", "a {}");
+    assert!(level(&checked).is_some());
     bench.store.forget_words();
     until(|| bench.state().correction.is_none()).await;
     assert_eq!(bench.next_request("", &calls).await, None);
@@ -201,7 +201,7 @@ async fn what_waits_is_gone_when_its_words_were_forgotten() {
 
 #[tokio::test(start_paused = true)]
 async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let scope = SwitchScope::Project(ROOT.to_owned());
     let is_off = || bench.drift.shared.is_switched_off(&session(), ROOT);
@@ -209,8 +209,8 @@ async fn where_it_is_switched_off_nothing_is_made_to_be_said_later() {
     bench.change("src/styles/theme.css", "a {}");
     bench.store.switch(&scope, false).await.unwrap();
     until(is_off).await;
-    let (calls, watched) = bench.change("src/components/Button.tsx", "<b/>");
-    assert_eq!(level(&watched), None);
+    let (calls, checked) = bench.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(level(&checked), None);
     assert_eq!((bench.state().correction, bench.state().escalation), (None, 0));
     bench.store.switch(&scope, true).await.unwrap();
     until(|| !is_off()).await;
@@ -225,20 +225,20 @@ async fn observing_only_records_and_says_nothing() {
         corrections: false,
         ..DriftSettings::default()
     };
-    let bench = Bench::with(settings, Arc::default(), Arc::default());
+    let bench = TestBed::with(settings, Arc::default(), Arc::default());
     bench.begin(GOAL).await;
-    let (calls, watched) = bench.change("src/styles/theme.css", "a {}");
-    assert!(watched.verdicts[0].as_ref().unwrap().is_off_goal());
-    assert_eq!(level(&watched), None);
+    let (calls, checked) = bench.change("src/styles/theme.css", "a {}");
+    assert!(checked.verdicts[0].as_ref().unwrap().is_off_goal());
+    assert_eq!(level(&checked), None);
     assert_eq!(bench.next_request("", &calls).await, None);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_subagent_that_explores_widely_gives_no_alarm() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     for number in 0..40 {
-        let (calls, watched) = bench.exchange(Response {
+        let (calls, checked) = bench.exchange(Response {
             actions: vec![
                 read(&format!("{ROOT}/docs/{number}.md")),
                 edit(&format!("{ROOT}/tmp/notes{number}.md"), "notes"),
@@ -246,10 +246,10 @@ async fn a_subagent_that_explores_widely_gives_no_alarm() {
             agent: Some("explorer"),
             ..Response::default()
         });
-        assert_eq!(level(&watched), None);
-        let mut occasion = bench.occasion("", &calls);
-        occasion.lineage = lineage(Some("explorer"));
-        assert!(!bench.drift.applies(&occasion));
+        assert_eq!(level(&checked), None);
+        let mut point = bench.point("", &calls);
+        point.lineage = lineage(Some("explorer"));
+        assert!(!bench.drift.applies(&point));
     }
     assert_eq!(bench.state().mode, SessionMode::Normal);
     assert_eq!(bench.next_request("go on", &[]).await, None);
@@ -257,7 +257,7 @@ async fn a_subagent_that_explores_widely_gives_no_alarm() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     bench.exchange(Response {
         actions: vec![edit(&format!("{ROOT}/src/styles/theme.css"), "a {}")],
@@ -270,23 +270,23 @@ async fn what_a_subagent_was_forbidden_is_told_to_the_main_conversation() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_subagent_broke_is_said_though_its_call_stands_in_no_main_request() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     bench.exchange(Response {
         agent: Some("reviewer"),
         actions: vec![edit(&format!("{ROOT}/src/styles/theme.css"), "a {}")],
         ..Response::default()
     });
-    let mut occasion = bench.occasion("", &[]);
-    occasion.body = "".into();
-    let words = bench.drift.words(&occasion).await.unwrap();
+    let mut point = bench.point("", &[]);
+    point.body = "".into();
+    let words = bench.drift.context(&point).await.unwrap();
     assert!(words.text.contains("theme.css"), "{}", words.text);
     // What the main conversation called has to stand in the request's history.
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
-    let mut occasion = bench.occasion("", &calls);
-    occasion.answered.clear();
-    occasion.body = "".into();
-    assert!(bench.drift.words(&occasion).await.is_none());
+    let mut point = bench.point("", &calls);
+    point.answered.clear();
+    point.body = "".into();
+    assert!(bench.drift.context(&point).await.is_none());
 }

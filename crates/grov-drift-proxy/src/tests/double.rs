@@ -10,7 +10,7 @@ use grov_domain::{
     SessionStore, SessionSummary, StepId, StepRow, StepVerdict, StoreError, SummaryQuestion, SwitchScope,
     SwitchStore, TaskAction, TaskAnalysis, TaskContextQuestion, TaskTransition, TokenTotals,
 };
-use grov_live::Watched;
+use grov_live::CheckResult;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -44,7 +44,7 @@ impl Clock for Ticking {
 
 /// A store.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct MemoryStore {
     rows: Mutex<Rows>,
     /// Told when steps that were held can be read.
     released: Notify,
@@ -70,7 +70,7 @@ struct Rows {
     switched_off: Vec<SwitchScope>,
 }
 
-impl Kept {
+impl MemoryStore {
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -148,12 +148,12 @@ impl Kept {
     }
 
     /// Records an exchange with what was found of it.
-    pub(super) fn record(&self, record: ExchangeRecord, watched: &Watched) {
+    pub(super) fn record(&self, record: ExchangeRecord, checked: &CheckResult) {
         let mut rows = self.rows();
         let task = &record.session_id;
         let prompts = record.prompts.into_iter();
         rows.prompts.extend(prompts.map(|prompt| (task.clone(), prompt)));
-        for (step, verdict) in record.steps.into_iter().zip(&watched.verdicts) {
+        for (step, verdict) in record.steps.into_iter().zip(&checked.verdicts) {
             if verdict.as_ref().is_some_and(StepVerdict::is_off_goal) {
                 rows.logged.push(step.id);
                 continue;
@@ -181,7 +181,7 @@ impl Kept {
                 timestamp: step.timestamp,
             });
         }
-        if let Some(state) = &watched.state {
+        if let Some(state) = &checked.state {
             rows.keep(state);
         }
     }
@@ -203,7 +203,7 @@ impl Rows {
 }
 
 #[async_trait]
-impl DriftStore for Kept {
+impl DriftStore for MemoryStore {
     async fn drift_events(&self, _: &DriftFilter) -> Result<Vec<DriftEvent>, StoreError> {
         Ok(Vec::new())
     }
@@ -248,7 +248,7 @@ impl DriftStore for Kept {
 }
 
 #[async_trait]
-impl GoalStore for Kept {
+impl GoalStore for MemoryStore {
     async fn edit_goal(&self, edit: &Redacted<GoalEdit>) -> Result<(), StoreError> {
         let mut rows = self.rows();
         rows.edits.push((**edit).clone());
@@ -264,7 +264,7 @@ impl GoalStore for Kept {
 }
 
 #[async_trait]
-impl SwitchStore for Kept {
+impl SwitchStore for MemoryStore {
     async fn switch(&self, scope: &SwitchScope, on: bool) -> Result<(), StoreError> {
         let mut rows = self.rows();
         rows.revision += 1;
@@ -283,7 +283,7 @@ impl SwitchStore for Kept {
 }
 
 #[async_trait]
-impl OrchestrationStore for Kept {
+impl OrchestrationStore for MemoryStore {
     async fn apply(&self, _: &Redacted<TaskTransition>) -> Result<Applied, StoreError> {
         Ok(Applied::Done { missing: Vec::new() })
     }
@@ -295,7 +295,7 @@ impl OrchestrationStore for Kept {
 }
 
 #[async_trait]
-impl SessionStore for Kept {
+impl SessionStore for MemoryStore {
     async fn save_session(&self, _: &Redacted<SessionState>) -> Result<(), StoreError> {
         Ok(())
     }

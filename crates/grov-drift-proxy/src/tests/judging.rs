@@ -1,6 +1,6 @@
 //! What a model says, in the background.
 
-use super::bench::{Bench, GOAL, ROOT, Response, session, until};
+use super::bench::{GOAL, ROOT, Response, TestBed, session, until};
 use super::double::Answers;
 use crate::DriftSettings;
 use grov_domain::{EffectKind, JudgedBy, SessionId};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[tokio::test(start_paused = true)]
 async fn a_judge_is_asked_every_third_prompt_and_sees_no_prose() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     for number in 0..6 {
         let prompt = format!("Fix the token refresh in src/auth/token{number}.ts");
         let mut action = edit(&format!("{ROOT}/src/auth/token{number}.ts"), "x");
@@ -42,7 +42,7 @@ async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
         check_interval: 1,
         ..DriftSettings::default()
     };
-    let bench = Bench::with(settings, Arc::default(), judge);
+    let bench = TestBed::with(settings, Arc::default(), judge);
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
@@ -64,7 +64,7 @@ async fn a_models_verdict_is_written_to_the_steps_and_spoken_of() {
 #[tokio::test(start_paused = true)]
 async fn a_model_words_the_demand_if_it_answers_in_time() {
     let judge = Arc::new(Answers::model(9, ""));
-    let bench = Bench::with(DriftSettings::default(), Arc::default(), judge);
+    let bench = TestBed::with(DriftSettings::default(), Arc::default(), judge);
     bench.begin(GOAL).await;
     for number in 0..3 {
         let (calls, _) = bench.change(&format!("src/components/Part{number}.tsx"), "<div/>");
@@ -79,13 +79,13 @@ async fn a_model_words_the_demand_if_it_answers_in_time() {
 }
 
 /// A session whose first edit a model objects to when it is let.
-fn objected() -> Bench {
+fn objected() -> TestBed {
     let judge = Arc::new(Answers::when_let(3, "The cache is none of the goal."));
     let settings = DriftSettings {
         check_interval: 1,
         ..DriftSettings::default()
     };
-    let bench = Bench::with(settings, Arc::default(), judge);
+    let bench = TestBed::with(settings, Arc::default(), judge);
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
@@ -98,7 +98,7 @@ fn objected() -> Bench {
 }
 
 /// The turn is over, and the model answers then.
-async fn objected_behind_the_end() -> Bench {
+async fn objected_behind_the_end() -> TestBed {
     let bench = objected();
     bench.judge.lets();
     until(|| bench.state().correction.is_some()).await;
@@ -176,7 +176,7 @@ async fn a_verdict_on_a_task_that_is_over_still_reaches_its_steps() {
 #[tokio::test(start_paused = true)]
 async fn a_suspicion_while_the_judge_is_asked_is_asked_about_next() {
     let judge = Arc::new(Answers::when_let(3, "None of the goal."));
-    let bench = Bench::with(DriftSettings::default(), Arc::default(), judge);
+    let bench = TestBed::with(DriftSettings::default(), Arc::default(), judge);
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
@@ -207,7 +207,7 @@ async fn a_judge_sees_paths_from_the_project_and_what_is_written() {
         check_interval: 1,
         ..DriftSettings::default()
     };
-    let bench = Bench::with(settings, Arc::default(), judge);
+    let bench = TestBed::with(settings, Arc::default(), judge);
     let run = format!("cd {ROOT}/web && rm {ROOT}/web/old.css /home/me/application/x");
     bench.exchange(Response {
         prompts: &[GOAL],

@@ -1,13 +1,13 @@
 //! What was known outlives the program.
 
-use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
+use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use grov_domain::{ClientSessionId, CorrectionLevel, EffectKind, SessionMode};
 use grov_live::ContextSource;
 use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
 async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
 
@@ -28,50 +28,50 @@ async fn a_correction_survives_a_restart_before_and_after_it_is_said() {
     assert_eq!(latest.next_request("", &calls).await, None);
     assert_eq!(latest.state().mode, SessionMode::Drifted);
     until(|| latest.session_is_loaded()).await;
-    let (calls, watched) = latest.change("src/components/Button.tsx", "<b/>");
-    assert_eq!(level(&watched), Some(CorrectionLevel::Halt));
-    assert_eq!(watched.state.as_ref().unwrap().failed_recoveries, 1);
+    let (calls, checked) = latest.change("src/components/Button.tsx", "<b/>");
+    assert_eq!(level(&checked), Some(CorrectionLevel::Halt));
+    assert_eq!(checked.state.as_ref().unwrap().failed_recoveries, 1);
     assert!(latest.next_request("", &calls).await.is_some());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_happens_while_a_session_is_loaded_is_not_lost() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     // Seen before anything could be loaded: the state that was stored is not overwritten.
-    let (_, watched) = later.change("src/auth/token.ts", "const ttl = 5;");
-    assert_eq!(watched.state, None);
+    let (_, checked) = later.change("src/auth/token.ts", "const ttl = 5;");
+    assert_eq!(checked.state, None);
     until(|| {
         let slot = later.drift.shared.slot(&session());
         slot.session().engine.is_history_loaded()
     })
     .await;
     assert_eq!(later.state().prompts, bench.state().prompts);
-    let (_, watched) = later.change("src/styles/theme.css", "a {}");
-    assert_eq!(level(&watched), Some(CorrectionLevel::Intervene));
+    let (_, checked) = later.change("src/styles/theme.css", "a {}");
+    assert_eq!(level(&checked), Some(CorrectionLevel::Intervene));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_correction_that_was_loaded_is_not_said_where_its_call_failed() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     // Another call failed beside it: that says nothing.
     let later = bench.restarted();
-    let mut occasion = later.occasion("", &[calls[0].clone(), "call-0".to_owned()]);
-    occasion.answered[1].failed = true;
-    assert!(later.drift.applies(&occasion));
+    let mut point = later.point("", &[calls[0].clone(), "call-0".to_owned()]);
+    point.answered[1].failed = true;
+    assert!(later.drift.applies(&point));
     // While it is loaded, a request may find the session busy, and says nothing.
     until(|| later.session_is_loaded()).await;
-    assert!(later.drift.words(&occasion).await.is_some());
+    assert!(later.drift.context(&point).await.is_some());
 
     let later = bench.restarted();
-    let mut occasion = later.occasion("", &calls);
-    occasion.answered[0].failed = true;
-    assert!(later.drift.applies(&occasion));
+    let mut point = later.point("", &calls);
+    point.answered[0].failed = true;
+    assert!(later.drift.applies(&point));
     until(|| later.session_is_loaded()).await;
-    assert!(later.drift.words(&occasion).await.is_none());
+    assert!(later.drift.context(&point).await.is_none());
     later.exchange(Response {
         answered: &calls,
         failed: &calls,
@@ -85,13 +85,13 @@ async fn a_correction_that_was_loaded_is_not_said_where_its_call_failed() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     assert_eq!(later.next_request("also cover it with a test", &[]).await, None);
     until(|| later.session_is_loaded()).await;
     assert_eq!(later.contract().goal, GOAL);
-    let mut fresh = bench.occasion("Fix it", &[]);
+    let mut fresh = bench.point("Fix it", &[]);
     fresh.begins = true;
     fresh.lineage.session = ClientSessionId::new("fresh");
     assert!(!later.drift.applies(&fresh));
@@ -99,7 +99,7 @@ async fn a_session_that_goes_on_is_loaded_at_its_first_prompt() {
 
 #[tokio::test(start_paused = true)]
 async fn work_that_breaks_off_is_not_under_way_for_ever() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     later.store.panics(true);
@@ -113,7 +113,7 @@ async fn work_that_breaks_off_is_not_under_way_for_ever() {
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_is_said_before_it_is_known_what_was_done() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let later = bench.restarted();
@@ -133,14 +133,14 @@ async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
         ("src/auth/token.ts", SessionMode::Normal),
         ("src/components/Button.tsx", SessionMode::Drifted),
     ] {
-        let bench = Bench::new();
+        let bench = TestBed::new();
         bench.begin(GOAL).await;
         let (calls, _) = bench.change("src/styles/theme.css", "a {}");
         assert!(bench.next_request("", &calls).await.is_some());
         let said = bench.state();
         until(|| bench.store.state().is_some_and(|state| state == said)).await;
         let later = bench.restarted();
-        later.drift.recall().await;
+        later.drift.preload().await;
         later.change(file, "const ttl = 5;");
         assert_eq!(later.state().mode, SessionMode::Drifted);
         until(|| later.session_is_loaded()).await;
@@ -150,12 +150,12 @@ async fn who_was_on_the_goal_while_a_session_was_loaded_is_back_on_it() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_off_the_goal_while_a_session_was_loaded_is_judged_then() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
-    let (calls, watched) = later.change("src/styles/theme.css", "a {}");
+    let (calls, checked) = later.change("src/styles/theme.css", "a {}");
     // Nobody knows yet that it is forbidden.
-    assert!(!watched.verdicts[0].as_ref().unwrap().is_off_goal());
+    assert!(!checked.verdicts[0].as_ref().unwrap().is_off_goal());
     until(|| later.session_is_loaded()).await;
     until(|| later.store.judged().len() == 1).await;
     let (_, verdict) = later.store.judged().remove(0);
@@ -167,7 +167,7 @@ async fn what_was_off_the_goal_while_a_session_was_loaded_is_judged_then() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_subagent_broke_while_a_session_was_loaded_is_judged_then() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     later.exchange(Response {
@@ -181,7 +181,7 @@ async fn what_a_subagent_broke_while_a_session_was_loaded_is_judged_then() {
 
 #[tokio::test(start_paused = true)]
 async fn what_was_done_before_a_prompt_is_recorded_and_not_spoken_of() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let later = bench.restarted();
     later.change("src/styles/theme.css", "a {}");
@@ -196,11 +196,11 @@ async fn what_was_done_before_a_prompt_is_recorded_and_not_spoken_of() {
 
 #[tokio::test(start_paused = true)]
 async fn sessions_at_work_before_a_start_are_recalled() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let later = bench.restarted();
-    later.drift.recall().await;
+    later.drift.preload().await;
     // Nothing has to be read any more.
     later.store.panics(true);
     let said = later.next_request("", &calls).await;
@@ -210,14 +210,14 @@ async fn sessions_at_work_before_a_start_are_recalled() {
 
     let much_later = bench.restarted();
     much_later.clock.set(much_later.clock.get() + 7200);
-    much_later.drift.recall().await;
+    much_later.drift.preload().await;
     assert!(much_later.drift.shared.known(&session()).is_none());
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_the_user_allowed_outlives_the_program() {
     let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     // They let the theme pass, and say yes to publishing.
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
@@ -236,18 +236,18 @@ async fn what_the_user_allowed_outlives_the_program() {
     let later = bench.restarted();
     later.exchange(Response::default());
     until(|| later.session_is_loaded()).await;
-    let (_, watched) = later.exchange(Response {
+    let (_, checked) = later.exchange(Response {
         actions: publish(),
         ..Response::default()
     });
     assert!(
-        !watched.verdicts[0].as_ref().unwrap().is_off_goal(),
-        "{watched:?}"
+        !checked.verdicts[0].as_ref().unwrap().is_off_goal(),
+        "{checked:?}"
     );
-    let (_, watched) = later.change("src/styles/theme.css", "b {}");
-    assert_eq!(level(&watched), None);
-    let (_, watched) = later.change("src/styles/header.css", "b {}");
-    assert!(level(&watched).is_some());
+    let (_, checked) = later.change("src/styles/theme.css", "b {}");
+    assert_eq!(level(&checked), None);
+    let (_, checked) = later.change("src/styles/header.css", "b {}");
+    assert!(level(&checked).is_some());
     // Another task ends it.
     assert_eq!(later.state().consent.words.len(), 1);
     later.exchange(Response {

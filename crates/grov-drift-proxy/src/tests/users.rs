@@ -1,25 +1,25 @@
 //! What the user wants, allows and changes is followed.
 
-use super::bench::{Bench, GOAL, ROOT, Response, level, session, until};
+use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
 use grov_domain::{EffectKind, SessionMode};
-use grov_live::Question;
+use grov_live::UserQuestion;
 use grov_session::testing::{bash, edit};
 
 #[tokio::test(start_paused = true)]
 async fn a_user_who_changes_the_goal_is_followed_at_once() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
         ends: true,
         ..Response::default()
     });
-    let (_, watched) = bench.exchange(Response {
+    let (_, checked) = bench.exchange(Response {
         prompts: &["Translate docs/README.md into French"],
         actions: vec![edit(&format!("{ROOT}/docs/README.md"), "Bonjour")],
         ..Response::default()
     });
-    assert_eq!(level(&watched), None);
+    assert_eq!(level(&checked), None);
     assert_eq!(bench.state().mode, SessionMode::Normal);
     let contract = bench
         .drift
@@ -35,7 +35,7 @@ async fn a_user_who_changes_the_goal_is_followed_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_yes_allows_what_the_agent_asked_for() {
     for (prompt, is_asked_for) in [("yes", true), ("no", false)] {
-        let bench = Bench::new();
+        let bench = TestBed::new();
         bench.exchange(Response {
             prompts: &[GOAL],
             begins: true,
@@ -43,19 +43,19 @@ async fn a_yes_allows_what_the_agent_asked_for() {
             answer: Some("The token refresh is fixed. Shall I publish the package to npm?"),
             ..Response::default()
         });
-        let (_, watched) = bench.exchange(Response {
+        let (_, checked) = bench.exchange(Response {
             prompts: &[prompt],
             actions: vec![bash("npm publish", EffectKind::Network, &[])],
             ..Response::default()
         });
-        let verdict = watched.verdicts[0].clone().unwrap();
+        let verdict = checked.verdicts[0].clone().unwrap();
         assert_eq!(verdict.is_off_goal(), !is_asked_for, "{prompt}: {verdict:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
-    let question = |plan: Option<&str>| Question {
+    let question = |plan: Option<&str>| UserQuestion {
         tool_use_id: "question".to_owned(),
         plan: plan.map(str::to_owned),
     };
@@ -67,27 +67,27 @@ async fn an_answered_question_and_an_approved_plan_allow_what_they_speak_of() {
         (question(None), denied, false),
         (question(Some(plan)), "User has approved your plan.", true),
     ] {
-        let bench = Bench::new();
+        let bench = TestBed::new();
         bench.exchange(Response {
             prompts: &[GOAL],
             begins: true,
             questions: vec![question],
             ..Response::default()
         });
-        let (_, watched) = bench.exchange(Response {
+        let (_, checked) = bench.exchange(Response {
             answered: &["question".to_owned()],
             output: Some(output),
             actions: vec![bash("npm publish", EffectKind::Network, &[])],
             ..Response::default()
         });
-        let verdict = watched.verdicts[0].clone().unwrap();
+        let verdict = checked.verdicts[0].clone().unwrap();
         assert_eq!(verdict.is_off_goal(), !is_asked_for, "{output}: {verdict:?}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     let publish = || vec![bash("npm publish", EffectKind::Network, &[])];
     bench.exchange(Response {
         prompts: &[GOAL],
@@ -104,7 +104,7 @@ async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
             .is_some()
     );
 
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.exchange(Response {
         prompts: &[GOAL],
         begins: true,
@@ -121,7 +121,7 @@ async fn a_fact_is_not_said_with_the_prompt_that_allows_it() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_judged_by_a_goal_that_is_not_known() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     // A fork whose history was summed up: nothing tells what it is about.
     bench.exchange(Response {
         prompts: &["CI passed, go ahead"],
@@ -135,29 +135,29 @@ async fn nobody_is_judged_by_a_goal_that_is_not_known() {
     };
     until(|| bench.session_is_loaded()).await;
     for _ in 0..3 {
-        let (_, watched) = bench.exchange(Response {
+        let (_, checked) = bench.exchange(Response {
             actions: work(),
             ..Response::default()
         });
         assert!(
-            watched
+            checked
                 .verdicts
                 .iter()
                 .flatten()
                 .all(|verdict| !verdict.is_off_goal()),
-            "{watched:?}"
+            "{checked:?}"
         );
     }
-    let (_, watched) = bench.exchange(Response {
+    let (_, checked) = bench.exchange(Response {
         actions: vec![bash("rm -rf /", EffectKind::Delete, &["/"])],
         ..Response::default()
     });
-    assert!(level(&watched).is_some(), "{watched:?}");
+    assert!(level(&checked).is_some(), "{checked:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_fork_is_held_to_what_its_history_says() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.exchange(Response {
         prompts: &["continue"],
         earlier: &[GOAL, "yes", "For the token refresh do not touch db/schema.sql"],
@@ -170,6 +170,6 @@ async fn a_fork_is_held_to_what_its_history_says() {
         contract.instructions,
         [GOAL, "For the token refresh do not touch db/schema.sql"]
     );
-    let (_, watched) = bench.change("db/schema.sql", "DROP TABLE users;");
-    assert!(level(&watched).is_some(), "{watched:?}");
+    let (_, checked) = bench.change("db/schema.sql", "DROP TABLE users;");
+    assert!(level(&checked).is_some(), "{checked:?}");
 }

@@ -1,10 +1,10 @@
 //! Who waits for whom, and what it costs.
 
-use super::bench::{Bench, GOAL, ROOT, Response, session};
-use super::double::{Answers, Kept, Ticking};
-use crate::{Drift, DriftSettings};
+use super::bench::{GOAL, ROOT, Response, TestBed, session};
+use super::double::{Answers, MemoryStore, Ticking};
+use crate::{DriftMonitor, DriftSettings};
 use grov_domain::Project;
-use grov_live::{ActionWatch, ContextSource, Watched, WatchedExchange};
+use grov_live::{ActionChecker, CheckResult, ContextSource, PendingExchange};
 use grov_session::testing::{edit, read, read_intent};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 
 #[tokio::test(start_paused = true)]
 async fn a_request_waits_for_the_rules_and_no_longer_than_it_may() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let unknown = ["never-assessed".to_owned()];
     assert_eq!(bench.next_request("", &unknown).await, None);
@@ -30,14 +30,14 @@ async fn a_request_waits_for_the_rules_and_no_longer_than_it_may() {
 
 #[tokio::test(start_paused = true)]
 async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     bench.begin(GOAL).await;
     let (calls, _) = bench.change("src/styles/theme.css", "a {}");
     let slot = bench.drift.shared.slot(&session());
-    let occasion = bench.occasion("", &calls);
+    let point = bench.point("", &calls);
     let busy = slot.session();
     std::thread::scope(|scope| {
-        let asked = scope.spawn(|| bench.drift.applies(&occasion));
+        let asked = scope.spawn(|| bench.drift.applies(&point));
         assert!(asked.join().unwrap());
     });
     drop(busy);
@@ -46,14 +46,14 @@ async fn the_path_of_a_request_does_not_wait_for_a_busy_session() {
 
 #[tokio::test(start_paused = true)]
 async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
-    let bench = Bench::new();
+    let bench = TestBed::new();
     let mut record = bench.record(&Response {
         prompts: &[GOAL],
         actions: vec![edit("a.rs", "x")],
         ..Response::default()
     });
     record.project = Project::default();
-    let watched = bench.drift.watch(&WatchedExchange {
+    let checked = bench.drift.check(&PendingExchange {
         record: &record,
         task_is_known: true,
         actions: &[edit("a.rs", "x")],
@@ -65,7 +65,7 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
         questions: &[],
         earlier_prompts: &Vec::new,
     });
-    assert_eq!(watched, Watched::default());
+    assert_eq!(checked, CheckResult::default());
     assert!(bench.drift.shared.known(&session()).is_none());
 }
 
@@ -73,14 +73,14 @@ async fn what_has_no_project_and_what_is_no_turn_is_left_alone() {
 fn the_rules_are_quick_after_five_hundred_steps() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let _entered = runtime.enter();
-    let (drift, _work) = Drift::new(
+    let (drift, _work) = DriftMonitor::new(
         DriftSettings::default(),
         Arc::new(Answers::default()),
-        Arc::new(Kept::default()),
+        Arc::new(MemoryStore::default()),
         Arc::new(Ticking::default()),
         Arc::new(read_intent),
     );
-    let bench = Bench {
+    let bench = TestBed {
         drift,
         store: Arc::default(),
         judge: Arc::default(),
@@ -98,7 +98,7 @@ fn the_rules_are_quick_after_five_hundred_steps() {
             ..Response::default()
         };
         let record = bench.record(&response);
-        let exchange = WatchedExchange {
+        let exchange = PendingExchange {
             record: &record,
             task_is_known: true,
             actions: &response.actions,
@@ -111,7 +111,7 @@ fn the_rules_are_quick_after_five_hundred_steps() {
             earlier_prompts: &Vec::new,
         };
         let began = Instant::now();
-        bench.drift.watch(&exchange);
+        bench.drift.check(&exchange);
         if number >= 250 {
             took.push(began.elapsed());
         }

@@ -1,6 +1,6 @@
 //! What the recorder keeps in mind of each client session.
 
-use super::steps::Performed;
+use super::steps::PerformedAction;
 use grov_domain::{AgentId, ClientSessionId, Project};
 use std::collections::{HashMap, VecDeque};
 use time::OffsetDateTime;
@@ -18,12 +18,12 @@ const MAX_UNCONFIRMED: usize = 64;
 /// All sessions in mind.
 #[derive(Default)]
 pub(super) struct Sessions {
-    by_id: HashMap<ClientSessionId, SessionMemory>,
+    by_id: HashMap<ClientSessionId, RecordedSession>,
 }
 
 /// One client session.
 #[derive(Default)]
-pub(super) struct SessionMemory {
+pub(super) struct RecordedSession {
     pub(super) project: Project,
     pub(super) user: Option<String>,
     pub(super) working_directory: Option<String>,
@@ -32,13 +32,13 @@ pub(super) struct SessionMemory {
     /// Keys of the newest prompts.
     prompts: VecDeque<u128>,
     /// Whole tool calls of a broken answer, per subagent: nobody knows yet whether the client ran them.
-    unconfirmed: Vec<(Option<AgentId>, Vec<Performed>)>,
+    unconfirmed: Vec<(Option<AgentId>, Vec<PerformedAction>)>,
     used_at: Option<OffsetDateTime>,
 }
 
 impl Sessions {
     /// The session, new if it was not known.
-    pub(super) fn session(&mut self, id: &ClientSessionId, now: OffsetDateTime) -> &mut SessionMemory {
+    pub(super) fn session(&mut self, id: &ClientSessionId, now: OffsetDateTime) -> &mut RecordedSession {
         if !self.by_id.contains_key(id) && self.by_id.len() >= MAX_SESSIONS {
             self.forget_oldest();
         }
@@ -58,7 +58,7 @@ impl Sessions {
     }
 }
 
-impl SessionMemory {
+impl RecordedSession {
     /// Whether this prompt is seen for the first time; it is remembered.
     pub(super) fn is_new_prompt(&mut self, key: u128) -> bool {
         if self.prompts.contains(&key) {
@@ -71,14 +71,14 @@ impl SessionMemory {
         true
     }
 
-    pub(super) fn keep_unconfirmed(&mut self, agent: Option<AgentId>, steps: Vec<Performed>) {
+    pub(super) fn keep_unconfirmed(&mut self, agent: Option<AgentId>, steps: Vec<PerformedAction>) {
         if self.unconfirmed.len() >= MAX_UNCONFIRMED {
             self.unconfirmed.remove(0);
         }
         self.unconfirmed.push((agent, steps));
     }
 
-    pub(super) fn take_unconfirmed(&mut self, agent: Option<&AgentId>) -> Vec<Performed> {
+    pub(super) fn take_unconfirmed(&mut self, agent: Option<&AgentId>) -> Vec<PerformedAction> {
         let mut taken = Vec::new();
         self.unconfirmed.retain_mut(|(owner, steps)| {
             if owner.as_ref() == agent {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_prompt_is_new_once() {
-        let mut session = SessionMemory::default();
+        let mut session = RecordedSession::default();
         assert!(session.is_new_prompt(1));
         assert!(!session.is_new_prompt(1));
         assert!(session.is_new_prompt(2));
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn unconfirmed_steps_go_to_their_own_lineage() {
-        let mut session = SessionMemory::default();
+        let mut session = RecordedSession::default();
         session.keep_unconfirmed(Some(AgentId::new("a")), Vec::new());
         assert!(session.take_unconfirmed(None).is_empty());
         assert_eq!(session.unconfirmed.len(), 1);

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 const MAX_REASONING: usize = 1000;
 
 /// A step, and what is not recorded of it.
-pub(super) struct Performed {
+pub(super) struct PerformedAction {
     pub(super) step: Step,
     /// The beginning of what it writes.
     pub(super) content: Option<String>,
@@ -22,7 +22,7 @@ pub(super) fn of_turn(
     exchange: &ExchangeId,
     timestamp: OffsetDateTime,
     working_directory: Option<&str>,
-) -> Vec<Performed> {
+) -> Vec<PerformedAction> {
     let mut steps = Vec::new();
     let mut nearest_text: Option<&str> = None;
     // Only of a text that a call follows: looking for secrets is the costliest part of observing an answer.
@@ -56,7 +56,7 @@ pub(super) fn of_turn(
                     timestamp,
                     verdict: None,
                 };
-                steps.push(Performed { step, content });
+                steps.push(PerformedAction { step, content });
             }
             _ => {}
         }

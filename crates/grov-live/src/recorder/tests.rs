@@ -240,11 +240,11 @@ fn what_the_user_is_asked_is_told_with_a_plan_in_its_words() {
 #[derive(Default)]
 struct Shown(Mutex<Vec<(String, bool)>>);
 
-impl ActionWatch for Shown {
-    fn watch(&self, exchange: &WatchedExchange<'_>) -> Watched {
+impl ActionChecker for Shown {
+    fn check(&self, exchange: &PendingExchange<'_>) -> CheckResult {
         let task = exchange.record.session_id.as_str().to_owned();
         self.0.lock().unwrap().push((task, exchange.task_is_known));
-        Watched::default()
+        CheckResult::default()
     }
 }
 
@@ -259,7 +259,7 @@ fn the_first_task_is_known_for_the_one_in_work_only_where_somebody_says_so() {
         let shown = Arc::new(Shown::default());
         let mut session = Session::new();
         session.recorder.tasks = tasks;
-        session.recorder.watch = Some(Arc::clone(&shown) as Arc<_>);
+        session.recorder.checker = Some(Arc::clone(&shown) as Arc<_>);
         session.says("user", json!("go on"));
         session.answered(Vec::new(), Outcome::Complete);
         assert_eq!(*shown.0.lock().unwrap(), [(task.to_owned(), is_known)]);

@@ -1,6 +1,6 @@
 //! What the recorder tells about an exchange that it recorded.
 
-use crate::watch::ToolOutcome;
+use crate::action_checker::ToolOutcome;
 use grov_actions::redacted_end;
 use grov_domain::{ActionSketch, AgentId, ClientSessionId, ExchangeId, ExchangeKind, Project, Prompt, Step};
 use grov_session::capture::ends_of_prompt;

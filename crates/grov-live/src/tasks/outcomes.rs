@@ -1,6 +1,6 @@
 //! How tool calls ended, as far as it was seen.
 
-use crate::watch::ToolOutcome;
+use crate::action_checker::ToolOutcome;
 use std::collections::{HashMap, VecDeque};
 
 /// Tool results remembered per session.

@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PATIENCE_WITH_FAULTS: Duration = Duration::from_secs(10 * 60);
 
 /// Reads, again and again while the store fails.
-pub(super) async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
+pub(super) async fn with_retries<T, F>(mut attempt: impl FnMut() -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {

@@ -6,7 +6,7 @@ mod judging;
 use super::exchange::RecordedExchange;
 use super::location::locate;
 use super::outcomes::Outcomes;
-use super::persist::{patiently, persist};
+use super::persist::{persist, with_retries};
 use super::turn::OpenTurn;
 use super::{Context, Event, POLICY};
 use grov_domain::{
@@ -156,7 +156,7 @@ impl Session {
     /// Learns from the store what was before this process, and what another one took away.
     async fn load(&mut self) -> Result<(), StoreError> {
         // The number first: what changes in between is looked at again.
-        let revision = patiently(|| self.context.store.revision()).await?;
+        let revision = with_retries(|| self.context.store.revision()).await?;
         if self.loaded {
             if revision != self.revision {
                 self.reload().await?;
@@ -165,7 +165,7 @@ impl Session {
             return Ok(());
         }
         self.revision = revision;
-        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         self.tasks = stored.into_iter().map(|summary| summary.state).collect();
         // Recording makes the first row before anybody has looked at the work in it. What was there before this process
         // began is work, even if it came to no verdict.
@@ -188,7 +188,7 @@ impl Session {
 
     /// Lets go of all texts that may have been forgotten. The turn that is open is younger than any memory.
     async fn reload(&mut self) -> Result<(), StoreError> {
-        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         let mut states: HashMap<SessionId, SessionState> = stored
             .into_iter()
             .map(|summary| (summary.state.session_id.clone(), summary.state))

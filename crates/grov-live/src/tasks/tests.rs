@@ -28,19 +28,19 @@ struct Script {
 }
 
 struct Forgotten {
-    at: Question,
+    at: UserQuestion,
     tasks: Vec<TaskId>,
     store: Arc<SqliteStore>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Question {
+enum UserQuestion {
     WhichTask,
     WhatToRemember,
 }
 
 impl Script {
-    async fn time_passes(&self, question: Question) {
+    async fn time_passes(&self, question: UserQuestion) {
         let meanwhile = self
             .forgotten_meanwhile
             .lock()
@@ -79,7 +79,7 @@ impl Judge for Script {
         question: &Redacted<TaskContextQuestion>,
     ) -> Judged<TaskAnalysis> {
         self.asked.lock().unwrap().push((**question).clone());
-        self.time_passes(Question::WhichTask).await;
+        self.time_passes(UserQuestion::WhichTask).await;
         rules(
             self.verdicts
                 .lock()
@@ -95,7 +95,7 @@ impl Judge for Script {
         question: &Redacted<ReasoningQuestion>,
     ) -> Judged<Reasoning> {
         self.remembered.lock().unwrap().push((**question).clone());
-        self.time_passes(Question::WhatToRemember).await;
+        self.time_passes(UserQuestion::WhatToRemember).await;
         let trace = question.actions.iter().flat_map(|action| action.files.clone());
         rules(Reasoning {
             reasoning_trace: trace.collect(),

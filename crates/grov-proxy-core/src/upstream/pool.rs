@@ -1,6 +1,6 @@
 //! Connections kept ready for the next request.
 
-use super::{ConnectError, Connector, Link};
+use super::{ConnectError, Connector, UpstreamConnection};
 use crate::workers;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,13 +11,13 @@ const MAX_IDLE: Duration = Duration::from_secs(50);
 
 /// A worker that used none of its idle connections for this long lends them: to open a new one takes longer than to be
 /// woken by another thread. To one that has none at all it lends at once.
-const LENT_AFTER: Duration = Duration::from_millis(100);
+const LEND_AFTER: Duration = Duration::from_millis(100);
 
 /// Most idle connections kept, of all workers together.
-const MAX_KEPT: usize = 256;
+const MAX_IDLE_CONNECTIONS: usize = 256;
 
 struct Idle {
-    link: Link,
+    connection: UpstreamConnection,
     since: Instant,
     /// The wall clock goes on while the machine sleeps; the monotonic one may not.
     since_wall: SystemTime,
@@ -25,7 +25,7 @@ struct Idle {
 
 /// The connections that one worker opened. The system tells that worker what happens to them.
 #[derive(Default)]
-struct Shelf {
+struct WorkerConnections {
     /// The newest on top.
     idle: Mutex<Vec<Idle>>,
     /// How many there are, idle or not.
@@ -33,23 +33,23 @@ struct Shelf {
 }
 
 /// Where a connection belongs: among those of the worker that opened it.
-pub(crate) struct Home {
-    shelf: usize,
+pub(crate) struct Owner {
+    worker: usize,
     open: Arc<AtomicUsize>,
 }
 
-impl Home {
+impl Owner {
     /// A place among the connections of that number, which are counted there.
-    pub(crate) fn among(shelf: usize, open: &Arc<AtomicUsize>) -> Self {
+    pub(crate) fn new(worker: usize, open: &Arc<AtomicUsize>) -> Self {
         open.fetch_add(1, Ordering::Relaxed);
         Self {
-            shelf,
+            worker,
             open: Arc::clone(open),
         }
     }
 }
 
-impl Drop for Home {
+impl Drop for Owner {
     fn drop(&mut self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
@@ -58,7 +58,7 @@ impl Drop for Home {
 /// Idle connections to one upstream.
 pub(crate) struct Pool {
     connector: Connector,
-    shelves: Box<[Shelf]>,
+    by_worker: Box<[WorkerConnections]>,
     reused: AtomicU64,
     opened: AtomicU64,
 }
@@ -68,7 +68,9 @@ impl Pool {
     pub(crate) fn new(connector: Connector, workers: usize) -> Self {
         Self {
             connector,
-            shelves: (0..workers.max(1)).map(|_| Shelf::default()).collect(),
+            by_worker: (0..workers.max(1))
+                .map(|_| WorkerConnections::default())
+                .collect(),
             reused: AtomicU64::new(0),
             opened: AtomicU64::new(0),
         }
@@ -79,58 +81,59 @@ impl Pool {
     }
 
     /// An idle connection that is still good, if there is one: of this worker, or of one that has no use for it now.
-    pub(crate) fn take(&self) -> Option<Link> {
-        let (others, own) = self.shelves.split_at(self.own());
+    pub(crate) fn take(&self) -> Option<UpstreamConnection> {
+        let (others, own) = self.by_worker.split_at(self.own());
         let (own, more) = own.split_first()?;
-        let link = own.take(Duration::ZERO).or_else(|| {
+        let connection = own.take(Duration::ZERO).or_else(|| {
             let has_none = own.open.load(Ordering::Relaxed) == 0;
-            let at_least = if has_none { Duration::ZERO } else { LENT_AFTER };
+            let at_least = if has_none { Duration::ZERO } else { LEND_AFTER };
             let mut others = others.iter().chain(more);
             others.find_map(|other| other.take(at_least))
         })?;
         self.reused.fetch_add(1, Ordering::Relaxed);
-        Some(link)
+        Some(connection)
     }
 
     /// The place of this worker's connections.
     fn own(&self) -> usize {
-        workers::number() % self.shelves.len()
+        workers::number() % self.by_worker.len()
     }
 
     /// A new connection.
-    pub(crate) async fn open(&self) -> Result<Link, ConnectError> {
+    pub(crate) async fn open(&self) -> Result<UpstreamConnection, ConnectError> {
         let transport = self.connector.connect().await?;
         let number = self.own();
-        let open = self.shelves.get(number).map(|shelf| &shelf.open);
-        let home = Home::among(number, open.unwrap_or(&Arc::default()));
-        let link = Link::new(transport, home)
-            .await
-            .map_err(|error| ConnectError::Connect {
-                to: self.connector.upstream().host().to_owned(),
-                reason: error.to_string(),
-            })?;
+        let open = self.by_worker.get(number).map(|worker| &worker.open);
+        let owner = Owner::new(number, open.unwrap_or(&Arc::default()));
+        let connection =
+            UpstreamConnection::new(transport, owner)
+                .await
+                .map_err(|error| ConnectError::Connect {
+                    to: self.connector.upstream().host().to_owned(),
+                    reason: error.to_string(),
+                })?;
         self.opened.fetch_add(1, Ordering::Relaxed);
-        Ok(link)
+        Ok(connection)
     }
 
     /// Takes back a connection whose exchange is over; drops it if it is not free for another.
-    pub(crate) fn give_back(&self, mut link: Link) {
-        if !link.is_usable() {
+    pub(crate) fn give_back(&self, mut connection: UpstreamConnection) {
+        if !connection.is_usable() {
             return;
         }
-        let Some(shelf) = self.shelves.get(link.home().shelf) else {
+        let Some(worker) = self.by_worker.get(connection.owner().worker) else {
             return;
         };
-        let mut idle = shelf.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = worker.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if idle
             .first()
             .is_some_and(|oldest| oldest.since.elapsed() >= MAX_IDLE)
         {
             idle.retain(|kept| kept.since.elapsed() < MAX_IDLE);
         }
-        if idle.len() < MAX_KEPT / self.shelves.len() {
+        if idle.len() < MAX_IDLE_CONNECTIONS / self.by_worker.len() {
             idle.push(Idle {
-                link,
+                connection,
                 since: Instant::now(),
                 since_wall: SystemTime::now(),
             });
@@ -146,9 +149,9 @@ impl Pool {
     }
 }
 
-impl Shelf {
+impl WorkerConnections {
     /// The newest connection that is still good, if it was idle for so long.
-    fn take(&self, at_least: Duration) -> Option<Link> {
+    fn take(&self, at_least: Duration) -> Option<UpstreamConnection> {
         loop {
             let mut idle = {
                 let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -157,8 +160,8 @@ impl Shelf {
             let slept = SystemTime::now()
                 .duration_since(idle.since_wall)
                 .unwrap_or(Duration::MAX);
-            if idle.since.elapsed() < MAX_IDLE && slept < MAX_IDLE && idle.link.is_usable() {
-                return Some(idle.link);
+            if idle.since.elapsed() < MAX_IDLE && slept < MAX_IDLE && idle.connection.is_usable() {
+                return Some(idle.connection);
             }
         }
     }
@@ -177,12 +180,12 @@ mod tests {
         let upstream = crate::Upstream::parse(&format!("http://{address}")).unwrap();
         let pool = Pool::new(Connector::new(upstream, Duration::from_secs(1)), 2);
         let mut peers = Vec::new();
-        for (home, age) in [0, 0, 1].into_iter().zip(ages) {
+        for (owner, age) in [0, 0, 1].into_iter().zip(ages) {
             let (stream, peer) = tokio::join!(TcpStream::connect(address), listener.accept());
-            let place = Home::among(home, &pool.shelves[home].open);
-            let link = Link::new(Transport::Plain(stream.unwrap()), place).await;
-            pool.give_back(link.unwrap());
-            let mut idle = pool.shelves[home].idle.lock().unwrap();
+            let place = Owner::new(owner, &pool.by_worker[owner].open);
+            let connection = UpstreamConnection::new(Transport::Plain(stream.unwrap()), place).await;
+            pool.give_back(connection.unwrap());
+            let mut idle = pool.by_worker[owner].idle.lock().unwrap();
             idle.last_mut().unwrap().since = Instant::now() - Duration::from_millis(age);
             peers.push(peer.unwrap().0);
         }
@@ -192,7 +195,7 @@ mod tests {
     /// The workers from whose connections are taken, one after the other, by the first.
     fn taken(pool: &Pool) -> Vec<usize> {
         std::iter::from_fn(|| pool.take())
-            .map(|link| link.home().shelf)
+            .map(|connection| connection.owner().worker)
             .collect()
     }
 
@@ -207,7 +210,7 @@ mod tests {
     async fn what_another_worker_used_lately_stays_there() {
         // As if used an hour from now: nothing that this test waits for makes it old.
         let (pool, _peers) = pool([40_000, 30_000, 0]).await;
-        pool.shelves[1].idle.lock().unwrap()[0].since = Instant::now() + Duration::from_secs(3600);
+        pool.by_worker[1].idle.lock().unwrap()[0].since = Instant::now() + Duration::from_secs(3600);
         let (one, other) = (pool.take().unwrap(), pool.take().unwrap());
         assert!(pool.take().is_none());
         // But for one that has none at all, idle or not.
@@ -220,9 +223,9 @@ mod tests {
     #[tokio::test]
     async fn a_connection_comes_back_to_the_worker_that_opened_it() {
         let (pool, _peers) = pool([60_000, 60_000, 20_000]).await;
-        let link = pool.take().unwrap();
-        pool.give_back(link);
-        let idle = |worker: usize| pool.shelves[worker].idle.lock().unwrap().len();
+        let connection = pool.take().unwrap();
+        pool.give_back(connection);
+        let idle = |worker: usize| pool.by_worker[worker].idle.lock().unwrap().len();
         assert_eq!((idle(0), idle(1)), (0, 1));
     }
 }

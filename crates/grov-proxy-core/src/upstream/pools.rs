@@ -50,7 +50,7 @@ impl Pools {
         std::iter::once(&self.main).chain(&self.others)
     }
 
-    /// What, if anything, on the way to one of them is the listener `own`.
+    /// What, if anything, on the route to one of them is the listener `own`.
     pub(crate) fn points_at(&self, own: SocketAddr) -> Option<&'static str> {
         self.all().find_map(|pool| pool.connector().points_at(own))
     }

@@ -27,7 +27,7 @@ async fn with_room_for(connections: usize, upstream: &Scripted) -> Running {
     Running::with_limits(upstream, limits).await
 }
 
-/// Clients that are connected and idle, in the order in which they came.
+/// ConnectionSet that are connected and idle, in the order in which they came.
 async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..count {
@@ -38,7 +38,7 @@ async fn idle(proxy: &Running, count: usize) -> Vec<Client> {
     clients
 }
 
-/// Clients whose requests the upstream holds.
+/// ConnectionSet whose requests the upstream holds.
 async fn busy(proxy: &Running, upstream: &Scripted, count: usize) -> Vec<Client> {
     let before = upstream.requests().len();
     let mut clients = Vec::new();
@@ -88,7 +88,7 @@ async fn a_new_client_gets_the_place_of_the_one_that_is_idle_longest() {
             "{kept}"
         );
     }
-    assert_eq!(proxy.metrics.clients_sent_away(), 2);
+    assert_eq!(proxy.metrics.evictions(), 2);
     assert_eq!(health(&proxy).await["connections"]["refused"], 0);
 }
 

@@ -1,4 +1,4 @@
-//! Broken and smuggling HTTP gets a clear refusal and never reaches the upstream.
+//! Broken and smuggling HTTP gets a clear kind and never reaches the upstream.
 
 use crate::support::{Act, Client, Running, Scripted, json_answer};
 

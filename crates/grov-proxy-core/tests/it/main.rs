@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod admin;
 mod admission;
 mod cancel;
 mod clients;
@@ -13,7 +14,6 @@ mod framing;
 mod intake;
 mod limits;
 mod observe;
-mod own_pages;
 mod policy;
 mod pool;
 mod relay;

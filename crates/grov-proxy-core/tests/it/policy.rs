@@ -239,8 +239,8 @@ async fn a_refused_edit_is_retried_with_the_original_and_reported_to_the_policy(
 
 #[tokio::test]
 async fn a_bad_request_of_the_client_stays_the_client_s() {
-    let refusal = "HTTP/1.1 400 Bad Request\r\nContent-Length: 13\r\n\r\n{\"error\":\"x\"}";
-    let upstream = Scripted::start(move |_, _| vec![Act::Write(refusal.as_bytes().to_vec())]).await;
+    let kind = "HTTP/1.1 400 Bad Request\r\nContent-Length: 13\r\n\r\n{\"error\":\"x\"}";
+    let upstream = Scripted::start(move |_, _| vec![Act::Write(kind.as_bytes().to_vec())]).await;
     let proxy = Running::start(Proxy::builder(Upstream::parse(&upstream.url()).unwrap()).policy(Adds)).await;
     let mut client = proxy.client().await;
     client.send(post("/v1/messages", BODY.as_bytes())).await;

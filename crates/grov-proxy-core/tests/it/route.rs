@@ -62,7 +62,7 @@ enum Fault {
     Request,
     Head,
     Chunk,
-    End,
+    CloseReason,
     Panic,
 }
 
@@ -127,7 +127,7 @@ impl Decoder for LoudAnswer {
 
     fn end(&mut self, out: &mut BytesMut) -> Result<(), CodecError> {
         out.extend_from_slice(b": over\n");
-        fails(self.fault == Fault::End)
+        fails(self.fault == Fault::CloseReason)
     }
 }
 
@@ -314,12 +314,16 @@ async fn a_translation_that_fails_before_the_head_is_answered_as_the_api_would()
 
 #[tokio::test]
 async fn a_translation_that_fails_in_the_middle_breaks_the_answer_off_there() {
-    for fault in [Fault::Chunk, Fault::End, Fault::Panic] {
+    for fault in [Fault::Chunk, Fault::CloseReason, Fault::Panic] {
         let (answer, _, proxy) = failing(fault).await;
         assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
         assert!(answer.contains("content_block_start"), "{answer}");
         assert!(!answer.ends_with("0\r\n\r\n"), "it must not look whole: {answer}");
-        assert_eq!(answer.contains("end_turn"), fault == Fault::End, "{answer}");
+        assert_eq!(
+            answer.contains("end_turn"),
+            fault == Fault::CloseReason,
+            "{answer}"
+        );
         assert_eq!(proxy.metrics.faults("codec_failed"), 1);
     }
 }

@@ -18,15 +18,15 @@ pub(crate) enum Act {
     Write(Vec<u8>),
     /// Writes them in pieces of this size, each its own write, with a short pause between.
     Drip(Vec<u8>, usize),
-    /// Waits.
+    /// Phase.
     Pause(Duration),
-    /// Waits for `release`.
+    /// Phase for `release`.
     Hold,
     /// Closes the connection.
     Close,
     /// Closes it with a reset.
     Reset,
-    /// Waits until the peer closes, and notes that it did.
+    /// Phase until the peer closes, and notes that it did.
     AwaitClose,
 }
 
@@ -378,7 +378,7 @@ pub(crate) fn json_answer(body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Waits until the condition holds.
+/// Phase until the condition holds.
 pub(crate) async fn until(what: &str, condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !condition() {

@@ -4,7 +4,7 @@ use super::{MAX_JUDGED_ANEW, Session};
 use crate::identity;
 use crate::tasks::POLICY;
 use crate::tasks::location::{Location, ignored, locate, pinned};
-use crate::tasks::persist::{patiently, persist};
+use crate::tasks::persist::{persist, with_retries};
 use grov_domain::{
     DriftFilter, SessionId, SessionState, StepRow, StoreError, TaskId, TaskTransition, time_before,
 };
@@ -46,8 +46,8 @@ impl Session {
         // What came later belongs to a turn that is not judged yet, and was only recorded here for the time being.
         let until = (ending == Ending::Complete).then_some(self.heard_until);
         let store = &self.context.store;
-        let typed = patiently(|| store.prompts(id, until)).await?;
-        let mut steps = patiently(|| store.steps(id)).await?;
+        let typed = with_retries(|| store.prompts(id, until)).await?;
+        let mut steps = with_retries(|| store.steps(id)).await?;
         steps.retain(|step| until.is_none_or(|until| step.timestamp <= until));
         state.status = ending.session_status();
         let mut transition = TaskTransition {
@@ -121,8 +121,8 @@ impl Session {
             ..DriftFilter::default()
         };
         let store = &self.context.store;
-        let mut events = patiently(|| store.drift_events(&filter)).await?;
-        let mut corrections = patiently(|| store.corrections(&self.id)).await?;
+        let mut events = with_retries(|| store.drift_events(&filter)).await?;
+        let mut corrections = with_retries(|| store.corrections(&self.id)).await?;
         events.retain(|event| until.is_none_or(|until| event.timestamp <= until));
         corrections.retain(|correction| until.is_none_or(|until| correction.made_at <= until));
         Ok(Evidence::of_records(
@@ -138,7 +138,7 @@ impl Session {
         self.load().await?;
         let limit = time_before(self.context.clock.now(), self.context.abandon_after);
         // Work may have come in while this message waited.
-        let stored = patiently(|| self.context.store.client_session(&self.id)).await?;
+        let stored = with_retries(|| self.context.store.client_session(&self.id)).await?;
         let stored: Vec<SessionState> = stored.into_iter().map(|task| task.state).collect();
         let tasks = Tasks {
             known: &stored,

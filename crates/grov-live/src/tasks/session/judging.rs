@@ -3,7 +3,7 @@
 use super::{MAX_JUDGED_ANEW, Session, TurnEnding};
 use crate::tasks::exchange::RecordedExchange;
 use crate::tasks::location::locate;
-use crate::tasks::persist::{patiently, persist};
+use crate::tasks::persist::{persist, with_retries};
 use crate::tasks::turn::OpenTurn;
 use grov_domain::{SessionId, SessionState, StoreError, TaskAnalysis, TaskTransition, TaskType};
 use grov_redact::Redactor;
@@ -173,7 +173,7 @@ impl Session {
 
     /// The newest state of a task: recording changes rows too.
     pub(super) async fn fresh(&self, id: &SessionId) -> Result<Option<SessionState>, StoreError> {
-        let stored = patiently(|| self.context.store.session(id)).await?;
+        let stored = with_retries(|| self.context.store.session(id)).await?;
         Ok(stored
             .map(|summary| summary.state)
             .or_else(|| self.tasks.iter().find(|task| &task.session_id == id).cloned()))

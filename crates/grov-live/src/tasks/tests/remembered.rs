@@ -206,7 +206,7 @@ async fn a_task_in_which_the_agent_left_its_goal_is_marked_and_the_next_one_is_n
 
 #[tokio::test]
 async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
-    for question in [Question::WhichTask, Question::WhatToRemember] {
+    for question in [UserQuestion::WhichTask, UserQuestion::WhatToRemember] {
         let mut work = Work::begin().await;
         let done = || TaskAnalysis {
             task_id: Some(SessionId::new("s1")),
@@ -227,7 +227,7 @@ async fn a_memory_that_is_forgotten_while_the_judge_is_asked_stays_forgotten() {
             tasks: memory,
             store: Arc::clone(&work.store),
         });
-        let verdicts = if question == Question::WhichTask { 2 } else { 1 };
+        let verdicts = if question == UserQuestion::WhichTask { 2 } else { 1 };
         let asked = work.judge.asked.lock().unwrap().len();
         work.judge
             .verdicts

@@ -1,0 +1,196 @@
+//! Live exchanges become events of the session's engine, before they are recorded.
+
+use crate::counters::count;
+use crate::monitor::{DriftMonitor, Shared};
+use crate::session::{Session, Slot};
+use crate::work::Job;
+use grov_domain::{ExchangeKind, OFF_GOAL_BELOW, StepVerdict};
+use grov_live::{ActionChecker, CheckResult, PendingExchange};
+use grov_session::{CallResult, Effects, EventContext, ObservedAction, PendingQuestion, SessionEvent};
+use std::path::Path;
+use std::sync::Arc;
+
+impl ActionChecker for DriftMonitor {
+    fn check(&self, exchange: &PendingExchange<'_>) -> CheckResult {
+        let record = exchange.record;
+        if !self.shared.settings.enabled || record.project.path.is_none() || !record.kind.is_turn() {
+            return CheckResult::default();
+        }
+        let slot = self.shared.slot(&record.client_session_id);
+        let mut session = slot.session();
+        let watched = Watching {
+            context: self.shared.context(&session),
+            shared: &self.shared,
+            slot: &slot,
+            exchange,
+            is_main: record.kind == ExchangeKind::Main && record.agent_id.is_none(),
+        }
+        .watch(&mut session);
+        drop(session);
+        slot.changed.notify_waiters();
+        watched
+    }
+}
+
+struct Watching<'a> {
+    /// When the exchange is looked at, and under which id its corrections are made.
+    context: EventContext,
+    shared: &'a Shared,
+    slot: &'a Arc<Slot>,
+    exchange: &'a PendingExchange<'a>,
+    is_main: bool,
+}
+
+impl Watching<'_> {
+    fn watch(&self, session: &mut Session) -> CheckResult {
+        self.prepare(session);
+        let mut changed = self.results(session);
+        if self.is_main {
+            changed |= self.prompts(session);
+        }
+        let (verdicts, is_changed) = self.actions(session);
+        changed |= is_changed;
+        if self.is_main {
+            self.end(session);
+        }
+        let calls = self.exchange.record.steps.iter();
+        for call in calls.filter_map(|step| step.action.tool_use_id.as_ref()) {
+            session.assessed(call);
+        }
+        CheckResult {
+            verdicts,
+            // Until it is known where the session stood, nothing is said about that.
+            state: (changed && session.engine.is_state_loaded()).then(|| session.engine.state().clone()),
+        }
+    }
+
+    /// Makes sure that the session is known, or on the way to be.
+    fn prepare(&self, session: &mut Session) {
+        session.is_followed = true;
+        session
+            .engine
+            .set_root(|| root(self.exchange).map(|root| root.to_string_lossy().into_owned()));
+        if !session.engine.is_history_loaded() && self.is_main && self.exchange.begins {
+            self.apply(session, SessionEvent::Started);
+        }
+        self.shared.request_load(self.slot, session);
+        if self.is_main && !session.engine.is_contract_complete() && !session.has_read_history {
+            session.has_read_history = true;
+            session.engine.inherit_prompts(&(self.exchange.earlier_prompts)());
+        }
+        let task = &self.exchange.record.session_id;
+        // One that is not known is none to turn to.
+        if !self.exchange.task_is_known {
+            return;
+        }
+        session.is_task_known |= self.is_main;
+        if self.is_main && session.task != *task {
+            session.task = task.clone();
+            session.engine.switch_task();
+            self.shared.request_refresh(self.slot, session);
+        }
+    }
+
+    /// Where a person switched corrections off, and how tool calls ended. Whether the state is another one because of that.
+    fn results(&self, session: &mut Session) -> bool {
+        let record = self.exchange.record;
+        let is_off = self
+            .shared
+            .is_switched_off(&record.client_session_id, record.project.key());
+        let corrects = self.shared.settings.corrections && !is_off;
+        let mut changed = self.apply(session, SessionEvent::CorrectionsEnabled(corrects)).1;
+        for result in self.exchange.results {
+            session.assessed(&result.tool_use_id);
+            let outcome = CallResult {
+                call: &result.tool_use_id,
+                failed: result.failed,
+                output: result.output.as_deref(),
+                is_delegated: !self.is_main,
+            };
+            changed |= self.apply(session, SessionEvent::CallEnded(outcome)).1;
+        }
+        changed
+    }
+
+    /// What the user typed. Whether they typed anything.
+    fn prompts(&self, session: &mut Session) -> bool {
+        let prompts = &self.exchange.record.prompts;
+        if prompts.is_empty() {
+            return false;
+        }
+        if self.exchange.begins {
+            self.apply(session, SessionEvent::Started);
+        }
+        for prompt in prompts {
+            let event = SessionEvent::Prompt {
+                text: &prompt.text,
+                arrived_at: self.exchange.record.started_at,
+            };
+            self.apply(session, event);
+        }
+        self.shared.request_refresh(self.slot, session);
+        true
+    }
+
+    /// What the agent did. The verdicts on the steps, and whether the state is another one because of them.
+    fn actions(&self, session: &mut Session) -> (Vec<Option<StepVerdict>>, bool) {
+        let steps = self.exchange.record.steps.iter().zip(self.exchange.actions);
+        let observed = steps.map(|(step, action)| ObservedAction {
+            action: action.clone(),
+            call: step.action.tool_use_id.clone(),
+            step: Some(step.id.clone()),
+            is_delegated: !self.is_main,
+        });
+        let (effects, changed) = self.apply(session, SessionEvent::Response(observed.collect()));
+        for assessed in &effects.assessed {
+            count(&self.shared.counters.assessed);
+            if assessed.assessment.score < OFF_GOAL_BELOW {
+                count(&self.shared.counters.off_goal);
+            }
+        }
+        (effects.verdicts, changed)
+    }
+
+    /// How the response ended.
+    fn end(&self, session: &mut Session) {
+        if self.exchange.ends_turn {
+            self.apply(session, SessionEvent::TurnEnded);
+        }
+        if let Some(answer) = self.exchange.answer {
+            self.apply(session, SessionEvent::AssistantText(answer));
+        }
+        for question in self.exchange.questions {
+            let question = PendingQuestion {
+                call: question.tool_use_id.clone(),
+                plan: question.plan.clone(),
+            };
+            self.apply(session, SessionEvent::QuestionAsked(question));
+        }
+        // The request is over: what was not said by now was not said.
+        session.offered = None;
+    }
+
+    /// Hands an event to the engine, and has done what comes of it. What that is, and whether the state is another one.
+    fn apply(&self, session: &mut Session, event: SessionEvent<'_>) -> (Effects, bool) {
+        let context = EventContext {
+            task: session.task.clone(),
+            ..self.context.clone()
+        };
+        let mut effects = session.engine.apply(event, &context);
+        let changed = self.shared.apply_effects(self.slot, session, &mut effects);
+        if effects.needs_permission_lookup {
+            self.shared.ask(Job::Asked(Arc::clone(self.slot)));
+        }
+        (effects, changed)
+    }
+}
+
+/// What file names are relative to: the top of the repository, or the directory where the agent works outside of it.
+fn root<'a>(exchange: &PendingExchange<'a>) -> Option<&'a Path> {
+    let top = exchange.record.project.path.as_deref().map(Path::new);
+    match (top, exchange.working_directory) {
+        (Some(top), Some(directory)) if !directory.starts_with(top) => Some(directory),
+        (Some(top), _) => Some(top),
+        (None, directory) => directory,
+    }
+}

@@ -1,0 +1,260 @@
+//! What the parts share, and how they are put together.
+
+use crate::backend::{DriftBackend, DriftSettings};
+use crate::counters::{Counters, count};
+use crate::judging::JudgeJob;
+use crate::saving::Save;
+use crate::session::{Session, Slot};
+use crate::work::{DriftWorker, Job};
+use grov_domain::{ClientSessionId, Clock, CorrectionId, Judge, SwitchScope};
+use grov_session::{
+    Effects, EventContext, IntentReader, JudgeRequest, JudgeTrigger, Transition, instructions,
+};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// Sessions in memory, each of some megabytes at most; the least recently used are loaded again when they come back.
+const MAX_SESSIONS: usize = 64;
+/// How long a start may wait for where sessions stood.
+const RECALL_LIMIT: Duration = Duration::from_millis(500);
+/// Work that may wait for the background.
+const MOST_JOBS: usize = 1024;
+/// Records that may wait to be saved.
+const MOST_SAVES: usize = 4096;
+
+/// Watches live traffic for drift: an [`ActionChecker`](grov_live::ActionChecker) that judges what was done, and a
+/// [`ContextSource`](grov_live::ContextSource) that says what is to be said of it.
+pub struct DriftMonitor {
+    pub(crate) shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    pub(crate) settings: DriftSettings,
+    pub(crate) judge: Arc<dyn Judge>,
+    pub(crate) store: Arc<dyn DriftBackend>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) counters: Arc<Counters>,
+    reader: IntentReader,
+    sessions: Mutex<HashMap<ClientSessionId, Arc<Slot>>>,
+    /// Where a person wants nothing to be said.
+    pub(crate) switched_off: Mutex<HashSet<SwitchScope>>,
+    uses: AtomicU64,
+    jobs: mpsc::Sender<Job>,
+    saves: mpsc::Sender<Save>,
+}
+
+impl DriftMonitor {
+    /// The watch, and the work to be run beside the proxy. `reader` tells what prompts ask for, by rules; it is called on
+    /// the observers' thread.
+    pub fn new(
+        settings: DriftSettings,
+        judge: Arc<dyn Judge>,
+        store: Arc<dyn DriftBackend>,
+        clock: Arc<dyn Clock>,
+        reader: IntentReader,
+    ) -> (Arc<Self>, DriftWorker) {
+        let (jobs, waiting_jobs) = mpsc::channel(MOST_JOBS);
+        let (saves, waiting_saves) = mpsc::channel(MOST_SAVES);
+        let shared = Arc::new(Shared {
+            settings,
+            judge,
+            store,
+            clock,
+            counters: Arc::default(),
+            reader,
+            sessions: Mutex::default(),
+            switched_off: Mutex::default(),
+            uses: AtomicU64::default(),
+            jobs,
+            saves,
+        });
+        let work = DriftWorker::new(Arc::clone(&shared), waiting_jobs, waiting_saves);
+        (Arc::new(Self { shared }), work)
+    }
+
+    /// Recalls where the sessions stood that were at work lately, so that what waits in them is said at their very next
+    /// request. Awaited before requests are served; half a second at most, and what is not known by then is loaded when it
+    /// is needed.
+    pub async fn preload(&self) {
+        let recalled = tokio::time::timeout(RECALL_LIMIT, self.shared.preload()).await;
+        match recalled {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "where sessions stood is not known yet"),
+            Err(_) => tracing::debug!("the store takes long to tell where sessions stood"),
+        }
+    }
+
+    /// What is counted.
+    pub fn counters(&self) -> Arc<Counters> {
+        Arc::clone(&self.shared.counters)
+    }
+}
+
+impl Shared {
+    /// The session, if it is in memory.
+    pub(crate) fn known(&self, id: &ClientSessionId) -> Option<Arc<Slot>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.get(id).cloned()
+    }
+
+    /// The session, new if it is not in memory.
+    pub(crate) fn slot(&self, id: &ClientSessionId) -> Arc<Slot> {
+        let now = self.uses.fetch_add(1, Ordering::Relaxed);
+        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if sessions.len() >= MAX_SESSIONS && !sessions.contains_key(id) {
+            let mut uses: Vec<u64> = sessions
+                .values()
+                .map(|slot| slot.used.load(Ordering::Relaxed))
+                .collect();
+            uses.sort_unstable();
+            let oldest = uses.get(MAX_SESSIONS / 4).copied().unwrap_or(now);
+            // One that somebody holds right now stays: there must not be two of it. So does one whose words are about to be
+            // said: they would be said again.
+            sessions.retain(|_, slot| {
+                slot.used.load(Ordering::Relaxed) > oldest
+                    || Arc::strong_count(slot) > 1
+                    || slot.has_undelivered()
+            });
+        }
+        let slot = sessions.entry(id.clone()).or_insert_with(|| {
+            let (reader, policy) = (Arc::clone(&self.reader), self.settings.policy());
+            Arc::new(Slot::new(id.clone(), reader, policy, self.clock.now()))
+        });
+        slot.used.store(now, Ordering::Relaxed);
+        Arc::clone(slot)
+    }
+
+    /// The sessions in memory, last used first.
+    pub(crate) fn latest(&self, most: usize) -> Vec<Arc<Slot>> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots: Vec<Arc<Slot>> = sessions.values().cloned().collect();
+        drop(sessions);
+        slots.sort_by_key(|slot| std::cmp::Reverse(slot.used.load(Ordering::Relaxed)));
+        slots.truncate(most);
+        slots
+    }
+
+    /// Has what was stored of a session brought into memory.
+    pub(crate) fn request_load(&self, slot: &Arc<Slot>, session: &mut Session) {
+        if !session.is_loading && !session.engine.is_history_loaded() {
+            session.is_loading = self.ask(Job::Load(Arc::clone(slot)));
+        }
+    }
+
+    /// Whether a person wants nothing to be said in a session of a project.
+    pub(crate) fn is_switched_off(&self, session: &ClientSessionId, project: &str) -> bool {
+        let off = self.switched_off.lock().unwrap_or_else(PoisonError::into_inner);
+        !off.is_empty()
+            && (off.contains(&SwitchScope::Session(session.clone()))
+                || off.contains(&SwitchScope::Project(project.to_owned())))
+    }
+
+    /// Has the contract of a session read again.
+    pub(crate) fn request_refresh(&self, slot: &Arc<Slot>, session: &mut Session) {
+        if !session.is_refreshing && session.engine.is_history_loaded() {
+            session.is_refreshing = self.ask(Job::Refresh(Arc::clone(slot)));
+        }
+    }
+
+    /// Has a judge asked.
+    pub(crate) fn request_judgement(&self, errand: JudgeJob) -> bool {
+        self.ask(Job::Judge(Box::new(errand)))
+    }
+
+    /// Has done what comes of an event. Whether the state is another one now.
+    pub(crate) fn apply_effects(
+        &self,
+        slot: &Arc<Slot>,
+        session: &mut Session,
+        effects: &mut Effects,
+    ) -> bool {
+        self.follow_up(&effects.transition);
+        let mut changed = effects.transition.state_changed;
+        for (request, trigger) in std::mem::take(&mut effects.judge_requests) {
+            match trigger {
+                Some(trigger) => changed |= self.request_periodic_judgement(slot, session, request, trigger),
+                None => {
+                    let task = session.task.clone();
+                    self.request_judgement(JudgeJob::new(slot, session, task, request));
+                }
+            }
+        }
+        changed
+    }
+
+    /// Has a judge asked, unless one is being asked. Of suspicions one waits, the first: what is asked about it bears on what
+    /// follows as well.
+    fn request_periodic_judgement(
+        &self,
+        slot: &Arc<Slot>,
+        session: &mut Session,
+        request: JudgeRequest,
+        trigger: JudgeTrigger,
+    ) -> bool {
+        let task = session.task.clone();
+        if session.is_judging {
+            if trigger != JudgeTrigger::Suspicion || session.next_request.is_some() {
+                return false;
+            }
+            session.next_request = Some((task, Box::new(request)));
+        } else if !self.request_judgement(JudgeJob::new(slot, session, task, request)) {
+            return false;
+        }
+        session.is_judging = true;
+        session.engine.judge_requested(trigger, self.clock.now());
+        true
+    }
+
+    /// Prompts that say something.
+    pub(crate) fn instructions(&self, prompts: &[String]) -> Vec<String> {
+        instructions(&self.reader, prompts)
+    }
+
+    pub(crate) fn ask(&self, job: Job) -> bool {
+        let is_taken = self.jobs.try_send(job).is_ok();
+        if !is_taken {
+            count(&self.counters.lost);
+            tracing::warn!("too much to do about drift: something is left out");
+        }
+        is_taken
+    }
+
+    pub(crate) fn save(&self, save: Save) {
+        if self.saves.try_send(save).is_err() {
+            count(&self.counters.lost);
+            tracing::warn!("too much to save about drift: something is left out");
+        }
+    }
+
+    pub(crate) fn context(&self, session: &Session) -> EventContext {
+        EventContext {
+            at: self.clock.now(),
+            id: CorrectionId::fresh(),
+            task: session.task.clone(),
+        }
+    }
+
+    /// Counts what came of a change, and has what was settled saved.
+    pub(crate) fn follow_up(&self, transition: &Transition) {
+        if let Some((_, correction)) = &transition.new_correction {
+            self.counters.made(correction.level);
+        }
+        for correction in &transition.resolved {
+            if let Some(outcome) = correction.outcome {
+                self.counters.settled(outcome);
+            }
+            self.save(Save::Correction(Box::new(correction.clone())));
+        }
+        let expired = u64::try_from(transition.expired).unwrap_or(u64::MAX);
+        self.counters.expired.fetch_add(expired, Ordering::Relaxed);
+    }
+
+    /// Has the state of a session saved as it is now.
+    pub(crate) fn save_state(&self, session: &Session) {
+        let state = session.engine.state().clone();
+        self.save(Save::State(Box::new(state), session.task.clone()));
+    }
+}

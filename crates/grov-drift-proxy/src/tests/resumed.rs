@@ -1,0 +1,597 @@
+//! A session is taken up again, and something happens before it is known what was before.
+
+use super::bench::{GOAL, ROOT, Response, TestBed, level, session, until};
+use super::double::{Answers, MemoryStore};
+use crate::DriftSettings;
+use crate::work::{load, refresh_contract};
+use grov_domain::{CorrectionOutcome, EffectKind, GoalEditKind, OFF_GOAL_BELOW, SessionMode};
+use grov_live::CheckResult;
+use grov_session::testing::{bash, edit};
+use std::sync::Arc;
+
+/// Another piece of work.
+const ELSEWHERE: &str = "Paint the garden shed green";
+/// A file that has to do with neither.
+const FILE: &str = "left.txt";
+const QUESTION: &str = "Shall I publish the package to npm?";
+
+/// A session with some work on its goal behind it.
+async fn worked() -> TestBed {
+    let bench = TestBed::new();
+    bench.begin(GOAL).await;
+    for file in ["src/auth/token.ts", "src/auth/refresh.ts"] {
+        bench.change(file, "const ttl = 60;");
+    }
+    bench
+}
+
+/// A prompt and what is done under it at once.
+fn turn<'a>(prompt: &'a [&'a str], file: &str) -> Response<'a> {
+    Response {
+        prompts: prompt,
+        actions: vec![edit(&format!("{ROOT}/{file}"), "left\n")],
+        earlier: &[GOAL],
+        ..Response::default()
+    }
+}
+
+fn is_off_goal(checked: &CheckResult) -> bool {
+    checked
+        .verdicts
+        .iter()
+        .flatten()
+        .any(|verdict| verdict.is_off_goal())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_turns_elsewhere_before_a_session_is_loaded_is_not_judged_by_the_old_goal() {
+    let bench = worked().await;
+    let later = bench.restarted();
+    later.store.holds_steps();
+    assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
+    let (calls, checked) = later.exchange(turn(&[ELSEWHERE], FILE));
+    assert_eq!(level(&checked), None);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(
+        (later.state().mode, later.state().correction),
+        (SessionMode::Normal, None)
+    );
+    // As where it was loaded when the prompt came.
+    let loaded = worked().await.restarted();
+    loaded.next_request("", &[]).await;
+    until(|| loaded.session_is_loaded()).await;
+    let (_, checked) = loaded.exchange(turn(&[ELSEWHERE], FILE));
+    assert!(!is_off_goal(&checked), "{checked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_turns_elsewhere_while_what_was_done_is_gone_through_is_not_judged_by_the_old_goal() {
+    let later = worked().await.restarted().without_background();
+    assert_eq!(later.next_request(ELSEWHERE, &[]).await, None);
+    let slot = later.drift.shared.slot(&session());
+    let (task, stored) = later.drift.shared.load_stored(&slot, &session()).await.unwrap();
+    assert_eq!(slot.session().task, task);
+    let loading = slot.session().engine.begin_load().merge(stored);
+    later.exchange(turn(&[ELSEWHERE], FILE));
+    let found = slot.session().engine.finish_load(loading).done;
+    assert_eq!(found.len(), 1);
+    assert!(found[0].assessment.score >= OFF_GOAL_BELOW, "{found:?}");
+    assert_eq!(later.contract().newest_instruction(), ELSEWHERE);
+    assert_eq!(later.contract().instructions.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_prompt_is_judged_by_what_was_asked_for_then() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    let ruled_out = ["For the token refresh do not touch db/schema.sql"];
+    let (_, checked) = later.exchange(turn(&ruled_out, "db/schema.sql"));
+    assert!(!is_off_goal(&checked), "{checked:?}");
+    later.exchange(Response {
+        prompts: &["Now change db/schema.sql for the token refresh"],
+        ..Response::default()
+    });
+    later.store.releases_steps();
+    until(|| later.store.judged().len() == 1).await;
+    assert!(later.store.judged()[0].1.is_off_goal());
+    // Nothing is said of it any more.
+    assert_eq!(later.next_request("", &[]).await, None);
+    let (_, checked) = later.change("db/schema.sql", "CREATE TABLE tokens;");
+    assert!(!is_off_goal(&checked), "{checked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_doubt_that_waited_is_not_said_once_the_user_has_typed_something() {
+    let bench = worked().await;
+    bench.doubted();
+    let (calls, checked) = bench.change(FILE, "left\n");
+    assert!(level(&checked).is_some());
+    let waiting = bench.state().correction.unwrap();
+    let later = bench.restarted();
+    // Nobody knows of the doubt yet.
+    later.exchange(Response {
+        prompts: &[ELSEWHERE],
+        earlier: &[GOAL],
+        ..Response::default()
+    });
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(
+        (later.state().mode, later.state().prompts),
+        (SessionMode::Normal, 2)
+    );
+    until(|| later.store.outcome(&waiting.id) == Some(CorrectionOutcome::Overtaken)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_person_allowed_counts_before_it_is_read() {
+    let bench = worked().await;
+    bench.edit_goal(GoalEditKind::Allow, "db/schema.sql").await;
+    let typed = ["For the token refresh do not touch db/schema.sql"];
+    let later = bench.restarted();
+    later.store.holds_steps();
+    let (calls, checked) = later.exchange(turn(&typed, "db/schema.sql"));
+    assert!(!is_off_goal(&checked), "{checked:?}");
+    assert_eq!(later.next_request("", &calls).await, None);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.next_request("", &calls).await, None);
+    assert_eq!(later.state().correction, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_judge_is_asked_about_a_goal_that_may_be_old() {
+    let judge = Arc::new(Answers::model(2, "It has nothing to do with the goal"));
+    let settings = DriftSettings {
+        check_interval: 1,
+        ..DriftSettings::default()
+    };
+    let store: Arc<MemoryStore> = Arc::default();
+    let bench = TestBed::with(settings, Arc::clone(&store), Arc::clone(&judge));
+    bench.begin(GOAL).await;
+    until(|| !judge.questions().is_empty()).await;
+    let asked = judge.questions().len();
+    store.holds_steps();
+    let later = TestBed::with(settings, store, Arc::clone(&judge));
+    later.clock.set(bench.clock.get() + 60);
+    later.exchange(turn(&[ELSEWHERE], FILE));
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(judge.questions().len(), asked);
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    later.change("shed/paint.txt", "green");
+    until(|| judge.questions().len() > asked).await;
+    assert_eq!(judge.questions().last().unwrap().newest_instruction, ELSEWHERE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_in_work_is_read_where_nobody_says_which_it_is() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    bench.store.begin_task("second", "Translate the manual");
+    bench.exchange(Response {
+        task: Some("second"),
+        prompts: &["Translate docs/manual.md into French"],
+        ..Response::default()
+    });
+    let later = bench.restarted();
+    later.next_request("", &[]).await;
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Translate the manual");
+    // Recorded in the first one for the time being.
+    later.exchange(Response {
+        task_is_unknown: true,
+        ..Response::default()
+    });
+    assert_eq!(later.contract().goal, "Translate the manual");
+    assert_eq!(
+        later.drift.shared.slot(&session()).session().task.as_str(),
+        "second"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_task_that_was_done_last_is_read_where_all_are_done() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    bench.store.begin_task("second", "Translate the manual");
+    bench.store.end_tasks();
+    let later = bench.restarted();
+    later.next_request("", &[]).await;
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Translate the manual");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_main_conversation_says_which_task_is_in_work_and_better_than_the_store() {
+    for (agent, task_is_unknown, task) in [
+        (None, false, "session"),
+        (None, true, "second"),
+        (Some("agent-1"), false, "second"),
+    ] {
+        let bench = worked().await;
+        until(|| bench.store.state().is_some()).await;
+        bench.store.begin_task(session().first_task().as_str(), GOAL);
+        bench.store.begin_task("second", "Translate the manual");
+        let later = bench.restarted();
+        later.exchange(Response {
+            agent,
+            task_is_unknown,
+            ..Response::default()
+        });
+        until(|| later.session_is_loaded()).await;
+        let slot = later.drift.shared.slot(&session());
+        assert_eq!(slot.session().task.as_str(), task, "{agent:?} {task_is_unknown}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_ends_while_its_session_is_loaded_is_none_of_the_next_task() {
+    let later = worked().await.restarted().without_background();
+    let slot = later.drift.shared.slot(&session());
+    let typed = ["Also fix src/auth/session.ts"];
+    later.exchange(turn(&typed, "src/auth/session.ts"));
+    let (task, stored) = later.drift.shared.load_stored(&slot, &session()).await.unwrap();
+    assert_eq!(slot.session().task, task);
+    let loading = slot.session().engine.begin_load().merge(stored);
+    later.exchange(Response {
+        ends: true,
+        ..Response::default()
+    });
+    slot.session().engine.finish_load(loading);
+    assert_eq!(later.contract().newest_instruction(), typed[0]);
+    later.exchange(Response {
+        task: Some("second"),
+        prompts: &["Translate docs/manual.md into French"],
+        ..Response::default()
+    });
+    let (task, stored) = later.drift.shared.load_stored(&slot, &session()).await.unwrap();
+    assert!(refresh_contract(&slot, stored.inputs, &task));
+    assert_eq!(
+        later.contract().instructions,
+        ["Translate docs/manual.md into French"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_turns_to_another_task_while_it_is_loaded_is_loaded_for_that() {
+    let bench = worked().await;
+    until(|| bench.store.state().is_some()).await;
+    bench.store.begin_task(session().first_task().as_str(), GOAL);
+    let later = bench.restarted();
+    later.store.holds_steps();
+    later.next_request("", &[]).await;
+    until(|| later.store.is_waited_for()).await;
+    bench.store.begin_task("second", "Paint the shed");
+    let (calls, _) = later.exchange(Response {
+        task: Some("second"),
+        ..turn(&[ELSEWHERE], "shed/paint.txt")
+    });
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    assert_eq!(later.contract().goal, "Paint the shed");
+    assert_eq!(later.contract().instructions, [ELSEWHERE]);
+    assert_eq!(later.next_request("", &calls).await, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_agent_was_shown_before_a_session_is_loaded_ties_what_it_does_then() {
+    for (output, is_off) in [(None, true), (Some("Next step: write docs/setup.md"), false)] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        let (calls, _) = later.change("src/auth/token.ts", "const ttl = 5;");
+        later.exchange(Response {
+            answered: &calls,
+            output,
+            ..Response::default()
+        });
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        let (_, checked) = later.change("docs/setup.md", "Installing the printer");
+        assert_eq!(is_off_goal(&checked), is_off, "{output:?}: {checked:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_begins_anew_while_the_last_one_is_loaded_owes_it_nothing() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    later.next_request("", &[]).await;
+    until(|| later.store.is_waited_for()).await;
+    later.exchange(Response {
+        begins: true,
+        earlier: &[],
+        ..turn(&[ELSEWHERE], FILE)
+    });
+    assert!(later.session_is_loaded());
+    later.store.releases_steps();
+    later.next_request("", &[]).await;
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert_eq!(later.contract().goal, ELSEWHERE);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_guess_about_what_was_done_before_a_session_was_loaded_is_said_by_a_judge_alone() {
+    for (score, is_said) in [(9, false), (2, true)] {
+        let judge = Arc::new(Answers::when_let(score, "The shed has nothing to do with it"));
+        let store: Arc<MemoryStore> = Arc::default();
+        let bench = TestBed::with(DriftSettings::default(), store, judge);
+        bench.begin(GOAL).await;
+        bench.change("src/auth/token.ts", "const ttl = 60;");
+        let later = bench.restarted();
+        later.store.holds_steps();
+        let (mut calls, _) = later.change("src/auth/refresh.ts", "const ttl = 60;");
+        let (more, _) = later.exchange(Response {
+            actions: vec![
+                edit(&format!("{ROOT}/shed/paint.css"), "green walls everywhere"),
+                edit(&format!("{ROOT}/garden/beds.sql"), "tulips roses daisies"),
+            ],
+            ..Response::default()
+        });
+        calls.extend(more);
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        assert_eq!(later.state().correction, None);
+        until(|| !later.judge.questions().is_empty()).await;
+        // Also a program that is started now knows that it was asked.
+        until(|| {
+            later
+                .store
+                .state()
+                .is_some_and(|state| state.judged_at_prompt == 1)
+        })
+        .await;
+        later.judge.lets();
+        until(|| !later.drift.shared.slot(&session()).session().is_judging).await;
+        assert_eq!(later.next_request("", &calls).await.is_some(), is_said, "{score}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_said_of_what_failed_before_a_session_was_loaded() {
+    for is_failed in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        let (calls, _) = later.change("src/styles/theme.css", "a {}");
+        later.exchange(Response {
+            answered: &calls,
+            failed: if is_failed { &calls } else { &[] },
+            ..Response::default()
+        });
+        later.store.releases_steps();
+        // It is recorded all the same.
+        until(|| later.store.judged().len() == 1).await;
+        assert!(later.store.judged()[0].1.is_off_goal());
+        assert_eq!(later.next_request("", &[]).await.is_none(), is_failed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_calls_ended_before_a_session_was_loaded_counts_then() {
+    let run = || Response {
+        actions: vec![bash("npm test", EffectKind::Test, &[])],
+        ..Response::default()
+    };
+    for is_failed in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        for _ in 0..2 {
+            let (calls, _) = later.exchange(run());
+            later.exchange(Response {
+                answered: &calls,
+                failed: if is_failed { &calls } else { &[] },
+                ..Response::default()
+            });
+        }
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        // A command that failed twice is a circle.
+        let (_, checked) = later.exchange(run());
+        assert_eq!(is_off_goal(&checked), is_failed, "{checked:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_nothing_was_asked_for_only_what_is_certain_is_found_of_what_was_done() {
+    for is_known in [false, true] {
+        let bench = if is_known { worked().await } else { TestBed::new() };
+        let later = bench.restarted().without_background();
+        let slot = later.drift.shared.slot(&session());
+        later.exchange(publish());
+        let (task, stored) = later.drift.shared.load_stored(&slot, &session()).await.unwrap();
+        let found = load(&slot, stored, &task).unwrap();
+        assert_eq!(slot.session().engine.is_contract_complete(), is_known);
+        let shared = &later.drift.shared;
+        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        assert_eq!(verdicts.is_empty(), !is_known, "{verdicts:?}");
+        assert_eq!(later.state().correction.is_some(), is_known);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_typed_before_anything_is_concluded_overtakes_what_was_found() {
+    for is_typed in [false, true] {
+        let later = worked().await.restarted().without_background();
+        let slot = later.drift.shared.slot(&session());
+        later.change("src/styles/theme.css", "a {}");
+        let (task, stored) = later.drift.shared.load_stored(&slot, &session()).await.unwrap();
+        let found = load(&slot, stored, &task).unwrap();
+        later.exchange(Response {
+            prompts: if is_typed { &[ELSEWHERE] } else { &[] },
+            ..Response::default()
+        });
+        let shared = &later.drift.shared;
+        let verdicts = shared.conclude(&slot, &mut slot.session(), found);
+        assert!(verdicts[0].1.is_off_goal());
+        assert_eq!(later.state().correction.is_none(), is_typed);
+    }
+}
+
+/// The agent says something and comes to rest, then the user types `prompt`.
+fn answers(later: &TestBed, said: Option<&str>, prompt: &str) {
+    later.exchange(Response {
+        ends: true,
+        answer: said,
+        ..Response::default()
+    });
+    later.exchange(Response {
+        prompts: &[prompt],
+        ..Response::default()
+    });
+}
+
+fn publish<'a>() -> Response<'a> {
+    Response {
+        actions: vec![bash("npm publish", EffectKind::Network, &[])],
+        ..Response::default()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_allowed_then() {
+    for (said, prompt, is_allowed) in [
+        (Some(QUESTION), "yes", true),
+        (Some(QUESTION), "no", false),
+        // It was not asked.
+        (None, "yes", false),
+        (Some("Shall I run the tests?"), "yes", false),
+    ] {
+        for is_done_early in [false, true] {
+            let later = worked().await.restarted();
+            later.store.holds_steps();
+            answers(&later, said, prompt);
+            let early = is_done_early.then(|| later.exchange(publish()));
+            later.store.releases_steps();
+            until(|| later.session_is_loaded()).await;
+            let (calls, checked) = match early {
+                Some(early) => early,
+                None => later.exchange(publish()),
+            };
+            assert!(is_allowed || is_done_early || is_off_goal(&checked), "{prompt}");
+            let said = later.next_request("", &calls).await;
+            assert_eq!(said.is_none(), is_allowed, "{prompt}: {said:?}");
+            // Also a program that is started now knows it.
+            let is_kept = said_yes_to(&later) == [QUESTION];
+            assert_eq!(is_kept, is_allowed, "{prompt}");
+            until(|| {
+                let state = later.store.state();
+                state.is_some_and(|state| state.consent == later.state().consent)
+            })
+            .await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_lets_the_same_pass_before_a_session_is_loaded_as_later() {
+    for is_early in [false, true] {
+        let bench = worked().await;
+        bench.doubted();
+        let (calls, _) = bench.change(FILE, "left\n");
+        assert!(bench.next_request("", &calls).await.is_some());
+        let made = bench.state().correction.unwrap();
+        until(|| {
+            bench
+                .store
+                .state()
+                .is_some_and(|state| state.correction == Some(made.clone()))
+        })
+        .await;
+        let later = bench.restarted();
+        if is_early {
+            later.store.holds_steps();
+        } else {
+            later.next_request("", &[]).await;
+            until(|| later.session_is_loaded()).await;
+        }
+        answers(&later, Some("Shall I go on?"), "yes");
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        let state = later.state();
+        assert_eq!((state.mode, state.correction), (SessionMode::Normal, None));
+        assert_eq!((state.prompts, state.consent.files), (2, vec![FILE.to_owned()]));
+        assert_eq!(later.contract().instructions, [GOAL]);
+        let (_, checked) = later.change(FILE, "left again\n");
+        assert_eq!(level(&checked), None);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_to_an_answer_that_another_prompt_came_after_allows_nothing() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    answers(&later, Some(QUESTION), "Also fix src/auth/session.ts");
+    answers(&later, None, "yes");
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    let (_, checked) = later.exchange(publish());
+    assert!(is_off_goal(&checked), "{checked:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_said_yes_to_before_a_session_was_loaded_is_kept_once() {
+    // Where something is known of the session, it is known at once that it is a "yes".
+    for is_known in [false, true] {
+        let later = worked().await.restarted();
+        later.store.holds_steps();
+        if is_known {
+            answers(&later, None, "Also fix src/auth/session.ts");
+        }
+        answers(&later, Some(QUESTION), "yes");
+        assert_eq!(later.state().consent.words.len(), usize::from(is_known));
+        later.store.releases_steps();
+        until(|| later.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&later), [QUESTION]);
+        later.exchange(Response::default());
+        let again = later.restarted();
+        again.store.holds_steps();
+        answers(&again, Some(QUESTION), "yes");
+        again.store.releases_steps();
+        until(|| again.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&again), [QUESTION]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_user_says_yes_to_again_is_kept_once_and_as_the_newest() {
+    let other = "Shall I run the tests?";
+    for is_loaded in [true, false] {
+        let mut bench = worked().await;
+        if !is_loaded {
+            bench = bench.restarted();
+            bench.store.holds_steps();
+            answers(&bench, None, "Also fix src/auth/session.ts");
+        }
+        for said in [QUESTION, other, QUESTION] {
+            answers(&bench, Some(said), "yes");
+        }
+        assert_eq!(bench.state().consent.words, [other, QUESTION]);
+        bench.store.releases_steps();
+        until(|| bench.session_is_loaded()).await;
+        assert_eq!(said_yes_to(&bench), [other, QUESTION]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_what_the_user_may_have_said_yes_to_no_secret_is_kept() {
+    let later = worked().await.restarted();
+    later.store.holds_steps();
+    let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    answers(&later, Some(&format!("Shall I publish with {token}?")), "yes");
+    later.store.releases_steps();
+    until(|| later.session_is_loaded()).await;
+    let words = said_yes_to(&later).concat();
+    assert!(words.contains("publish") && !words.contains(&token), "{words}");
+}
+
+/// What the user said yes to, as it is kept and as the rules know it.
+fn said_yes_to(later: &TestBed) -> Vec<String> {
+    let slot = later.drift.shared.slot(&session());
+    let words = later.state().consent.words;
+    assert_eq!(slot.session().engine.consents(), words);
+    words
+}

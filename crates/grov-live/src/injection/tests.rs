@@ -1,0 +1,635 @@
+//! The policy on a real store: what is said, when, and that it is said again.
+
+use super::shared::Timeouts;
+use super::*;
+use bytes::Bytes;
+use grov_domain::{
+    MemoryStore, OWN_TEXT_CLOSING, OWN_TEXT_OPENING, SwitchScope, Task, TaskStatus, TaskStore,
+};
+use grov_proxy_core::MessagesRequest;
+use grov_proxy_core::RequestPolicy;
+use grov_redact::Redactor;
+use grov_store::{OpenOptions, SqliteStore};
+use grov_wire::Splice;
+use http::{HeaderMap, HeaderValue};
+use serde_json::{Value, json};
+use std::sync::Mutex;
+use std::time::Duration;
+use tempfile::TempDir;
+use time::OffsetDateTime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// For tests that are not about time.
+const PATIENT: Timeouts = Timeouts {
+    locate: Duration::from_secs(30),
+    load: Duration::from_secs(30),
+    text: Duration::from_secs(30),
+};
+
+/// Says something about every prompt, numbered.
+#[derive(Default)]
+struct Talker {
+    asked: Mutex<Vec<String>>,
+    takes: Duration,
+    quotes: Vec<TaskId>,
+}
+
+#[async_trait]
+impl ContextSource for Talker {
+    fn name(&self) -> &'static str {
+        "talker"
+    }
+
+    fn applies(&self, point: &InjectionPoint) -> bool {
+        !point.prompt.is_empty()
+    }
+
+    async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
+        let number = {
+            let mut asked = self.asked.lock().unwrap();
+            asked.push(point.prompt.clone());
+            asked.len()
+        };
+        tokio::time::sleep(self.takes).await;
+        Some(ContextText {
+            text: Redactor::shared().text(&format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}")),
+            memories: self.quotes.clone(),
+        })
+    }
+}
+
+/// Waits until something holds; the test runner ends a test that waits for ever.
+async fn until(holds: impl AsyncFn() -> bool) {
+    while !holds().await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// A policy on a store, as in a daemon.
+struct Daemon {
+    policy: Injection,
+    talker: Arc<Talker>,
+    stop: oneshot::Sender<()>,
+    work: JoinHandle<()>,
+}
+
+/// A home with a database and a project.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    async fn store(&self) -> Arc<SqliteStore> {
+        let path = self.0.path().join("grov.db");
+        Arc::new(SqliteStore::open(&path, &OpenOptions::default()).await.unwrap())
+    }
+
+    async fn daemon(&self, talker: Talker) -> Daemon {
+        // What is quick is not given up because the machine is busy; what is slow is late.
+        let timeouts = if talker.takes.is_zero() {
+            PATIENT
+        } else {
+            Timeouts::default()
+        };
+        self.daemon_within(timeouts, talker).await
+    }
+
+    async fn daemon_within(&self, timeouts: Timeouts, talker: Talker) -> Daemon {
+        let talker = Arc::new(talker);
+        let source = Arc::clone(&talker) as Arc<dyn ContextSource>;
+        let (policy, work) = Injection::within(timeouts, self.store().await, vec![source]);
+        let (stop, stopped) = oneshot::channel();
+        #[allow(clippy::disallowed_methods, reason = "awaited in stop")]
+        let work = tokio::spawn(work.run(async {
+            let _ = stopped.await;
+        }));
+        Daemon {
+            policy,
+            talker,
+            stop,
+            work,
+        }
+    }
+
+    /// Waits until the session "s" has one decision in the store: that nothing is said.
+    async fn keeps_one_decision(&self) {
+        let store = self.store().await;
+        let lineage = Lineage {
+            session: grov_domain::ClientSessionId::new("s"),
+            agent: None,
+        };
+        until(async || {
+            let kept = store.lineage(&lineage).await.unwrap().unwrap_or_default();
+            matches!(&kept.entries[..], [entry] if entry.block.is_none())
+        })
+        .await;
+    }
+
+    fn request(&self, session: &str, messages: &Value) -> MessagesRequest {
+        self.request_of(session, None, messages)
+    }
+
+    fn request_of(&self, session: &str, agent: Option<&str>, messages: &Value) -> MessagesRequest {
+        let mut headers = HeaderMap::new();
+        let mut put = |name: &'static str, value: &str| {
+            headers.insert(name, HeaderValue::from_str(value).unwrap());
+        };
+        put("x-claude-code-session-id", session);
+        put("x-grov-project", self.0.path().to_str().unwrap());
+        if let Some(agent) = agent {
+            put("x-claude-code-agent-id", agent);
+        }
+        let body = json!({
+            "model": "claude-test",
+            "messages": messages,
+            "tools": [{"name": "Bash"}, {"name": "Edit"}],
+            "max_tokens": 100,
+        });
+        MessagesRequest::new(headers, Bytes::from(body.to_string()), OffsetDateTime::now_utc())
+    }
+}
+
+impl Daemon {
+    /// The messages as they go out.
+    async fn sends(&self, request: &MessagesRequest) -> Value {
+        let edits = self.edits(request).await;
+        let spliced = Splice::apply(request.index().unwrap(), &edits).unwrap();
+        let body: Vec<u8> = spliced.iter().flat_map(|piece| piece.to_vec()).collect();
+        serde_json::from_slice::<Value>(&body).unwrap()["messages"].clone()
+    }
+
+    async fn edits(&self, request: &MessagesRequest) -> Vec<grov_wire::Edit> {
+        self.policy.prepare(request).await;
+        let mut edits = self.policy.replay(request);
+        edits.extend(self.policy.propose(request).await);
+        edits
+    }
+
+    fn asked(&self) -> usize {
+        self.talker.asked.lock().unwrap().len()
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        let all = self.policy.counters().all();
+        all.into_iter().find(|(known, _)| *known == name).unwrap().1
+    }
+
+    async fn stop(self) {
+        let _ = self.stop.send(());
+        self.work.await.unwrap();
+    }
+}
+
+fn text(words: &str) -> Value {
+    json!({"type": "text", "text": words})
+}
+
+fn marked(words: &str) -> Value {
+    json!({"type": "text", "text": words, "cache_control": {"type": "ephemeral"}})
+}
+
+fn note(number: usize) -> Value {
+    text(&format!("{OWN_TEXT_OPENING}>\nnote {number}\n{OWN_TEXT_CLOSING}"))
+}
+
+fn user(content: Value) -> Value {
+    json!({"role": "user", "content": content})
+}
+
+fn assistant(content: Value) -> Value {
+    json!({"role": "assistant", "content": content})
+}
+
+/// A first turn: the prompt as it is sent first, and as it stands in the history later.
+fn first() -> Value {
+    json!([user(json!([marked("fix the retry")]))])
+}
+
+fn second() -> Value {
+    json!([
+        user(json!("fix the retry")),
+        assistant(json!([{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}])),
+        user(
+            json!([{"type": "tool_result", "tool_use_id": "t1", "content": "ok", "cache_control": {"type": "ephemeral"}}])
+        ),
+    ])
+}
+
+#[tokio::test]
+async fn what_was_said_is_said_again_at_the_same_place() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let sent = daemon.sends(&home.request("s", &first())).await;
+    assert_eq!(sent[0]["content"], json!([marked("fix the retry"), note(1)]));
+    let sent = daemon.sends(&home.request("s", &second())).await;
+    assert_eq!(sent[0]["content"], json!([text("fix the retry"), note(1)]));
+    assert_eq!(sent[2], second()[2], "nothing new inside a tool loop");
+    assert_eq!(daemon.asked(), 1);
+    assert_eq!((daemon.count("added"), daemon.count("repeated")), (1, 1));
+}
+
+#[tokio::test]
+async fn a_repeated_request_is_answered_the_same() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let sent = daemon.sends(&home.request("s", &first())).await;
+    let again = daemon.sends(&home.request("s", &first())).await;
+    assert_eq!(sent, again);
+    let (one, other) = (home.request("t", &first()), home.request("t", &first()));
+    let (one, other) = tokio::join!(daemon.sends(&one), daemon.sends(&other));
+    assert_eq!(one, other, "asked at the same time");
+    assert_eq!(daemon.asked(), 2);
+}
+
+#[tokio::test]
+async fn a_restarted_daemon_says_it_again() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let sent = daemon.sends(&home.request("s", &first())).await;
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &first())).await, sent);
+    let later = daemon.sends(&home.request("s", &second())).await;
+    assert_eq!(later[0]["content"][1], note(1));
+    assert_eq!(daemon.asked(), 0);
+}
+
+#[tokio::test]
+async fn a_fork_goes_on_with_the_history_and_a_twin_does_not() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    daemon.sends(&home.request("s", &first())).await;
+    daemon.sends(&home.request("s", &second())).await;
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    let twin = daemon.sends(&home.request("twin", &first())).await;
+    assert_eq!(
+        (daemon.asked(), &twin[0]["content"][1]),
+        (1, &note(1)),
+        "its own note"
+    );
+    let mut forked = second();
+    forked.as_array_mut().unwrap().extend([
+        assistant(json!("done")),
+        user(json!([marked("and now the tests")])),
+    ]);
+    let sent = daemon.sends(&home.request("fork", &forked)).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+    assert_eq!(sent[4]["content"][1], note(2));
+    assert_eq!(daemon.asked(), 2);
+}
+
+#[tokio::test]
+async fn what_comes_late_is_never_said() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_secs(5),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.count("late"), 1);
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.asked(), 0, "the decision was kept");
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_wait_is_not_contradicted_later() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_millis(3),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    let request = home.request("s", &first());
+    daemon.policy.prepare(&request).await;
+    assert!(daemon.policy.replay(&request).is_empty());
+    let impatient = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
+    assert!(impatient.is_err());
+    home.keeps_one_decision().await;
+    assert_eq!(daemon.sends(&home.request("s", &first())).await, first());
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn side_requests_get_what_was_said_and_nothing_new() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    daemon.sends(&home.request("s", &first())).await;
+    let mut suggestion = second();
+    suggestion.as_array_mut().unwrap().extend([
+        assistant(json!([marked("done")])),
+        user(json!("[SUGGESTION MODE: what next?")),
+    ]);
+    let sent = daemon.sends(&home.request("s", &suggestion)).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+    assert_eq!(sent[4], suggestion[4]);
+    let agent = home.request_of("s", Some("a1"), &json!([user(json!("look at the retry"))]));
+    assert_eq!(
+        daemon.sends(&agent).await,
+        json!([user(json!("look at the retry"))])
+    );
+    assert_eq!(daemon.asked(), 1);
+}
+
+#[tokio::test]
+async fn a_hook_that_spoke_already_is_not_repeated() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let spoken = json!([
+        user(json!([text("fix the retry")])),
+        {"role": "system", "content": format!("hook says {OWN_TEXT_OPENING}>x{OWN_TEXT_CLOSING}")},
+    ]);
+    assert_eq!(daemon.sends(&home.request("s", &spoken)).await, spoken);
+    assert_eq!(daemon.asked(), 0);
+}
+
+#[tokio::test]
+async fn switching_off_stops_new_text_and_keeps_the_old() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    daemon.sends(&home.request("s", &first())).await;
+    let project = Place::key(&home);
+    let store = home.store().await;
+    store.switch(&SwitchScope::Project(project), false).await.unwrap();
+    until(async || !daemon.policy.shared.switched_off.lock().unwrap().is_empty()).await;
+    let mut later = second();
+    later.as_array_mut().unwrap().extend([
+        assistant(json!("done")),
+        user(json!([marked("and now the tests")])),
+    ]);
+    let sent = daemon.sends(&home.request("s", &later)).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+    assert_eq!(sent[4], later[4]);
+}
+
+/// The project's key as requests resolve it.
+struct Place;
+
+impl Place {
+    fn key(home: &Home) -> String {
+        grov_project::Place::locate(home.0.path())
+            .project()
+            .key()
+            .to_owned()
+    }
+}
+
+fn memory(home: &Home, id: &str) -> Task {
+    Task {
+        id: TaskId::new(id),
+        project_path: Place::key(home),
+        project_remote: None,
+        user: None,
+        client_session_id: None,
+        session_id: None,
+        original_query: "a query".to_owned(),
+        goal: None,
+        reasoning_trace: Vec::new(),
+        files_touched: Vec::new(),
+        decisions: Vec::new(),
+        constraints: Vec::new(),
+        status: TaskStatus::Complete,
+        trigger_reason: None,
+        linked_commit: None,
+        parent_session_id: None,
+        parent_task_id: None,
+        tags: Vec::new(),
+        file_pins: Vec::new(),
+        superseded_by: None,
+        created_at: OffsetDateTime::UNIX_EPOCH,
+    }
+}
+
+#[tokio::test]
+async fn what_quotes_a_forgotten_memory_is_said_no_more() {
+    let home = Home::new();
+    let store = home.store().await;
+    store
+        .save_task(&Redacted::of(&memory(&home, "m1")))
+        .await
+        .unwrap();
+    let quoting = Talker {
+        quotes: vec![TaskId::new("m1")],
+        ..Talker::default()
+    };
+    let daemon = home.daemon(quoting).await;
+    let sent = daemon.sends(&home.request("s", &first())).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+    store.forget(&[TaskId::new("m1")]).await.unwrap();
+    let repeated = home.request("s", &first());
+    until(async || {
+        daemon.policy.prepare(&repeated).await;
+        daemon.policy.replay(&repeated).is_empty()
+    })
+    .await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn a_lineage_that_was_refused_is_edited_no_more() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let request = home.request("s", &first());
+    daemon.sends(&request).await;
+    daemon.policy.refused(&request);
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn edits_that_were_not_sent_are_not_said_later() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    let request = home.request("s", &first());
+    assert_eq!(daemon.edits(&request).await.len(), 1);
+    daemon.policy.untouched(&request);
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+/// The history of a fork.
+fn forked() -> Value {
+    let mut forked = second();
+    forked.as_array_mut().unwrap().extend([
+        assistant(json!("done")),
+        user(json!([marked("and now the tests")])),
+    ]);
+    forked
+}
+
+#[tokio::test]
+async fn a_fork_whose_project_was_not_known_at_first_goes_on_once_it_is() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    daemon.sends(&home.request("s", &first())).await;
+    daemon.sends(&home.request("s", &second())).await;
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    let mut headers = HeaderMap::new();
+    headers.insert("x-claude-code-session-id", HeaderValue::from_static("fork"));
+    let placeless = home.request("fork", &forked()).body().clone();
+    let placeless = MessagesRequest::new(headers, placeless, OffsetDateTime::now_utc());
+    assert_eq!(daemon.sends(&placeless).await, forked());
+    let sent = daemon.sends(&home.request("fork", &forked())).await;
+    assert_eq!(sent[0]["content"][1], note(1));
+}
+
+#[tokio::test]
+async fn a_directory_that_does_not_answer_in_time_is_counted_and_asked_again() {
+    let home = Home::new();
+    let timeouts = Timeouts {
+        locate: Duration::from_millis(1),
+        ..PATIENT
+    };
+    let daemon = home.daemon_within(timeouts, Talker::default()).await;
+    let hangs = daemon.policy.shared.places.hold(home.0.path().to_str().unwrap());
+    let request = home.request("s", &first());
+    assert_eq!(daemon.sends(&request).await, first());
+    assert_eq!((daemon.count("not_located"), daemon.asked()), (1, 0));
+    drop(hangs);
+    let mut sessions = 0..1000;
+    while daemon.asked() == 0 {
+        let session = sessions.next().expect("it is looked at again");
+        daemon.sends(&home.request(&session.to_string(), &first())).await;
+    }
+    daemon.stop().await;
+}
+
+#[tokio::test]
+async fn what_was_kept_and_not_sent_is_taken_back_at_once() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_millis(3),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    let request = home.request("s", &first());
+    daemon.policy.prepare(&request).await;
+    assert!(daemon.policy.replay(&request).is_empty());
+    let gone = tokio::time::timeout(Duration::ZERO, daemon.policy.propose(&request)).await;
+    assert!(gone.is_err());
+    home.keeps_one_decision().await;
+    daemon.work.abort();
+    let daemon = home.daemon(Talker::default()).await;
+    assert_eq!(daemon.sends(&home.request("s", &second())).await, second());
+}
+
+#[tokio::test]
+async fn a_history_that_grows_while_its_place_is_being_decided_goes_on_without_it() {
+    let home = Home::new();
+    let slow = Talker {
+        takes: Duration::from_millis(3),
+        ..Talker::default()
+    };
+    let daemon = home.daemon(slow).await;
+    let (one, two) = (home.request("s", &first()), home.request("s", &second()));
+    daemon.policy.prepare(&one).await;
+    daemon.policy.replay(&one);
+    let (_, sent) = tokio::join!(daemon.policy.propose(&one), daemon.sends(&two));
+    let later = daemon.sends(&home.request("s", &forked())).await;
+    assert_eq!(sent[0]["content"].is_array(), later[0]["content"].is_array());
+}
+
+#[tokio::test]
+async fn a_memory_is_told_once_in_a_history() {
+    let home = Home::new();
+    let store = home.store().await;
+    let about = "exponential backoff for the webhook retry queue in src/webhook/retry.rs";
+    let known = Task {
+        goal: Some(about.to_owned()),
+        files_touched: vec!["src/webhook/retry.rs".to_owned()],
+        ..memory(&home, "m1")
+    };
+    store.save_task(&Redacted::of(&known)).await.unwrap();
+    let source = crate::memory_source::MemorySource::new(
+        store.clone(),
+        grov_memory::Ranking::for_injection(),
+        grov_memory::Budget::default(),
+    );
+    let (policy, work) = Injection::within(PATIENT, store, vec![Arc::new(source)]);
+    let mut turns = Vec::new();
+    let sending = async {
+        for part in 0..3 {
+            turns.push(user(json!([marked(&format!("{about}, part {part}"))])));
+            let request = home.request("s", &json!(turns));
+            policy.prepare(&request).await;
+            let edits = [policy.replay(&request), policy.propose(&request).await].concat();
+            assert_eq!(edits.len(), 1, "turn {part}");
+            turns.push(assistant(json!(format!("done {part}"))));
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        () = work.run(std::future::pending()) => {}
+    }
+}
+
+/// The second request of a session whose first turn was answered with so many parts.
+fn wide(parts: usize) -> Value {
+    let answer: Vec<Value> = (0..parts).map(|part| text(&format!("part {part}"))).collect();
+    json!([
+        user(json!("fix the retry")),
+        assistant(json!(answer)),
+        user(json!([marked("and now the tests")])),
+    ])
+}
+
+#[tokio::test]
+async fn a_block_that_would_push_the_cached_prefix_out_of_sight_is_taken_back() {
+    let home = Home::new();
+    let daemon = home.daemon(Talker::default()).await;
+    for (session, parts, stays) in [("a", 17, true), ("b", 18, false), ("c", 19, true)] {
+        daemon.sends(&home.request(session, &first())).await;
+        let sent = daemon.sends(&home.request(session, &wide(parts))).await;
+        assert_eq!(sent[0]["content"].is_array(), stays, "{parts} parts");
+    }
+    assert_eq!(daemon.count("withdrawn"), 1);
+    daemon.stop().await;
+    let daemon = home.daemon(Talker::default()).await;
+    let sent = daemon.sends(&home.request("b", &wide(18))).await;
+    assert!(sent[0]["content"].is_string(), "for good");
+}
+
+#[tokio::test]
+async fn a_store_that_cannot_be_read_costs_the_text_and_nothing_else() {
+    let home = Home::new();
+    let talker = Arc::new(Talker::default());
+    let path = home.0.path().join("grov.db");
+    std::fs::write(
+        &path,
+        b"this is no database, but long enough to be taken for a broken one",
+    )
+    .unwrap();
+    let store = Arc::new(SqliteStore::reopening(
+        &path,
+        &OpenOptions::default(),
+        grov_store::OnCorruption::Fail,
+    ));
+    let (policy, _work) = Injection::within(PATIENT, store, vec![talker.clone()]);
+    let request = home.request("s", &first());
+    policy.prepare(&request).await;
+    assert!(policy.replay(&request).is_empty());
+    assert!(policy.propose(&request).await.is_empty());
+    assert_eq!(policy.counters().all()[6], ("not_loaded", 1));
+}
+
+#[test]
+fn what_is_kept_is_the_text_block_as_it_is_sent() {
+    let text = "one \"two\"\n\u{1} é 修 </grov-context>";
+    let redacted = Redactor::shared().text(text);
+    let block = super::shared::block_of(&[redacted.clone(), redacted]);
+    assert_eq!(
+        block.as_bytes(),
+        &grov_wire::text_block(&format!("{text}\n{text}"))[..]
+    );
+}

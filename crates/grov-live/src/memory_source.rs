@@ -1,0 +1,226 @@
+//! Team memory as a source of context: what is remembered for a prompt, told in a few lines.
+
+use crate::injection::{ContextSource, ContextText, InjectionPoint};
+use async_trait::async_trait;
+use grov_domain::{
+    Clock, MemoryScope, MemorySearch, SessionId, SessionStore, StoreError, SystemClock, Task, TaskId,
+    TaskStore,
+};
+use grov_memory::{
+    Budget, FileNote, Freshness, Query, Ranking, Recalled, demote_stale, mentioned_files, prompt_kind,
+    recall, render,
+};
+use grov_project::{GrovIgnore, Place, pins};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Memories looked at closely; fewer are told, as the budget has it.
+const MOST_RECALLED: usize = 8;
+
+/// Files named in a prompt whose history is asked for.
+const MOST_NOTED_FILES: usize = 3;
+
+/// Steps per file among which one of another session is looked for.
+const STEPS_PER_FILE: u32 = 16;
+
+/// Memories about the named files that are looked at.
+const MOST_ABOUT_FILES: u32 = 32;
+
+/// Time that has to be left when files are looked at; with less, memories are told as if nobody knew.
+const LEFT_FOR_FILES: Duration = Duration::from_millis(3);
+
+/// What memory needs of a store.
+pub trait MemoryBackend: MemorySearch + SessionStore + TaskStore {}
+
+impl<T: MemorySearch + SessionStore + TaskStore> MemoryBackend for T {}
+
+/// Tells what the team knows about a prompt.
+pub struct MemorySource {
+    store: Arc<dyn MemoryBackend>,
+    ranking: Ranking,
+    budget: Budget,
+}
+
+impl MemorySource {
+    /// A source that tells what this store holds, ranked by `ranking`, in at most so many tokens.
+    pub fn new(store: Arc<dyn MemoryBackend>, ranking: Ranking, budget: Budget) -> Self {
+        Self {
+            store,
+            ranking,
+            budget,
+        }
+    }
+
+    async fn remembered(&self, point: &InjectionPoint) -> Result<Option<ContextText>, StoreError> {
+        let location = &point.location;
+        // By its place on this machine alone: what a repository says its remote is need not be true, and the memory of
+        // another project would be told to an agent that reads this one's files.
+        let scope = MemoryScope {
+            project_path: location.project.key().to_owned(),
+            project_remote: None,
+        };
+        let files = mentioned_files(&point.prompt);
+        let query = Query {
+            scope,
+            text: point.prompt.clone(),
+            files: files.clone(),
+            before: Some(SystemClock.now()),
+            limit: MOST_RECALLED,
+        };
+        let own = Some(&point.lineage.session);
+        let began = Instant::now();
+        let mut recalled = recall(self.store.as_ref(), &query, &self.ranking, own).await?;
+        // Said once is enough: it stands in the history.
+        recalled.retain(|one| !point.quoted.contains(&one.task.id));
+        let at_recalled = began.elapsed();
+        let notes = self.notes(point, &files).await?;
+        let at_noted = began.elapsed();
+        if recalled.is_empty() && notes.is_empty() {
+            return Ok(None);
+        }
+        let (recalled, notes) = looked_after(recalled, notes, point, &self.ranking).await;
+        let at_compared = began.elapsed();
+        let told = render(&recalled, &notes, self.budget);
+        tracing::debug!(recalled = ?at_recalled, noted = ?at_noted, compared = ?at_compared, told = ?began.elapsed(), "asked team memory");
+        Ok(told.map(|told| ContextText {
+            text: told.text,
+            memories: told.memories,
+        }))
+    }
+
+    /// What was said about files that the prompt names, in work that is in memory by now: the newest for each.
+    async fn notes(&self, point: &InjectionPoint, files: &[String]) -> Result<Vec<FileNote>, StoreError> {
+        let mut notes = Vec::new();
+        let files: Vec<String> = files.iter().take(MOST_NOTED_FILES).cloned().collect();
+        if files.is_empty() {
+            return Ok(notes);
+        }
+        let project = point.location.project.key();
+        let memories = self.memories_about(point, &files).await?;
+        if memories.is_empty() {
+            return Ok(notes);
+        }
+        for file in files {
+            for path in paths(&file, &point.location.root, Path::new(project)) {
+                let steps = self
+                    .store
+                    .steps_reasoning_by_path(project, &path, STEPS_PER_FILE)
+                    .await?;
+                let told = steps.into_iter().filter(|step| step.is_validated);
+                let told = told
+                    .filter_map(|step| {
+                        Some((step.reasoning?, step.timestamp, memories.get(&step.session_id)?))
+                    })
+                    .next();
+                if let Some((reasoning, at, memory)) = told {
+                    notes.push(FileNote {
+                        file: file.clone(),
+                        reasoning,
+                        memory: memory.clone(),
+                        at,
+                    });
+                    break;
+                }
+            }
+        }
+        Ok(notes)
+    }
+
+    /// The memories of other sessions that touched these files and are not quoted yet, by the task they were while in work.
+    async fn memories_about(
+        &self,
+        point: &InjectionPoint,
+        files: &[String],
+    ) -> Result<HashMap<SessionId, TaskId>, StoreError> {
+        let root = &point.location.root;
+        let relative = files.iter().filter_map(|file| {
+            let inside = Path::new(file).strip_prefix(root).ok()?;
+            Some(inside.to_str()?.to_owned())
+        });
+        let files: Vec<String> = relative.chain(files.iter().cloned()).collect();
+        let project = point.location.project.key();
+        let tasks = self
+            .store
+            .tasks_by_files(project, &files, MOST_ABOUT_FILES)
+            .await?;
+        let own = Some(&point.lineage.session);
+        Ok(tasks
+            .into_iter()
+            .filter(|task| task.client_session_id.as_ref() != own && !point.quoted.contains(&task.id))
+            .filter_map(|task| Some((task.session_id?, task.id)))
+            .collect())
+    }
+}
+
+#[async_trait]
+impl ContextSource for MemorySource {
+    fn name(&self) -> &'static str {
+        "team memory"
+    }
+
+    fn applies(&self, point: &InjectionPoint) -> bool {
+        point.location.exists && prompt_kind(&point.prompt).is_substantive()
+    }
+
+    async fn context(&self, point: &InjectionPoint) -> Option<ContextText> {
+        match self.remembered(point).await {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::debug!(%error, "team memory could not be asked");
+                None
+            }
+        }
+    }
+}
+
+/// How a file that a prompt names may be written in records: as named, and under the working tree and the project.
+fn paths(file: &str, root: &Path, project: &Path) -> Vec<String> {
+    let mut paths: Vec<String> = Vec::new();
+    for path in [root.join(file), project.join(file), PathBuf::from(file)] {
+        let path = path.to_string_lossy().into_owned();
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
+}
+
+/// Memories whose files changed since are marked and stand behind; notes on ignored files are left out. Files are read on
+/// a thread that may wait, and only while there is time.
+async fn looked_after(
+    recalled: Vec<Recalled>,
+    notes: Vec<FileNote>,
+    point: &InjectionPoint,
+    ranking: &Ranking,
+) -> (Vec<Recalled>, Vec<FileNote>) {
+    let Some(until) = point.deadline.checked_sub(LEFT_FOR_FILES) else {
+        return (recalled, Vec::new());
+    };
+    let root = point.location.root.clone();
+    let tasks: Vec<Task> = recalled.iter().map(|one| one.task.clone()).collect();
+    let named: Vec<String> = notes.iter().map(|note| note.file.clone()).collect();
+    let looking = tokio::task::spawn_blocking(move || {
+        let ignore = GrovIgnore::at(&Place::locate(&root));
+        let fresh = tasks
+            .iter()
+            .map(|task| (task.id.clone(), freshness_in(&root, task)));
+        let fresh: HashMap<TaskId, Freshness> = fresh.collect();
+        let ignored: Vec<bool> = named.iter().map(|file| ignore.ignores(file)).collect();
+        (fresh, ignored)
+    });
+    let until = tokio::time::Instant::from_std(until);
+    let Ok(Ok((fresh, ignored))) = tokio::time::timeout_at(until, looking).await else {
+        return (recalled, Vec::new());
+    };
+    let freshness = |task: &Task| fresh.get(&task.id).cloned().unwrap_or_default();
+    let recalled = demote_stale(recalled, freshness, ranking);
+    let notes = notes.into_iter().zip(ignored).filter(|(_, ignored)| !ignored);
+    (recalled, notes.map(|(note, _)| note).collect())
+}
+
+fn freshness_in(root: &Path, task: &Task) -> Freshness {
+    let files: Vec<String> = task.file_pins.iter().map(|pin| pin.path.clone()).collect();
+    Freshness::of(task, &pins(root, &files))
+}

@@ -1,0 +1,117 @@
+//! How much memory the bodies of all requests in work may take together.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Memory that is given out in shares.
+#[derive(Clone, Debug)]
+pub(crate) struct BodyBudget {
+    /// What all shares have, in bytes.
+    reserved: Arc<AtomicU64>,
+    /// Beyond this no reservation grows, in bytes.
+    most: u64,
+}
+
+impl BodyBudget {
+    pub(crate) fn new(most: u64) -> Self {
+        Self {
+            reserved: Arc::default(),
+            most,
+        }
+    }
+
+    /// The same memory for users who leave an eighth of it to others.
+    pub(crate) fn with_reserve(&self) -> Self {
+        Self {
+            reserved: Arc::clone(&self.reserved),
+            most: self.most - self.most / 8,
+        }
+    }
+
+    /// A reservation of nothing.
+    pub(crate) fn reservation(&self) -> BodyReservation {
+        BodyReservation {
+            memory: self.clone(),
+            bytes: 0,
+        }
+    }
+
+    /// What all shares have, in bytes.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved.load(Ordering::Relaxed)
+    }
+}
+
+/// What one request has of it. Given back when dropped.
+#[derive(Debug)]
+pub(crate) struct BodyReservation {
+    memory: BodyBudget,
+    bytes: u64,
+}
+
+impl BodyReservation {
+    /// Grows to so many bytes, if it is smaller. `false`: there is not so much left. The only reservation may have any size.
+    #[must_use]
+    pub(crate) fn grow_to(&mut self, bytes: u64) -> bool {
+        let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else {
+            return true;
+        };
+        let before = self.memory.reserved.fetch_add(more, Ordering::Relaxed);
+        if before > self.bytes && before.saturating_add(more) > self.memory.most {
+            self.memory.reserved.fetch_sub(more, Ordering::Relaxed);
+            return false;
+        }
+        self.bytes = bytes;
+        true
+    }
+}
+
+impl Drop for BodyReservation {
+    fn drop(&mut self) {
+        if self.bytes > 0 {
+            self.memory.reserved.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_share_gives_back_another_gets() {
+        let memory = BodyBudget::new(100);
+        let mut first = memory.reservation();
+        let mut second = memory.reservation();
+        assert!(first.grow_to(60));
+        assert!(second.grow_to(40));
+        assert!(!second.grow_to(41));
+        assert!(first.grow_to(60) && first.grow_to(10), "it has that already");
+        assert_eq!(memory.reserved(), 100);
+        drop(first);
+        assert!(second.grow_to(100));
+        drop(second);
+        assert_eq!(memory.reserved(), 0);
+    }
+
+    #[test]
+    fn a_lone_share_may_have_any_size() {
+        let memory = BodyBudget::new(100);
+        let mut lone = memory.reservation();
+        assert!(lone.grow_to(80) && lone.grow_to(1000));
+        let mut late = memory.reservation();
+        assert!(!late.grow_to(1));
+        drop(lone);
+        assert!(late.grow_to(1000));
+    }
+
+    #[test]
+    fn the_sparing_leave_something_to_others() {
+        let memory = BodyBudget::new(800);
+        let mut first = memory.reservation();
+        assert!(first.grow_to(100));
+        let mut with_reserve = memory.with_reserve().reservation();
+        assert!(with_reserve.grow_to(600) && !with_reserve.grow_to(601));
+        assert!(first.grow_to(200));
+    }
+}

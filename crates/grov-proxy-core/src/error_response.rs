@@ -1,0 +1,248 @@
+//! Our own answers: errors in the shape the client knows from the model's API.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode};
+use std::borrow::Cow;
+
+/// Why we answer ourselves. The status is chosen here and nowhere else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ErrorKind {
+    /// The request is not valid HTTP.
+    BadFraming,
+    /// The listener was used as a forward proxy.
+    NotAForwardProxy,
+    /// `Host` names neither this machine nor an allowed host.
+    ForeignHost,
+    /// `Origin` is a web page that is not served by this machine.
+    ForeignOrigin,
+    /// The body has a transfer coding besides `chunked`.
+    UnknownCoding,
+    /// The body is over the limit.
+    TooLarge,
+    /// The bodies of all requests in work take as much memory as they may.
+    NoMemory,
+    /// As many clients are connected as may be, and all are busy.
+    Full,
+    /// No connection to the upstream, or it broke before it answered.
+    Unreachable,
+    /// The upstream's answer has a transfer coding besides `chunked`.
+    UnknownAnswerCoding,
+    /// The upstream did not answer in time.
+    TimedOut,
+    /// Nothing of ours lives at this path below `/_grov/`.
+    UnknownAdminRoute,
+    /// A page of the embedder panicked.
+    AdminRoutePanicked,
+    /// The embedder's router panicked, or its route leads nowhere.
+    NoRoute,
+    /// The request has no form in the dialect of its upstream.
+    Untranslatable,
+    /// The answer has no form in the dialect of the client.
+    UntranslatableAnswer,
+}
+
+/// Why an exchange ended without an answer of the upstream, with what the log is told.
+pub(crate) struct ExchangeError {
+    pub(crate) kind: ErrorKind,
+    pub(crate) detail: String,
+    /// The client is told the detail too.
+    is_public: bool,
+}
+
+impl ExchangeError {
+    pub(crate) fn new(kind: ErrorKind, detail: impl ToString) -> Self {
+        Self {
+            kind,
+            detail: detail.to_string(),
+            is_public: false,
+        }
+    }
+
+    /// The same, where the client is told the detail too.
+    pub(crate) fn with_public_detail(kind: ErrorKind, detail: impl ToString) -> Self {
+        Self {
+            is_public: true,
+            ..Self::new(kind, detail)
+        }
+    }
+
+    /// Whether a codec could not translate the request or the head of its answer.
+    pub(crate) fn is_of_codec(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::Untranslatable | ErrorKind::UntranslatableAnswer
+        )
+    }
+
+    /// The answer; `request_id` is the one in the log line.
+    pub(crate) fn response(&self, request_id: &str) -> Response<Bytes> {
+        let detail = self.is_public.then_some(self.detail.as_str());
+        self.kind.response(request_id, detail)
+    }
+}
+
+impl From<hyper::Error> for ExchangeError {
+    /// A request that got no answer: the upstream's doing, unless the client's own body broke on the route.
+    fn from(error: hyper::Error) -> Self {
+        let kind = if error.is_user() {
+            ErrorKind::BadFraming
+        } else {
+            ErrorKind::Unreachable
+        };
+        Self::new(kind, error)
+    }
+}
+
+impl ErrorKind {
+    pub(crate) fn status(self) -> StatusCode {
+        match self {
+            Self::BadFraming | Self::NotAForwardProxy | Self::Untranslatable => StatusCode::BAD_REQUEST,
+            Self::ForeignHost | Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::UnknownCoding => StatusCode::NOT_IMPLEMENTED,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::NoMemory | Self::Full => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unreachable | Self::UnknownAnswerCoding | Self::UntranslatableAnswer => {
+                StatusCode::BAD_GATEWAY
+            }
+            Self::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+            Self::UnknownAdminRoute => StatusCode::NOT_FOUND,
+            Self::AdminRoutePanicked | Self::NoRoute => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::BadFraming | Self::NotAForwardProxy | Self::UnknownCoding | Self::Untranslatable => {
+                "invalid_request_error"
+            }
+            Self::ForeignHost | Self::ForeignOrigin => "permission_error",
+            Self::TooLarge => "request_too_large",
+            // Not `overloaded_error`: that is the model's to say, and a client may change the model for it.
+            Self::NoMemory
+            | Self::Full
+            | Self::Unreachable
+            | Self::UnknownAnswerCoding
+            | Self::AdminRoutePanicked
+            | Self::NoRoute
+            | Self::UntranslatableAnswer => "api_error",
+            Self::TimedOut => "timeout_error",
+            Self::UnknownAdminRoute => "not_found_error",
+        }
+    }
+
+    /// What the client is told. No internals: the log line with the same request id has them.
+    fn message(self) -> &'static str {
+        match self {
+            Self::BadFraming => "grov-proxyd: the request is not valid HTTP/1.1.",
+            Self::NotAForwardProxy => {
+                "grov-proxyd: this port takes API requests (ANTHROPIC_BASE_URL), not forward-proxy requests. \
+                 Add 127.0.0.1 and localhost to NO_PROXY."
+            }
+            Self::ForeignHost => {
+                "grov-proxyd: the Host header names neither this machine nor one of proxy.allowed_hosts."
+            }
+            Self::ForeignOrigin => "grov-proxyd: web pages of other hosts may not use this proxy.",
+            Self::UnknownCoding => {
+                "grov-proxyd: of the transfer codings only chunked is supported. Send the body without the others."
+            }
+            Self::NoMemory => {
+                "grov-proxyd: the requests in work take all the memory that they may. Try again in a moment."
+            }
+            Self::Full => {
+                "grov-proxyd: too many clients are connected, and all are busy. Try again in a moment."
+            }
+            Self::UnknownAnswerCoding => {
+                "grov-proxyd: the upstream answered with a transfer coding that is not supported."
+            }
+            Self::TooLarge => "grov-proxyd: the request body is larger than proxy.body_limit.",
+            Self::Unreachable => "grov-proxyd: the upstream cannot be reached or closed the connection.",
+            Self::TimedOut => "grov-proxyd: the upstream did not answer in time.",
+            Self::UnknownAdminRoute => "grov-proxyd: no such page.",
+            Self::AdminRoutePanicked => "grov-proxyd: a fault of its own.",
+            Self::NoRoute => "grov-proxyd: no route could be found for the request.",
+            Self::Untranslatable => "grov-proxyd: the request cannot be translated for its upstream.",
+            Self::UntranslatableAnswer => "grov-proxyd: the upstream's answer cannot be translated.",
+        }
+    }
+
+    /// The body, in the error shape of the Messages API.
+    pub(crate) fn body(self, detail: Option<&str>) -> Bytes {
+        let message = self.message();
+        let message = detail.map_or(Cow::Borrowed(message), |detail| {
+            format!("{message} {detail}").into()
+        });
+        let shape = serde_json::json!({
+            "type": "error",
+            "error": { "type": self.kind(), "message": message },
+        });
+        Bytes::from(shape.to_string())
+    }
+
+    /// The answer; `request_id` is the one in the log line.
+    fn response(self, request_id: &str, detail: Option<&str>) -> Response<Bytes> {
+        let mut response = Response::new(self.body(detail));
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
+        headers.insert(
+            http::header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if let Ok(value) = HeaderValue::from_str(request_id) {
+            headers.insert("x-grov-request-id", value);
+        }
+        if matches!(
+            self,
+            Self::TooLarge | Self::BadFraming | Self::UnknownCoding | Self::NoMemory | Self::Full
+        ) {
+            headers.insert(http::header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        if self.status() == StatusCode::SERVICE_UNAVAILABLE {
+            headers.insert(http::header::RETRY_AFTER, HeaderValue::from_static("1"));
+            // The client obeys this before it looks at the status.
+            headers.insert("x-should-retry", HeaderValue::from_static("true"));
+        }
+        response
+    }
+}
+
+/// A short id for one request, unique within this process's life and unlikely to repeat across processes.
+pub(crate) fn request_id() -> String {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+    format!("grov-{:x}-{ordinal:x}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_the_shape_of_the_messages_api() {
+        for kind in [
+            ErrorKind::BadFraming,
+            ErrorKind::UnknownCoding,
+            ErrorKind::TooLarge,
+            ErrorKind::NoMemory,
+            ErrorKind::Full,
+            ErrorKind::Unreachable,
+            ErrorKind::UnknownAnswerCoding,
+            ErrorKind::TimedOut,
+        ] {
+            let response = kind.response("grov-1-2", None);
+            let value: serde_json::Value = serde_json::from_slice(response.body()).unwrap();
+            assert_eq!(value["type"], "error");
+            assert!(value["error"]["type"].is_string());
+            assert!(value["error"]["message"].is_string());
+            assert_eq!(response.headers()["x-grov-request-id"], "grov-1-2");
+        }
+        assert_eq!(ErrorKind::UnknownCoding.status(), 501);
+        assert_eq!(ErrorKind::TooLarge.status(), 413);
+        assert_eq!(ErrorKind::NoMemory.status(), 503);
+        let full = ErrorKind::Full.response("grov-1-2", None);
+        assert_eq!(full.headers()["retry-after"], "1");
+        assert_eq!(full.headers()["x-should-retry"], "true");
+        assert_eq!(ErrorKind::Unreachable.status(), 502);
+        assert_eq!(ErrorKind::TimedOut.status(), 504);
+    }
+}

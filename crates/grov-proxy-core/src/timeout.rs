@@ -1,0 +1,67 @@
+//! Waiting for an upstream, but not for ever.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::time::{Instant, Sleep};
+
+/// A timer that stays with a connection. Limits are minutes and exchanges are short, so it is moved only where a deadline
+/// is nearer than the one it is set to: it looks again when it fires.
+#[derive(Debug, Default)]
+pub(crate) struct DeadlineTimer {
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl DeadlineTimer {
+    /// Ready once the deadline is past.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>, deadline: Instant) -> Poll<()> {
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep_until(deadline)));
+        if timer.deadline() > deadline {
+            timer.as_mut().reset(deadline);
+        }
+        while timer.as_mut().poll(cx).is_ready() {
+            if Instant::now() >= deadline {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(deadline);
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::future::poll_fn;
+    use std::time::Duration;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_is_kept_whatever_the_timer_was_set_to_before() {
+        let mut timer = DeadlineTimer::default();
+        let start = Instant::now();
+        for seconds in [10, 3, 30, 30, 4] {
+            let deadline = Instant::now() + Duration::from_secs(seconds);
+            poll_fn(|cx| timer.poll(cx, deadline)).await;
+            assert!(Instant::now() >= deadline, "{seconds}");
+            assert!(Instant::now() - deadline < Duration::from_millis(2), "{seconds}");
+        }
+        assert_eq!(start.elapsed().as_secs(), 77);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_that_is_moved_while_waiting_holds_as_moved() {
+        let mut timer = DeadlineTimer::default();
+        let start = Instant::now();
+        let mut deadline = start + Duration::from_secs(60);
+        let waiting = poll_fn(|cx| timer.poll(cx, deadline));
+        assert!(
+            tokio::time::timeout(Duration::from_secs(50), waiting)
+                .await
+                .is_err()
+        );
+        deadline += Duration::from_secs(60);
+        poll_fn(|cx| timer.poll(cx, deadline)).await;
+        assert_eq!(start.elapsed().as_secs(), 120);
+    }
+}

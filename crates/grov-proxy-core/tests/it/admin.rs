@@ -1,0 +1,127 @@
+//! `/_grov/`.
+
+use crate::support::{Act, Running, Scripted, json_answer, post};
+use async_trait::async_trait;
+use grov_proxy_core::{AdminRequest, AdminResponse, AdminRoute, Proxy, Upstream};
+use http::{HeaderMap, StatusCode};
+use std::sync::Arc;
+
+#[tokio::test]
+async fn health_and_metrics_are_ours_and_nothing_else_is() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let proxy = Running::before(&upstream).await;
+    let mut client = proxy.client().await;
+    client
+        .send("GET /_grov/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await;
+    let (head, body) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let health: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(health["status"], "ok");
+    assert!(health["version"].is_string());
+    client
+        .send("GET /_grov/other HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await;
+    assert!(client.receive().await.unwrap().0.starts_with("HTTP/1.1 404"));
+    assert_eq!(upstream.requests().len(), 0);
+    client.send(post("/v1/messages", b"{}")).await;
+    client.receive().await.unwrap();
+    client
+        .send("GET /_grov/metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .await;
+    let text = String::from_utf8(client.receive().await.unwrap().1).unwrap();
+    assert!(text.contains("grov_responses_total{status=\"200\"} 2"), "{text}");
+    assert!(
+        text.contains("grov_upstream_connections_opened_total 1"),
+        "{text}"
+    );
+    assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+/// Answers with what it was asked, and panics or refuses where it is told to.
+struct Echo;
+
+#[async_trait]
+impl AdminRoute for Echo {
+    fn body_limit(&self) -> u64 {
+        8
+    }
+
+    fn authorize(&self, headers: &HeaderMap) -> Result<(), AdminResponse> {
+        let told = headers.get("x-admits").map(|value| value.as_bytes());
+        assert_ne!(told, Some(b"panic".as_slice()));
+        if told != Some(b"no") {
+            return Ok(());
+        }
+        Err(AdminResponse {
+            status: StatusCode::FORBIDDEN,
+            content_type: "text/plain",
+            body: "not you".into(),
+        })
+    }
+
+    async fn handle(&self, request: AdminRequest) -> AdminResponse {
+        assert_ne!(request.rest, "panic");
+        let body = request
+            .body
+            .map(|body| String::from_utf8_lossy(&body).into_owned());
+        AdminResponse {
+            status: StatusCode::ACCEPTED,
+            content_type: "text/plain",
+            body: format!("{} {} {body:?}", request.method, request.rest).into(),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_embedder_is_for_programs_of_this_machine() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let proxy = Running::start(builder.admin_route("echo/", Arc::new(Echo))).await;
+    for (method, path, header, body, answered) in [
+        (
+            "POST",
+            "echo/a/b?q",
+            "x: y",
+            "text",
+            "202 POST a/b Some(\"text\")",
+        ),
+        ("GET", "echo/", "x: y", "", "202 GET  Some(\"\")"),
+        ("POST", "echo/", "x: y", "123456789", "202 POST  None"),
+        ("POST", "echo", "x: y", "", "404"),
+        ("POST", "echo/panic", "x: y", "", "500"),
+        ("POST", "echo/", "x-admits: panic", "", "500"),
+        ("POST", "echo/", "x-admits: no", "text", "403 not you"),
+        ("POST", "echo/", "Origin: null", "", "403"),
+        ("POST", "echo/", "Origin: http://localhost:1", "", "403"),
+        ("POST", "echo/", "Origin: vscode-webview://a", "", "403"),
+    ] {
+        let length = body.len();
+        let request = format!(
+            "{method} /_grov/{path} HTTP/1.1\r\nHost: localhost\r\n{header}\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let mut client = proxy.client().await;
+        client.send(&request).await;
+        let (head, said) = client.receive().await.unwrap();
+        let status = head.split(' ').nth(1).unwrap();
+        let said = String::from_utf8(said).unwrap();
+        let expected = answered.split_once(' ').unwrap_or((answered, &said));
+        assert_eq!((status, said.as_str()), expected, "{method} {path} {header}");
+    }
+    assert_eq!(upstream.requests().len(), 0);
+}
+
+#[tokio::test]
+async fn who_is_not_admitted_to_a_page_is_told_before_the_body_comes() {
+    let upstream = Scripted::start(|_, _| vec![Act::Write(json_answer("{}"))]).await;
+    let builder = Proxy::builder(Upstream::parse(&upstream.url()).unwrap());
+    let proxy = Running::start(builder.admin_route("echo/", Arc::new(Echo))).await;
+    let mut client = proxy.client().await;
+    // Nothing of the eight bytes is ever sent.
+    client
+        .send("POST /_grov/echo/ HTTP/1.1\r\nHost: localhost\r\nx-admits: no\r\nContent-Length: 8\r\n\r\n")
+        .await;
+    let (head, said) = client.receive().await.unwrap();
+    assert!(head.starts_with("HTTP/1.1 403"), "{head}");
+    assert_eq!(said, b"not you");
+}
