@@ -1,11 +1,12 @@
 //! Actions: what the agent did with one tool call.
 
+use crate::macros::named;
 use crate::{ActionSketch, CommandLine};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The kind of a tool call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActionType {
     /// Changes an existing file (Edit, MultiEdit, NotebookEdit).
@@ -26,43 +27,17 @@ pub enum ActionType {
     Todo,
     /// Calls a tool of an MCP server (`mcp__server__tool`).
     Mcp,
-    /// Anything else, unknown tools included.
+    /// Anything else: unknown tools, and names that a newer version stored.
+    #[default]
     Other,
 }
 
+named!(ActionType {
+    Edit => "edit", Write => "write", Read => "read", Search => "search", Bash => "bash", Task => "task",
+    Web => "web", Todo => "todo", Mcp => "mcp", Other => "other",
+});
+
 impl ActionType {
-    /// The name under which the type is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Edit => "edit",
-            Self::Write => "write",
-            Self::Read => "read",
-            Self::Search => "search",
-            Self::Bash => "bash",
-            Self::Task => "task",
-            Self::Web => "web",
-            Self::Todo => "todo",
-            Self::Mcp => "mcp",
-            Self::Other => "other",
-        }
-    }
-
-    /// The type of that name; unknown names (a newer writer's) are [`ActionType::Other`].
-    pub fn from_name(name: &str) -> Self {
-        match name {
-            "edit" => Self::Edit,
-            "write" => Self::Write,
-            "read" => Self::Read,
-            "search" => Self::Search,
-            "bash" => Self::Bash,
-            "task" => Self::Task,
-            "web" => Self::Web,
-            "todo" => Self::Todo,
-            "mcp" => Self::Mcp,
-            _ => Self::Other,
-        }
-    }
-
     /// Whether the action changes files by itself. What a command changes is told by its effects.
     pub fn modifies_files(self) -> bool {
         matches!(self, Self::Edit | Self::Write)

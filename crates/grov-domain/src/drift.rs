@@ -1,5 +1,6 @@
 //! Drift: what the agent is held to, what was found of its actions, what it was told, and where a session stands.
 
+use crate::macros::named;
 use crate::{
     ClientSessionId, CorrectionId, DriftEvent, DriftEventId, DriftType, GoalEditId, JudgedBy, RecoveryStep,
     SessionId, SessionMode, StepId, StepRow, StoreError,
@@ -64,28 +65,7 @@ pub enum GoalEditKind {
     Constraint,
 }
 
-impl GoalEditKind {
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Set => "set",
-            Self::Allow => "allow",
-            Self::Forbid => "forbid",
-            Self::Constraint => "constraint",
-        }
-    }
-
-    /// The kind of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "set" => Some(Self::Set),
-            "allow" => Some(Self::Allow),
-            "forbid" => Some(Self::Forbid),
-            "constraint" => Some(Self::Constraint),
-            _ => None,
-        }
-    }
-}
+named!(GoalEditKind { Set => "set", Allow => "allow", Forbid => "forbid", Constraint => "constraint" });
 
 /// A change that a person made to the contract of a session. Of two that contradict each other the newer one counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,20 +131,12 @@ pub enum Rule {
     Judge,
 }
 
-impl Rule {
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Constraint => "constraint",
-            Self::Danger => "danger",
-            Self::Repetition => "repetition",
-            Self::Scope => "scope",
-            Self::Tangent => "tangent",
-            Self::ScopeCreep => "scope_creep",
-            Self::Judge => "judge",
-        }
-    }
+named!(Rule {
+    Constraint => "constraint", Danger => "danger", Repetition => "repetition", Scope => "scope",
+    Tangent => "tangent", ScopeCreep => "scope_creep", Judge => "judge",
+});
 
+impl Rule {
     /// Whether what it finds is a matter of fact, and no judge may overrule it.
     pub fn is_hard(self) -> bool {
         matches!(self, Self::Constraint | Self::Danger)
@@ -219,32 +191,9 @@ pub enum CorrectionLevel {
     Forced,
 }
 
-impl CorrectionLevel {
-    /// All levels, the mildest first.
-    pub const ALL: [Self; 5] = [
-        Self::Nudge,
-        Self::Correct,
-        Self::Intervene,
-        Self::Halt,
-        Self::Forced,
-    ];
-
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Nudge => "nudge",
-            Self::Correct => "correct",
-            Self::Intervene => "intervene",
-            Self::Halt => "halt",
-            Self::Forced => "forced",
-        }
-    }
-
-    /// The level of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|level| level.as_str() == name)
-    }
-}
+named!(CorrectionLevel {
+    Nudge => "nudge", Correct => "correct", Intervene => "intervene", Halt => "halt", Forced => "forced",
+});
 
 /// The verdict on a recorded action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -290,26 +239,7 @@ pub enum CorrectionOutcome {
     Overtaken,
 }
 
-impl CorrectionOutcome {
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Followed => "followed",
-            Self::Ignored => "ignored",
-            Self::Overtaken => "overtaken",
-        }
-    }
-
-    /// The outcome of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "followed" => Some(Self::Followed),
-            "ignored" => Some(Self::Ignored),
-            "overtaken" => Some(Self::Overtaken),
-            _ => None,
-        }
-    }
-}
+named!(CorrectionOutcome { Followed => "followed", Ignored => "ignored", Overtaken => "overtaken" });
 
 /// Something the agent is told, or was told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! Exchanges: one request to the model and its response, as recorded.
 
+use crate::macros::named;
 use crate::{
     Action, AgentId, ClientSessionId, DriftState, ExchangeId, Project, SessionId, StepId, StepVerdict,
 };
@@ -85,17 +86,10 @@ pub enum Outcome {
     UpstreamError,
 }
 
-impl Outcome {
-    /// The name under which the outcome is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Truncated => "truncated",
-            Self::ClientGone => "client_gone",
-            Self::UpstreamError => "upstream_error",
-        }
-    }
-}
+named!(Outcome {
+    Complete => "complete", Truncated => "truncated", ClientGone => "client_gone",
+    UpstreamError => "upstream_error",
+});
 
 /// Something the user typed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

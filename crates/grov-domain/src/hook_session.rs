@@ -2,6 +2,7 @@
 //!
 //! A hook is a short process. It reads what the transcript says since the last one, and keeps what the next one needs.
 
+use crate::macros::named;
 use crate::{
     ActionSketch, AgentId, ClientSessionId, CorrectionLevel, Finding, GoalContract, RecoveryStep, StepId,
     StoreError,
@@ -172,24 +173,7 @@ pub enum GuardVerdict {
     Deny,
 }
 
-impl GuardVerdict {
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Deny => "deny",
-        }
-    }
-
-    /// The verdict of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "ask" => Some(Self::Ask),
-            "deny" => Some(Self::Deny),
-            _ => None,
-        }
-    }
-}
+named!(GuardVerdict { Ask => "ask", Deny => "deny" });
 
 /// An action that a guard stopped or asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]

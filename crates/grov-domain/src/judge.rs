@@ -3,6 +3,7 @@
 //! A judge always answers. Whether a model, a repaired answer or plain rules gave it is told by [`JudgedBy`]; callers
 //! need no path of their own for a model that is slow, wrong or not there.
 
+use crate::macros::named;
 use crate::{Action, ActionType, CommandLine, Decision, EffectKind, SessionId, TaskType};
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -18,6 +19,8 @@ pub enum JudgedBy {
     /// Deterministic rules: no model was configured, affordable or able to answer.
     Rules,
 }
+
+named!(JudgedBy { Model => "model", Rules => "rules" });
 
 /// An answer and who gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,34 +157,12 @@ pub enum TaskAction {
     SubtaskComplete,
 }
 
+named!(TaskAction {
+    Continue => "continue", NewTask => "new_task", Subtask => "subtask", ParallelTask => "parallel_task",
+    TaskComplete => "task_complete", SubtaskComplete => "subtask_complete",
+});
+
 impl TaskAction {
-    /// All actions.
-    pub const ALL: [Self; 6] = [
-        Self::Continue,
-        Self::NewTask,
-        Self::Subtask,
-        Self::ParallelTask,
-        Self::TaskComplete,
-        Self::SubtaskComplete,
-    ];
-
-    /// The name used in prompts, answers and logs.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Continue => "continue",
-            Self::NewTask => "new_task",
-            Self::Subtask => "subtask",
-            Self::ParallelTask => "parallel_task",
-            Self::TaskComplete => "task_complete",
-            Self::SubtaskComplete => "subtask_complete",
-        }
-    }
-
-    /// The action of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.as_str() == name)
-    }
-
     /// Whether the turn starts a task.
     pub fn starts(self) -> bool {
         matches!(self, Self::NewTask | Self::Subtask | Self::ParallelTask)
@@ -308,17 +289,9 @@ pub enum DriftType {
     Critical,
 }
 
-impl DriftType {
-    /// The name under which it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Minor => "minor",
-            Self::Major => "major",
-            Self::Critical => "critical",
-        }
-    }
+named!(DriftType { None => "none", Minor => "minor", Major => "major", Critical => "critical" });
 
+impl DriftType {
     /// The type that goes with a score of 1 to 10: 8 and more is none, 5 to 7 minor, 3 and 4 major, less critical.
     pub fn of_score(score: u8) -> Self {
         match score {

@@ -19,6 +19,7 @@ mod ids;
 mod intents;
 mod judge;
 mod ledger;
+mod macros;
 mod memory;
 mod memory_search;
 mod project;

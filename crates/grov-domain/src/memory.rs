@@ -1,5 +1,6 @@
 //! What outlives a session: finished tasks, drift events, reasoning about files.
 
+use crate::macros::named;
 use crate::{ActionType, ClientSessionId, DriftEventId, Finding, JudgedBy, SessionId, StepId, TaskId};
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -28,47 +29,9 @@ pub enum TriggerReason {
     Abandoned,
 }
 
-impl TaskStatus {
-    /// The name under which the status is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Partial => "partial",
-            Self::Abandoned => "abandoned",
-        }
-    }
+named!(TaskStatus { Complete => "complete", Partial => "partial", Abandoned => "abandoned" });
 
-    /// The status of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "complete" => Some(Self::Complete),
-            "partial" => Some(Self::Partial),
-            "abandoned" => Some(Self::Abandoned),
-            _ => None,
-        }
-    }
-}
-
-impl TriggerReason {
-    /// The name under which the reason is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Threshold => "threshold",
-            Self::Abandoned => "abandoned",
-        }
-    }
-
-    /// The reason of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "complete" => Some(Self::Complete),
-            "threshold" => Some(Self::Threshold),
-            "abandoned" => Some(Self::Abandoned),
-            _ => None,
-        }
-    }
-}
+named!(TriggerReason { Complete => "complete", Threshold => "threshold", Abandoned => "abandoned" });
 
 /// A choice and why it was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! Sessions as stored and as shown.
 
+use crate::macros::named;
 use crate::{
     ActionSketch, ActionType, AgentId, ClientSessionId, Effect, ExchangeId, SessionId, StepId, TokenUsage,
 };
@@ -45,21 +46,6 @@ pub enum SessionStatus {
     Abandoned,
 }
 
-macro_rules! named {
-    ($type:ident { $($variant:ident => $name:literal),+ $(,)? }) => {
-        impl $type {
-            /// The name under which the value is stored and shown.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name),+ }
-            }
-
-            /// The value of that name; `None` for names this version does not know.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($name => Some(Self::$variant),)+ _ => None }
-            }
-        }
-    };
-}
 named!(TaskType { Main => "main", Subtask => "subtask", Parallel => "parallel" });
 named!(SessionMode { Normal => "normal", Drifted => "drifted", Forced => "forced" });
 named!(SessionStatus { Active => "active", Completed => "completed", Abandoned => "abandoned" });

@@ -1,5 +1,6 @@
 //! What Grov's own model calls cost.
 
+use crate::macros::named;
 use crate::{LlmCallId, SessionId, StoreError, TokenUsage};
 use async_trait::async_trait;
 use grov_redact::Redacted;
@@ -51,6 +52,12 @@ pub enum Purpose {
     Embedding,
 }
 
+named!(Purpose {
+    ExtractIntent => "extract_intent", AnalyzeTaskContext => "analyze_task_context",
+    ExtractReasoning => "extract_reasoning", SessionSummary => "session_summary",
+    CheckDrift => "check_drift", ForcedRecovery => "forced_recovery", Embedding => "embedding",
+});
+
 impl Purpose {
     /// The questions that a judge is asked.
     pub const QUESTIONS: [Self; 6] = [
@@ -61,35 +68,6 @@ impl Purpose {
         Self::CheckDrift,
         Self::ForcedRecovery,
     ];
-
-    /// All purposes.
-    pub const ALL: [Self; 7] = [
-        Self::ExtractIntent,
-        Self::AnalyzeTaskContext,
-        Self::ExtractReasoning,
-        Self::SessionSummary,
-        Self::CheckDrift,
-        Self::ForcedRecovery,
-        Self::Embedding,
-    ];
-
-    /// The name under which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ExtractIntent => "extract_intent",
-            Self::AnalyzeTaskContext => "analyze_task_context",
-            Self::ExtractReasoning => "extract_reasoning",
-            Self::SessionSummary => "session_summary",
-            Self::CheckDrift => "check_drift",
-            Self::ForcedRecovery => "forced_recovery",
-            Self::Embedding => "embedding",
-        }
-    }
-
-    /// The purpose of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|purpose| purpose.as_str() == name)
-    }
 }
 
 /// How a call stands.
@@ -106,24 +84,9 @@ pub enum CallOutcome {
     Failed,
 }
 
-impl CallOutcome {
-    /// The name under which it is stored and shown.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reserved => "reserved",
-            Self::Answered => "answered",
-            Self::Unusable => "unusable",
-            Self::Failed => "failed",
-        }
-    }
-
-    /// The outcome of that name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Reserved, Self::Answered, Self::Unusable, Self::Failed]
-            .into_iter()
-            .find(|outcome| outcome.as_str() == name)
-    }
-}
+named!(CallOutcome {
+    Reserved => "reserved", Answered => "answered", Unusable => "unusable", Failed => "failed",
+});
 
 /// One call to a model, paid for by the user. One row of `llm_calls`.
 #[derive(Clone, Debug, PartialEq, Eq)]

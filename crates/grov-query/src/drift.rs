@@ -68,7 +68,7 @@ impl From<DriftEvent> for EventView {
             level: event.level,
             reason: event.reason,
             findings: event.findings,
-            judged_by: event.judged_by.map(judge),
+            judged_by: event.judged_by.map(JudgedBy::as_str),
             correction_given: event.correction_given,
             recovery_plan: event.recovery_plan,
         }
@@ -82,13 +82,6 @@ impl EventView {
             Some(command) if self.action_type == Some("bash") || self.files.is_empty() => command.clone(),
             _ => self.files.join(" "),
         }
-    }
-}
-
-fn judge(by: JudgedBy) -> &'static str {
-    match by {
-        JudgedBy::Model => "model",
-        JudgedBy::Rules => "rules",
     }
 }
 

@@ -72,7 +72,7 @@ fn main() {
 }
 
 fn sketch(recorded: &Recorded) -> ActionSketch {
-    let action_type = ActionType::from_name(&recorded.r#type);
+    let action_type = ActionType::from_name(&recorded.r#type).unwrap_or_default();
     let mut files = recorded.files.clone();
     let mut effects = Vec::new();
     if action_type == ActionType::Bash {

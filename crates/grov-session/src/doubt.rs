@@ -117,9 +117,9 @@ mod tests {
 
     /// Plays one letter an action: `d` a doubt, `t` a change tied to the goal, `l` a look, `f` a fact, `g` a doubt in the
     /// grey band, `a` another change of what was doubted. Whether something is to be told at the end.
-    fn should_report(state_machine: &str) -> bool {
+    fn should_report(drift: &str) -> bool {
         let mut doubts = OpenDoubts::default();
-        for (place, step) in state_machine.chars().enumerate() {
+        for (place, step) in drift.chars().enumerate() {
             let (kind, rule, score) = match step {
                 'd' => (ActionType::Edit, Some(Rule::Tangent), 4),
                 'g' => (ActionType::Edit, Some(Rule::Tangent), 6),
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_doubt_is_told_as_the_third_within_twenty_actions_with_no_tied_change_between() {
-        for (state_machine, expected) in [
+        for (drift, expected) in [
             ("d", false),
             ("dd", false),
             ("ddd", true),
@@ -164,7 +164,7 @@ mod tests {
             ("dllllllllldllllllllld", false),
             ("dllllllllldlllllllld", true),
         ] {
-            assert_eq!(should_report(state_machine), expected, "{state_machine}");
+            assert_eq!(should_report(drift), expected, "{drift}");
         }
     }
 

@@ -35,11 +35,11 @@ const MAX_SUSPICIONS: u8 = 2;
 pub struct SessionEngine {
     pub(crate) policy: Policy,
     pub(crate) root: Option<String>,
-    pub(crate) contract_builder: GoalContractBuilder,
+    pub(crate) builder: GoalContractBuilder,
     pub(crate) rules: Option<Rules>,
     /// The version of the agreement that the rules are held to.
     pub(crate) rules_version: Option<u64>,
-    pub(crate) state_machine: DriftStateMachine,
+    pub(crate) drift: DriftStateMachine,
     /// What the agent said last: what a "yes" says yes to.
     pub(crate) last_answer: Option<String>,
     /// What the user was asked and has not answered yet.
@@ -66,10 +66,10 @@ impl SessionEngine {
         at: OffsetDateTime,
     ) -> Self {
         Self {
-            state_machine: DriftStateMachine::new(DriftState::new(id, at), policy),
+            drift: DriftStateMachine::new(DriftState::new(id, at), policy),
             policy,
             root: root.map(str::to_owned),
-            contract_builder: GoalContractBuilder::new(reader),
+            builder: GoalContractBuilder::new(reader),
             rules: None,
             rules_version: None,
             last_answer: None,
@@ -87,10 +87,10 @@ impl SessionEngine {
     pub fn start_with(mut self, typed: Vec<String>, edits: &[GoalEdit], escalation: u8) -> Self {
         self.on_start();
         if !typed.is_empty() {
-            self.contract_builder.set_task(TaskGoal::default(), typed);
+            self.builder.set_task(TaskGoal::default(), typed);
         }
-        self.contract_builder.set_edits(edits.to_vec());
-        self.state_machine.set_escalation(escalation);
+        self.builder.set_edits(edits.to_vec());
+        self.drift.set_escalation(escalation);
         self.current_rules();
         self
     }
@@ -98,7 +98,7 @@ impl SessionEngine {
     /// A session that is held to this contract from its beginning to its end, whatever is typed.
     pub fn with_fixed_contract(mut self, contract: GoalContract) -> Self {
         self.on_start();
-        self.contract_builder = GoalContractBuilder::fixed(contract);
+        self.builder = GoalContractBuilder::fixed(contract);
         self.current_rules();
         self
     }
@@ -120,21 +120,21 @@ impl SessionEngine {
                 Effects::default()
             }
             SessionEvent::TurnEnded => {
-                self.contract_builder.turn_ended();
+                self.builder.turn_ended();
                 Effects::default()
             }
             SessionEvent::PermissionAsked(calls) => self.on_permissions_asked(calls, context),
             SessionEvent::GoalEdited(edits) => {
-                self.contract_builder.set_edits(edits);
+                self.builder.set_edits(edits);
                 Effects::default()
             }
             SessionEvent::CorrectionsEnabled(corrects) => {
                 self.policy.corrects = corrects;
-                self.state_machine.set_corrections_enabled(corrects);
+                self.drift.set_corrections_enabled(corrects);
                 Effects::of(if corrects {
                     Transition::default()
                 } else {
-                    self.state_machine.drop_pending(context.at)
+                    self.drift.drop_pending(context.at)
                 })
             }
         }
@@ -142,11 +142,11 @@ impl SessionEngine {
 
     fn on_start(&mut self) -> Effects {
         if self.preload.is_loaded() {
-            if !self.contract_builder.contract().instructions.is_empty() {
-                self.contract_builder.reset();
+            if !self.builder.contract().instructions.is_empty() {
+                self.builder.reset();
             }
         } else {
-            self.contract_builder.mark_complete();
+            self.builder.mark_complete();
             self.preload.mark_loaded();
         }
         Effects::default()
@@ -158,10 +158,10 @@ impl SessionEngine {
             prompt: crate::contract_builder::sanitize_prompt(text),
             consents_to: consented_text(false, text, answer.as_deref()).map(sanitize_consent),
         });
-        let says_something = self.contract_builder.add_prompt(text);
+        let says_something = self.builder.add_prompt(text);
         self.current_rules().record_prompt();
         if says_something {
-            self.state_machine.on_new_request();
+            self.drift.on_new_request();
         }
         if let Some(words) = consented_text(says_something, text, answer.as_deref()) {
             self.add_consent(words, context.at);
@@ -171,7 +171,7 @@ impl SessionEngine {
             arrived_at,
         };
         self.preload.push_prompt(spoken);
-        let mut transition = self.state_machine.on_prompt(spoken, context.at);
+        let mut transition = self.drift.on_prompt(spoken, context.at);
         let new_prompt = NewPrompt {
             says_something,
             prompt: text,
@@ -190,22 +190,22 @@ impl SessionEngine {
         context: &EventContext,
         transition: &mut Transition,
     ) {
-        let waits = self.state_machine.pending_violation().cloned();
-        if waits.is_none() && !self.batch.is_off_goal() && !self.state_machine.has_attached_facts() {
+        let waits = self.drift.pending_violation().cloned();
+        if waits.is_none() && !self.batch.is_off_goal() && !self.drift.has_attached_facts() {
             return;
         }
         let rules = self.current_rules().clone();
-        let contract = self.contract_builder.contract();
+        let contract = self.builder.contract();
         if new_prompt.says_something {
             self.batch.recheck(&rules);
         }
         let still =
             |one: &AssessedAction| has_hard_finding(&rules.without_history().assess_subagent(&one.action));
-        transition.state_changed |= self.state_machine.retain_attached(contract, still);
+        transition.state_changed |= self.drift.retain_attached(contract, still);
         if waits.is_some_and(|violation| !still_applies(&violation, contract, rules.clone(), new_prompt)) {
-            transition.add(self.state_machine.drop_pending(context.at));
+            transition.add(self.drift.drop_pending(context.at));
         }
-        transition.add(self.state_machine.promote_attached(contract, context));
+        transition.add(self.drift.promote_attached(contract, context));
     }
 
     /// What the rules say of an action; it is in their memory from now on.
@@ -231,7 +231,7 @@ impl SessionEngine {
             rules.assess(&action, call.as_deref())
         };
         let put_back = rules.reverted_files().to_vec();
-        let is_known = self.preload.is_loaded() && self.contract_builder.is_complete();
+        let is_known = self.preload.is_loaded() && self.builder.is_complete();
         AssessedAction {
             action,
             step,
@@ -263,8 +263,8 @@ impl SessionEngine {
             !self.preload.is_loaded() && response.iter().all(|one| one.assessment.findings.is_empty());
         self.preload.response_judged(is_inconclusive, &response);
         let judged = if is_inconclusive { &[][..] } else { &response };
-        let contract = self.contract_builder.contract();
-        let transition = self.state_machine.on_response(judged, contract, context.clone());
+        let contract = self.builder.contract();
+        let transition = self.drift.on_response(judged, contract, context.clone());
         let mut effects = Effects {
             verdicts: verdicts(&response, &transition),
             ..Effects::default()
@@ -284,11 +284,11 @@ impl SessionEngine {
         }
         if is_main
             && asks_judge
-            && let Some(judge_trigger) = self.trigger_for(&response)
+            && let Some(trigger) = self.trigger_for(&response)
         {
             effects
                 .judge_requests
-                .push((self.verdict_request(&response), Some(judge_trigger)));
+                .push((self.verdict_request(&response), Some(trigger)));
         }
         effects.transition = transition;
         effects.transition.state_changed |= self.expire_consents(context.at);
@@ -337,19 +337,17 @@ impl SessionEngine {
         if failed {
             // It changed nothing, so there is nothing to be said of it.
             self.batch.drop_call(call);
-            self.state_machine.on_call_failed(call);
-            let is_about_it = self.state_machine.pending_call() == Some(call);
-            let contract = self.contract_builder.contract();
+            self.drift.on_call_failed(call);
+            let is_about_it = self.drift.pending_call() == Some(call);
+            let contract = self.builder.contract();
             effects.transition.state_changed |= self
-                .state_machine
+                .drift
                 .retain_attached(contract, |one| one.call.as_deref() != Some(call));
             if is_about_it {
+                effects.transition.add(self.drift.drop_pending(context.at));
                 effects
                     .transition
-                    .add(self.state_machine.drop_pending(context.at));
-                effects
-                    .transition
-                    .add(self.state_machine.promote_attached(contract, context));
+                    .add(self.drift.promote_attached(contract, context));
             }
         }
         effects
@@ -373,10 +371,8 @@ impl SessionEngine {
     /// The user was asked about these actions, and they ran.
     fn on_allowed(&mut self, actions: Vec<AssessedAction>, context: &EventContext, effects: &mut Effects) {
         let is_allowed = |also: &AssessedAction| actions.iter().any(|one| one.call == also.call);
-        let contract = self.contract_builder.contract();
-        effects.transition.state_changed |= self
-            .state_machine
-            .retain_attached(contract, |also| !is_allowed(also));
+        let contract = self.builder.contract();
+        effects.transition.state_changed |= self.drift.retain_attached(contract, |also| !is_allowed(also));
         for one in actions {
             effects
                 .later_verdicts
@@ -389,15 +385,13 @@ impl SessionEngine {
             if let Some(call) = &one.call {
                 self.batch.drop_call(call);
             }
-            effects
-                .transition
-                .add(self.state_machine.on_allowed(&one, context.at));
+            effects.transition.add(self.drift.on_allowed(&one, context.at));
             effects.transition.state_changed = true;
         }
-        let contract = self.contract_builder.contract();
+        let contract = self.builder.contract();
         effects
             .transition
-            .add(self.state_machine.promote_attached(contract, context));
+            .add(self.drift.promote_attached(contract, context));
     }
 
     /// The user said yes to these words of the agent.
@@ -405,13 +399,13 @@ impl SessionEngine {
         self.current_rules().record_consent(words);
         let kept = sanitize_consent(words);
         self.preload.push(|| BufferedEvent::Consent(kept.clone()));
-        let mut all = self.state_machine.state().consent.words.clone();
+        let mut all = self.drift.state().consent.words.clone();
         all.retain(|known| *known != kept);
         all.push(kept);
         if let Some(rules) = self.rules.as_ref().filter(|_| self.preload.is_loaded()) {
             all.drain(..all.len().saturating_sub(rules.consents().len()));
         }
-        self.state_machine.set_consents(all, at);
+        self.drift.set_consents(all, at);
     }
 
     /// Drops what the user said yes to where another task ended it. Whether there was anything.
@@ -419,9 +413,9 @@ impl SessionEngine {
         let rules = self.rules.as_ref();
         let is_over = self.preload.is_loaded()
             && rules.is_some_and(|rules| rules.consents().is_empty())
-            && !self.state_machine.state().consent.words.is_empty();
+            && !self.drift.state().consent.words.is_empty();
         if is_over {
-            self.state_machine.set_consents(Vec::new(), at);
+            self.drift.set_consents(Vec::new(), at);
         }
         is_over
     }
@@ -433,10 +427,10 @@ impl SessionEngine {
             .filter(|one| one.action.is_change() || one.assessment.score < ON_GOAL_FROM);
         let score = scores.map(|one| one.assessment.score).min()?;
         let before = self.last_score.replace(score);
-        if !self.contract_builder.is_complete() || !self.preload.is_loaded() {
+        if !self.builder.is_complete() || !self.preload.is_loaded() {
             return None;
         }
-        let state = self.state_machine.state();
+        let state = self.drift.state();
         let interval = u64::from(self.policy.check_interval.max(1));
         let is_due = state.prompts.saturating_sub(state.judged_at_prompt) >= interval;
         let is_hard = response.iter().any(|one| has_hard_finding(&one.assessment));
@@ -451,7 +445,7 @@ impl SessionEngine {
 
     /// The rules, held to the contract as it is now.
     pub(crate) fn current_rules(&mut self) -> &mut Rules {
-        let (contract, version) = (self.contract_builder.contract(), self.contract_builder.version());
+        let (contract, version) = (self.builder.contract(), self.builder.version());
         let rules = self
             .rules
             .get_or_insert_with(|| Rules::new(contract.clone(), self.root.as_deref()));
@@ -467,35 +461,35 @@ impl SessionEngine {
 impl SessionEngine {
     /// What the agent is held to, with what a person changed.
     pub fn contract(&self) -> &GoalContract {
-        self.contract_builder.contract()
+        self.builder.contract()
     }
 
     /// The same, without what a person changed.
     pub fn typed_contract(&self) -> &GoalContract {
-        self.contract_builder.typed_contract()
+        self.builder.typed_contract()
     }
 
     /// The same, as if these prompts were typed now. The engine does not take them in.
     pub fn typed_contract_with<'a>(&self, prompts: impl IntoIterator<Item = &'a str>) -> GoalContract {
         let mut prompts = prompts.into_iter().peekable();
         if prompts.peek().is_none() {
-            return self.contract_builder.typed_contract().clone();
+            return self.builder.typed_contract().clone();
         }
-        let mut contract_builder = self.contract_builder.clone();
+        let mut builder = self.builder.clone();
         for prompt in prompts {
-            contract_builder.add_prompt(prompt);
+            builder.add_prompt(prompt);
         }
-        contract_builder.typed_contract().clone()
+        builder.typed_contract().clone()
     }
 
     /// Where the session stands.
     pub fn state(&self) -> &DriftState {
-        self.state_machine.state()
+        self.drift.state()
     }
 
     /// At which point the session is, for verdicts that come later.
     pub fn position(&self) -> Position {
-        self.state_machine.position()
+        self.drift.position()
     }
 
     /// The folder that relative paths are meant from.
@@ -524,32 +518,32 @@ impl SessionEngine {
 
     /// The correction that waits to be said.
     pub fn pending_correction(&self) -> Option<&Correction> {
-        self.state_machine.pending_correction()
+        self.drift.pending_correction()
     }
 
     /// The tool call that the correction which waits to be said is about.
     pub fn pending_call(&self) -> Option<&str> {
-        self.state_machine.pending_call()
+        self.drift.pending_call()
     }
 
     /// The correction that is to be said now, if one is; `with_prompt`: together with a prompt that was not taken in yet.
     pub fn deliverable_correction(&self, now: OffsetDateTime, with_prompt: bool) -> Option<&Correction> {
-        self.state_machine.deliverable_correction(now, with_prompt)
+        self.drift.deliverable_correction(now, with_prompt)
     }
 
     /// What waits to be said, to be looked at under a prompt that was not taken in yet. `None`: the prompt has no bearing.
     pub fn pending_recheck(&self) -> Option<PendingRecheck> {
         Some(PendingRecheck {
-            contract_builder: self.contract_builder.clone(),
+            builder: self.builder.clone(),
             rules: self.rules.clone().filter(|_| self.preload.is_loaded()),
             last_answer: self.last_answer.clone(),
-            violation: self.state_machine.pending_violation()?.clone(),
+            violation: self.drift.pending_violation()?.clone(),
         })
     }
 
     /// Whether a subagent did what the correction that waits to be said is about.
     pub fn is_pending_delegated(&self) -> bool {
-        self.state_machine.is_pending_delegated()
+        self.drift.is_pending_delegated()
     }
 
     /// Whether it is not known yet if the user allowed this call, though a fact is found of it.
@@ -561,8 +555,8 @@ impl SessionEngine {
     pub fn note_call_ended(&mut self, call: &str, failed: bool) {
         self.permissions.ended(call, failed);
         if failed {
-            let contract = self.contract_builder.contract();
-            self.state_machine
+            let contract = self.builder.contract();
+            self.drift
                 .retain_attached(contract, |one| one.call.as_deref() != Some(call));
         }
     }
@@ -570,22 +564,22 @@ impl SessionEngine {
     /// A correction was put before the agent, as it is given here. Whether it is still the one of the state.
     pub fn mark_delivered(&mut self, said: &Correction, at: OffsetDateTime) -> bool {
         self.current_rules().request_revert();
-        self.state_machine.mark_delivered(said, at)
+        self.drift.mark_delivered(said, at)
     }
 
     /// What was said last was taken back before the agent read it. Whether anything was.
     pub fn mark_undelivered(&mut self, at: OffsetDateTime) -> bool {
-        self.state_machine.mark_undelivered(at)
+        self.drift.mark_undelivered(at)
     }
 
     /// A person had the correction of the state forgotten.
     pub fn clear_correction(&mut self, at: OffsetDateTime) {
-        self.state_machine.clear_correction(at);
+        self.drift.clear_correction(at);
     }
 
     /// The question whether a response is on goal.
     pub fn verdict_request(&self, response: &[AssessedAction]) -> JudgeRequest {
-        let position = self.state_machine.position();
+        let position = self.drift.position();
         self.request(response, RequestKind::Verdict { position })
     }
 
@@ -599,51 +593,46 @@ impl SessionEngine {
     }
 
     fn request(&self, response: &[AssessedAction], asked: RequestKind) -> JudgeRequest {
-        let contract = self.contract_builder.contract().clone();
+        let contract = self.builder.contract().clone();
         JudgeRequest::new(contract, self.root.as_deref(), response, asked)
     }
 
     /// A judge is being asked, for this reason.
-    pub fn judge_requested(&mut self, judge_trigger: JudgeTrigger, at: OffsetDateTime) {
-        if judge_trigger == JudgeTrigger::Suspicion {
+    pub fn judge_requested(&mut self, trigger: JudgeTrigger, at: OffsetDateTime) {
+        if trigger == JudgeTrigger::Suspicion {
             self.suspicions += 1;
         }
-        self.state_machine.judge_requested(at);
+        self.drift.judge_requested(at);
     }
 
     /// A model's verdict on a response.
     pub fn apply_verdict(
         &mut self,
-        judge_request: &JudgeRequest,
+        request: &JudgeRequest,
         verdict: &DriftVerdict,
         context: &EventContext,
     ) -> Transition {
-        let RequestKind::Verdict { position } = *judge_request.kind() else {
+        let RequestKind::Verdict { position } = *request.kind() else {
             return Transition::default();
         };
-        let contract = self.contract_builder.contract();
-        self.state_machine.apply_verdict(
-            judge_request.response(),
-            verdict,
-            position,
-            contract,
-            context.clone(),
-        )
+        let contract = self.builder.contract();
+        self.drift
+            .apply_verdict(request.response(), verdict, position, contract, context.clone())
     }
 
     /// A model's words for the demand that waits to be said. Whether it still waits.
     pub fn apply_forced_recovery(
         &mut self,
-        judge_request: &JudgeRequest,
+        request: &JudgeRequest,
         recovery: &ForcedRecovery,
         at: OffsetDateTime,
     ) -> bool {
-        let RequestKind::ForcedRecovery { correction, .. } = judge_request.kind() else {
+        let RequestKind::ForcedRecovery { correction, .. } = request.kind() else {
             return false;
         };
         let id: &CorrectionId = correction;
-        self.state_machine
-            .apply_forced_recovery(id, recovery, judge_request.contract(), at)
+        self.drift
+            .apply_forced_recovery(id, recovery, request.contract(), at)
     }
 
     /// Looks at everything that was done since the last look. `None`: nothing was.

@@ -178,7 +178,7 @@ pub struct StoredHistory {
 /// What an engine has in mind, copied out to be brought together with what is stored: that takes long, and the engine goes on
 /// meanwhile.
 pub struct PendingLoad {
-    contract_builder: GoalContractBuilder,
+    builder: GoalContractBuilder,
     version: u64,
     root: Option<String>,
     consents: Vec<String>,
@@ -188,7 +188,7 @@ pub struct PendingLoad {
 /// What is stored of a session, half taken over.
 pub struct MergedHistory {
     /// What the session is held to by all that is known, if it is still at that version.
-    contract_builder: GoalContractBuilder,
+    builder: GoalContractBuilder,
     version: u64,
     inputs: ContractInputs,
     catch_up: CatchUp,
@@ -198,7 +198,7 @@ impl PendingLoad {
     /// Brings it together with what is stored.
     pub fn merge(self, stored: StoredHistory) -> MergedHistory {
         let Self {
-            mut contract_builder,
+            mut builder,
             version,
             root,
             consents,
@@ -215,11 +215,11 @@ impl PendingLoad {
             !events
                 .any(|event| matches!(event, BufferedEvent::Prompt { prompt: typed, .. } if typed == prompt))
         });
-        let before = resume(&mut contract_builder, inputs.clone());
+        let before = resume(&mut builder, inputs.clone());
         let mut catch_up = CatchUp::new(before, root.as_deref(), &consents, &allowed, steps, &events);
         catch_up.follow(&events);
         MergedHistory {
-            contract_builder,
+            builder,
             version,
             inputs,
             catch_up,
@@ -228,21 +228,21 @@ impl PendingLoad {
 }
 
 /// What is stored about an agreement from before it was seen. How it stood then is returned.
-fn resume(contract_builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalContractBuilder {
-    let mut before = contract_builder.resume(inputs.task, inputs.prompts);
+fn resume(builder: &mut GoalContractBuilder, inputs: ContractInputs) -> GoalContractBuilder {
+    let mut before = builder.resume(inputs.task, inputs.prompts);
     before.set_edits(inputs.edits.clone());
-    contract_builder.set_edits(inputs.edits);
+    builder.set_edits(inputs.edits);
     before
 }
 
-fn refresh_contract(contract_builder: &mut GoalContractBuilder, inputs: ContractInputs) {
-    contract_builder.set_task(inputs.task, inputs.prompts);
-    contract_builder.set_edits(inputs.edits);
+fn refresh_contract(builder: &mut GoalContractBuilder, inputs: ContractInputs) {
+    builder.set_task(inputs.task, inputs.prompts);
+    builder.set_edits(inputs.edits);
 }
 
 /// A contract that is read again: prompts are read without the engine, which goes on meanwhile.
 pub struct ContractRefresh {
-    contract_builder: GoalContractBuilder,
+    builder: GoalContractBuilder,
     version: u64,
     inputs: ContractInputs,
 }
@@ -260,35 +260,35 @@ impl SessionEngine {
 
     /// Whether what the conversation is about is known from its beginning on.
     pub fn is_contract_complete(&self) -> bool {
-        self.contract_builder.is_complete()
+        self.builder.is_complete()
     }
 
     /// What was typed in this history before anything of it was seen, oldest first.
     pub fn inherit_prompts(&mut self, prompts: &[String]) {
-        self.contract_builder.inherit_prompts(prompts);
+        self.builder.inherit_prompts(prompts);
     }
 
     /// Another task is in work: what was typed for the last one is none of its.
     pub fn switch_task(&mut self) {
-        self.contract_builder.switch_task();
+        self.builder.switch_task();
     }
 
     /// Reads again what the session is held to.
     pub fn begin_contract_refresh(&self, inputs: ContractInputs) -> ContractRefresh {
         ContractRefresh {
-            contract_builder: self.contract_builder.clone(),
-            version: self.contract_builder.version(),
+            builder: self.builder.clone(),
+            version: self.builder.version(),
             inputs,
         }
     }
 
     /// Takes over a contract that was read again.
     pub fn finish_contract_refresh(&mut self, refresh: ContractRefresh) {
-        if self.contract_builder.version() == refresh.version {
-            self.contract_builder = refresh.contract_builder;
+        if self.builder.version() == refresh.version {
+            self.builder = refresh.builder;
             self.rules_version = None;
         } else {
-            refresh_contract(&mut self.contract_builder, refresh.inputs);
+            refresh_contract(&mut self.builder, refresh.inputs);
         }
     }
 
@@ -301,7 +301,7 @@ impl SessionEngine {
         self.preload.is_state_loaded = true;
         let prompts = std::mem::take(&mut self.preload.prompts);
         match state {
-            Some(state) => self.state_machine.resume(state, &prompts, at),
+            Some(state) => self.drift.resume(state, &prompts, at),
             None => Transition {
                 state_changed: true,
                 ..Transition::default()
@@ -311,11 +311,11 @@ impl SessionEngine {
 
     /// What is to be brought together with what is stored.
     pub fn begin_load(&self) -> PendingLoad {
-        let mut consents = self.state_machine.state().consent.words.clone();
+        let mut consents = self.drift.state().consent.words.clone();
         consents.retain(|words| self.preload.consents().all(|since| since != words));
         PendingLoad {
-            contract_builder: self.contract_builder.clone(),
-            version: self.contract_builder.version(),
+            builder: self.builder.clone(),
+            version: self.builder.version(),
             root: self.root.clone(),
             consents,
             events: self.preload.buffer.clone(),
@@ -330,26 +330,26 @@ impl SessionEngine {
             return Reassessed::default();
         }
         let MergedHistory {
-            contract_builder,
+            builder,
             version,
             inputs,
             mut catch_up,
         } = loading;
-        if self.contract_builder.version() == version {
-            self.contract_builder = contract_builder;
+        if self.builder.version() == version {
+            self.builder = builder;
             self.rules_version = None;
         } else {
-            resume(&mut self.contract_builder, inputs);
+            resume(&mut self.builder, inputs);
         }
         let buffer = std::mem::take(&mut self.preload.buffer);
         catch_up.follow(&buffer);
         let (mut rules, mut found) = catch_up.into_parts();
-        rules.set_contract(self.contract_builder.contract().clone());
+        rules.set_contract(self.builder.contract().clone());
         // They stay open until something is concluded: something may be typed before that.
         found.retain(&self.preload.unresolved);
-        if rules.consents() != self.state_machine.state().consent.words {
-            let latest = self.state_machine.state().updated_at;
-            self.state_machine.set_consents(rules.consents().to_vec(), latest);
+        if rules.consents() != self.drift.state().consent.words {
+            let latest = self.drift.state().updated_at;
+            self.drift.set_consents(rules.consents().to_vec(), latest);
             found.is_consent_new = true;
         }
         self.rules = Some(rules);
@@ -367,7 +367,7 @@ impl SessionEngine {
             mut failed,
             is_consent_new,
         } = found;
-        if !self.contract_builder.is_complete() {
+        if !self.builder.is_complete() {
             for one in unresolved.iter_mut().chain(&mut failed) {
                 one.assessment = certain_findings(one.assessment.clone(), true);
             }
@@ -381,10 +381,10 @@ impl SessionEngine {
         let is_on_goal = guesses.is_empty() && facts.iter().all(|one| one.assessment.score >= ON_GOAL_FROM);
         let mut effects = Effects::default();
         if is_on_goal || (!is_overtaken && facts.iter().any(|one| has_hard_finding(&one.assessment))) {
-            let contract = self.contract_builder.contract().clone();
-            effects.transition = self.state_machine.on_response(&facts, &contract, context.clone());
+            let contract = self.builder.contract().clone();
+            effects.transition = self.drift.on_response(&facts, &contract, context.clone());
         }
-        if !is_overtaken && !guesses.is_empty() && self.contract_builder.is_complete() {
+        if !is_overtaken && !guesses.is_empty() && self.builder.is_complete() {
             effects
                 .judge_requests
                 .push((self.verdict_request(&guesses), Some(JudgeTrigger::Suspicion)));
@@ -406,7 +406,7 @@ impl SessionEngine {
 impl ContractRefresh {
     /// Reads the prompts, which takes long.
     pub fn parse(mut self) -> Self {
-        refresh_contract(&mut self.contract_builder, self.inputs.clone());
+        refresh_contract(&mut self.builder, self.inputs.clone());
         self
     }
 }
@@ -414,7 +414,7 @@ impl ContractRefresh {
 /// Rules that know what is stored of a session, on their way through what happened since.
 struct CatchUp {
     /// What the session was held to before, then what it is held to now.
-    contract_builder: GoalContractBuilder,
+    builder: GoalContractBuilder,
     rules: Rules,
     /// What was done before.
     known: HashSet<StepId>,
@@ -451,14 +451,14 @@ impl Reassessed {
 impl CatchUp {
     /// From a session as it stood before, whose actions are `steps`. Those that are among `events` come with these.
     fn new(
-        contract_builder: GoalContractBuilder,
+        builder: GoalContractBuilder,
         root: Option<&str>,
         consents: &[String],
         allowed: &HashSet<String>,
         mut steps: Vec<StoredAction>,
         events: &[BufferedEvent],
     ) -> Self {
-        let mut rules = Rules::new(contract_builder.contract().clone(), root);
+        let mut rules = Rules::new(builder.contract().clone(), root);
         for words in consents {
             rules.record_consent(words);
         }
@@ -478,7 +478,7 @@ impl CatchUp {
             rules.assess(&one.action, one.call.as_deref());
         }
         Self {
-            contract_builder,
+            builder,
             rules,
             known: steps.into_iter().map(|one| one.step).collect(),
             taken: 0,
@@ -491,8 +491,8 @@ impl CatchUp {
         for event in events.iter().skip(self.taken) {
             match event {
                 BufferedEvent::Prompt { prompt, consents_to } => {
-                    let says_something = self.contract_builder.add_prompt(prompt);
-                    self.rules.set_contract(self.contract_builder.contract().clone());
+                    let says_something = self.builder.add_prompt(prompt);
+                    self.rules.set_contract(self.builder.contract().clone());
                     self.rules.record_prompt();
                     // Whoever knew nothing of the session took a "yes" for what it is about.
                     if let Some(words) = consents_to.as_ref().filter(|_| !says_something) {

@@ -15,7 +15,7 @@ const SHORTEST: usize = 3;
 
 /// What waits to be said, as it looks under a prompt that the engine has not taken in yet.
 pub struct PendingRecheck {
-    pub(crate) contract_builder: GoalContractBuilder,
+    pub(crate) builder: GoalContractBuilder,
     /// `None`: what was done before is not known yet.
     pub(crate) rules: Option<Rules>,
     pub(crate) last_answer: Option<String>,
@@ -25,11 +25,11 @@ pub struct PendingRecheck {
 impl PendingRecheck {
     /// Whether it is still right under the prompt.
     pub fn still_applies(mut self, prompt: &str) -> bool {
-        let says_something = self.contract_builder.add_prompt(prompt);
+        let says_something = self.builder.add_prompt(prompt);
         let Some(mut rules) = self.rules else {
             return false;
         };
-        rules.set_contract(self.contract_builder.contract().clone());
+        rules.set_contract(self.builder.contract().clone());
         if let Some(words) = consented_text(says_something, prompt, self.last_answer.as_deref()) {
             rules.record_consent(words);
         }
@@ -38,7 +38,7 @@ impl PendingRecheck {
             prompt,
             last_answer: self.last_answer.as_deref(),
         };
-        still_applies(&self.violation, self.contract_builder.contract(), rules, &spoken)
+        still_applies(&self.violation, self.builder.contract(), rules, &spoken)
     }
 }
 

@@ -202,7 +202,7 @@ impl SessionEngine {
             has_objection: false,
             arrived_at: context.at,
         };
-        let mut transition = self.state_machine.on_prompt(spoken, context.at);
+        let mut transition = self.drift.on_prompt(spoken, context.at);
         let new_prompt = NewPrompt {
             says_something: false,
             prompt: "",
@@ -214,7 +214,7 @@ impl SessionEngine {
     /// A correction counts as said. The rules do not learn of it: the agent of a recorded sequence never heard it, and what it
     /// did next was no answer.
     fn assume_delivered(&mut self, delivered: &Correction, at: OffsetDateTime) {
-        self.state_machine.mark_delivered(delivered, at);
+        self.drift.mark_delivered(delivered, at);
     }
 }
 

@@ -20,7 +20,7 @@ use std::borrow::Cow;
 #[derive(Serialize, Deserialize)]
 pub struct EngineSnapshot<'a, R = grov_scope::Memo> {
     #[serde(rename = "course")]
-    state_machine: Cow<'a, DriftStateMachine>,
+    drift: Cow<'a, DriftStateMachine>,
     #[serde(default, rename = "stretch")]
     batch: Cow<'a, ActionBatch>,
     #[serde(default)]
@@ -47,9 +47,9 @@ impl SessionEngine {
     /// start over with the next action.
     pub fn snapshot(&self, with_rules: bool) -> EngineSnapshot<'_, impl Serialize + '_> {
         let rules = self.rules.as_ref().filter(|_| with_rules);
-        let typed = self.contract_builder.typed_contract();
+        let typed = self.builder.typed_contract();
         EngineSnapshot {
-            state_machine: Cow::Borrowed(&self.state_machine),
+            drift: Cow::Borrowed(&self.drift),
             batch: Cow::Borrowed(&self.batch),
             last_answer: Cow::Borrowed(&self.last_answer),
             questions: Cow::Borrowed(&self.questions),
@@ -79,19 +79,19 @@ impl SessionEngine {
             let contract = rules_contract.unwrap_or_else(|| typed.clone());
             Rules::restore(contract, root, memo)
         });
-        let mut contract_builder = GoalContractBuilder::new(reader);
-        contract_builder.set_task(TaskGoal::default(), typed.instructions);
-        contract_builder.set_edits(edits.to_vec());
-        contract_builder.mark_complete();
+        let mut builder = GoalContractBuilder::new(reader);
+        builder.set_task(TaskGoal::default(), typed.instructions);
+        builder.set_edits(edits.to_vec());
+        builder.mark_complete();
         let mut preload = Preload::default();
         preload.mark_loaded();
         let mut engine = Self {
             policy,
             root: root.map(str::to_owned),
-            contract_builder,
+            builder,
             rules,
             rules_version: None,
-            state_machine: snapshot.state_machine.into_owned().with_policy(policy),
+            drift: snapshot.drift.into_owned().with_policy(policy),
             last_answer: snapshot.last_answer.into_owned(),
             questions: snapshot.questions.into_owned(),
             permissions: snapshot.permissions.into_owned(),

@@ -84,7 +84,7 @@ pub struct DriftStateMachine {
     raised_escalation: bool,
     /// Changing responses since the last correction was created.
     #[serde(rename = "since")]
-    responses_since_correction: usize,
+    since_correction: usize,
     /// Changing responses so far.
     responses: u64,
     /// How often a forced action was demanded.
@@ -123,7 +123,7 @@ impl DriftStateMachine {
             recent: VecDeque::new(),
             violation: Violation::default(),
             raised_escalation: false,
-            responses_since_correction: MIN_PAUSE,
+            since_correction: MIN_PAUSE,
             responses: 0,
             forced_demands: 0,
             action_instead: None,
@@ -233,7 +233,7 @@ impl DriftStateMachine {
         let mut ignored = None;
         if !is_delegated {
             self.responses += 1;
-            self.responses_since_correction = self.responses_since_correction.saturating_add(1);
+            self.since_correction = self.since_correction.saturating_add(1);
             ignored = self.resolve_correction(score, !followed.is_empty(), context.at, &mut transition);
             if let Some(score) = score {
                 self.push_score(score);
@@ -710,7 +710,7 @@ impl DriftStateMachine {
         }
         let doubtful = self.recent.iter().filter(|score| **score < ON_GOAL_FROM);
         let persists = self.state.escalation > 0 || doubtful.count() >= 3;
-        persists && self.responses_since_correction >= MIN_PAUSE
+        persists && self.since_correction >= MIN_PAUSE
     }
 
     fn may_correct(&self) -> bool {

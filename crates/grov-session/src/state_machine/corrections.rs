@@ -93,7 +93,7 @@ impl DriftStateMachine {
             outcome: None,
         };
         correction.text = self.render(&correction, &self.all_issues(), contract);
-        self.responses_since_correction = 0;
+        self.since_correction = 0;
         self.state.correction = Some(correction.clone());
         transition.state_changed = true;
         transition.new_correction = Some((place, correction));

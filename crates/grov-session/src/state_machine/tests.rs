@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// A session that is followed, with a clock and ids of its own.
 struct Session {
-    state_machine: DriftStateMachine,
+    drift: DriftStateMachine,
     contract: GoalContract,
     time: i64,
 }
@@ -30,7 +30,7 @@ impl Session {
     fn with_policy(policy: Policy) -> Self {
         let state = DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH);
         Self {
-            state_machine: DriftStateMachine::new(state, policy),
+            drift: DriftStateMachine::new(state, policy),
             contract: contract(),
             time: 0,
         }
@@ -48,7 +48,7 @@ impl Session {
     fn on_response(&mut self, response: &[AssessedAction]) -> Transition {
         let context = self.context();
         let contract = self.contract.clone();
-        self.state_machine.on_response(response, &contract, context)
+        self.drift.on_response(response, &contract, context)
     }
 
     /// One change with this score.
@@ -58,11 +58,8 @@ impl Session {
 
     fn deliver(&mut self) -> Option<Correction> {
         let context = self.context();
-        let pending = self
-            .state_machine
-            .deliverable_correction(context.at, false)?
-            .clone();
-        assert!(self.state_machine.mark_delivered(&pending, context.at));
+        let pending = self.drift.deliverable_correction(context.at, false)?.clone();
+        assert!(self.drift.mark_delivered(&pending, context.at));
         Some(pending)
     }
 
@@ -85,7 +82,7 @@ impl Session {
 
     /// A model's verdict on a response, before anything else happens.
     fn judge(&mut self, response: &[AssessedAction], score: u8) -> Transition {
-        let responses_since = self.state_machine.position();
+        let responses_since = self.drift.position();
         self.judge_since(response, score, responses_since)
     }
 
@@ -98,7 +95,7 @@ impl Session {
     ) -> Transition {
         let context = self.context();
         let contract = self.contract.clone();
-        self.state_machine
+        self.drift
             .apply_verdict(response, &verdict(score), responses_since, &contract, context)
     }
 
@@ -112,11 +109,11 @@ impl Session {
             has_objection,
             arrived_at: at,
         };
-        self.state_machine.on_prompt(spoken, at)
+        self.drift.on_prompt(spoken, at)
     }
 
     fn mode(&self) -> SessionMode {
-        self.state_machine.state().mode
+        self.drift.state().mode
     }
 }
 
@@ -175,7 +172,7 @@ fn an_ignored_correction_escalates_to_a_demand_and_the_demand_is_the_way_out() {
     let followed = session.on_response(&[assessed(undo, Rule::Constraint, 3)]);
     assert_eq!(outcomes(&followed), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
-    assert_eq!(session.state_machine.state().failed_recoveries, 0);
+    assert_eq!(session.drift.state().failed_recoveries, 0);
 }
 
 #[test]
@@ -196,7 +193,7 @@ fn a_demand_is_not_repeated_for_ever() {
 fn reading_neither_clears_nor_fails() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
-    let before = session.state_machine.state().clone();
+    let before = session.drift.state().clone();
     for file in ["README.md", "src/a.rs", "web/theme.css"] {
         let transition = session.on_response(&[assessed(read(file), Rule::Scope, 10)]);
         assert_eq!(transition, Transition::default(), "{file}");
@@ -206,7 +203,7 @@ fn reading_neither_clears_nor_fails() {
         session.on_response(&[assessed(tests, Rule::Scope, 10)]),
         Transition::default()
     );
-    assert_eq!(*session.state_machine.state(), before);
+    assert_eq!(*session.drift.state(), before);
 }
 
 #[test]
@@ -247,7 +244,7 @@ fn being_on_goal_again_is_a_recovery() {
     let transition = session.change("src/auth/token.ts", Rule::Scope, 9);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Followed]);
     assert_eq!(session.mode(), SessionMode::Normal);
-    assert_eq!(session.state_machine.state().escalation, 0);
+    assert_eq!(session.drift.state().escalation, 0);
 }
 
 #[test]
@@ -333,13 +330,13 @@ fn what_waits_is_dropped_by_a_prompt_unless_it_is_a_fact() {
         session.change("web/theme.css", rule, 3);
         let now = session.context().at;
         assert_eq!(
-            session.state_machine.deliverable_correction(now, true).is_none(),
+            session.drift.deliverable_correction(now, true).is_none(),
             is_dropped
         );
         let transition = session.prompt();
         assert_eq!(transition.expired, usize::from(is_dropped));
-        assert_eq!(session.state_machine.pending_correction().is_none(), is_dropped);
-        assert_eq!(session.state_machine.state().escalation, u8::from(!is_dropped));
+        assert_eq!(session.drift.pending_correction().is_none(), is_dropped);
+        assert_eq!(session.drift.state().escalation, u8::from(!is_dropped));
     }
 }
 
@@ -361,16 +358,13 @@ fn what_is_taken_back_waits_again() {
     session.change("web/theme.css", Rule::Tangent, 3);
     let said = session.deliver().unwrap();
     let now = session.context().at;
-    assert!(session.state_machine.mark_undelivered(now));
+    assert!(session.drift.mark_undelivered(now));
     assert_eq!(
-        session
-            .state_machine
-            .pending_correction()
-            .map(|one| one.id.clone()),
+        session.drift.pending_correction().map(|one| one.id.clone()),
         Some(said.id)
     );
-    assert!(session.state_machine.state().said.is_empty());
-    assert!(!session.state_machine.mark_undelivered(now));
+    assert!(session.drift.state().said.is_empty());
+    assert!(!session.drift.mark_undelivered(now));
 }
 
 fn verdict(score: u8) -> DriftVerdict {
@@ -405,7 +399,7 @@ fn a_model_that_disagrees_takes_back_what_was_not_said_yet_but_no_fact() {
         let response = [one];
         session.on_response(&response);
         session.judge(&response, 9);
-        assert_eq!(session.state_machine.pending_correction().is_none(), is_withdrawn);
+        assert_eq!(session.drift.pending_correction().is_none(), is_withdrawn);
         assert_eq!(session.mode() == SessionMode::Normal, is_withdrawn);
     }
 }
@@ -415,7 +409,7 @@ fn a_verdict_that_comes_late_says_nothing() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.on_response(&response);
-    let responses_since = session.state_machine.position();
+    let responses_since = session.drift.position();
     session.change("src/auth/token.ts", Rule::Scope, 10);
     let transition = session.judge_since(&response, 2, responses_since);
     assert_eq!(transition, Transition::default());
@@ -424,7 +418,7 @@ fn a_verdict_that_comes_late_says_nothing() {
 #[test]
 fn without_corrections_the_state_is_followed_in_silence() {
     let mut session = Session::new();
-    session.state_machine.policy.corrects = false;
+    session.drift.policy.corrects = false;
     for number in 0..10 {
         let transition = session.change(&format!("{number}.css"), Rule::Constraint, 1);
         assert_eq!(level_of(&transition), None);
@@ -436,14 +430,14 @@ fn without_corrections_the_state_is_followed_in_silence() {
 fn a_session_goes_on_from_what_was_stored() {
     let mut session = Session::new();
     session.told_of("web/theme.css", Rule::Constraint, 3);
-    let stored = session.state_machine.state().clone();
+    let stored = session.drift.state().clone();
 
     let mut later = Session::new();
     later.time = 1000;
     later
-        .state_machine
+        .drift
         .resume(stored.clone(), &[], OffsetDateTime::UNIX_EPOCH);
-    assert_eq!(*later.state_machine.state(), stored);
+    assert_eq!(*later.drift.state(), stored);
     let transition = later.change("web/button.tsx", Rule::Constraint, 3);
     assert_eq!(outcomes(&transition), [CorrectionOutcome::Ignored]);
     assert_eq!(level_of(&transition), Some(CorrectionLevel::Halt));
@@ -454,11 +448,11 @@ fn times_of_change_rise_also_when_the_clock_is_put_back() {
     let mut session = Session::new();
     session.time = 5000;
     session.change("web/theme.css", Rule::Tangent, 3);
-    let before = session.state_machine.state().updated_at;
+    let before = session.drift.state().updated_at;
     session.time = 0;
     session.change("web/button.css", Rule::Tangent, 3);
     session.prompt();
-    assert!(session.state_machine.state().updated_at > before);
+    assert!(session.drift.state().updated_at > before);
 }
 
 #[test]
@@ -477,17 +471,17 @@ fn a_doubt_of_rules_is_told_mildly_twice_and_never_escalates() {
     let spoken: Vec<usize> = (0..20).filter(|place| levels[*place].is_some()).collect();
     assert_eq!(spoken, [2, 5]);
     assert_eq!(levels[2], Some(CorrectionLevel::Correct));
-    let state = session.state_machine.state();
+    let state = session.drift.state();
     assert_eq!((state.escalation, state.failed_recoveries), (0, 0));
     assert_eq!(session.mode(), SessionMode::Drifted);
 
     // A prompt alone changes nothing; under another goal it may be told again.
     session.prompt();
-    session.state_machine.on_new_request();
+    session.drift.on_new_request();
     session.doubted();
     assert_eq!(level_of(&session.change("docs/more.md", Rule::Tangent, 2)), None);
     session.prompt();
-    session.state_machine.on_new_request();
+    session.drift.on_new_request();
     session.contract.goal = "Translate the manual".to_owned();
     session.doubted();
     assert!(level_of(&session.change("docs/last.md", Rule::Tangent, 2)).is_some());
@@ -507,7 +501,7 @@ fn a_model_that_agrees_makes_more_of_a_doubt_that_was_told() {
     session.deliver().unwrap();
     session.judge(&response, 3);
     session.change("web/button.tsx", Rule::Constraint, 3);
-    assert_eq!(session.state_machine.state().failed_recoveries, 1);
+    assert_eq!(session.drift.state().failed_recoveries, 1);
 }
 
 #[test]
@@ -525,7 +519,7 @@ fn a_verdict_that_comes_after_the_next_prompt_says_nothing() {
     let mut session = Session::new();
     let response = [assessed(edit("web/theme.css", "x"), Rule::Scope, 4)];
     session.on_response(&response);
-    let responses_since = session.state_machine.position();
+    let responses_since = session.drift.position();
     session.prompt();
     let transition = session.judge_since(&response, 2, responses_since);
     assert_eq!(transition, Transition::default());
@@ -579,7 +573,7 @@ fn a_prompt_does_not_overtake_what_was_said_with_it() {
         has_objection: false,
         arrived_at,
     };
-    let transition = session.state_machine.on_prompt(spoken, at);
+    let transition = session.drift.on_prompt(spoken, at);
     assert_eq!(outcomes(&transition), []);
     assert_eq!(session.mode(), SessionMode::Drifted);
     let followed = bash(
@@ -597,11 +591,11 @@ fn what_did_not_happen_is_dismissed_and_leaves_nothing_behind() {
     let mut one = assessed(edit("web/theme.css", "x"), Rule::Constraint, 3);
     one.call = Some("call".to_owned());
     session.on_response(&[one]);
-    assert_eq!(session.state_machine.pending_call(), Some("call"));
+    assert_eq!(session.drift.pending_call(), Some("call"));
     let at = session.context().at;
-    assert_eq!(session.state_machine.drop_pending(at).expired, 1);
+    assert_eq!(session.drift.drop_pending(at).expired, 1);
     assert_eq!((session.deliver(), session.mode()), (None, SessionMode::Normal));
-    assert_eq!(session.state_machine.state().escalation, 0);
+    assert_eq!(session.drift.state().escalation, 0);
 }
 
 #[test]
@@ -668,7 +662,7 @@ proptest! {
                 Event::Prompt => session.prompt(),
                 Event::TakenBack => {
                     let at = session.context().at;
-                    if session.state_machine.mark_undelivered(at) {
+                    if session.drift.mark_undelivered(at) {
                         texts.pop();
                     }
                     Transition::default()
@@ -680,7 +674,7 @@ proptest! {
             for outcome in outcomes(&transition) {
                 ignored += usize::from(outcome == CorrectionOutcome::Ignored);
             }
-            let state = session.state_machine.state();
+            let state = session.drift.state();
             if state.mode == SessionMode::Normal {
                 ignored = 0;
             }
@@ -694,11 +688,11 @@ proptest! {
         session.change("src/auth/token.ts", Rule::Scope, 10);
         session.prompt();
         session.change("src/auth/token.ts", Rule::Scope, 10);
-        prop_assert!(session.mode() == SessionMode::Normal || session.state_machine.pending_correction().is_some());
+        prop_assert!(session.mode() == SessionMode::Normal || session.drift.pending_correction().is_some());
         session.deliver();
         session.change("src/auth/token.ts", Rule::Scope, 10);
         prop_assert_eq!(session.mode(), SessionMode::Normal);
-        prop_assert_eq!(&session.state_machine.state().correction, &None);
+        prop_assert_eq!(&session.drift.state().correction, &None);
     }
 }
 
@@ -710,11 +704,7 @@ fn a_fact_stays_one_over_a_restart() {
         DriftState::new(ClientSessionId::new("s"), OffsetDateTime::UNIX_EPOCH),
         Policy::default(),
     );
-    again.resume(
-        session.state_machine.state().clone(),
-        &[],
-        OffsetDateTime::UNIX_EPOCH,
-    );
+    again.resume(session.drift.state().clone(), &[], OffsetDateTime::UNIX_EPOCH);
     // What is well does not make it moot: it was never said.
     let response = [assessed(edit("src/auth/token.ts", "x"), Rule::Scope, 9)];
     again.on_response(&response, &contract(), session.context());

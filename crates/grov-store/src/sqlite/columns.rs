@@ -307,34 +307,19 @@ macro_rules! names {
 }
 
 names! {
-    ActionType: Self::as_str, |name| Some(Self::from_name(name));
+    ActionType: Self::as_str, |name| Some(Self::from_name(name).unwrap_or_default());
     CallOutcome: Self::as_str, Self::from_name;
     CorrectionLevel: Self::as_str, Self::from_name;
     CorrectionOutcome: Self::as_str, Self::from_name;
     GoalEditKind: Self::as_str, Self::from_name;
     GuardVerdict: Self::as_str, Self::from_name;
-    JudgedBy: judge_name, judge_of_name;
+    JudgedBy: Self::as_str, Self::from_name;
     Purpose: Self::as_str, Self::from_name;
     SessionMode: Self::as_str, Self::from_name;
     SessionStatus: Self::as_str, Self::from_name;
     TaskStatus: Self::as_str, Self::from_name;
     TaskType: Self::as_str, Self::from_name;
     TriggerReason: Self::as_str, Self::from_name;
-}
-
-fn judge_name(judge: JudgedBy) -> &'static str {
-    match judge {
-        JudgedBy::Model => "model",
-        JudgedBy::Rules => "rules",
-    }
-}
-
-fn judge_of_name(name: &str) -> Option<JudgedBy> {
-    match name {
-        "model" => Some(JudgedBy::Model),
-        "rules" => Some(JudgedBy::Rules),
-        _ => None,
-    }
 }
 
 impl ToColumn for ExchangeKind {

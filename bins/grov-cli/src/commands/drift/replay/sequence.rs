@@ -73,7 +73,7 @@ fn merged(mut list: Vec<String>, more: Option<&[String]>) -> Vec<String> {
 }
 
 fn sketch(told: &Told) -> ActionSketch {
-    let action_type = ActionType::from_name(&told.action_type);
+    let action_type = ActionType::from_name(&told.action_type).unwrap_or_default();
     let mut sketch = ActionSketch::empty(action_type);
     if action_type == ActionType::Bash
         && let Some(command) = &told.command
