@@ -21,46 +21,28 @@ enum Form {
 /// A program that takes a password on its command line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Program {
+    /// The endings of its names, with what follows a name that is short.
+    pub(crate) keywords: &'static [&'static str],
     options: &'static [&'static str],
     form: Form,
 }
 
-impl Program {
-    pub(crate) const fn password(options: &'static [&'static str]) -> Self {
-        Self {
-            options,
-            form: Form::Password,
-        }
-    }
-
-    pub(crate) const fn attached_password(options: &'static [&'static str]) -> Self {
-        Self {
-            options,
-            form: Form::Attached,
-        }
-    }
-
-    pub(crate) const fn user_and_password(options: &'static [&'static str]) -> Self {
-        Self {
-            options,
-            form: Form::UserAndPassword(b':'),
-        }
-    }
-
-    pub(crate) const fn user_percent_password(options: &'static [&'static str]) -> Self {
-        Self {
-            options,
-            form: Form::UserAndPassword(b'%'),
-        }
-    }
-
-    pub(crate) const fn tagged_password(options: &'static [&'static str], tag: &'static str) -> Self {
-        Self {
-            options,
-            form: Form::Tagged(tag),
-        }
-    }
-}
+/// The programs that take a password on their command lines.
+#[rustfmt::skip]
+pub(crate) const PROGRAMS: [Program; 12] = [
+    Program { keywords: &["curl "], options: &["-u", "--user", "-U", "--proxy-user"], form: Form::UserAndPassword(b':') },
+    Program { keywords: &["sshpass "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["mysql", "mariadb"], options: &["-p"], form: Form::Attached },
+    Program { keywords: &[" login "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["redis-cli "], options: &["-a"], form: Form::Password },
+    Program { keywords: &["openssl "], options: &["-passin", "-passout", "-pass", "-k"], form: Form::Tagged("pass:") },
+    Program { keywords: &["sqlcmd "], options: &["-P"], form: Form::Password },
+    Program { keywords: &["http "], options: &["-a"], form: Form::UserAndPassword(b':') },
+    Program { keywords: &["mongosh ", "mongo ", "mongodump ", "mongorestore "], options: &["-p"], form: Form::Password },
+    Program { keywords: &["ldapsearch ", "ldapmodify ", "ldapadd "], options: &["-w"], form: Form::Password },
+    Program { keywords: &["smbclient "], options: &["-U"], form: Form::UserAndPassword(b'%') },
+    Program { keywords: &["zip "], options: &["-P"], form: Form::Password },
+];
 
 /// No option is looked for farther behind a program's name than this.
 const MAX_COMMAND: usize = 4096;
@@ -70,7 +52,7 @@ pub(crate) fn options(scan: &mut Scan<'_>, number: usize, keyword: Range<usize>)
     if keyword.start < scan.commands_until[number] {
         return;
     }
-    let program = crate::context::COMMANDS[number];
+    let program = PROGRAMS[number];
     let bytes = scan.bytes;
     // `mysqldump` is one of the family, `mysqld` and `mysql-client` are not.
     let name_end = Class::of("a-z").run(bytes, keyword.end, 16);

@@ -35,7 +35,7 @@ pub(crate) enum Context {
     Piped,
     /// A command-line flag whose value is the next word.
     Flag,
-    /// A program that takes a password on its command line, by number in [`COMMANDS`].
+    /// A program that takes a password on its command line, by number in [`command::PROGRAMS`].
     Command(usize),
     /// An XML element that is named like a secret.
     Element,
@@ -77,127 +77,37 @@ impl Context {
     }
 }
 
-/// The keywords, in any case, at least three bytes each.
-pub(crate) static CONTEXTS: &[(&str, Context)] = &[
-    ("<private", Context::Marked),
-    ("-----BEGIN ", Context::KeyBlock),
-    ("---- BEGIN ", Context::KeyBlock),
-    ("-----END ", Context::KeyTail),
-    ("Private-Lines:", Context::PuttyLines),
-    ("bearer ", Context::Bearer),
-    ("bearer: ", Context::Bearer),
-    ("basic ", Context::Basic),
-    ("MII", Context::KeyBody),
-    ("MHcCAQEEI", Context::KeyBody),
-    ("MIGHAgEAM", Context::KeyBody),
-    ("MC4CAQAwBQYDK2Vw", Context::KeyBody),
-    ("b3BlbnNzaC1rZXktdjEA", Context::KeyBody),
-    ("password ", Context::Said),
-    ("passwort ", Context::Said),
-    ("passphrase ", Context::Said),
-    ("secret ", Context::Said),
-    ("token ", Context::Said),
-    ("_authToken ", Context::Said),
-    ("password", Context::Quoted),
-    ("passwort", Context::Quoted),
-    ("kennwort", Context::Quoted),
-    ("contrase", Context::Quoted),
-    ("mot de passe", Context::Quoted),
-    ("senha", Context::Quoted),
-    ("пароль", Context::Quoted),
-    ("Пароль", Context::Quoted),
-    ("şifre", Context::Quoted),
-    ("hasło", Context::Quoted),
-    ("Hasło", Context::Quoted),
-    ("密码", Context::Quoted),
-    ("パスワード", Context::Quoted),
-    ("sudo -s ", Context::Piped),
-    ("-password", Context::Flag),
-    ("-passwd", Context::Flag),
-    ("-passphrase", Context::Flag),
-    ("-pass", Context::Flag),
-    ("-keypass", Context::Flag),
-    ("-storepass", Context::Flag),
-    ("-token", Context::Flag),
-    ("-secret", Context::Flag),
-    ("-secret-key", Context::Flag),
-    ("-secret-access-key", Context::Flag),
-    ("-api-key", Context::Flag),
-    ("-apikey", Context::Flag),
-    ("-api_key", Context::Flag),
-    ("-access-key", Context::Flag),
-    ("-auth-key", Context::Flag),
-    ("-authkey", Context::Flag),
-    ("-account-key", Context::Flag),
-    ("password>", Context::Element),
-    ("passwd>", Context::Element),
-    ("passphrase>", Context::Element),
-    ("secret>", Context::Element),
-    ("token>", Context::Element),
-    ("apikey>", Context::Element),
-    ("api-key>", Context::Element),
-    ("password is ", Context::Sentence),
-    ("passphrase is ", Context::Sentence),
-    ("password is:", Context::Sentence),
-    ("seed is ", Context::Sentence),
-    ("token is ", Context::Sentence),
-    ("secret is ", Context::Sentence),
-    ("api key is ", Context::Sentence),
-    ("secret key is ", Context::Sentence),
-    ("secret_access_key ", Context::Sentence),
-    ("identified by ", Context::Sql),
-    ("password '", Context::Sql),
-    ("password ", Context::Netrc),
-    (":5432:", Context::Pgpass),
-    ("define(", Context::Defined),
-    ("#define ", Context::Defined),
-    ("curl ", Context::Command(CURL)),
-    ("sshpass ", Context::Command(SSHPASS)),
-    ("mysql", Context::Command(MYSQL)),
-    ("mariadb", Context::Command(MYSQL)),
-    (" login ", Context::Command(LOGIN)),
-    ("redis-cli ", Context::Command(REDIS)),
-    ("openssl ", Context::Command(OPENSSL)),
-    ("sqlcmd ", Context::Command(SQLCMD)),
-    ("http ", Context::Command(HTTPIE)),
-    ("mongosh ", Context::Command(MONGO)),
-    ("mongo ", Context::Command(MONGO)),
-    ("mongodump ", Context::Command(MONGO)),
-    ("mongorestore ", Context::Command(MONGO)),
-    ("smbclient ", Context::Command(SMB)),
-    ("zip ", Context::Command(ZIP)),
-    ("ldapsearch ", Context::Command(LDAP)),
-    ("ldapmodify ", Context::Command(LDAP)),
-    ("ldapadd ", Context::Command(LDAP)),
-];
-
-const CURL: usize = 0;
-const SSHPASS: usize = 1;
-const MYSQL: usize = 2;
-const LOGIN: usize = 3;
-const REDIS: usize = 4;
-const OPENSSL: usize = 5;
-const SQLCMD: usize = 6;
-const HTTPIE: usize = 7;
-const MONGO: usize = 8;
-const LDAP: usize = 9;
-const SMB: usize = 10;
-const ZIP: usize = 11;
-
-/// The programs of [`Context::Command`], in the order of their numbers.
-pub(crate) static COMMANDS: [command::Program; 12] = [
-    command::Program::user_and_password(&["-u", "--user", "-U", "--proxy-user"]),
-    command::Program::password(&["-p"]),
-    command::Program::attached_password(&["-p"]),
-    command::Program::password(&["-p"]),
-    command::Program::password(&["-a"]),
-    command::Program::tagged_password(&["-passin", "-passout", "-pass", "-k"], "pass:"),
-    command::Program::password(&["-P"]),
-    command::Program::user_and_password(&["-a"]),
-    command::Program::password(&["-p"]),
-    command::Program::password(&["-w"]),
-    command::Program::user_percent_password(&["-U"]),
-    command::Program::password(&["-P"]),
+/// What leads to each rule: keywords, found in any case, at least three bytes each. The names of programs are in
+/// [`command::PROGRAMS`].
+#[rustfmt::skip]
+pub(crate) static CONTEXTS: &[(Context, &[&str])] = &[
+    (Context::Marked, &["<private"]),
+    (Context::KeyBlock, &["-----BEGIN ", "---- BEGIN "]),
+    (Context::KeyTail, &["-----END "]),
+    (Context::PuttyLines, &["Private-Lines:"]),
+    (Context::Bearer, &["bearer ", "bearer: "]),
+    (Context::Basic, &["basic "]),
+    (Context::KeyBody, &["MII", "MHcCAQEEI", "MIGHAgEAM", "MC4CAQAwBQYDK2Vw", "b3BlbnNzaC1rZXktdjEA"]),
+    (Context::Said, &["password ", "passwort ", "passphrase ", "secret ", "token ", "_authToken "]),
+    (Context::Quoted, &[
+        "password", "passwort", "kennwort", "contrase", "mot de passe", "senha", "пароль", "Пароль", "şifre",
+        "hasło", "Hasło", "密码", "パスワード",
+    ]),
+    (Context::Piped, &["sudo -s "]),
+    (Context::Flag, &[
+        "-password", "-passwd", "-passphrase", "-pass", "-keypass", "-storepass", "-token", "-secret",
+        "-secret-key", "-secret-access-key", "-api-key", "-apikey", "-api_key", "-access-key", "-auth-key",
+        "-authkey", "-account-key",
+    ]),
+    (Context::Element, &["password>", "passwd>", "passphrase>", "secret>", "token>", "apikey>", "api-key>"]),
+    (Context::Sentence, &[
+        "password is ", "passphrase is ", "password is:", "seed is ", "token is ", "secret is ", "api key is ",
+        "secret key is ", "secret_access_key ",
+    ]),
+    (Context::Sql, &["identified by ", "password '"]),
+    (Context::Netrc, &["password "]),
+    (Context::Pgpass, &[":5432:"]),
+    (Context::Defined, &["define(", "#define "]),
 ];
 
 /// The kinds that are found by their surroundings.

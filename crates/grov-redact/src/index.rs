@@ -2,6 +2,7 @@
 //!
 //! All of it is computed when the crate is compiled, so that a process that lives for milliseconds pays nothing.
 
+use crate::command::PROGRAMS;
 use crate::context::{CONTEXTS, Context};
 use crate::tokens::TOKENS;
 use std::ops::Range;
@@ -34,14 +35,39 @@ const fn slot(gram: u32) -> usize {
 }
 
 const KEYWORDS: usize = {
-    let mut count = CONTEXTS.len();
-    let mut rule = 0;
-    while rule < TOKENS.len() {
-        count += TOKENS[rule].keywords.len();
-        rule += 1;
+    let mut count = 0;
+    let mut at = 0;
+    while at < TOKENS.len() {
+        count += TOKENS[at].keywords.len();
+        at += 1;
+    }
+    at = 0;
+    while at < CONTEXTS.len() {
+        count += CONTEXTS[at].1.len();
+        at += 1;
+    }
+    at = 0;
+    while at < PROGRAMS.len() {
+        count += PROGRAMS[at].keywords.len();
+        at += 1;
     }
     count
 };
+
+/// Adds keywords of one trigger; the number of entries after that.
+const fn fill(
+    entries: &mut [Entry; KEYWORDS],
+    filled: usize,
+    keywords: &[&'static str],
+    trigger: Trigger,
+) -> usize {
+    let mut at = 0;
+    while at < keywords.len() {
+        entries[filled + at] = entry(keywords[at], trigger);
+        at += 1;
+    }
+    filled + keywords.len()
+}
 
 const fn entry(keyword: &'static str, trigger: Trigger) -> Entry {
     let keyword = keyword.as_bytes();
@@ -57,21 +83,27 @@ const fn entry(keyword: &'static str, trigger: Trigger) -> Entry {
 static ENTRIES: [Entry; KEYWORDS] = {
     let mut entries = [entry("...", Trigger::Token(0)); KEYWORDS];
     let mut filled = 0;
-    let mut rule = 0;
-    while rule < TOKENS.len() {
-        let mut keyword = 0;
-        while keyword < TOKENS[rule].keywords.len() {
-            entries[filled] = entry(TOKENS[rule].keywords[keyword], Trigger::Token(rule));
-            filled += 1;
-            keyword += 1;
-        }
-        rule += 1;
+    let mut at = 0;
+    while at < TOKENS.len() {
+        filled = fill(&mut entries, filled, TOKENS[at].keywords, Trigger::Token(at));
+        at += 1;
     }
-    let mut context = 0;
-    while context < CONTEXTS.len() {
-        entries[filled] = entry(CONTEXTS[context].0, Trigger::Context(CONTEXTS[context].1));
-        filled += 1;
-        context += 1;
+    at = 0;
+    while at < CONTEXTS.len() {
+        let (context, keywords) = CONTEXTS[at];
+        filled = fill(&mut entries, filled, keywords, Trigger::Context(context));
+        at += 1;
+    }
+    at = 0;
+    while at < PROGRAMS.len() {
+        let context = Context::Command(at);
+        filled = fill(
+            &mut entries,
+            filled,
+            PROGRAMS[at].keywords,
+            Trigger::Context(context),
+        );
+        at += 1;
     }
     // Insertion sort: stable, and short enough for the compiler.
     let mut sorted = 1;

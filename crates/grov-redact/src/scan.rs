@@ -1,6 +1,7 @@
 //! One pass over a text: what was found so far, and how far each rule has already looked.
 
 use crate::assignment;
+use crate::command::PROGRAMS;
 use crate::context;
 use crate::index::{Trigger, for_each_keyword};
 use crate::redactor::Finding;
@@ -41,7 +42,7 @@ pub(crate) struct Scan<'t> {
     /// Assignments before this position are part of a value that was already taken.
     pub(crate) assigned_until: usize,
     /// Command lines before this position were already looked through, by number of the command rule.
-    pub(crate) commands_until: [usize; context::COMMANDS.len()],
+    pub(crate) commands_until: [usize; PROGRAMS.len()],
     /// Private blocks and keys before this position were already taken.
     pub(crate) blocks_until: usize,
 }
@@ -54,7 +55,7 @@ impl<'t> Scan<'t> {
             bytes: text.as_bytes(),
             found: Vec::new(),
             assigned_until: 0,
-            commands_until: [0; context::COMMANDS.len()],
+            commands_until: [0; PROGRAMS.len()],
             blocks_until: 0,
         };
         scan.keywords();

@@ -28,23 +28,24 @@ pub(crate) struct TokenRule {
     parts: &'static [Part],
 }
 
-impl TokenRule {
-    pub(crate) const fn new(
-        id: &'static str,
-        what: &'static str,
-        keywords: &'static [&'static str],
-        parts: &'static [Part],
-    ) -> Self {
-        Self {
-            id,
-            what,
-            keywords,
-            behind: None,
-            before: Before::Anything,
-            parts,
-        }
+/// A rule for tokens that start with one of the keywords, in or outside a word.
+pub(crate) const fn rule(
+    id: &'static str,
+    what: &'static str,
+    keywords: &'static [&'static str],
+    parts: &'static [Part],
+) -> TokenRule {
+    TokenRule {
+        id,
+        what,
+        keywords,
+        behind: None,
+        before: Before::Anything,
+        parts,
     }
+}
 
+impl TokenRule {
     /// The keyword counts only at the start of a word.
     pub(crate) const fn at_word_start(mut self) -> Self {
         self.before = Before::NoWord;
