@@ -4,7 +4,7 @@ use crate::hooks::guarded;
 use crate::session::{Call, Response, Session};
 use crate::{INTERRUPTED, ROOT, SESSION, Seen};
 use bytes::Bytes;
-use grov_actions::transcript::typed;
+use grov_actions::transcript::typed_text;
 use grov_domain::{
     ClientSessionId, Clock, DriftEvent, DriftFilter, DriftStore, ExchangeRecord, ExchangeStore, HookStore,
     Lineage, OWN_TEXT_OPENING, Project, RecordSink, Redacted, SessionStore, SinkHealth,
@@ -225,7 +225,7 @@ impl Client {
                 root: PathBuf::from(ROOT),
                 exists: true,
             }),
-            prompt: typed(&texts, !answered.is_empty()),
+            prompt: typed_text(&texts, !answered.is_empty()),
             answered,
             begins: self.newest_call.is_none() && self.turn == 1,
             body,

@@ -2,21 +2,21 @@
 //!
 //! `python3 -c "import shutil; shutil.rmtree('/srv/x')"` removes a folder like `rm -r /srv/x`. So the calls of a piece of
 //! code that run commands, remove, write, move or copy files are told as the command lines that would do the same
-//! ([`shown`]), and the reader of command lines understands them.
+//! ([`as_shell_lines`]), and the reader of command lines understands them.
 //!
-//! Entry point: [`given`]. What stands in texts and comments is no call: `print('rm -rf /')` does nothing. A value that is
+//! Entry point: [`inline_code`]. What stands in texts and comments is no call: `print('rm -rf /')` does nothing. A value that is
 //! neither a text in the code nor a name that is given one text alone is not known; it stands as a variable that nobody
 //! set. What is hidden on purpose (put together from parts, decoded) is not found.
 
-mod allowance;
+mod budget;
+mod call_effects;
 mod calls;
-mod deeds;
-mod lines;
 mod names;
+mod shell_lines;
 mod token;
 mod values;
 
-pub(crate) use allowance::Allowance;
+pub(crate) use budget::ScanBudget;
 
 /// Of longer code the beginning is read.
 const MAX_CODE: usize = 64 * 1024;
@@ -40,7 +40,7 @@ pub(crate) enum Language {
 
 /// What an interpreter is given to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Given<'a> {
+pub(crate) struct InlineCode<'a> {
     /// The language.
     pub(crate) language: Language,
     /// The code that stands among its arguments.
@@ -50,7 +50,10 @@ pub(crate) struct Given<'a> {
 }
 
 /// What a program is given to run, by its name (without a folder) and its arguments; `None`: it is no interpreter.
-pub(crate) fn given<'a>(program: &str, arguments: impl IntoIterator<Item = &'a str>) -> Option<Given<'a>> {
+pub(crate) fn inline_code<'a>(
+    program: &str,
+    arguments: impl IntoIterator<Item = &'a str>,
+) -> Option<InlineCode<'a>> {
     let language = language_of(program)?;
     let mut arguments = arguments.into_iter().peekable();
     let mut code = Vec::new();
@@ -91,7 +94,7 @@ pub(crate) fn given<'a>(program: &str, arguments: impl IntoIterator<Item = &'a s
         }
     }
     let reads_input = code.is_empty() && !runs_file;
-    Some(Given {
+    Some(InlineCode {
         language,
         code,
         reads_input,
@@ -186,14 +189,14 @@ fn takes(language: Language, option: &str) -> Takes<'_> {
 
 /// What a piece of code does, as far as it shows that: the command lines that would do the same, in order. Each is meant
 /// for a shell of its own that begins where the interpreter does. At most 64, each once and of at most 8 KB.
-pub(crate) fn shown(language: Language, code: &str) -> Vec<String> {
-    let mut lines = lines::Lines::default();
+pub(crate) fn as_shell_lines(language: Language, code: &str) -> Vec<String> {
+    let mut lines = shell_lines::ShellLines::default();
     read(language, code, &mut lines, 0);
     lines.into_found()
 }
 
 /// Reads code that `depth` others run.
-fn read(language: Language, code: &str, lines: &mut lines::Lines, depth: u8) {
+fn read(language: Language, code: &str, lines: &mut shell_lines::ShellLines, depth: u8) {
     if depth >= MAX_DEPTH {
         return;
     }
@@ -201,15 +204,15 @@ fn read(language: Language, code: &str, lines: &mut lines::Lines, depth: u8) {
     let tokens = token::tokens(language, code);
     let code = values::Code::new(language, &tokens);
     for call in calls::calls(&code) {
-        match deeds::deed(language, &call) {
-            Some(deeds::Deed::Evaluates) => {
+        match call_effects::call_effect(language, &call) {
+            Some(call_effects::CallEffect::Eval) => {
                 if let Some(inner) = call.text(0).filter(|text| !text.is_open)
                     && lines.may_evaluate()
                 {
                     read(language, &inner.value, lines, depth + 1);
                 }
             }
-            Some(deed) => lines.tell(deed, &call),
+            Some(effect) => lines.add_call(effect, &call),
             None => {}
         }
     }

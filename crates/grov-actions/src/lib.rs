@@ -1,7 +1,7 @@
 //! What the agent did: tool calls of a turn or a transcript become actions.
 //!
 //! Entry points: [`understand`] turns one [`ToolCall`] into a [`grov_domain::Action`]; [`keywords`] and
-//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`kept`] is the same
+//! [`is_key_decision`] tell what a search and a reader need of it, [`content`] what it writes. [`understand_redacted`] is the same
 //! without secrets: what is recorded, judged or said is made of that. [`transcript`] reads the client's own record of a
 //! session, without secrets too.
 //!
@@ -14,21 +14,21 @@ mod call;
 mod content;
 mod inline;
 mod input;
-mod kept;
+mod keywords;
 mod path;
 mod prefix;
+mod redacted_call;
 mod shell;
-mod telling;
 mod tools;
 pub mod transcript;
-mod typed;
+mod typed_text;
 
 pub use call::{ToolCall, ToolInput};
 pub use content::content;
-pub use kept::{Kept, kept, kept_whole, redacted_end};
+pub use keywords::{is_key_decision, keywords};
 pub use path::MAX_FILES;
-pub use telling::{is_key_decision, keywords};
-pub use typed::typed;
+pub use redacted_call::{RedactedCall, redacted_end, understand_redacted, understand_redacted_whole};
+pub use typed_text::typed_text;
 
 use grov_domain::{Action, CommandLine};
 

@@ -18,7 +18,7 @@ const LOOKED_AT: usize = 16 * 1024;
 
 /// A tool call without secrets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct RedactedCall {
     /// What it does. The kinds of its effects are those of the call itself, whatever a mask does to a command.
     pub action: Action,
     /// The beginning of what it writes: see [`content`].
@@ -28,16 +28,16 @@ pub struct Kept {
 }
 
 /// Understands a tool call as [`understand`] does, with secrets masked in all texts that are told of it.
-pub fn kept(call: &ToolCall<'_>) -> Kept {
-    kept_by(understand, call)
+pub fn understand_redacted(call: &ToolCall<'_>) -> RedactedCall {
+    redact_then(understand, call)
 }
 
 /// The same of a call that is understood as [`understand_whole`] does.
-pub fn kept_whole(call: &ToolCall<'_>) -> Kept {
-    kept_by(understand_whole, call)
+pub fn understand_redacted_whole(call: &ToolCall<'_>) -> RedactedCall {
+    redact_then(understand_whole, call)
 }
 
-fn kept_by(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> Kept {
+fn redact_then(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> RedactedCall {
     let input = call.input.value();
     let folder = call.working_directory.map(redacted);
     let parsed = |input| ToolCall {
@@ -70,7 +70,7 @@ fn kept_by(understand: fn(&ToolCall<'_>) -> Action, call: &ToolCall<'_>) -> Kept
         .get("plan")
         .and_then(Value::as_str)
         .map(str::to_owned);
-    Kept {
+    RedactedCall {
         action,
         content: content(&safe),
         plan,
@@ -219,8 +219,8 @@ mod tests {
         ["ghp_", "a8Kd03mZxQw7LpYt5RvN2bHs9JcF4gEuT6iO"].concat()
     }
 
-    fn of(name: &str, input: &Value) -> Kept {
-        kept(&ToolCall {
+    fn of(name: &str, input: &Value) -> RedactedCall {
+        understand_redacted(&ToolCall {
             name,
             id: Some("t"),
             input: input.into(),
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(kept.action.files, ["/tmp/[redacted:github-token].txt"]);
         let folder = format!("/tmp/{}", token());
         let call = json!({"file_path": "a.txt"});
-        let kept = super::kept(&ToolCall {
+        let kept = super::understand_redacted(&ToolCall {
             name: "Write",
             id: None,
             input: (&call).into(),
@@ -327,7 +327,7 @@ mod tests {
                 input: (&input).into(),
                 working_directory: Some("/p"),
             };
-            let kept = kept(&call);
+            let kept = understand_redacted(&call);
             assert_eq!((kept.action, kept.content), (understand(&call), content(&call)));
         }
     }

@@ -20,7 +20,7 @@ use run::Walk;
 
 /// What a command line does.
 #[derive(Debug, Default)]
-pub(crate) struct Understood {
+pub(crate) struct ShellEffects {
     pub(crate) effects: Vec<Effect>,
     pub(crate) files: Vec<String>,
     pub(crate) folders: Vec<String>,
@@ -28,14 +28,14 @@ pub(crate) struct Understood {
 }
 
 /// Understands a command line that runs in `folder`.
-pub(crate) fn understand(script: &str, folder: Option<&str>) -> Understood {
+pub(crate) fn understand(script: &str, folder: Option<&str>) -> ShellEffects {
     let mut walk = Walk::new(folder);
     walk.script(script);
     let findings = walk.shell.findings;
     let (mut files, mut folders) = (findings.files, findings.folders);
     files.truncate(crate::path::MAX_FILES);
     folders.truncate(crate::path::MAX_FILES);
-    Understood {
+    ShellEffects {
         effects: findings.effects,
         files,
         folders,

@@ -9,13 +9,13 @@
 
 mod edits;
 mod line;
-mod tail;
+mod newest_usage;
 
-pub use crate::typed::typed;
+pub use crate::typed_text::typed_text;
 pub use edits::{Edited, edits};
-pub use tail::newest_usage;
+pub use newest_usage::newest_usage;
 
-use crate::kept::{Kept, kept, redacted, redacted_end};
+use crate::redacted_call::{RedactedCall, redacted, redacted_end, understand_redacted};
 use crate::{ToolCall, ToolInput};
 use grov_domain::{Action, AgentId, ClientDialect, TokenUsage, end_of};
 use line::{Block, Line, Message, blocks};
@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use time::OffsetDateTime;
 
-/// So much of the assistant's text before a tool call is kept, its end, in characters.
+/// So much of the assistant's text before a tool call is understand_redacted, its end, in characters.
 const MOST_SAID: usize = 1000;
 
-/// So much of a tool's output is kept, its end, in characters.
+/// So much of a tool's output is understand_redacted, its end, in characters.
 const MOST_OUTPUT: usize = 400;
 
-/// So much of the text that ends a turn is kept, its end, in characters: what a "yes" says yes to.
+/// So much of the text that ends a turn is understand_redacted, its end, in characters: what a "yes" says yes to.
 const MOST_ANSWER: usize = 4000;
 
 /// The tool that asks for approval of a plan.
@@ -267,11 +267,11 @@ fn call(block: &Block<'_>, cwd: Option<&str>, said: Option<String>) -> Option<Ev
         input: ToolInput::Json(&input),
         working_directory: cwd,
     };
-    let Kept {
+    let RedactedCall {
         action,
         content,
         plan,
-    } = kept(&call);
+    } = understand_redacted(&call);
     let plan = plan.filter(|_| name == PLANNING);
     Some(Event::Call(Box::new(Call {
         action,
@@ -304,7 +304,7 @@ fn user(line: &Line<'_>) -> Vec<Event> {
         texts.push(text);
     }
     if line.is_typed() {
-        let text = typed(&texts, answers_tools);
+        let text = typed_text(&texts, answers_tools);
         if !text.is_empty() {
             events.push(Event::Prompt {
                 text: redacted(&text).into_owned(),
@@ -343,7 +343,7 @@ fn queued(line: &Line<'_>) -> Vec<Event> {
             .filter_map(Block::text)
             .collect(),
     };
-    let text = typed(&texts, false);
+    let text = typed_text(&texts, false);
     if text.is_empty() {
         return Vec::new();
     }

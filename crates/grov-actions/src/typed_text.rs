@@ -7,7 +7,7 @@ const CLIENT: ClientDialect = ClientDialect::CLAUDE_CODE;
 
 /// What of these texts of one message the user typed. Beside tool results the client puts texts of its own, so there only
 /// what follows an interruption counts.
-pub fn typed(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
+pub fn typed_text(texts: &[Cow<'_, str>], beside_tool_results: bool) -> String {
     let from = if beside_tool_results {
         let interrupted = |text: &Cow<'_, str>| text.trim_start().starts_with(CLIENT.interrupted);
         match texts.iter().rposition(interrupted) {

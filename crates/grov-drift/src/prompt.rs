@@ -10,7 +10,7 @@ use crate::services::STORE_TIMEOUT;
 use crate::team_memory::{Prompt, RenderedMemories, is_off, is_worth_asking, remembered};
 use crate::transcript_file::{catch_up, length, portion};
 use crate::{Work, daemon, runtime};
-use grov_actions::transcript::typed;
+use grov_actions::transcript::typed_text;
 use grov_domain::{ClientSessionId, Clock, HookSession, StoreConnection, StoreError, SystemClock, TaskId};
 use grov_hooks::event;
 use grov_memory::Budget;
@@ -48,7 +48,7 @@ const CHARACTERS_OF_A_TOKEN: usize = 3;
 pub(crate) fn arrives(call: &Call<'_>) -> Result<Option<String>, String> {
     let prompt = call.input.prompt.as_deref().unwrap_or_default();
     // The client sends texts of its own too, such as that a subagent is done.
-    let prompt = typed(&[Cow::Borrowed(prompt)], false);
+    let prompt = typed_text(&[Cow::Borrowed(prompt)], false);
     // Before anything is made of it: words that are cut out no longer show that they are secret.
     let prompt = Redactor::shared().redact(&prompt);
     // Without a place in the file system nobody knows whose memory it is, without a session nobody what was said.

@@ -1,6 +1,6 @@
 //! What the user typed, told apart from what the client put into the user's mouth.
 
-use grov_actions::typed;
+use grov_actions::typed_text;
 use grov_domain::ClientDialect;
 use grov_proxy_core::MessagesRequest;
 use grov_redact::Redactor;
@@ -51,7 +51,7 @@ pub(crate) fn earlier(index: &RequestIndex) -> Vec<String> {
         let answers_tools = message
             .blocks()
             .any(|block| block.kind() == BlockKind::ToolResult);
-        let text = typed(&texts, answers_tools);
+        let text = typed_text(&texts, answers_tools);
         if !text.is_empty() {
             found.push(text);
         }
@@ -88,7 +88,7 @@ pub(crate) fn newest(request: &MessagesRequest) -> Vec<FoundPrompt> {
                 let answers_tools = message
                     .blocks()
                     .any(|block| block.kind() == BlockKind::ToolResult);
-                let text = typed(&texts, answers_tools);
+                let text = typed_text(&texts, answers_tools);
                 if !text.is_empty() {
                     found.push(prompt(text, false));
                 }

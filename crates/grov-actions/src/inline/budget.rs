@@ -12,12 +12,12 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Code that runs code can say the same line many times, and each line can hold code again: a limit on the depth alone
 /// leaves a number of scripts that grows with its power. So nothing that was taken is given back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub(crate) struct ScanBudget {
     scripts: usize,
     bytes: usize,
 }
 
-impl Allowance {
+impl ScanBudget {
     /// Takes one more script: as much of its beginning as may be walked through. `None`: nothing of it.
     pub(crate) fn take<'s>(&mut self, script: &'s str) -> Option<&'s str> {
         if self.is_spent() {
@@ -47,11 +47,11 @@ mod tests {
 
     #[test]
     fn so_many_scripts_are_taken_and_so_much_text() {
-        let mut many = Allowance::default();
+        let mut many = ScanBudget::default();
         assert_eq!((0..1000).filter_map(|_| many.take("ls")).count(), MAX_SCRIPTS);
         assert_eq!(many.scripts(), MAX_SCRIPTS);
 
-        let mut long = Allowance::default();
+        let mut long = ScanBudget::default();
         let script = "ls a/é; ".repeat(MAX_BYTES / 20);
         let taken: Vec<&str> = (0..9).filter_map(|_| long.take(&script)).collect();
         assert_eq!(taken.first(), Some(&script.as_str()));

@@ -1,7 +1,7 @@
 //! The calls of a piece of code: what is called, and with what.
 
 use super::Language;
-use super::deeds::is_called_bare;
+use super::call_effects::is_called_bare;
 use super::names::module_name;
 use super::token::{Text, Token};
 use super::values::{Code, Room, Value};
@@ -35,11 +35,6 @@ impl Call {
     pub(super) fn named(&self, name: &str) -> Option<&Value> {
         let (_, value) = self.named.iter().find(|(known, _)| known == name)?;
         Some(value)
-    }
-
-    /// The last part of the name.
-    pub(super) fn last(&self) -> &str {
-        self.name.rsplit('.').next().unwrap_or_default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What calls do, in the words of a shell.
 
+use super::call_effects::CallEffect;
 use super::calls::Call;
-use super::deeds::Deed;
 use super::token::{LEFT_OPEN, Text};
 use super::values::{MAX_LINE, Value};
 
@@ -12,7 +12,7 @@ const MAX_EVALUATED: usize = 16;
 
 /// Command lines that would do the same as the code.
 #[derive(Debug, Default)]
-pub(super) struct Lines {
+pub(super) struct ShellLines {
     found: Vec<String>,
     /// Where the code went, as a word for a shell.
     folder: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Lines {
     evaluated: usize,
 }
 
-impl Lines {
+impl ShellLines {
     pub(super) fn into_found(self) -> Vec<String> {
         self.found
     }
@@ -32,14 +32,14 @@ impl Lines {
     }
 
     /// Tells what a call does.
-    pub(super) fn tell(&mut self, deed: Deed, call: &Call) {
+    pub(super) fn add_call(&mut self, effect: CallEffect, call: &Call) {
         let subject = call.subject.as_ref();
         let first = subject.or_else(|| call.arguments.first());
         // Where the path is not an argument the arguments begin with what comes behind it.
         let second = call.arguments.get(usize::from(subject.is_none()));
         let all = || words(call.arguments.iter());
-        let line = match deed {
-            Deed::Runs => match (first, second) {
+        let line = match effect {
+            CallEffect::Run => match (first, second) {
                 (Some(Value::Text(text)), Some(Value::Text(_))) => {
                     // A list of words: `system("rm", "-rf", "x")`. Behind a whole command line stand a mode or options.
                     if text.value.contains(char::is_whitespace) {
@@ -55,7 +55,7 @@ impl Lines {
                     value => words(std::iter::once(value)),
                 }),
             },
-            Deed::RunsWithList => first.map(|program| match (program, second) {
+            CallEffect::RunWithArgs => first.map(|program| match (program, second) {
                 // `execvp("rm", ["rm", "-rf"])` tells the program twice.
                 (Value::Text(program), Some(Value::List(list)))
                     if list
@@ -72,8 +72,8 @@ impl Lines {
                 (_, Some(list @ Value::List(_))) => words([program, list].into_iter()),
                 _ => words(std::iter::once(program)),
             }),
-            Deed::RunsWords => Some(words(call.arguments.iter())),
-            Deed::Removes => {
+            CallEffect::RunWords => Some(words(call.arguments.iter())),
+            CallEffect::Remove => {
                 let others = call
                     .arguments
                     .iter()
@@ -81,25 +81,25 @@ impl Lines {
                     .filter(|value| value.text().is_some());
                 Some(format!("rm {}", words(first.into_iter().chain(others))))
             }
-            Deed::RemovesAll => removal("rm -r", first),
-            Deed::RemovesAsTold if call.named("recursive").is_some() => removal("rm -r", first),
-            Deed::RemovesAsTold => removal("rm", first),
-            Deed::RemovesFolder => removal("rmdir", first),
-            Deed::MakesFolder => on_paths("mkdir -p", first),
-            Deed::Writes => on_paths(">", first),
-            Deed::Appends => on_paths(">>", first),
-            Deed::Opens => self.opening(call, first, second),
-            Deed::Moves => first
+            CallEffect::RemoveTree => removal("rm -r", first),
+            CallEffect::RemoveMaybeRecursive if call.named("recursive").is_some() => removal("rm -r", first),
+            CallEffect::RemoveMaybeRecursive => removal("rm", first),
+            CallEffect::RemoveDir => removal("rmdir", first),
+            CallEffect::CreateDir => on_paths("mkdir -p", first),
+            CallEffect::Write => on_paths(">", first),
+            CallEffect::Append => on_paths(">>", first),
+            CallEffect::Open => self.opening(call, first, second),
+            CallEffect::Move => first
                 .zip(second)
                 .map(|(from, to)| format!("mv {} {}", word(from), word(to))),
-            Deed::Copies => first
+            CallEffect::CopyFile => first
                 .zip(second)
                 .map(|(from, to)| format!("cp -r {} {}", word(from), word(to))),
-            Deed::Goes => {
+            CallEffect::ChangeDir => {
                 self.folder = Some(first.map_or_else(unknown, word));
                 None
             }
-            Deed::Evaluates => None,
+            CallEffect::Eval => None,
         };
         let folder = match call.named("cwd") {
             Some(folder) => Some(word(folder)),

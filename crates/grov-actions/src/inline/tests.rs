@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn lines(language: Language, code: &str) -> String {
-    shown(language, code).join(" | ")
+    as_shell_lines(language, code).join(" | ")
 }
 
 fn check(language: Language, cases: &[(&str, &str)]) {
@@ -193,15 +193,15 @@ fn code_is_found_among_the_arguments() {
         ("php -r CODE", "CODE", false),
     ] {
         let words: Vec<&str> = line.split(' ').collect();
-        let given = given(words[0], words[1..].iter().copied()).unwrap();
+        let given = inline_code(words[0], words[1..].iter().copied()).unwrap();
         assert_eq!(
             (given.code.join(" ").as_str(), given.reads_input),
             (code, reads_input),
             "{line}"
         );
     }
-    assert_eq!(given("grep", ["-e", "x"]), None);
-    assert_eq!(given("deno", ["run", "x.ts"]), None);
+    assert_eq!(inline_code("grep", ["-e", "x"]), None);
+    assert_eq!(inline_code("deno", ["run", "x.ts"]), None);
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn longer_texts_than_a_line_are_not_put_together() {
         "x = 'A'\ny = x + x + x\nos.remove(y)",
     ] {
         let long = code.replace('A', &"a".repeat(4 * 1024));
-        let shown = shown(Language::Python, &format!("{long}; os.system('ls')"));
+        let shown = as_shell_lines(Language::Python, &format!("{long}; os.system('ls')"));
         assert_eq!(shown.last().map(String::as_str), Some("ls"));
         assert!(shown.iter().all(|line| line.len() <= 8 * 1024), "{code}");
         assert!(lines(Language::Python, code).starts_with("rm "), "{code}");
@@ -275,8 +275,8 @@ fn long_and_hostile_code_ends() {
     ];
     for language in ALL {
         for piece in pieces {
-            shown(language, &piece.repeat(70_000 / piece.len()));
-            shown(language, &format!("{}os.system('ls')", piece.repeat(500)));
+            as_shell_lines(language, &piece.repeat(70_000 / piece.len()));
+            as_shell_lines(language, &format!("{}os.system('ls')", piece.repeat(500)));
         }
     }
 }
@@ -293,7 +293,7 @@ proptest! {
     #[test]
     fn any_text_can_be_read(code in any::<String>()) {
         for language in ALL {
-            shown(language, &code);
+            as_shell_lines(language, &code);
         }
     }
 
@@ -310,7 +310,7 @@ proptest! {
     ) {
         let code = words.join("");
         for language in ALL {
-            for line in shown(language, &code) {
+            for line in as_shell_lines(language, &code) {
                 prop_assert!(!line.trim().is_empty());
             }
         }
@@ -325,7 +325,7 @@ proptest! {
             (Language::Ruby, format!("puts 'system({text})' # system('{text}')")),
             (Language::Php, format!("echo 'system({text})'; // system('{text}')")),
         ] {
-            prop_assert_eq!(shown(language, &code), Vec::<String>::new());
+            prop_assert_eq!(as_shell_lines(language, &code), Vec::<String>::new());
         }
     }
 

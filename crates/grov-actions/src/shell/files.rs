@@ -185,12 +185,10 @@ fn find(shell: &mut Shell, arguments: &[Argument]) {
         .collect();
     shell.findings.add(EffectKind::Read, places);
     if expression.iter().any(|argument| argument.text == "-delete") {
-        let places = shell.places(&found);
-        shell.findings.add(EffectKind::Delete, places);
+        shell.add(EffectKind::Delete, &found);
     }
     if let Some(file) = after(&["-fprint", "-fprintf", "-fls"]) {
-        let places = shell.places([file]);
-        shell.findings.add(EffectKind::Write, places);
+        shell.add(EffectKind::Write, [file]);
     }
     let mut rest = expression;
     while let Some(at) = rest
@@ -228,14 +226,7 @@ fn fd(shell: &mut Shell, arguments: &[Argument]) {
     let (arguments, command) = arguments.split_at(run.unwrap_or(arguments.len()));
     let options = Options::of("fd", arguments);
     let roots = options.operands.iter().copied().skip(1);
-    let mut places: Vec<Place> = shell
-        .places(roots)
-        .into_iter()
-        .map(|place| Place {
-            is_folder: true,
-            ..place
-        })
-        .collect();
+    let mut places: Vec<Place> = shell.places(roots).into_iter().map(Place::into_folder).collect();
     if places.is_empty() {
         places.extend(shell.here());
     }
@@ -330,20 +321,15 @@ fn perl(shell: &mut Shell, arguments: &[Argument]) -> bool {
             files.push(argument);
         }
     }
-    let places = shell.places(files);
-    shell.findings.add(EffectKind::Modify, places);
+    shell.add(EffectKind::Modify, files);
     true
 }
 
 fn sort(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("sort", arguments);
-    let places = shell.places(options.operands.iter().copied());
-    if !places.is_empty() {
-        shell.findings.add(EffectKind::Read, places);
-    }
+    shell.add_if_named(EffectKind::Read, options.operands.iter().copied());
     if let Some(output) = options.value(&["-o", "--output"]) {
-        let places = shell.places([output]);
-        shell.findings.add(EffectKind::Write, places);
+        shell.add(EffectKind::Write, [output]);
     }
 }
 
@@ -354,10 +340,7 @@ fn tee(shell: &mut Shell, arguments: &[Argument]) {
     } else {
         EffectKind::Write
     };
-    let places = shell.places(options.operands.iter().copied());
-    if !places.is_empty() {
-        shell.findings.add(kind, places);
-    }
+    shell.add_if_named(kind, options.operands.iter().copied());
 }
 
 fn dd(shell: &mut Shell, arguments: &[Argument]) {
@@ -369,10 +352,7 @@ fn dd(shell: &mut Shell, arguments: &[Argument]) {
                 .map(|path| argument.with_text(path))
         });
         let named: Vec<Argument> = named.collect();
-        let places = shell.places(&named);
-        if !places.is_empty() {
-            shell.findings.add(kind, places);
-        }
+        shell.add_if_named(kind, &named);
     }
 }
 
@@ -425,8 +405,7 @@ fn patch(shell: &mut Shell, arguments: &[Argument]) {
     if let Some(place) = input.and_then(|input| shell.place(input)) {
         shell.findings.add(EffectKind::Read, vec![place]);
     }
-    let places = shell.places(options.operands.first().copied());
-    shell.findings.add(EffectKind::Modify, places);
+    shell.add(EffectKind::Modify, options.operands.first().copied());
 }
 
 fn tar(shell: &mut Shell, arguments: &[Argument]) {
@@ -446,8 +425,7 @@ fn tar(shell: &mut Shell, arguments: &[Argument]) {
         .value(&["-C", "--directory"])
         .and_then(|folder| shell.folder_place(folder));
     if options.has(&["-c", "-r", "-u", "--create", "--append", "--update"]) {
-        let places = shell.places(options.operands.iter().copied());
-        shell.findings.add(EffectKind::Read, places);
+        shell.add(EffectKind::Read, options.operands.iter().copied());
         shell
             .findings
             .add(EffectKind::Write, archive.into_iter().collect());
@@ -474,8 +452,7 @@ fn zip(shell: &mut Shell, arguments: &[Argument]) {
 
 fn unzip(shell: &mut Shell, arguments: &[Argument]) {
     let options = Options::of("unzip", arguments);
-    let places = shell.places(options.operands.first().copied());
-    shell.findings.add(EffectKind::Read, places);
+    shell.add(EffectKind::Read, options.operands.first().copied());
     if !options.has(&["-l", "-t", "-p", "-Z"]) {
         let folder = options
             .value(&["-d"])

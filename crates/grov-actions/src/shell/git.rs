@@ -88,12 +88,10 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             with_subcommand(shell, command, first, &options);
         }
         "add" | "stage" | "update-index" => {
-            let places = shell.places(options.operands.iter().copied());
-            shell.findings.add(VersionControl, places);
+            shell.add(VersionControl, options.operands.iter().copied());
         }
         "commit" => {
-            let places = shell.places(options.operands.iter().copied());
-            shell.findings.add(VersionControl, places);
+            shell.add(VersionControl, options.operands.iter().copied());
         }
         "checkout" => checkout(shell, &options),
         "switch" => shell.findings.add(VersionControl, Vec::new()),
@@ -132,8 +130,7 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             shell.findings.add(Delete, places);
         }
         "apply" | "am" => {
-            let places = shell.places(options.operands.iter().copied());
-            shell.findings.add(VersionControl, places);
+            shell.add(VersionControl, options.operands.iter().copied());
             if !has(&["--check", "--stat", "--cached"]) {
                 shell.findings.add(Modify, Vec::new());
             }
@@ -147,24 +144,16 @@ fn command_of_git(shell: &mut Shell, command: &str, arguments: &[Argument]) {
             let places = shell
                 .places(options.operands.first().copied())
                 .into_iter()
-                .map(as_folder);
+                .map(Place::into_folder);
             let places = places.collect();
             shell.findings.add(VersionControl, places);
         }
         "archive" | "format-patch" => {
             let output = options.value(&["-o", "--output", "--output-directory"]);
-            let places = shell.places(output);
-            shell.findings.add(Write, places);
+            shell.add(Write, output);
         }
         // Everything else that Git knows, aliases included, is taken to change the repository.
         _ => shell.findings.add(VersionControl, Vec::new()),
-    }
-}
-
-fn as_folder(place: Place) -> Place {
-    Place {
-        is_folder: true,
-        ..place
     }
 }
 
@@ -198,7 +187,7 @@ fn looked_at(shell: &Shell, command: &str, options: &Options<'_>) -> Vec<Place> 
             shell
                 .places(options.operands.iter().copied().skip(skip))
                 .into_iter()
-                .map(as_folder)
+                .map(Place::into_folder)
                 .collect()
         }
         "ls-files" | "check-ignore" | "hash-object" => shell.places(options.operands.iter().copied()),
@@ -244,7 +233,7 @@ fn with_subcommand(shell: &mut Shell, command: &str, first: &str, options: &Opti
         ("worktree", "add" | "remove" | "move") => shell
             .places(options.operands.get(1).copied())
             .into_iter()
-            .map(as_folder)
+            .map(Place::into_folder)
             .collect(),
         ("stash", "push") | ("submodule", "add" | "deinit") => shell.places(rest),
         ("bundle", "create") => shell.places(options.operands.get(1).copied()),

@@ -1,12 +1,12 @@
 //! Interpreters that are given code on the command line, or read it from their input.
 
-use crate::inline::given;
+use crate::inline::inline_code;
 use crate::shell::state::{Inner, Reads, Shell};
 use crate::shell::words::Argument;
 
 /// Looks at the code that a program is given. What the program itself is, is told already.
 pub(crate) fn look(shell: &mut Shell, name: &str, arguments: &[Argument]) {
-    let Some(given) = given(name, arguments.iter().map(Argument::written)) else {
+    let Some(given) = inline_code(name, arguments.iter().map(Argument::written)) else {
         return;
     };
     if given.reads_input {

@@ -67,10 +67,7 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
                 }),
         )
         .collect();
-    let places = shell.places(&sent);
-    if !places.is_empty() {
-        shell.findings.add(Read, places);
-    }
+    shell.add_if_named(Read, &sent);
     shell.findings.add(Network, Vec::new());
     let mut written: Vec<Argument> = options
         .values_of(&["-o", "--output", "-c", "--cookie-jar", "--dump-header"])
@@ -79,10 +76,7 @@ fn curl(shell: &mut Shell, arguments: &[Argument]) {
     if options.has(&["-O", "--remote-name", "--remote-name-all"]) {
         written.extend(options.operands.iter().copied().filter_map(download_name));
     }
-    let places = shell.places(&written);
-    if !places.is_empty() {
-        shell.findings.add(Write, places);
-    }
+    shell.add_if_named(Write, &written);
 }
 
 fn wget(shell: &mut Shell, arguments: &[Argument]) {
@@ -126,8 +120,7 @@ fn transfer(shell: &mut Shell, name: &str, arguments: &[Argument]) {
         .copied()
         .filter(|operand| !is_remote(operand));
     if !remote {
-        let places = shell.places(local);
-        return shell.findings.add(Copy, places);
+        return shell.add(Copy, local);
     }
     let places = if name == "rclone" {
         shell.likely_places(local)

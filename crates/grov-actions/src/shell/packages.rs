@@ -388,13 +388,7 @@ fn cargo(shell: &mut Shell, arguments: &[Argument]) {
         }
         "new" | "init" => {
             let places = shell.places(rest.iter().find(|argument| !argument.is_option()));
-            let places = places
-                .into_iter()
-                .map(|place| Place {
-                    is_folder: true,
-                    ..place
-                })
-                .collect();
+            let places = places.into_iter().map(Place::into_folder).collect();
             return shell.findings.add(Write, places);
         }
         "metadata" | "tree" | "pkgid" | "locate-project" | "verify-project" | "version" | "help"
@@ -492,16 +486,9 @@ fn python(shell: &mut Shell, arguments: &[Argument]) {
         [flag, module, others @ ..] if flag.text == "-m" => match module.text.as_str() {
             "venv" | "virtualenv" => {
                 let places = shell.places(others.iter().find(|argument| !argument.is_option()));
-                shell.findings.add(
-                    Write,
-                    places
-                        .into_iter()
-                        .map(|place| Place {
-                            is_folder: true,
-                            ..place
-                        })
-                        .collect(),
-                );
+                shell
+                    .findings
+                    .add(Write, places.into_iter().map(Place::into_folder).collect());
             }
             "json.tool" => {
                 let places = shell.likely_places(others);

@@ -58,8 +58,7 @@ fn builtin(shell: &mut Shell, name: &str, arguments: &[Argument]) -> bool {
             shell.inner.push(Inner::Script(script.join(" ")));
         }
         "source" | "." => {
-            let places = shell.places(arguments.first());
-            shell.findings.add(EffectKind::Execute, places);
+            shell.add(EffectKind::Execute, arguments.first());
         }
         "su" => run_shell(shell, arguments),
         name if is_shell(name) => run_shell(shell, arguments),
@@ -95,6 +94,5 @@ fn run_shell(shell: &mut Shell, arguments: &[Argument]) {
         .filter(|script| script.text != "-");
     let reads_input = script.is_none() || options.has(&["-s"]);
     shell.reads = reads_input.then_some(Reads::Shell);
-    let places = shell.places(script);
-    shell.findings.add(EffectKind::Execute, places);
+    shell.add(EffectKind::Execute, script);
 }

@@ -1,7 +1,7 @@
 //! Walks through the commands of a script as a shell would, without running them: keeps the working folder and the
 //! variables, takes off what wraps a command, and asks the table of programs for the effects.
 
-use crate::inline::{Allowance, shown};
+use crate::inline::{ScanBudget, as_shell_lines};
 use crate::prefix::{ExecutionHost, Prefix};
 use crate::shell::lexer::{self, Command, Direction, Event, Redirection};
 use crate::shell::record::{Context, Record};
@@ -28,7 +28,7 @@ pub(crate) struct Walk {
     /// Scripts that are open at the moment.
     depth: usize,
     /// What may still be walked through of scripts inside the script.
-    pub(crate) allowance: Allowance,
+    pub(crate) budget: ScanBudget,
     /// Programs that run programs, open at the moment.
     nesting: usize,
 }
@@ -60,7 +60,7 @@ impl Walk {
             record: Record::default(),
             variables: Variables::default(),
             depth: 0,
-            allowance: Allowance::default(),
+            budget: ScanBudget::default(),
             nesting: 0,
         }
     }
@@ -70,7 +70,7 @@ impl Walk {
         let text = match self.depth {
             0 => Some(text),
             MAX_DEPTH.. => None,
-            _ => self.allowance.take(text),
+            _ => self.budget.take(text),
         };
         let Some(text) = text else { return };
         self.depth += 1;
@@ -315,9 +315,9 @@ impl Walk {
         match reads {
             Reads::Shell => self.inner_script(text),
             // Reading code costs more than walking through a line.
-            Reads::Code(_) if self.allowance.is_spent() => {}
+            Reads::Code(_) if self.budget.is_spent() => {}
             Reads::Code(language) => {
-                for line in shown(language, text) {
+                for line in as_shell_lines(language, text) {
                     self.inner_script(&line);
                 }
             }

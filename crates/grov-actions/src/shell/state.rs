@@ -29,6 +29,16 @@ pub(crate) struct Place {
     pub(crate) is_folder: bool,
 }
 
+impl Place {
+    /// The same place, which is known to be a folder.
+    pub(crate) fn into_folder(self) -> Self {
+        Self {
+            is_folder: true,
+            ..self
+        }
+    }
+}
+
 /// What was found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
@@ -161,10 +171,7 @@ impl Shell {
 
     /// The place an argument names, which is a folder.
     pub(crate) fn folder_place(&self, argument: &Argument) -> Option<Place> {
-        self.place(argument).map(|place| Place {
-            is_folder: true,
-            ..place
-        })
+        self.place(argument).map(Place::into_folder)
     }
 
     /// The places that arguments name which need not be paths but look like one.
@@ -183,6 +190,24 @@ impl Shell {
             .into_iter()
             .filter_map(|argument| self.place(argument))
             .collect()
+    }
+
+    /// Records an effect on the paths that arguments name.
+    pub(crate) fn add<'a>(&mut self, kind: EffectKind, arguments: impl IntoIterator<Item = &'a Argument>) {
+        let places = self.places(arguments);
+        self.findings.add(kind, places);
+    }
+
+    /// Records an effect on the paths that arguments name, if they name any.
+    pub(crate) fn add_if_named<'a>(
+        &mut self,
+        kind: EffectKind,
+        arguments: impl IntoIterator<Item = &'a Argument>,
+    ) {
+        let places = self.places(arguments);
+        if !places.is_empty() {
+            self.findings.add(kind, places);
+        }
     }
 
     /// The working folder as a place, where it is known.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// The effects of a command line in `/w`, in short: `delete a b; write c`. Paths are relative to `/w`, folders have a
 /// slash at the end.
-fn shown(script: &str) -> String {
+fn as_shell_lines(script: &str) -> String {
     let understood = understand(script, Some("/w"));
     let shorten = |path: &String| {
         let short = match path.as_str() {
@@ -434,7 +434,7 @@ const COMMANDS: &[(&str, &str)] = &[
 fn command_lines_show_their_effects() {
     let wrong: Vec<String> = COMMANDS
         .iter()
-        .map(|(script, expected)| (script, expected, shown(script)))
+        .map(|(script, expected)| (script, expected, as_shell_lines(script)))
         .filter(|(_, expected, shown)| shown != *expected)
         .map(|(script, expected, shown)| format!("{script}\n    expected {expected}\n    shown    {shown}"))
         .collect();

@@ -2,7 +2,7 @@
 
 use super::line::{Line, Message};
 use super::{MOST_SAID, speaker};
-use crate::kept::redacted;
+use crate::redacted_call::redacted;
 use grov_domain::{AgentId, end_of};
 use serde::Deserialize;
 use std::borrow::Cow;

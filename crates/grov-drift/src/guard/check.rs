@@ -9,7 +9,7 @@ use crate::services::{STORE_TIMEOUT, Services};
 use crate::team_memory::is_off;
 use crate::transcript_file::catch_up;
 use crate::{daemon, runtime};
-use grov_actions::{ToolCall, content, kept_whole, understand_whole};
+use grov_actions::{ToolCall, content, understand_redacted_whole, understand_whole};
 use grov_domain::{
     Action, ActionSketch, ClientSessionId, Clock, GoalContract, GuardRecord, GuardVerdict, HookSession, Rule,
     StoreConnection, StoreError, SystemClock, active_task,
@@ -93,7 +93,7 @@ impl Inquiry {
         let root = place.work_tree().or(began.as_deref()).unwrap_or(&whose.directory);
         let is_plan = input.permission_mode.as_deref() == Some(PLAN_MODE);
         let action = sketch(&understand_whole(&tool), content(&tool));
-        let safe = kept_whole(&tool);
+        let safe = understand_redacted_whole(&tool);
         let safe = sketch(&safe.action, safe.content);
         Some(Self {
             root: root.to_str()?.to_owned(),

@@ -1,6 +1,6 @@
 //! The actions of an answer.
 
-use grov_actions::{Kept, ToolCall, ToolInput, is_key_decision, kept, keywords};
+use grov_actions::{RedactedCall, ToolCall, ToolInput, is_key_decision, keywords, understand_redacted};
 use grov_domain::{ExchangeId, Step, StepId, without_own_text};
 use grov_redact::Redactor;
 use grov_wire::response::{Block, Turn};
@@ -46,7 +46,7 @@ pub(super) fn of_turn(
                     input: ToolInput::Json(&arguments),
                     working_directory,
                 };
-                let Kept { action, content, .. } = kept(&call);
+                let RedactedCall { action, content, .. } = understand_redacted(&call);
                 let step = Step {
                     id: StepId::of(exchange, steps.len()),
                     keywords: keywords(&action),

@@ -1,4 +1,4 @@
-use crate::inline::Allowance;
+use crate::inline::ScanBudget;
 use crate::shell::run::Walk;
 use crate::{ToolCall, understand};
 use grov_domain::EffectKind;
@@ -26,10 +26,10 @@ fn nested(levels: usize, times: usize, distinct: bool) -> String {
     })
 }
 
-fn walked(script: &str) -> Allowance {
+fn walked(script: &str) -> ScanBudget {
     let mut walk = Walk::new(Some("/w"));
     walk.script(script);
-    walk.allowance
+    walk.budget
 }
 
 /// What is removed, in order.
